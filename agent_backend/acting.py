@@ -174,10 +174,10 @@ class Acting:
             return await self.fail(str(error))
         await self._show(observation)
 
-    async def pace(self, rate: float) -> None:
+    async def set_time_scale(self, rate: float) -> None:
         """Let the machine's own time go at this pace, and look. Raises CommandRefused where it cannot."""
         try:
-            await self.held.pace(rate)
+            await self.held.set_time_scale(rate)
             await self._show(await self.held.glance())
         except BridgeError as error:
             raise CommandRefused(error.code, str(error)) from error

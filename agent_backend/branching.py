@@ -74,12 +74,12 @@ async def _alike(hand: Hand, store: EpisodeStore, then: Observation, now: Observ
     if then.screenshot == now.screenshot:
         return
     # Loaded here: decoding pictures is a weight on every web process, and seldom needed.
-    from vm_bridge.likeness import SHARE, picture_difference
+    from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
 
     try:
         before = await store.branch_blob(then.screenshot)
     except KeyError:
         raise Missed(f"{what} is not kept any more") from None
     share = await asyncio.to_thread(picture_difference, before, await hand.picture(now.screenshot))
-    if share > SHARE:
+    if share > MAX_DIFFERENT_SHARE:
         raise Missed(f"{what} is another: {share:.1%} of it differs")

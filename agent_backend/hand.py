@@ -171,9 +171,9 @@ class Hand:
         """The screen of this moment, at rest or not. Raises BridgeError."""
         return await self._seen(await reach(self._machine.observe, within=self._within))
 
-    async def pace(self, rate: float) -> None:
+    async def set_time_scale(self, rate: float) -> None:
         """How fast the machine's own time goes between acts. Raises BridgeError."""
-        await reach(lambda: self._machine.pace(rate), within=self._within)
+        await reach(lambda: self._machine.set_time_scale(rate), within=self._within)
 
     async def act(self, command_id: str, action: Action, seen: Observation, *, settle: bool = True) -> Deed:
         """Do one action once, and say how it ended; `seen` is the frame to name where the machine can show none."""
@@ -232,10 +232,10 @@ class Hand:
         except BridgeError as error:
             return Verdict(success=None, score=0.0, reason=f"the verifier could not judge: {error}")
 
-    async def hurry(self) -> None:
+    async def skip_settle(self) -> None:
         """Cut a running settle short; a machine that cannot be reached settles at its own pace."""
         with contextlib.suppress(BridgeError):
-            await self._machine.hurry()
+            await self._machine.skip_settle()
 
     async def close(self) -> None:
         """Let go of this view of the machine."""
@@ -248,7 +248,7 @@ class Hand:
             data = await self._pictures.read(ref)
         except KeyError:
             raise InvalidAction("this file was not uploaded to this episode") from None
-        await reach(lambda: self._machine.stage(data, ref.media_type), within=self._within)
+        await reach(lambda: self._machine.stage_upload(data, ref.media_type), within=self._within)
 
     async def _seen(self, observation: Observation) -> Observation:
         await self._pictures.fetch(self._machine, observation)

@@ -80,7 +80,7 @@ class EpisodeRunner:
         self._inbox = CommandInbox(limits.inbox)
         self._stirred = asyncio.Event()
         self._stopping = False
-        self._hurrying: asyncio.Task[None] | None = None
+        self._skipping_settle: asyncio.Task[None] | None = None
         self._lost = ""
         self._duties: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
             (lambda: bool(self._lost), self._fail),
@@ -117,7 +117,7 @@ class EpisodeRunner:
         if self._stopping:
             await reply(refusal(command, "not_running", CLOSING))
         elif isinstance(command, Hurry):
-            self._hurry()
+            self._skip_settle()
             await reply(Acknowledged(command_id=command.command_id))
         else:
             await self._queue(command, reply)
@@ -130,7 +130,7 @@ class EpisodeRunner:
         if not is_new:
             return
         if isinstance(command, Act) and self._only_settles(command):
-            self._hurry()
+            self._skip_settle()
         self.wake()
 
     def _only_settles(self, command: Act) -> bool:
@@ -185,9 +185,9 @@ class EpisodeRunner:
         self._stopping = True
         await self._offers.close()
         await self._opening.close()
-        if self._hurrying is not None:
-            self._hurrying.cancel()
-            await asyncio.gather(self._hurrying, return_exceptions=True)
+        if self._skipping_settle is not None:
+            self._skipping_settle.cancel()
+            await asyncio.gather(self._skipping_settle, return_exceptions=True)
         if self._acting.hand is not None:
             await self._acting.hand.close()
         while self._inbox:
@@ -305,7 +305,7 @@ class EpisodeRunner:
     async def _set_pace(self, rate: float) -> None:
         """What was offered for a screen that time has left behind is void."""
         seen = self._record.seen
-        await self._acting.pace(rate)
+        await self._acting.set_time_scale(rate)
         if self._record.seen.screenshot != seen.screenshot and not self.state.takeover:
             await self._offers.void("time went on")
 
@@ -327,10 +327,10 @@ class EpisodeRunner:
         if self.state.status in ("running", "paused"):
             await self._acting.fail(why)
 
-    def _hurry(self) -> None:
+    def _skip_settle(self) -> None:
         hand = self._acting.hand
-        if hand is not None and (self._hurrying is None or self._hurrying.done()):
-            self._hurrying = asyncio.create_task(hand.hurry())
+        if hand is not None and (self._skipping_settle is None or self._skipping_settle.done()):
+            self._skipping_settle = asyncio.create_task(hand.skip_settle())
 
     async def _begin_act(self, command: Act | Accept, digest: str) -> Intent:
         intent = self._acting.intent(**said_by(command, self.state), decide_ms=self._offers.shown_ms)

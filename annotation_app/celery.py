@@ -16,8 +16,8 @@ from celery.signals import (
 )
 from django.conf import settings
 
-from annotation_app.queues import TRAINING, training_note
-from annotation_app.trace import JOB_HEADER, TraceFilter, formatter_of, trace_begin, trace_id
+from annotation_app.queues import TRAINING_QUEUE, training_worker_heartbeat
+from annotation_app.trace import JOB_HEADER, TraceFilter, log_formatter, trace_begin, trace_id
 
 QUEUED_HEADER = "pilothouse_queued"
 """When a job was queued (seconds since 1970), by which it is known how long the oldest one waits."""
@@ -31,15 +31,15 @@ app.autodiscover_tasks(related_name="jobs")
 
 @after_setup_logger.connect
 @after_setup_task_logger.connect
-def _log_the_trace(logger: logging.Logger, **_: Any) -> None:
+def _log_trace_ids(logger: logging.Logger, **_: Any) -> None:
     """Celery's own handlers write lines as the web's do."""
     for handler in logger.handlers:
         handler.addFilter(TraceFilter())
-        handler.setFormatter(formatter_of(settings.ENV.log_format))
+        handler.setFormatter(log_formatter(settings.ENV.log_format))
 
 
 @worker_init.connect
-def _share_the_folder(**_: Any) -> None:
+def _check_shared_folder(**_: Any) -> None:
     """A worker that would write where nobody reads does not begin; its jobs stay for another. Nor does one that cannot
     ask: Celery would note the error and go on."""
     from django.db import DatabaseError, connection
@@ -59,20 +59,20 @@ def _share_the_folder(**_: Any) -> None:
 
 
 @heartbeat_sent.connect
-def _tell_that_it_listens(**_: Any) -> None:
+def _record_training_heartbeat(**_: Any) -> None:
     """Every other second, by the process that takes jobs: while the one that does them trains, too."""
-    if TRAINING in app.amqp.queues.consume_from:
-        training_note()
+    if TRAINING_QUEUE in app.amqp.queues.consume_from:
+        training_worker_heartbeat()
 
 
 @before_task_publish.connect
-def _tell_origin(headers: dict[str, Any], **_: Any) -> None:
+def _add_trace_headers(headers: dict[str, Any], **_: Any) -> None:
     headers[JOB_HEADER] = trace_id()
     headers[QUEUED_HEADER] = time.time()
 
 
 @task_prerun.connect
-def _take_trace(task: Any, **_: Any) -> None:
+def _adopt_trace(task: Any, **_: Any) -> None:
     """The work of a job has the id of whoever queued it; one done at once, as in tests, has it already."""
     if not task.request.is_eager:
         trace_begin(getattr(task.request, JOB_HEADER, None))

@@ -80,9 +80,9 @@ class DiskFull(ApplicationError):
     code = "disk_full"
 
 
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def storage_code(error: OSError) -> str:
     """The stable code of a job that the disk ended: `disk_full`, or `storage` for all else."""
-    return "disk_full" if error.errno in FULL else "storage"
+    return "disk_full" if error.errno in DISK_FULL_ERRNOS else "storage"

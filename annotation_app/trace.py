@@ -14,9 +14,9 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-HEADER = "X-Request-ID"
+TRACE_HEADER = "X-Request-ID"
 JOB_HEADER = "pilothouse_trace"
-FORM = re.compile(r"^[A-Za-z0-9_-]{8,64}$")
+TRACE_ID_PATTERN = re.compile(r"^[A-Za-z0-9_-]{8,64}$")
 _trace: ContextVar[str] = ContextVar("trace", default="")
 
 
@@ -25,17 +25,17 @@ def trace_id() -> str:
     return _trace.get()
 
 
-def trace_begin(given: str | None) -> str:
+def trace_begin(requested_id: str | None) -> str:
     """From now on work under this id, or under a new one where it is none."""
-    trace = _known(given)
+    trace = _valid_or_new(requested_id)
     _trace.set(trace)
     return trace
 
 
 @contextmanager
-def traced(given: str | None) -> Iterator[str]:
+def trace_context(requested_id: str | None) -> Iterator[str]:
     """Do what is inside under this id, or a new one where it is none."""
-    trace = _known(given)
+    trace = _valid_or_new(requested_id)
     token = _trace.set(trace)
     try:
         yield trace
@@ -43,8 +43,8 @@ def traced(given: str | None) -> Iterator[str]:
         _trace.reset(token)
 
 
-def _known(given: str | None) -> str:
-    return given if given and FORM.match(given) else secrets.token_hex(8)
+def _valid_or_new(requested_id: str | None) -> str:
+    return requested_id if requested_id and TRACE_ID_PATTERN.match(requested_id) else secrets.token_hex(8)
 
 
 class TraceFilter(logging.Filter):
@@ -71,6 +71,6 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-def formatter_of(form: str) -> logging.Formatter:
+def log_formatter(form: str) -> logging.Formatter:
     """How lines are written: `plain` or `json`."""
     return JsonFormatter() if form == "json" else logging.Formatter("%(levelname)s %(name)s [%(trace)s] %(message)s")

@@ -8,18 +8,18 @@ from annotation_app.accounts.people import router as people
 from annotation_app.accounts.security import router as security
 from annotation_app.catalogue.api import router as catalogue
 from annotation_app.design.api import router as design
-from annotation_app.endpoint import api_make
 from annotation_app.episodes.api import router as episodes
 from annotation_app.exports.api import router as exports
 from annotation_app.feed.api import router as feed
 from annotation_app.fleet.api import router as fleet
 from annotation_app.flywheel.api import router as flywheel
 from annotation_app.health.api import router as health
+from annotation_app.http_api import api_make
 from annotation_app.imports.api import router as imports
 from annotation_app.imports.uploads_api import router as uploads
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
-from annotation_app.live.inside import router as inside
+from annotation_app.live.machine_api import router as inside
 from annotation_app.notices.api import router as notices
 from annotation_app.pools.api import router as pools
 from annotation_app.promotions.api import router as promotions

@@ -12,7 +12,7 @@ from pathlib import Path
 from annotation_app.operations.stack import ROOT
 from benchmarks.parts import browser_peers, browser_speed, browser_steps, browser_tasks
 from benchmarks.parts.figures import print_figures, say
-from vm_bridge.suites.miniwob.pages import home
+from vm_bridge.suites.miniwob.pages import pages_folder
 
 KEEP = ROOT / ".data"
 
@@ -25,7 +25,7 @@ def main() -> int:
         say("virtual time")
         figures |= asyncio.run(browser_speed.measure(scratch / "speed"))
         say("BrowserGym and Playwright")
-        figures |= browser_peers.measure(KEEP, home())
+        figures |= browser_peers.measure(KEEP, pages_folder())
         say("every task")
         figures |= asyncio.run(browser_tasks.measure(scratch / "tasks"))
     return print_figures("browser", figures)

@@ -29,7 +29,7 @@ from annotation_app.operations.trainer import ensure_trainer
 from benchmarks.parts.figures import machine, say
 from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, chance, table, tallied
 from benchmarks.parts.reinforcement_play import START, WITH_US, Player, playing
-from vm_bridge.hosts.usage import usage_of
+from vm_bridge.hosts.isolation.resource_usage import measure_usage
 
 TASKS = ("click-color", "identify-shape", "click-option")
 TRAINER: dict[str, JsonValue] = {"learning_rate": 1e-4, "warmup": 4, "tokens": 2048, "sequences": 3}
@@ -168,7 +168,7 @@ async def trained(python: Path, folder: Path, algorithm: str, settings: dict[str
 
 def cpu_seconds(root: int | None = None) -> float:
     """What a process and those it started have cost; by default this one."""
-    return usage_of(root or os.getpid()).cpu_seconds
+    return measure_usage(root or os.getpid()).cpu_seconds
 
 
 def logged(out: Path, update: int) -> dict[str, Any]:

@@ -13,13 +13,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from trainer.config import config_read, fields_told
+from trainer.config import describe_fields, read_config
 from trainer.errors import ConfigInvalid, TrainerError
 
-COMMANDS = ("ct", "sft", "rft", "dpo", "kto", "value", "orm", "ppo", "grpo", "merge", "quantize", "score")
-"""Modules of this package, each with `Config`, its settings, and `run(config)`, which returns what it made."""
 SHARED = ("ct", "sft", "rft", "dpo", "kto", "value", "orm", "ppo", "grpo")
-"""Those that several processes can do together, started by torchrun."""
+"""Commands that several processes can run together, started by torchrun."""
+COMMANDS = {
+    **{name: f"trainer.algorithms.{name}" for name in SHARED},
+    "merge": "trainer.model.merge",
+    "quantize": "trainer.model.quantize",
+    "score": "trainer.algorithms.score",
+}
+"""The module of each command. It has `Config`, its settings, and `run(config)`, which returns the result's path."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,18 +37,18 @@ def main(arguments: list[str] | None = None) -> int:
     if name not in COMMANDS:
         print(f"command_unknown: there is no {name}; there are {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
-    module = import_module(f"trainer.{name}")
+    module = import_module(COMMANDS[name])
     parser = argparse.ArgumentParser(
         prog=f"python -m trainer {name}",
         description=module.__doc__,
-        epilog=fields_told(module.Config),
+        epilog=describe_fields(module.Config),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings as a JSON object")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="one more; it wins")
-    given = parser.parse_args(words)
+    options = parser.parse_args(words)
     try:
-        made = _done(name, module.run, config_read(module.Config, given.config, given.set))
+        made = _done(name, module.run, read_config(module.Config, options.config, options.set))
         if made is not None:
             print(made)
     except TrainerError as error:
@@ -57,18 +62,19 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _done(name: str, run: Callable[[Any], Path], config: Any) -> Path | None:
     """What a command made; nothing for processes beside the first. Raises TrainerError."""
-    from trainer.ranks import is_first, joined
+    from trainer.runtime.distributed import is_first, process_group
 
     if int(os.environ.get("WORLD_SIZE", "1")) > 1 and name not in SHARED:
         raise ConfigInvalid(f"{name} is done by one process; several can do {', '.join(SHARED)}")
-    with joined(getattr(config, "device", "cpu")):
+    with process_group(getattr(config, "device", "cpu")):
         made = run(config)
         return made if is_first() else None
 
 
 def _purpose(command: str) -> str:
     """The first line of a command's docstring; nothing is imported for it."""
-    source = Path(__file__).with_name(f"{command}.py").read_text(encoding="utf-8")
+    file = Path(__file__).parents[1] / f"{COMMANDS[command].replace('.', '/')}.py"
+    source = file.read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").split("\n", 1)[0]
 
 

@@ -20,21 +20,21 @@ class Settings(Frozen):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-def differing(config: Settings, earlier: Mapping[str, JsonValue], may_change: Set[str]) -> list[str]:
+def changed_fields(config: Settings, earlier: Mapping[str, JsonValue], may_change: Set[str]) -> list[str]:
     """Names of settings, but those that may change, in which a run differs from how it was begun. A setting that was
     not known then counts as its default, so that a run goes on with a trainer that has learned new ones."""
     known = {name: value for name, value in earlier.items() if name in type(config).model_fields}
-    told = config.model_dump(mode="json", exclude=set(may_change))
+    raw_settings = config.model_dump(mode="json", exclude=set(may_change))
     before: Mapping[str, JsonValue] = known
     # What was told then need not be possible with what has changed since; it is compared as it was written.
     with suppress(ValidationError):
         begun = type(config).model_validate({**config.model_dump(mode="json", include=set(may_change)), **known})
         before = begun.model_dump(mode="json", exclude=set(may_change))
-    differ = {name for name in told.keys() | before.keys() if told.get(name) != before.get(name)}
+    differ = {name for name in raw_settings.keys() | before.keys() if raw_settings.get(name) != before.get(name)}
     return sorted(differ | (earlier.keys() - known.keys()))
 
 
-class Training(Settings):
+class TrainingConfig(Settings):
     """What every command that trains is told."""
 
     checkpoint: Path
@@ -68,14 +68,14 @@ class Training(Settings):
     """Of the order of samples."""
 
 
-class Said(Settings):
+class DialectConfig(Settings):
     """In which words a policy says what people did."""
 
     dialect: Annotated[str, AfterValidator(lambda name: dialect_named(name).name)] = "ui_tars_1_5"
     """The words of the steps that a person worded."""
 
 
-class Packing(Settings):
+class PackingConfig(Settings):
     """How samples fill the sequences of an update."""
 
     sequences: int = Field(default=8, ge=1)
@@ -84,47 +84,50 @@ class Packing(Settings):
     """How many a sequence holds; a longer sample is left out and counted."""
 
 
-class InOrder(Training, Packing):
+class DatasetTrainingConfig(TrainingConfig, PackingConfig):
     """What commands that go over samples in order, again and again, are told."""
 
 
 Kind = TypeVar("Kind", bound=Settings)
 
 
-def config_read(kind: type[Kind], file: Path | None = None, words: Sequence[str] = ()) -> Kind:
+def read_config(kind: type[Kind], file: Path | None = None, words: Sequence[str] = ()) -> Kind:
     """Settings from a file, then from words `field=value`, which win; a value is JSON, or else a text.
 
     A dot in a field's name leads into its own fields. Raises ConfigUnreadable, ConfigUnknown, ConfigInvalid.
     """
-    told = _file_read(file) if file else {}
+    raw_settings = _read_file(file) if file else {}
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals):
             raise ConfigUnreadable(f"{word!r} is not FIELD=VALUE")
-        _put(told, name.split("."), _value(value))
+        _set_nested(raw_settings, name.split("."), _value(value))
     try:
-        return kind.model_validate_json(json.dumps(told))
+        return kind.model_validate_json(json.dumps(raw_settings))
     except ValidationError as error:
-        raise _refusal(kind, error) from None
+        raise _config_error(kind, error) from None
 
 
-def fields_told(kind: type[Settings]) -> str:
+def describe_fields(kind: type[Settings]) -> str:
     """Each setting with its type, default and meaning, for people."""
     lines = ["settings:"]
     for name, field in kind.model_fields.items():
-        default = "required" if field.is_required() else _written(field.get_default(call_default_factory=True))
-        lines += [f"  {name}: {_type_told(field.annotation)} ({default})", f"      {field.description or ''}".rstrip()]
+        default = "required" if field.is_required() else _format_default(field.get_default(call_default_factory=True))
+        lines += [
+            f"  {name}: {_describe_type(field.annotation)} ({default})",
+            f"      {field.description or ''}".rstrip(),
+        ]
     return "\n".join(line for line in lines if line.strip())
 
 
-def _file_read(file: Path) -> dict[str, Any]:
+def _read_file(file: Path) -> dict[str, Any]:
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        raw_settings = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigUnreadable(f"{file} cannot be read: {error}") from None
-    if not isinstance(told, dict):
+    if not isinstance(raw_settings, dict):
         raise ConfigUnreadable(f"{file} holds no JSON object")
-    return told
+    return raw_settings
 
 
 def _value(text: str) -> Any:
@@ -134,17 +137,17 @@ def _value(text: str) -> Any:
         return text
 
 
-def _put(told: dict[str, Any], path: Sequence[str], value: Any) -> None:
+def _set_nested(raw_settings: dict[str, Any], path: Sequence[str], value: Any) -> None:
     *outer, last = path
     for name in outer:
-        within = told.setdefault(name, {})
+        within = raw_settings.setdefault(name, {})
         if not isinstance(within, dict):
             raise ConfigInvalid(f"{name} has no fields of its own")
-        told = within
-    told[last] = value
+        raw_settings = within
+    raw_settings[last] = value
 
 
-def _refusal(kind: type[Settings], error: ValidationError) -> ConfigUnknown | ConfigInvalid:
+def _config_error(kind: type[Settings], error: ValidationError) -> ConfigUnknown | ConfigInvalid:
     """The first unknown field, or else everything that is wrong."""
     found = error.errors(include_url=False)
     for one in found:
@@ -155,10 +158,10 @@ def _refusal(kind: type[Settings], error: ValidationError) -> ConfigUnknown | Co
     return ConfigInvalid("; ".join(f"{'.'.join(map(str, one['loc'])) or 'settings'}: {one['msg']}" for one in found))
 
 
-def _type_told(annotation: Any) -> str:
+def _describe_type(annotation: Any) -> str:
     plain = annotation.__name__ if isinstance(annotation, type) and not hasattr(annotation, "__args__") else annotation
     return str(plain).replace("typing.", "").replace("pathlib.", "")
 
 
-def _written(default: Any) -> str:
+def _format_default(default: Any) -> str:
     return json.dumps(default.model_dump(mode="json") if isinstance(default, Settings) else default, default=str)

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import torch
 
-from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.errors import CheckpointError
-from trainer.serve.protocol import Refused
-from trainer.serve.reader import Picture, Reader
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
+from trainer.serve.prompt_encoder import Picture, PromptEncoder
+from trainer.serve.schemas import InvalidRequest
 
 CONTEXT = 1 << 20
 
 
-def reply_logprobs(
+def compute_reply_logprobs(
     checkpoint: Checkpoint,
     prompt: Sequence[int],
     pictures: Sequence[Picture],
@@ -56,12 +56,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = argparse.ArgumentParser(prog="python -m trainer.likelihood", description=__doc__)
     options.add_argument("checkpoint", type=Path)
     try:
-        checkpoint = checkpoint_load(options.parse_args(arguments).checkpoint)
-        reader = Reader(checkpoint, max_images=CONTEXT, context=CONTEXT)
+        checkpoint = load_checkpoint(options.parse_args(arguments).checkpoint)
+        reader = PromptEncoder(checkpoint, max_images=CONTEXT, context=CONTEXT)
         for line in sys.stdin:
             asked = json.loads(line)
             pictures = [reader.picture(link) for link in asked.get("images", [])]
-            found = reply_logprobs(
+            found = compute_reply_logprobs(
                 checkpoint,
                 asked["prompt_token_ids"],
                 pictures,
@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
                 temperature=asked.get("temperature", 1.0),
             )
             print(json.dumps({"logprobs": found.tolist()}), flush=True)
-    except (CheckpointError, Refused, KeyError, ValueError) as error:
+    except (CheckpointError, InvalidRequest, KeyError, ValueError) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
     return 0

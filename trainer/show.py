@@ -15,16 +15,16 @@ from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 
-from trainer.checkpoints import checkpoint_load
+from trainer.data.rendering import Renderer, TokenizedSample, render_folder
+from trainer.data.trajectories import open_folder
 from trainer.errors import TrainerError
-from trainer.rendering import Rendered, Renderer, folder_rendered
-from trainer.trajectories import folder_open
+from trainer.model.checkpoints import load_checkpoint
 from vocabulary.dialects import dialect_named, dialect_names
 
 READ, OWN, HUMAN, NOTHING, PLAIN = "\x1b[90m", "\x1b[32m", "\x1b[33m", "\x1b[4m", "\x1b[0m"
 
 
-def shown(sample: Rendered, renderer: Renderer, *, pad: int, colour: bool) -> str:
+def format_sample(sample: TokenizedSample, renderer: Renderer, *, pad: int, colour: bool) -> str:
     """A sample for people: what it is, then its text."""
     learned, weights = sum(sample.mask), sorted({w for w, m in zip(sample.weights, sample.mask, strict=True) if m})
     told = ", ".join(f"{weight:g}" for weight in weights)
@@ -33,10 +33,10 @@ def shown(sample: Rendered, renderer: Renderer, *, pad: int, colour: bool) -> st
         f"{sample.name}: {len(sample.ids)} tokens, {learned} learned (weight {told}), "
         f"pictures: {len(sample.pictures)}, {words} by the {'policy' if sample.actor == 'policy' else 'person'}"
     )
-    return "\n".join([head, "".join(_painted(sample, renderer, pad, colour)), ""])
+    return "\n".join([head, "".join(_colour_text(sample, renderer, pad, colour)), ""])
 
 
-def length(sample: Rendered) -> str:
+def sample_length_line(sample: TokenizedSample) -> str:
     """How long a sample is, as a line of JSON; `key` is that of its row in an export of any format that is learned
     from."""
     told = {
@@ -48,7 +48,7 @@ def length(sample: Rendered) -> str:
     return json.dumps(told)
 
 
-def _painted(sample: Rendered, renderer: Renderer, pad: int, colour: bool) -> Iterator[str]:
+def _colour_text(sample: TokenizedSample, renderer: Renderer, pad: int, colour: bool) -> Iterator[str]:
     pictures = iter(sample.pictures)
     tokens = zip(sample.ids, sample.mask, sample.weights, strict=True)
     for (picture, learned, weight), run in groupby(tokens, lambda one: (one[0] == pad, one[1], one[2])):
@@ -57,7 +57,7 @@ def _painted(sample: Rendered, renderer: Renderer, pad: int, colour: bool) -> It
             _, rows, columns = next(pictures).grid[0].tolist()
             text = f"[picture of {rows} x {columns} patches: {len(ids)} tokens]"
         else:
-            text = _printing(renderer.text(ids))
+            text = _printable(renderer.text(ids))
         if not colour:
             yield f"⟦{text}⟧" if learned else text
         elif learned:
@@ -67,7 +67,7 @@ def _painted(sample: Rendered, renderer: Renderer, pad: int, colour: bool) -> It
             yield f"{READ}{text}{PLAIN}"
 
 
-def _printing(text: str) -> str:
+def _printable(text: str) -> str:
     """Text that cannot steer a terminal."""
     return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
 
@@ -82,31 +82,31 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--context", type=int, default=32_768, help="how many tokens a sample may have")
     parser.add_argument("--lengths", type=Path, help="where each sample's length in tokens is written, as JSON Lines")
     parser.add_argument("--colour", choices=("auto", "always", "never"), default="auto")
-    given = parser.parse_args(arguments)
-    colour = given.colour == "always" or (
-        given.colour == "auto" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    options = parser.parse_args(arguments)
+    colour = options.colour == "always" or (
+        options.colour == "auto" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     )
     try:
-        folder, checkpoint = folder_open(given.folder), checkpoint_load(given.checkpoint)
-        renderer, dialect = Renderer(checkpoint, context=given.context), dialect_named(given.dialect)
+        folder, checkpoint = open_folder(options.folder), load_checkpoint(options.checkpoint)
+        renderer, dialect = Renderer(checkpoint, context=options.context), dialect_named(options.dialect)
         if renderer.limits != dialect.limits:
             print(f"note: the checkpoint scales pictures to {renderer.limits}, {dialect.name} to {dialect.limits}")
         pad = checkpoint.model.config.image_token_id
         left_out: Counter[str] = Counter()
         count = tokens = learned = 0
-        with given.lengths.open("w") if given.lengths else nullcontext() as lengths:
-            for sample in folder_rendered(folder, dialect, renderer, left_out):
-                if count < given.most:
-                    print(shown(sample, renderer, pad=pad, colour=colour))
+        with options.lengths.open("w") if options.lengths else nullcontext() as lengths:
+            for sample in render_folder(folder, dialect, renderer, left_out):
+                if count < options.most:
+                    print(format_sample(sample, renderer, pad=pad, colour=colour))
                 if lengths is not None:
-                    lengths.write(f"{length(sample)}\n")
+                    lengths.write(f"{sample_length_line(sample)}\n")
                 count, tokens, learned = count + 1, tokens + len(sample.ids), learned + sum(sample.mask)
         print(f"{count} samples, {tokens} tokens, {learned} learned; left out: {dict(left_out) or 'none'}")
     except TrainerError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"{given.lengths}: {error.strerror}", file=sys.stderr)
+        print(f"{options.lengths}: {error.strerror}", file=sys.stderr)
         return 1
     return 0
 

@@ -15,38 +15,38 @@ from fastapi import FastAPI
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
-from vm_bridge.config import Config, ConfigError, config_read
-from vm_bridge.ledger import Ledger
-from vm_bridge.manager.manager import Manager
+from vm_bridge.api.server import Bridge, create_api
+from vm_bridge.config import Config, ConfigError, read_config
+from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.manager import LeaseManager
 from vm_bridge.sandbox import Host
-from vm_bridge.server import Bridge, app_of
-from vm_bridge.suites.bundled import tasks_made
+from vm_bridge.suites.registry import make_tasks
 
 if TYPE_CHECKING:
-    from vm_bridge.hosting import Hosting
+    from vm_bridge.host_service import HostService
 
 logger = logging.getLogger(__name__)
 
-CONNECTIONS = 32
+MAX_REDIS_CONNECTIONS = 32
 """Most connections to Redis."""
-REDIS_TIMEOUT = 5.0
-START_SECONDS, START_PAUSE = 15.0, 0.1
+REDIS_TIMEOUT_SECONDS = 5.0
+REDIS_START_TIMEOUT_SECONDS, REDIS_RETRY_SECONDS = 15.0, 0.1
 """How long a bridge that starts waits for Redis, and between two tries (seconds)."""
-GRACE = 3
+SHUTDOWN_GRACE_SECONDS = 3
 """How long running requests may take to end after SIGTERM (seconds)."""
 
 
-def bridge_app(config: Config, host: Host | None = None) -> FastAPI:
+def create_bridge_app(config: Config, host: Host | None = None) -> FastAPI:
     """The bridge that a configuration describes, over the machines of `host`; a manager alone needs none."""
-    redis = redis_of(config)
-    manager = None if config.role == "host" else Manager(redis)
-    here = None if host is None else hosting(config, host, redis)
+    redis = connect_redis(config)
+    manager = None if config.role == "host" else LeaseManager(redis)
+    here = None if host is None else create_host_service(config, host, redis)
 
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(redis.aclose)
-            await redis_answers(redis)
+            await wait_for_redis(redis)
             if here is not None:
                 await stack.enter_async_context(here.running())
             if manager is not None:
@@ -57,36 +57,36 @@ def bridge_app(config: Config, host: Host | None = None) -> FastAPI:
     bridge = Bridge(
         secret=config.secret,
         web_origins=config.web_origins,
-        ping=Ledger(redis).ping,
-        suite_tasks=tasks_made,
+        ping=LeaseGuard(redis).ping,
+        suite_tasks=make_tasks,
         manager=manager,
         pool=here.pool if here else None,
-        guarded=here.guarded if here else (),
-        ticketed=here.ticketed if here else (),
+        secret_routers=here.secret_routers if here else (),
+        ticket_routers=here.ticket_routers if here else (),
     )
-    app = app_of(bridge, lifespan)
+    app = create_api(bridge, lifespan)
     if here is not None:
-        here.show_previews(app)
+        here.mount_previews(app)
     return app
 
 
-def redis_of(config: Config) -> Redis:
+def connect_redis(config: Config) -> Redis:
     """Connections that are waited for when all are in use."""
     connections = BlockingConnectionPool.from_url(
         config.redis_url,
-        max_connections=CONNECTIONS,
-        timeout=REDIS_TIMEOUT,
+        max_connections=MAX_REDIS_CONNECTIONS,
+        timeout=REDIS_TIMEOUT_SECONDS,
         decode_responses=True,
-        socket_timeout=REDIS_TIMEOUT,
+        socket_timeout=REDIS_TIMEOUT_SECONDS,
         socket_connect_timeout=2,
         driver_info=None,  # `CLIENT SETINFO` is no command of the bridge's Redis user
     )
     return Redis.from_pool(connections)
 
 
-async def redis_answers(redis: Redis) -> None:
+async def wait_for_redis(redis: Redis) -> None:
     """Wait until Redis answers: both may just have been restarted. Raises RedisError when it does not in time."""
-    end = asyncio.get_running_loop().time() + START_SECONDS
+    end = asyncio.get_running_loop().time() + REDIS_START_TIMEOUT_SECONDS
     while True:
         try:
             await redis.ping()
@@ -94,28 +94,28 @@ async def redis_answers(redis: Redis) -> None:
             if asyncio.get_running_loop().time() > end:
                 raise
             logger.warning("Redis does not answer yet: %s", error)
-            await asyncio.sleep(START_PAUSE)
+            await asyncio.sleep(REDIS_RETRY_SECONDS)
         else:
             return
 
 
-def hosting(config: Config, host: Host, redis: Redis) -> "Hosting":
+def create_host_service(config: Config, host: Host, redis: Redis) -> "HostService":
     """The side of the bridge that has machines; a manager starts in half the time and memory without its libraries."""
-    from vm_bridge.hosting import Hosting
+    from vm_bridge.host_service import HostService
 
-    return Hosting(config, host, redis)
+    return HostService(config, host, redis)
 
 
-def app() -> FastAPI:
+def create_app() -> FastAPI:
     """What each worker process serves."""
-    logging_begin()
-    config = config_read(os.environ)
+    configure_logging()
+    config = read_config(os.environ)
     if config.role == "manager":
-        made = bridge_app(config)
+        made = create_bridge_app(config)
     else:
-        from vm_bridge.hosting import host_of
+        from vm_bridge.host_service import create_host
 
-        made = bridge_app(config, host_of(config))
+        made = create_bridge_app(config, create_host(config))
     # What is there now stays: going through it again took 30 to 60 ms each time, in which nobody got an answer.
     gc.collect()
     gc.freeze()
@@ -123,7 +123,7 @@ def app() -> FastAPI:
 
 
 @cache
-def logging_begin() -> None:
+def configure_logging() -> None:
     """To standard error, in each process once."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
     # It would write the tickets of WebSockets down.
@@ -133,13 +133,13 @@ def logging_begin() -> None:
 
 def main() -> None:
     """Serve until SIGTERM or SIGINT, then destroy every machine; until SIGHUP, then leave them running."""
-    logging_begin()
+    configure_logging()
     try:
-        config = config_read(os.environ)
+        config = read_config(os.environ)
     except ConfigError as error:
         sys.exit(f"vm_bridge: {error}")
     uvicorn.run(
-        "vm_bridge.__main__:app",
+        "vm_bridge.__main__:create_app",
         factory=True,
         workers=config.workers,
         host=config.bridge_bind.host,
@@ -147,7 +147,7 @@ def main() -> None:
         ws="websockets-sansio",
         access_log=False,
         log_config=None,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=SHUTDOWN_GRACE_SECONDS,
     )
 
 

@@ -17,45 +17,45 @@ from vocabulary.base import Frozen
 from vocabulary.tasks import HostPattern
 
 
-class Address(NamedTuple):
+class BindAddress(NamedTuple):
     """Where a server listens."""
 
     host: str
     port: int
 
 
-def _address(value: Any) -> Any:
+def _parse_address(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     host, _, port = value.rpartition(":")
-    return Address(host, int(port))
+    return BindAddress(host, int(port))
 
 
-def _words(value: Any) -> Any:
+def _split_commas(value: Any) -> Any:
     return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
 
-def _command(value: Any) -> Any:
+def _split_command(value: Any) -> Any:
     return tuple(shlex.split(value)) if isinstance(value, str) else value
 
 
-def _json(value: Any) -> Any:
+def _parse_json(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
-Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
-Bind = Annotated[Address, BeforeValidator(_address)]
-Guests = Annotated[
+CommaSeparated = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
+Bind = Annotated[BindAddress, BeforeValidator(_parse_address)]
+GuestAddresses = Annotated[
     tuple[Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^:\[\]]+):\d+(:\d+:\d+:\d+)?$")], ...],
-    BeforeValidator(_words),
+    BeforeValidator(_split_commas),
 ]
 
 
-ADDRESS = r"^(\[[0-9a-fA-F:]+\]|[^:\[\]]+):\d+$"
-HOST_ID = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
+ADDRESS_PATTERN = r"^(\[[0-9a-fA-F:]+\]|[^:\[\]]+):\d+$"
+HOST_ID_PATTERN = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
 
 
-def _host_name() -> str:
+def _default_host_id() -> str:
     return re.sub(r"[^a-z0-9_.-]", "-", socket.gethostname().lower()).lstrip("_.-")[:64] or "host"
 
 
@@ -72,45 +72,45 @@ class Config(Frozen):
     """`manager` gives machines out, `host` makes them and takes their calls."""
     workers: int = Field(default=1, ge=1, le=64)
     """Processes of a manager; one that has machines must be alone."""
-    host_id: Annotated[str, Field(pattern=HOST_ID)] = Field(default_factory=_host_name)
+    host_id: Annotated[str, Field(pattern=HOST_ID_PATTERN)] = Field(default_factory=_default_host_id)
     """This host among those on one Redis; its machines are adopted again under the same name."""
-    bridge_bind: Bind = Address("127.0.0.1", 8010)
+    bridge_bind: Bind = BindAddress("127.0.0.1", 8010)
     bridge_url: str = "http://127.0.0.1:8010"
     """How the web app reaches this bridge; written into every lease."""
-    vnc_bind: Bind = Address("127.0.0.1", 8011)
-    web_origins: Words = ("http://127.0.0.1:8000", "http://localhost:8000")
+    vnc_bind: Bind = BindAddress("127.0.0.1", 8011)
+    web_origins: CommaSeparated = ("http://127.0.0.1:8000", "http://localhost:8000")
     """Pages that may open a stream."""
     preview_url: str = ""
     """Origin under which alone browsers see the web programs of machines, `{machine}` in it the machine's name and
     `{bridge}` this host's id; empty, they see them under every name the bridge has."""
     machines: Literal["local", "fake"] = "local"
     """What they are; `fake` paints pictures and needs nothing."""
-    adb_devices: Words = ()
+    adb_devices: CommaSeparated = ()
     """Serial numbers of real phones, as `adb devices` lists them; each is one machine of the image `android`."""
-    adb_clear: Words = ()
+    adb_clear: CommaSeparated = ()
     """Packages on them whose data every reset throws away."""
-    osworld: Guests = ()
+    osworld: GuestAddresses = ()
     """Addresses (`host:port`, or `host:port:chrome:vnc:vlc`) of OSWorld's in-guest servers; each is one machine of the
     image `osworld`."""
-    osworld_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
+    osworld_revert: Annotated[tuple[str, ...], BeforeValidator(_split_command)] = ()
     """The command that puts one of them back; its address becomes the last word. None, and nothing does."""
     osworld_python: Path = Path(".data/venvs/osworld/bin/python")
     """The interpreter that has OSWorld's package, which sets its task files up and judges them."""
-    osworld_hosts: Annotated[tuple[HostPattern, ...], BeforeValidator(_words)] = ()
+    osworld_hosts: Annotated[tuple[HostPattern, ...], BeforeValidator(_split_commas)] = ()
     """Hosts from which it may fetch the files that task files name."""
     osworld_password: str = ""
     """Of the guests' user, for task files that ask for it."""
     osworld_files: Path | None = None
     """A folder with accounts (`evaluation_examples/settings`) and files that task files name."""
-    osworld_windows: Guests = ()
+    osworld_windows: GuestAddresses = ()
     """Addresses of the same server in guests of Windows; each is one machine of the image `osworld-windows`."""
-    osworld_windows_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
+    osworld_windows_revert: Annotated[tuple[str, ...], BeforeValidator(_split_command)] = ()
     """The command that puts one of those back."""
-    windows: Annotated[tuple[Annotated[str, Field(pattern=ADDRESS)], ...], BeforeValidator(_words)] = ()
+    windows: Annotated[tuple[Annotated[str, Field(pattern=ADDRESS_PATTERN)], ...], BeforeValidator(_split_commas)] = ()
     """Addresses (`host:port`) of our agents in machines of Windows; each is one machine of the image `windows`."""
     windows_secret: Annotated[str, Field(pattern=r"^(.{16,})?$")] = ""
     """What these agents were packed with."""
-    windows_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
+    windows_revert: Annotated[tuple[str, ...], BeforeValidator(_split_command)] = ()
     """The command that puts one of those machines back."""
     qemu: bool = False
     """Whether there are virtual machines too, of the image `desktop-vm`."""
@@ -129,15 +129,15 @@ class Config(Frozen):
     browser_without_walls: bool = False
     """Whether they may run as this user, with its files and network, where no walls can be put around them."""
     max_machines: int = Field(default=8, ge=1, le=10_000)
-    warm: Annotated[dict[str, int], BeforeValidator(_json)] = {}
+    warm: Annotated[dict[str, int], BeforeValidator(_parse_json)] = {}
     """Machines that stand ready from the start, by image: `{"desktop": 1}`."""
-    quotas: Annotated[tuple[Quota, ...], BeforeValidator(_json)] = ()
+    quotas: Annotated[tuple[Quota, ...], BeforeValidator(_parse_json)] = ()
     """How many machines users and pools may hold, set at the start: `[{"scope": "user", "name": "*", "limit": 4}]`."""
     journal: Path | None = None
     """Where fake machines write down every call with its token, for tests of fences."""
-    ice_servers: Annotated[tuple[IceServer, ...], BeforeValidator(_json)] = ()
+    ice_servers: Annotated[tuple[IceServer, ...], BeforeValidator(_parse_json)] = ()
     """STUN and TURN servers, told to browsers by the web app and used by the bridge."""
-    ice_addresses: Words = ()
+    ice_addresses: CommaSeparated = ()
     """Addresses to offer browsers in place of those of the network interfaces; `127.0.0.1` works only on
     the same machine, and there it works without any network."""
     stream_fps: float = Field(default=30, gt=0, le=60)
@@ -167,7 +167,7 @@ class ConfigError(Exception):
     """A variable is missing or unusable; the message names it."""
 
 
-def config_read(environment: Mapping[str, str]) -> Config:
+def read_config(environment: Mapping[str, str]) -> Config:
     """The settings an environment gives. Raises ConfigError."""
     given = {
         name: environment[PREFIX + name.upper()] for name in Config.model_fields if PREFIX + name.upper() in environment
@@ -175,11 +175,11 @@ def config_read(environment: Mapping[str, str]) -> Config:
     try:
         return Config.model_validate(given)
     except ValidationError as error:
-        problems = "; ".join(_variable(e["loc"]) + e["msg"] for e in error.errors())
+        problems = "; ".join(_variable_prefix(e["loc"]) + e["msg"] for e in error.errors())
         raise ConfigError(problems) from None
 
 
-def without_walls(environment: Mapping[str, str]) -> bool:
+def browser_unsandboxed(environment: Mapping[str, str]) -> bool:
     """`browser_without_walls` for who runs browsers without a bridge. Raises ConfigError."""
     name = f"{PREFIX}BROWSER_WITHOUT_WALLS"
     try:
@@ -188,5 +188,5 @@ def without_walls(environment: Mapping[str, str]) -> bool:
         raise ConfigError(f"{name}: {error.errors()[0]['msg']}") from None
 
 
-def _variable(place: tuple[int | str, ...]) -> str:
+def _variable_prefix(place: tuple[int | str, ...]) -> str:
     return f"{PREFIX}{str(place[0]).upper()}: " if place else ""

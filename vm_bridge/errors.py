@@ -73,7 +73,7 @@ class NoMachine(BridgeError):
     status = 503
 
 
-class Unwalled(NoMachine):
+class SandboxUnavailable(NoMachine):
     code = "no_walls"
 
 
@@ -138,7 +138,7 @@ ERRORS: dict[str, type[BridgeError]] = {
         CommandConflict,
         OutcomeUnknown,
         NoMachine,
-        Unwalled,
+        SandboxUnavailable,
         UnknownClaim,
         UnknownHost,
         UnknownTask,

@@ -12,11 +12,11 @@ that fell silent, or that has not adopted it yet."""
 
 MachineKind = Literal["desktop", "phone", "browser", "terminal"]
 
-Unbounded = Literal["cpu", "memory", "pids", "walls"]
+UnlimitedResource = Literal["cpu", "memory", "pids", "walls"]
 """`walls`: browsers run without any, as the bridge's user."""
 
 
-class Waiting(Frozen):
+class QueuePosition(Frozen):
     """A place in the queue. It is kept for ten seconds after each time its request is asked for."""
 
     request_id: str
@@ -30,7 +30,7 @@ class Waiting(Frozen):
     why: Literal["none_free", "user_quota", "pool_quota"]
 
 
-class Renewal(Frozen):
+class RenewalResult(Frozen):
     """What became of one lease of a batch: its new end, or the error it would raise alone."""
 
     machine_id: str
@@ -75,7 +75,7 @@ class HostInfo(Frozen):
     machines: int
     draining: bool
     last_seen: AwareDatetime
-    unbounded: tuple[Unbounded, ...] | None = None
+    unbounded: tuple[UnlimitedResource, ...] | None = None
     """What its machines may take of it without a bound. None until it has made a machine."""
 
 
@@ -90,7 +90,7 @@ class ImageInfo(Frozen):
     waiting: int
 
 
-class Waiter(Frozen):
+class QueueEntry(Frozen):
     """Who waits, as the operator sees it."""
 
     request_id: str
@@ -103,7 +103,7 @@ class Waiter(Frozen):
     since: AwareDatetime
 
 
-class Loss(Frozen):
+class LostMachine(Frozen):
     """A machine that ended under its lease."""
 
     machine_id: str

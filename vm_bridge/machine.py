@@ -5,7 +5,7 @@ from typing import Annotated, Protocol
 
 from pydantic import Field, StringConstraints
 
-from vm_bridge.inside import Files, Terminals
+from vm_bridge.machine_io import Files, Terminals
 from vocabulary.actions import Action, CallTool, Gesture, RunCode, RunCommand, TypeText, Wait
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
@@ -13,15 +13,15 @@ from vocabulary.observations import Observation, Transition, Verdict
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 
-ACT_SECONDS = 60.0
+MAX_ACTION_SECONDS = 60.0
 """Longest an act may take beyond the time it needs by itself."""
-TOOL_SECONDS = 30.0
+MAX_TOOL_SECONDS = 30.0
 """Longest a tool may take, once its server runs."""
-CHARACTER_SECONDS = 0.03
+MAX_CHARACTER_SECONDS = 0.03
 """Longest a typed character may take; one the keyboard lacks took 0.014 on two busy cores."""
 
 
-class Service(Frozen):
+class WebProgram(Frozen):
     """A web program inside a machine, started when somebody first comes to its port."""
 
     name: str
@@ -44,7 +44,7 @@ class Capabilities(Frozen):
     streams: tuple[str, ...] = ("webrtc", "vnc", "stills")
     snapshots: bool = False
     """Whether it can go back to an earlier state (undo)."""
-    services: tuple[Service, ...] = ()
+    services: tuple[WebProgram, ...] = ()
     """Web programs it has, beside whatever else listens inside."""
     unbounded: tuple[str, ...] = ()
     """What of the host it may take without a bound, because the host has no right to set one: cpu, memory, pids;
@@ -62,7 +62,7 @@ class Snapshot(Frozen):
     taken_at: datetime
 
 
-class Advice(Frozen):
+class ExpertSuggestion(Frozen):
     """What a suite's scripted expert would do now, and why."""
 
     thought: str
@@ -119,7 +119,7 @@ class Machine(Protocol):
         """Go back to a state and look. Raises CannotRestore, and then nothing has changed; UnsupportedAction."""
         ...
 
-    async def hurry(self) -> None:
+    async def skip_settle(self) -> None:
         """Cut a running settle short; nothing happens when none runs."""
         ...
 
@@ -127,11 +127,11 @@ class Machine(Protocol):
         """Judge the present state, and the answer given with it, by the prepared task's verifier."""
         ...
 
-    async def advise(self) -> Advice | None:
+    async def suggest_expert_action(self) -> ExpertSuggestion | None:
         """What the prepared task's scripted expert would do now; None where there is none, or it knows no way on."""
         ...
 
-    async def pace(self, rate: float) -> None:
+    async def set_time_scale(self, rate: float) -> None:
         """Let the machine's own time go `rate` times as fast as everybody's between two acts; 0 stands still.
 
         Raises UnsupportedAction where its time is everybody's.
@@ -156,7 +156,7 @@ class Machine(Protocol):
         """What `call_tool` may name: the tools of the prepared task's and the image's MCP servers."""
         ...
 
-    async def stage(self, data: bytes, media_type: str) -> BlobRef:
+    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
         """Hand over bytes for an `upload_file` soon to come. Raises InvalidAction when they are too many."""
         ...
 
@@ -165,18 +165,18 @@ class Machine(Protocol):
         ...
 
 
-def act_bound(action: Action) -> float:
+def action_timeout(action: Action) -> float:
     """Longest a machine may take to do an action (seconds); whoever awaits `Machine.perform` must wait longer."""
     match action:
         case Wait():
-            return ACT_SECONDS + action.seconds
+            return MAX_ACTION_SECONDS + action.seconds
         case RunCommand() | RunCode():
-            return ACT_SECONDS + action.timeout
+            return MAX_ACTION_SECONDS + action.timeout
         case CallTool():
-            return ACT_SECONDS + TOOL_SECONDS
+            return MAX_ACTION_SECONDS + MAX_TOOL_SECONDS
         case TypeText():
-            return ACT_SECONDS + CHARACTER_SECONDS * len(action.text)
+            return MAX_ACTION_SECONDS + MAX_CHARACTER_SECONDS * len(action.text)
         case Gesture():
-            return ACT_SECONDS + action.inputs[-1].at_ms / 1000
+            return MAX_ACTION_SECONDS + action.inputs[-1].at_ms / 1000
         case _:
-            return ACT_SECONDS
+            return MAX_ACTION_SECONDS

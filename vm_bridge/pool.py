@@ -10,41 +10,41 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from redis.exceptions import RedisError
 
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
-from vm_bridge.ledger import Ledger
-from vm_bridge.ledger.lease_file import LeaseFile
-from vm_bridge.ledger.shelves import LeaseRecord, MachineRecord, Shelves, Work, described
+from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.inventory import HostInventory, HostJob, LeaseRecord, MachineRecord, describe_machine
+from vm_bridge.leases.lease_file import LeaseFile
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
 
 logger = logging.getLogger(__name__)
 
-BEAT_EVERY = 1.0
+HEARTBEAT_SECONDS = 1.0
 """How often this host says that it lives (seconds)."""
-STOCK_EVERY = 1.0
+RESTOCK_SECONDS = 1.0
 """How often it looks whether enough machines stand ready (seconds)."""
-TEND_EVERY = 3.0
+HEALTH_CHECK_SECONDS = 3.0
 """How often machines are asked whether they live, and looked for where the ledger has lost them (seconds)."""
-TEND_AT_ONCE = 100
-MISSES = 2
+MAX_CONCURRENT_CHECKS = 100
+MAX_MISSED_CHECKS = 2
 """So many times in a row without an answer, and a machine is replaced."""
-NOTE_EVERY = 5.0
+USAGE_REPORT_SECONDS = 5.0
 """How often it is told what machines cost (seconds)."""
-HEALTH_TIMEOUT = 5.0
-CLOSE_TIMEOUT = 5.0
-RESTORED_TTL = 60.0
+HEALTH_TIMEOUT_SECONDS = 5.0
+CLOSE_TIMEOUT_SECONDS = 5.0
+RESTORED_TTL_SECONDS = 60.0
 """For how long a lease that was put back stands unless its holder renews it (seconds)."""
-RETRY_AFTER = 5.0
+RETRY_AFTER_SECONDS = 5.0
 """Pause after a machine could not be made, unless somebody waits for one (seconds)."""
 
 
-class Pool:
+class MachinePool:
     """The machines of this host. `ended` is told of every machine whose lease ended, before it is reset."""
 
     def __init__(
         self,
         host: Host,
-        ledger: Ledger,
-        shelves: Shelves,
+        lease_guard: LeaseGuard,
+        inventory: HostInventory,
         *,
         capacity: int,
         ended: Callable[[str], Awaitable[None]],
@@ -53,14 +53,14 @@ class Pool:
         """`lease_file` keeps who holds which machine for the next bridge."""
         self._host = host
         self._lease_file = lease_file
-        self._ledger = ledger
-        self._shelves = shelves
+        self._lease_guard = lease_guard
+        self._inventory = inventory
         self._capacity = capacity
         self._ended = ended
         self._machines: dict[str, Sandbox] = {}
-        self._moving: set[str] = set()
+        self._busy: set[str] = set()
         """Machines on their way to the shelf or out of the house."""
-        self._begun: set[str] = set()
+        self._creating: set[str] = set()
         """Names of machines being made."""
         self._highest = 0
         """The highest token a call came with."""
@@ -70,9 +70,9 @@ class Pool:
         """How often in a row a machine did not answer."""
         self._suspects: set[str] = set()
         """Machines that were neither free nor leased nor on their way when it was last looked."""
-        self._acted: dict[str, float] = {}
-        self._noted: dict[str, dict[str, float]] = {}
-        self._used: dict[str, tuple[float, float]] = {}
+        self._last_actions: dict[str, float] = {}
+        self._reported_usage: dict[str, dict[str, float]] = {}
+        self._cpu_samples: dict[str, tuple[float, float]] = {}
         """Processor seconds of each machine, and when they were read."""
         self._unbounded: tuple[str, ...] | None = None
         """What the operator was told that machines here may take."""
@@ -82,20 +82,20 @@ class Pool:
 
     async def start(self) -> None:
         """Take over what an earlier bridge left running, and begin to warm."""
-        known = await self._register() | await self._restore_kept()
+        known = await self._register() | await self._restore_from_disk()
         # First: adopting may take longer than a host may be silent.
-        self._spawn(self._again(BEAT_EVERY, self._beat))
+        self._spawn(self._run_periodically(HEARTBEAT_SECONDS, self._beat))
         for sandbox in await self._host.adopt(known):
             self._machines[sandbox.id] = sandbox
         for machine_id in known - self._machines.keys():
-            await self._shelves.lose(machine_id, f"{machine_id} did not outlive its bridge")
+            await self._inventory.mark_lost(machine_id, f"{machine_id} did not outlive its bridge")
         for sandbox in tuple(self._machines.values()):
-            if await self._shelves.adopt(sandbox) not in ("leased", "free", "stranded"):
+            if await self._inventory.adopt(sandbox) not in ("leased", "free", "stranded"):
                 self._spawn(self._recycle(sandbox.id))
-        self._spawn(self._again(0, self._work))
-        self._spawn(self._again(STOCK_EVERY, self._stock))
-        self._spawn(self._again(TEND_EVERY, self._tend))
-        self._spawn(self._again(NOTE_EVERY, self._note_all))
+        self._spawn(self._run_periodically(0, self._work))
+        self._spawn(self._run_periodically(RESTOCK_SECONDS, self._restock))
+        self._spawn(self._run_periodically(HEALTH_CHECK_SECONDS, self._check_machines))
+        self._spawn(self._run_periodically(USAGE_REPORT_SECONDS, self._report_all_usage))
 
     async def close(self, *, leave: bool = False) -> None:
         """Stop, and destroy every machine; with `leave` they run on for the next bridge to adopt."""
@@ -104,23 +104,23 @@ class Pool:
         for task in tasks:
             task.cancel()
         if tasks:
-            await asyncio.wait(tasks, timeout=CLOSE_TIMEOUT)
+            await asyncio.wait(tasks, timeout=CLOSE_TIMEOUT_SECONDS)
         if leave:
             return
         with contextlib.suppress(RedisError):
-            await self._shelves.quit("the bridge was shut down")
+            await self._inventory.deregister("the bridge was shut down")
         if self._lease_file is not None:
             self._lease_file.write({})
         await self._host.close()
 
     async def machine(self, machine_id: str, token: int) -> Machine:
         """The machine a lease holds. Raises MachineGone, StaleLease."""
-        await self._ledger.check(machine_id, token)
+        await self._lease_guard.check(machine_id, token)
         sandbox = self.sandbox(machine_id)
         self._highest = max(self._highest, token)
         if machine_id not in self._leases or self._leases[machine_id].token != token:
             self._spawn(self._read_leases())
-        self._acted[machine_id] = time.time()
+        self._last_actions[machine_id] = time.time()
         return sandbox.bind(token)
 
     def sandbox(self, machine_id: str) -> Sandbox:
@@ -132,44 +132,44 @@ class Pool:
 
     async def _register(self) -> frozenset[str]:
         self._unbounded = None
-        return await self._shelves.register(images=self._host.images, capacity=self._capacity)
+        return await self._inventory.register(images=self._host.images, capacity=self._capacity)
 
     async def _work(self) -> None:
         """Do what the ledger hands over; `_tend` finds what was handed over and not done."""
-        for work in await self._shelves.work(BEAT_EVERY):
+        for work in await self._inventory.work(HEARTBEAT_SECONDS):
             self._spawn(self._do(work))
 
-    async def _do(self, work: Work) -> None:
+    async def _do(self, work: HostJob) -> None:
         match work.verb:
             case "want":
-                await self._supply(work.name)
+                await self._create_missing(work.name)
             case "reset":
                 await self._recycle(work.name)
             case "drop":
-                await self._dismiss(work.name)
+                await self._retire(work.name)
 
     async def _beat(self) -> None:
-        if not await self._shelves.beat():
+        if not await self._inventory.heartbeat():
             logger.warning("Redis has forgotten this host")
             await self._register()
             await self._restore_leases()
             await self._find_lost()
 
-    async def _stock(self) -> None:
+    async def _restock(self) -> None:
         for image in self._host.images:
-            await self._supply(image)
+            await self._create_missing(image)
 
-    async def _supply(self, image: str) -> None:
+    async def _create_missing(self, image: str) -> None:
         """Start as many machines as are wanted and there is room for."""
         while not self._closing:
-            full = len(self._machines) + len(self._begun) >= self._capacity
+            full = len(self._machines) + len(self._creating) >= self._capacity
             resting = time.monotonic() < self._retry_at.get(image, 0)
             name = f"new-{secrets.token_hex(6)}"
             with self._room_for(name) as room:
-                if not await self._shelves.begin(image, name, urgent=full or resting):
+                if not await self._inventory.reserve_creation(image, name, urgent=full or resting):
                     return
                 if full and not await self._make_room(image):
-                    await self._shelves.lose(name, "there is no room")
+                    await self._inventory.mark_lost(name, "there is no room")
                     return
                 self._spawn(self._create(image, name, room.pop_all()))
 
@@ -180,14 +180,18 @@ class Pool:
         It is counted before anything is awaited, or another image would take the room.
         """
         with contextlib.ExitStack() as room:
-            self._begun.add(name)
-            room.callback(self._begun.discard, name)
+            self._creating.add(name)
+            room.callback(self._creating.discard, name)
             yield room
 
     async def _make_room(self, image: str) -> bool:
         """Give up one idle machine of another image."""
         for sandbox in tuple(self._machines.values()):
-            if sandbox.image != image and sandbox.id not in self._moving and await self._shelves.take(sandbox.id):
+            if (
+                sandbox.image != image
+                and sandbox.id not in self._busy
+                and await self._inventory.withdraw_free_machine(sandbox.id)
+            ):
                 await self._drop(sandbox, "its room was needed")
                 return True
         return False
@@ -198,47 +202,47 @@ class Pool:
                 sandbox = await self._host.create(image)
         except (BridgeError, OSError) as error:
             logger.warning("no new %s: %s", image, error)
-            self._retry_at[image] = time.monotonic() + RETRY_AFTER
+            self._retry_at[image] = time.monotonic() + RETRY_AFTER_SECONDS
             failure = error if isinstance(error, NoMachine) else NoMachine(str(error))
-            await self._shelves.fail(image, name, failure)
+            await self._inventory.report_creation_failure(image, name, failure)
             return
         self._machines[sandbox.id] = sandbox
-        with self._on_its_way(sandbox):
-            await self._shelves.shelve(sandbox, above=self._highest, begun=name)
+        with self._exclusive(sandbox):
+            await self._inventory.add_free_machine(sandbox, above=self._highest, reservation=name)
 
     async def _recycle(self, machine_id: str) -> None:
         """Make a machine whose lease ended ready for the next, or replace it."""
         sandbox = self._machines.get(machine_id)
-        if sandbox is None or machine_id in self._moving:
+        if sandbox is None or machine_id in self._busy:
             return
-        with self._on_its_way(sandbox):
-            if await self._shelves.in_use(machine_id):
+        with self._exclusive(sandbox):
+            if await self._inventory.in_use(machine_id):
                 return  # this was done before, and the machine given out again
             await self._ended(machine_id)
             ready = await self._reset(sandbox)
             if ready:
-                await self._shelves.shelve(sandbox, above=self._highest)
+                await self._inventory.add_free_machine(sandbox, above=self._highest)
         if not ready:
             await self._drop(sandbox, f"{machine_id} could not be reset")
 
-    async def _dismiss(self, machine_id: str) -> None:
+    async def _retire(self, machine_id: str) -> None:
         """End a machine nobody wants again."""
         sandbox = self._machines.get(machine_id)
-        if sandbox is None or machine_id in self._moving:
+        if sandbox is None or machine_id in self._busy:
             return
-        with self._on_its_way(sandbox):
-            if await self._shelves.in_use(machine_id):
+        with self._exclusive(sandbox):
+            if await self._inventory.in_use(machine_id):
                 return
             await self._drop(sandbox, f"{machine_id} was no longer needed")
 
     @contextlib.contextmanager
-    def _on_its_way(self, sandbox: Sandbox) -> Iterator[None]:
+    def _exclusive(self, sandbox: Sandbox) -> Iterator[None]:
         """Nobody else may move this machine; where the way breaks off, whatever the reason, `_find_lost` finds it."""
-        self._moving.add(sandbox.id)
+        self._busy.add(sandbox.id)
         try:
             yield
         finally:
-            self._moving.discard(sandbox.id)
+            self._busy.discard(sandbox.id)
 
     async def _reset(self, sandbox: Sandbox) -> bool:
         """Whether the machine is as new."""
@@ -248,130 +252,130 @@ class Pool:
         except (BridgeError, OSError, TimeoutError) as error:
             logger.warning("%s could not be reset: %s", sandbox.id, error or "it takes too long")
             return False
-        return await self._lives(sandbox)
+        return await self._is_healthy(sandbox)
 
-    async def _lives(self, sandbox: Sandbox) -> bool:
+    async def _is_healthy(self, sandbox: Sandbox) -> bool:
         try:
-            async with asyncio.timeout(HEALTH_TIMEOUT):
+            async with asyncio.timeout(HEALTH_TIMEOUT_SECONDS):
                 return await sandbox.healthy()
         except TimeoutError:
             return False
 
     async def _drop(self, sandbox: Sandbox, reason: str) -> None:
         """End a machine; who holds it is told why, and who watches is let go."""
-        with self._on_its_way(sandbox):
-            await self._shelves.lose(sandbox.id, reason)
+        with self._exclusive(sandbox):
+            await self._inventory.mark_lost(sandbox.id, reason)
             self._machines.pop(sandbox.id, None)
-            for known in (self._misses, self._acted, self._noted):
+            for known in (self._misses, self._last_actions, self._reported_usage):
                 known.pop(sandbox.id, None)
-            self._used.pop(sandbox.id, None)
+            self._cpu_samples.pop(sandbox.id, None)
             await self._ended(sandbox.id)
             await sandbox.destroy()
 
-    async def _tend(self) -> None:
+    async def _check_machines(self) -> None:
         """Take lost machines back and replace those that died; a machine that hangs delays only its neighbours."""
         await self._find_lost()
-        still = [sandbox for sandbox in self._machines.values() if sandbox.id not in self._moving]
-        for first in range(0, len(still), TEND_AT_ONCE):
-            await asyncio.gather(*map(self._look_after, still[first : first + TEND_AT_ONCE]))
+        still = [sandbox for sandbox in self._machines.values() if sandbox.id not in self._busy]
+        for first in range(0, len(still), MAX_CONCURRENT_CHECKS):
+            await asyncio.gather(*map(self._check_health, still[first : first + MAX_CONCURRENT_CHECKS]))
 
-    async def _look_after(self, sandbox: Sandbox) -> None:
-        misses = 0 if await self._lives(sandbox) else self._misses.get(sandbox.id, 0) + 1
+    async def _check_health(self, sandbox: Sandbox) -> None:
+        misses = 0 if await self._is_healthy(sandbox) else self._misses.get(sandbox.id, 0) + 1
         self._misses[sandbox.id] = misses
-        if misses >= MISSES and self._machines.get(sandbox.id) is sandbox and sandbox.id not in self._moving:
+        if misses >= MAX_MISSED_CHECKS and self._machines.get(sandbox.id) is sandbox and sandbox.id not in self._busy:
             logger.warning("%s does not answer", sandbox.id)
             await self._drop(sandbox, f"{sandbox.id} died or hung; what was done on it is lost")
 
     async def _find_lost(self) -> None:
         """Put right what the ledger and this host do not agree about: Redis lost its memory, or a way broke off."""
-        begun = set(self._begun)
-        known = await self._shelves.states()
+        reservation = set(self._creating)
+        known = await self._inventory.machine_records()
         if known is None:
             return  # the next beat registers this host and puts its leases back
         self._remember(known)
-        states = {machine_id: record.state for machine_id, record in known.items()}
-        idle = self._machines.keys() - self._moving
-        suspects = {machine_id for machine_id in idle if states.get(machine_id) not in ("leased", "free")}
+        machine_records = {machine_id: record.state for machine_id, record in known.items()}
+        idle = self._machines.keys() - self._busy
+        suspects = {machine_id for machine_id in idle if machine_records.get(machine_id) not in ("leased", "free")}
         for machine_id in suspects & self._suspects:  # those of the last round: the others are on their way
             logger.warning("%s was lost from the ledger", machine_id)
             self._spawn(self._recycle(machine_id))
         self._suspects = suspects
-        for machine_id in states.keys() - self._machines.keys() - begun - self._begun:
-            await self._shelves.lose(machine_id, f"{machine_id} is no more")
+        for machine_id in machine_records.keys() - self._machines.keys() - reservation - self._creating:
+            await self._inventory.mark_lost(machine_id, f"{machine_id} is no more")
 
     async def _read_leases(self) -> None:
         """Learn of a lease that was given since the ledger was last read."""
-        if known := await self._shelves.states():
+        if known := await self._inventory.machine_records():
             self._remember(known)
 
     def _remember(self, known: dict[str, MachineRecord]) -> None:
         self._leases = {machine_id: record.lease for machine_id, record in known.items() if record.lease}
         if self._lease_file is not None:
             ours = ((self._machines[each], lease) for each, lease in self._leases.items() if each in self._machines)
-            self._lease_file.write({sandbox.id: (described(sandbox), lease) for sandbox, lease in ours})
+            self._lease_file.write({sandbox.id: (describe_machine(sandbox), lease) for sandbox, lease in ours})
 
     async def _restore_leases(self) -> None:
         """Put back the leases of a ledger that lost its data; holders renew them as before."""
         for machine_id, lease in tuple(self._leases.items()):
             sandbox = self._machines.get(machine_id)
-            if sandbox is None or machine_id in self._moving:
+            if sandbox is None or machine_id in self._busy:
                 continue
-            if await self._shelves.restore(described(sandbox), lease, ttl=RESTORED_TTL):
+            if await self._inventory.restore(describe_machine(sandbox), lease, ttl=RESTORED_TTL_SECONDS):
                 logger.warning("the lease of %s by %s was put back", machine_id, lease.holder)
 
-    async def _restore_kept(self) -> frozenset[str]:
+    async def _restore_from_disk(self) -> frozenset[str]:
         """The same for what an earlier bridge wrote down, where the ledger lost its data while no bridge ran: before
         machines are adopted, which may take longer than holders wait."""
         kept = {} if self._lease_file is None else self._lease_file.read()
         restored = set()
         for machine_id, (machine, lease) in kept.items():
-            if await self._shelves.restore(machine, lease, ttl=RESTORED_TTL):
+            if await self._inventory.restore(machine, lease, ttl=RESTORED_TTL_SECONDS):
                 logger.warning("the lease of %s by %s was put back from disk", machine_id, lease.holder)
                 restored.add(machine_id)
         return frozenset(restored)
 
-    async def _note_all(self) -> None:
+    async def _report_all_usage(self) -> None:
         for sandbox in tuple(self._machines.values()):
-            if sandbox.id not in self._moving:
-                await self._note(sandbox)
-        await self._note_bounds()
+            if sandbox.id not in self._busy:
+                await self._report_usage(sandbox)
+        await self._report_unlimited_resources()
 
-    async def _note_bounds(self) -> None:
+    async def _report_unlimited_resources(self) -> None:
         """Let the operator see what machines here may take without a bound."""
         found = {name for sandbox in self._machines.values() for name in sandbox.capabilities.unbounded}
         unbounded = tuple(sorted(found))
         if self._machines and unbounded != self._unbounded:
-            await self._shelves.tell_unbounded(unbounded)
+            await self._inventory.report_unlimited_resources(unbounded)
             self._unbounded = unbounded
 
-    async def _note(self, sandbox: Sandbox) -> None:
+    async def _report_usage(self, sandbox: Sandbox) -> None:
         """Let the operator see what a machine costs and when it last acted, where that has changed."""
         try:
             usage = await sandbox.usage()
         except (BridgeError, OSError):  # it died just now, and is found by the next round
             return
         now = time.monotonic()
-        before, at = self._used.get(sandbox.id, (usage.cpu_seconds, now))
-        self._used[sandbox.id] = (usage.cpu_seconds, now)
+        before, at = self._cpu_samples.get(sandbox.id, (usage.cpu_seconds, now))
+        self._cpu_samples[sandbox.id] = (usage.cpu_seconds, now)
         share = max(0.0, usage.cpu_seconds - before) / (now - at) if now > at else 0.0
         facts = {"cpu_seconds": usage.cpu_seconds, "cpu_share": round(share, 2), "memory_bytes": usage.pss}
-        if acted := self._acted.get(sandbox.id):
+        if acted := self._last_actions.get(sandbox.id):
             facts["last_act"] = acted
-        if self._noted.get(sandbox.id) != facts:
-            self._noted[sandbox.id] = facts
-            await self._shelves.note(sandbox.id, **facts)
+        if self._reported_usage.get(sandbox.id) != facts:
+            self._reported_usage[sandbox.id] = facts
+            await self._inventory.report_usage(sandbox.id, **facts)
 
-    async def _again(self, pause: float, work: Callable[[], Awaitable[None]]) -> None:
+    async def _run_periodically(self, pause: float, work: Callable[[], Awaitable[None]]) -> None:
         """Do `work` again and again; a round that fails, whatever the reason, must not be the last."""
         while not self._closing:  # redis-py may swallow a cancellation that meets a time limit of its own
             try:
                 await work()
             except RedisError as error:
                 logger.warning("Redis does not answer: %s", error)
-                await asyncio.sleep(BEAT_EVERY)
+                await asyncio.sleep(HEARTBEAT_SECONDS)
             except Exception:
                 logger.exception("a round of the pool failed")
-                await asyncio.sleep(BEAT_EVERY)
+                await asyncio.sleep(HEARTBEAT_SECONDS)
             await asyncio.sleep(pause)
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:

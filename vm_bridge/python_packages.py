@@ -16,9 +16,9 @@ from pathlib import Path
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 CONFIG_TIMEOUT_SECONDS = 30
-LISTS = {"extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS", "constraint": "UV_CONSTRAINT"}
+LIST_SETTINGS = {"extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS", "constraint": "UV_CONSTRAINT"}
 """Settings of pip that name several things, and what uv calls them."""
-SINGLE = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE", "default-timeout": "UV_HTTP_TIMEOUT"}
+SINGLE_SETTINGS = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE", "default-timeout": "UV_HTTP_TIMEOUT"}
 WITHOUT_CONSTRAINTS = {"UV_CONSTRAINT": "", "PIP_CONSTRAINT": ""}
 SEPARATORS = {"UV_FIND_LINKS": ","}
 
@@ -70,7 +70,7 @@ def lock_command(*arguments: str) -> Command:
 
     Of pip's settings it has the main index alone: an index on this machine's disk would not have the files for others.
     """
-    own = {name: value for name, value in uv_environment().items() if name in SINGLE.values()}
+    own = {name: value for name, value in uv_environment().items() if name in SINGLE_SETTINGS.values()}
     options = ("--no-config", "--quiet", "--generate-hashes", "--no-annotate", "--no-header")
     return Command((sys.executable, "-m", "uv", "pip", "compile", *options, *arguments), own)
 
@@ -86,19 +86,19 @@ def uv_environment() -> Mapping[str, str]:
     done = subprocess.run(
         [*PIP, "config", "list"], capture_output=True, text=True, timeout=CONFIG_TIMEOUT_SECONDS, check=True
     )
-    return {name: value for name, value in uv_settings(done.stdout).items() if name not in os.environ}
+    return {name: value for name, value in parse_pip_config(done.stdout).items() if name not in os.environ}
 
 
-def uv_settings(listed: str) -> dict[str, str]:
+def parse_pip_config(listed: str) -> dict[str, str]:
     """What `pip config list` printed, as environment variables of uv. Variables of pip win over its files."""
     found: dict[str, str] = {}
     for line in sorted(listed.splitlines(), key=lambda line: line.startswith(":env:")):
         name, _, quoted = line.partition("=")
         setting, values = name.rpartition(".")[2], shlex.split(quoted)
         value = values[0] if values else ""
-        if setting in SINGLE:
-            found[SINGLE[setting]] = value
-        elif setting in LISTS:
-            variable = LISTS[setting]
+        if setting in SINGLE_SETTINGS:
+            found[SINGLE_SETTINGS[setting]] = value
+        elif setting in LIST_SETTINGS:
+            variable = LIST_SETTINGS[setting]
             found[variable] = SEPARATORS.get(variable, " ").join(value.split())
     return found

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from vm_bridge.machine import Capabilities, Machine
 
-RESET_SECONDS = 60.0
+MAX_RESET_SECONDS = 60.0
 """Longest that a reset may take, where a machine says nothing else."""
 Box = tuple[int, int, int, int]
 """Left, top, right and bottom of a part of a picture (pixels)."""

@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from agent_backend.annotator.annotator import AIM, Annotated, annotate
 from agent_backend.annotator.desk import Account, Desk
 from agent_backend.errors import AgentError
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
-from vm_bridge.machine import Advice, Capabilities, Lease
+from vm_bridge.machine import Capabilities, ExpertSuggestion, Lease
 
 
 def parsed(given: Sequence[str] | None) -> argparse.Namespace:
@@ -50,9 +50,11 @@ async def work(arguments: argparse.Namespace) -> list[Annotated]:
             if episode is None:
                 break
 
-            async def ask(episode: str = episode) -> Advice | None:
+            async def ask(episode: str = episode) -> ExpertSuggestion | None:
                 claim = await account.lease_of(episode, secret)
-                return await bridge.machine(_held(claim.machine_id, claim.fencing_token, arguments.bridge)).advise()
+                return await bridge.machine(
+                    _held(claim.machine_id, claim.fencing_token, arguments.bridge)
+                ).suggest_expert_action()
 
             async with Desk(account, episode) as desk:
                 done.append(await annotate(desk, ask, aim=arguments.aim))

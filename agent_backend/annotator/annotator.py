@@ -6,7 +6,7 @@ from typing import Literal
 
 from agent_backend.annotator.desk import Desk
 from agent_backend.errors import DeskRefused
-from vm_bridge.machine import Advice
+from vm_bridge.machine import ExpertSuggestion
 from vocabulary.actions import Action, CallUser, Finish, Infeasible
 from vocabulary.base import Frozen
 from vocabulary.equivalence import equivalent
@@ -20,7 +20,7 @@ STALE = frozenset({"stale_accept", "unknown_proposal", "not_running", "queue_ful
 
 Ending = Literal["success", "failure", "infeasible"]
 """How the annotator itself ends an episode."""
-Ask = Callable[[], Awaitable[Advice | None]]
+Ask = Callable[[], Awaitable[ExpertSuggestion | None]]
 
 
 class Annotated(Frozen):

@@ -12,7 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from agent_backend.errors import DeskClosed, DeskRefused
-from vm_bridge.tickets import TicketClaim, verify
+from vm_bridge.api.tickets import TicketClaim, verify_ticket
 from vocabulary.messages import (
     EVENT,
     Acknowledged,
@@ -77,7 +77,7 @@ class Account:
     async def lease_of(self, episode: str, secret: str) -> TicketClaim:
         """Which machine an episode runs on, and by which fencing token: what a ticket to its pictures is bound to."""
         ticket = await self._ask("POST", f"/api/episodes/{episode}/tickets", {"kind": "stills"})
-        return verify(secret, ticket["ticket"], "stills").claim
+        return verify_ticket(secret, ticket["ticket"], "stills").claim
 
     @contextlib.asynccontextmanager
     async def socket(self, episode: str) -> AsyncIterator[ClientConnection]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from agent_backend.errors import PolicyError
 from agent_backend.ports import KeepBlob, keep_nothing
 from vm_bridge.errors import BridgeError
-from vm_bridge.machine import Advice
+from vm_bridge.machine import ExpertSuggestion
 from vocabulary.actions import CallUser, Finish
 from vocabulary.blobs import BlobRef
 from vocabulary.descriptions import describe
@@ -22,21 +22,21 @@ from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 
-NO_WAY_ON = Advice(
+NO_WAY_ON = ExpertSuggestion(
     thought="I am a script and know no way on from here, so a person has to find it.",
     action=CallUser(message="The scripted expert knows no way on."),
 )
 
 
-ENDED = Advice(thought="The page has ended, or its time is over; nothing is left to do.", action=Finish())
+ENDED = ExpertSuggestion(thought="The page has ended, or its time is over; nothing is left to do.", action=Finish())
 
 
 class ExpertPolicy:
     """Offers what `advise` says: the one machine of one episode, asked at every decision point."""
 
-    def __init__(self, ref: PolicyRef, advise: Callable[[], Awaitable[Advice | None]]) -> None:
+    def __init__(self, ref: PolicyRef, suggest_expert_action: Callable[[], Awaitable[ExpertSuggestion | None]]) -> None:
         self.ref = ref
-        self._advise = advise
+        self._suggest_expert_action = suggest_expert_action
         self._dialect = dialect_named(ref.dialect)
 
     async def propose(
@@ -57,7 +57,7 @@ class ExpertPolicy:
         try:
             page = observation.page
             late = page is not None and page.truncated
-            advice = None if late else await self._advise()
+            advice = None if late else await self._suggest_expert_action()
             advice = advice or (ENDED if page is not None and page.over else NO_WAY_ON)
         except BridgeError as error:
             raise PolicyError(f"the scripted expert could not be asked: {error}") from error

@@ -20,7 +20,7 @@ from agent_backend.rollout.local import attempting, bridge_of
 from agent_backend.rollout.options import options_add, options_check, plan_of
 from agent_backend.rollout.plan import Plan
 from agent_backend.rollout.work import Work
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
 from vocabulary.exports import Manifest
 

@@ -13,7 +13,7 @@ from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import LAPSES, fly
 from agent_backend.ports import Policy
 from agent_backend.refusals import lapses, page_of
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, BridgeUnavailable
 from vm_bridge.machine import Lease, Machine
 from vocabulary.actions import ENDS

@@ -23,10 +23,10 @@ from agent_backend.errors import AgentError
 from agent_backend.folders import FolderWriter
 from agent_backend.rollout.options import EXPERT, size_read
 from vm_bridge.errors import BridgeError
-from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
-from vm_bridge.suites.bundled import WEB_SUITES
-from vm_bridge.suites.miniwob import MiniWob, instruction_read
-from vm_bridge.suites.parts import parts_read
+from vm_bridge.hosts.browser.host import IMAGE, BrowserHost, BrowserSandbox
+from vm_bridge.suites.miniwob import MiniWob, read_instruction
+from vm_bridge.suites.parts import read_parts
+from vm_bridge.suites.registry import WEB_SUITES
 from vocabulary.blobs import BlobRef
 from vocabulary.exports import Manifest
 from vocabulary.observations import Observation
@@ -55,11 +55,15 @@ async def attempt(
     seen = await kept(await view.prepare(task))
     told = task
     if isinstance(WEB_SUITES[task.suite or ""], MiniWob):
-        told = task.model_copy(update={"instruction": await sandbox.browser.read(1, instruction_read)})
-    while len(steps) < min(task.max_steps, MOST) and not _over(seen) and (advice := await view.advise()) is not None:
+        told = task.model_copy(update={"instruction": await sandbox.browser.read(1, read_instruction)})
+    while (
+        len(steps) < min(task.max_steps, MOST)
+        and not _over(seen)
+        and (advice := await view.suggest_expert_action()) is not None
+    ):
         command = uuid.uuid4().hex
         if parts:
-            seen = seen.model_copy(update={"accessibility": await sandbox.browser.read(1, parts_read)})
+            seen = seen.model_copy(update={"accessibility": await sandbox.browser.read(1, read_parts)})
         done = await view.perform(command, advice.action)
         step = Step(
             index=len(steps),

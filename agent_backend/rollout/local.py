@@ -9,7 +9,7 @@ from agent_backend.limits import Limits
 from agent_backend.rollout.attempt import Attempted, AttemptOn, attempt
 from agent_backend.rollout.options import policy_of
 from agent_backend.rollout.plan import Plan
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vocabulary.tasks import Task
 
 

@@ -106,7 +106,7 @@ def policy_of(given: argparse.Namespace) -> tuple[PolicyOn, OpenAIPolicy | None]
     """Who proposes; and what must be closed in the end."""
     ref = _ref(given)
     if given.expert:
-        return (lambda machine: ExpertPolicy(ref, machine.advise)), None
+        return (lambda machine: ExpertPolicy(ref, machine.suggest_expert_action)), None
     policy = OpenAIPolicy(
         Endpoint(
             base_url=given.model_url,

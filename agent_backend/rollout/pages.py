@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 
 from agent_backend.limits import Limits
 from agent_backend.rollout.attempt import Attempted, PolicyOn, flown
-from vm_bridge.drivers.browser_machine import BrowserMachine
+from vm_bridge.drivers.browser.machine import BrowserMachine
 from vm_bridge.errors import BridgeError
-from vm_bridge.hosts.browser import BrowserSandbox
-from vm_bridge.suites.bundled import WEB_SUITES
-from vm_bridge.suites.miniwob import MiniWob, instruction_read
+from vm_bridge.hosts.browser.host import BrowserSandbox
+from vm_bridge.suites.miniwob import MiniWob, read_instruction
+from vm_bridge.suites.registry import WEB_SUITES
 from vocabulary.observations import Observation
 from vocabulary.tasks import Task
 
@@ -40,7 +40,7 @@ async def page_attempt(sandbox: BrowserSandbox, task: Task, policy_on: PolicyOn,
     seen = await sandbox.bind(FENCE).prepare(task)
     told = task
     if isinstance(WEB_SUITES[task.suite or ""], MiniWob):
-        told = task.model_copy(update={"instruction": await sandbox.browser.read(FENCE, instruction_read)})
+        told = task.model_copy(update={"instruction": await sandbox.browser.read(FENCE, read_instruction)})
     machine = Opened(sandbox, told, seen)
     return await flown(machine, told, policy_on(machine), limits)
 

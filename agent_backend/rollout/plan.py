@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vocabulary.base import Frozen
 from vocabulary.memory import Budget

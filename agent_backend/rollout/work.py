@@ -9,7 +9,7 @@ from agent_backend.errors import AgentError
 from agent_backend.folders import FolderWriter
 from agent_backend.rollout.attempt import AttemptOn
 from agent_backend.rollout.plan import Plan, tasks_of
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, BridgeUnavailable
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory

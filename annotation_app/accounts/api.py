@@ -11,7 +11,7 @@ from pydantic import JsonValue, StringConstraints
 
 from annotation_app.accounts import services
 from annotation_app.accounts.selectors import user_of
-from annotation_app.endpoint import Plain, csrf_required
+from annotation_app.http_api import ShortText, csrf_required
 from vocabulary.base import Frozen
 
 router = Router(tags=["accounts"])
@@ -39,8 +39,8 @@ class SessionOut(Frozen):
 class SignIn(Frozen):
     """A name and a password; where they have a second factor, its code too."""
 
-    username: Plain
-    password: Plain
+    username: ShortText
+    password: ShortText
     code: Annotated[str, StringConstraints(max_length=20, pattern=r"^[0-9 ]*$")] = ""
 
 

@@ -26,7 +26,7 @@ from annotation_app.accounts.schemas import (
     RoleName,
 )
 from annotation_app.accounts.selectors import user_of
-from annotation_app.endpoint import Plain, csrf_required
+from annotation_app.http_api import ShortText, csrf_required
 
 router = Router(tags=["people"])
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
@@ -34,7 +34,7 @@ RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 @router.get("/people", response=PersonPage)
 def people_list(
-    request: HttpRequest, search: Plain = "", role: RoleName | None = None, after: Plain = ""
+    request: HttpRequest, search: ShortText = "", role: RoleName | None = None, after: ShortText = ""
 ) -> PersonPage:
     """Who is here, by user name."""
     return selectors.people_page(user=user_of(request), search=search, role=role, after=after)
@@ -136,9 +136,9 @@ def invitation_accept(request: HttpRequest, body: JoinIn) -> SessionOut:
 @router.get("/audit", response=AuditPage)
 def audit_search(
     request: HttpRequest,
-    words: Plain = "",
-    verb: Plain | None = None,
-    actor: Plain | None = None,
+    words: ShortText = "",
+    verb: ShortText | None = None,
+    actor: ShortText | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
     before: Annotated[int, Field(ge=1)] | None = None,

@@ -7,18 +7,18 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from cryptography.fernet import Fernet
 from django.conf import settings
 
-from annotation_app.sealing import FACTORS, seal, unseal
+from annotation_app.encryption import SECOND_FACTORS_PURPOSE, decrypt_value, encrypt_value
 
 
 class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # untyped library
     """Seals with the keys of credentials, so that a new secret key ends no second factor."""
 
     def encrypt(self, text: str) -> str:
-        return seal(text, purpose=FACTORS)
+        return encrypt_value(text, purpose=SECOND_FACTORS_PURPOSE)
 
     def decrypt(self, encrypted_text: str) -> str:
         try:
-            return unseal(encrypted_text, purpose=FACTORS)
+            return decrypt_value(encrypted_text, purpose=SECOND_FACTORS_PURPOSE)
         except ValueError:
             return _legacy_key().decrypt(encrypted_text.encode()).decode()
 

@@ -18,13 +18,13 @@ from annotation_app.accounts.schemas import (
 )
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import AnyToken
-from annotation_app.endpoint import SignedIn
+from annotation_app.http_api import SessionAuth
 
 router = Router(tags=["security"])
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 
-@router.get("/me/signed-in", auth=(AnyToken(), SignedIn()), response={204: None})
+@router.get("/me/signed-in", auth=(AnyToken(), SessionAuth()), response={204: None})
 def signed_in(request: HttpRequest) -> Status[None]:
     """Whether the caller is signed in, or has a token of any scope; asked by the proxy before it reads a large body."""
     return Status(204, None)

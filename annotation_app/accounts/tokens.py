@@ -7,7 +7,7 @@ from ninja.security import HttpBearer
 
 from annotation_app.accounts import services
 from annotation_app.accounts.scopes import scope_of
-from annotation_app.endpoint import SignedIn
+from annotation_app.http_api import SessionAuth
 
 
 class TokenBearer(HttpBearer):
@@ -33,5 +33,5 @@ class AnyToken(HttpBearer):
         return user
 
 
-SIGNED_IN_OR_TOKEN = (TokenBearer(), SignedIn())
+SIGNED_IN_OR_TOKEN = (TokenBearer(), SessionAuth())
 """For routes that programs call too: a token, or else the session."""

@@ -9,7 +9,7 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
 from annotation_app.catalogue import schemas, selectors, services
-from annotation_app.endpoint import Plain
+from annotation_app.http_api import ShortText
 
 router = Router(tags=["catalogue"], auth=SIGNED_IN_OR_TOKEN)
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
@@ -17,7 +17,7 @@ RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 @router.get("/trajectories", response=schemas.FoundPage)
 def trajectories_list(
-    request: HttpRequest, query: Annotated[schemas.Query, Query()], after: Plain | None = None
+    request: HttpRequest, query: Annotated[schemas.Query, Query()], after: ShortText | None = None
 ) -> schemas.FoundPage:
     """A page of what a query finds, newest first."""
     return selectors.found_page(user=user_of(request), query=query, after=after)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from annotation_app.endpoint import Plain
 from annotation_app.episodes.schemas import EpisodeSummary, ReviewState
+from annotation_app.http_api import ShortText
 from vocabulary.base import Frozen
 from vocabulary.steps import Decision
 from vocabulary.trajectories import Outcome
@@ -17,17 +17,17 @@ Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f
 class Query(Frozen):
     """Which ended episodes: each field that is set narrows it; practice, and what people withdrew, is never found."""
 
-    text: Annotated[Plain, Field(description="Words of the instruction, the thoughts and the actions")] = ""
+    text: Annotated[ShortText, Field(description="Words of the instruction, the thoughts and the actions")] = ""
     pool: int | None = None
     decisions: tuple[Decision, ...] = ()
     """Kinds of decision that all occur in it."""
-    policy: Plain | None = None
+    policy: ShortText | None = None
     """Name and revision of a policy that proposed in it."""
-    application: Plain | None = None
+    application: ShortText | None = None
     level: Annotated[int, Field(ge=1, le=5, description="How hard the task is by its rubric")] | None = None
     outcome: Outcome | None = None
     review: ReviewState | None = None
-    annotator: Plain | None = None
+    annotator: ShortText | None = None
     reward_min: float | None = None
     reward_max: float | None = None
     steps_min: int | None = Field(default=None, ge=0)

@@ -13,7 +13,7 @@ from annotation_app.catalogue.schemas import Query, SavedQueryOut
 from annotation_app.catalogue.selectors import CONFIGURATION, query_out, reader_check
 from annotation_app.catalogue.words import searchable
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import episodes_uncatalogued, steps_of
+from annotation_app.episodes.selectors import episodes_missing_from_catalogue, steps_of
 from annotation_app.episodes.services import episodes_catalogued
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from vocabulary.descriptions import describe
@@ -26,7 +26,7 @@ FIELDS = ("pool", "kind", "words", "decisions", "policies", "applications", "ste
 
 def entries_refresh(*, most: int | None = None) -> int:
     """Enter every ended episode that is not in the catalogue as it is now; how many were entered."""
-    ids = episodes_uncatalogued(most=most)
+    ids = episodes_missing_from_catalogue(most=most)
     for place in range(0, len(ids), BATCH):
         _enter(ids[place : place + BATCH])
     return len(ids)

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from annotation_app.design.difficulty import LEVELS, Level
 
-WANTED = 3
+TARGET_ATTEMPTS = 3
 """Accepted attempts that a cell, a node at one level, should have."""
 
 
-class Place(NamedTuple):
+class CoverageNode(NamedTuple):
     """A node of the graph as coverage sees it."""
 
     id: int
@@ -24,10 +24,10 @@ class Cell(NamedTuple):
     level: Level
 
 
-def weights(places: Sequence[Place]) -> dict[int, float]:
+def weights(places: Sequence[CoverageNode]) -> dict[int, float]:
     """How much of all work each node stands for: a node's share among its siblings, by their importance, of what its
     parent stands for. The roots are 1 together."""
-    children: dict[int | None, list[Place]] = {}
+    children: dict[int | None, list[CoverageNode]] = {}
     for place in places:
         children.setdefault(place.parent, []).append(place)
     found: dict[int, float] = {}
@@ -42,7 +42,7 @@ def weights(places: Sequence[Place]) -> dict[int, float]:
     return found
 
 
-def gaps(places: Sequence[Place], accepted: Mapping[Cell, int]) -> list[tuple[Cell, float]]:
+def gaps(places: Sequence[CoverageNode], accepted: Mapping[Cell, int]) -> list[tuple[Cell, float]]:
     """The cells that lack attempts, the most wanted first: a leaf's weight, times the share of its attempts that are
     missing; among equals the easier."""
     parents = {place.parent for place in places}
@@ -53,4 +53,4 @@ def gaps(places: Sequence[Place], accepted: Mapping[Cell, int]) -> list[tuple[Ce
 
 
 def _missing(accepted: int) -> float:
-    return 1 - min(1.0, accepted / WANTED)
+    return 1 - min(1.0, accepted / TARGET_ATTEMPTS)

@@ -12,7 +12,7 @@ LEVELS: tuple[Level, ...] = (1, 2, 3, 4, 5)
 Count = Annotated[int, Field(ge=0, le=1_000)]
 STEPS_OF = (4, 10, 20, 40)
 """Up to so many steps a task has 0, 1, 2, 3 points; with more, 4."""
-MOST = 2
+MAX_POINTS = 2
 """Points that pages, prerequisites or exceptions give at the most, each."""
 LEVEL_OF = (0, 2, 4, 6)
 """Up to so many points a task is of level 1, 2, 3, 4; with more, of 5."""
@@ -34,7 +34,7 @@ class Rubric(Frozen):
 def points_of(rubric: Rubric) -> int:
     """0 to 10: four for steps at the most, two for each of the others."""
     steps = sum(rubric.steps > bound for bound in STEPS_OF)
-    return steps + sum(min(count, MOST) for count in (rubric.pages, rubric.prerequisites, rubric.exceptions))
+    return steps + sum(min(count, MAX_POINTS) for count in (rubric.pages, rubric.prerequisites, rubric.exceptions))
 
 
 def level_of(rubric: Rubric) -> Level:
@@ -42,7 +42,7 @@ def level_of(rubric: Rubric) -> Level:
     return LEVELS[sum(points_of(rubric) > bound for bound in LEVEL_OF)]
 
 
-def rubric_guessed(task: Task) -> Rubric:
+def guess_rubric(task: Task) -> Rubric:
     """A first guess from what a task says of itself, until somebody has looked: half of the steps it allows are needed,
     and each level of a suite beyond the first brings one more of what has to be prepared."""
     level = task.parameters.get("level", 1)

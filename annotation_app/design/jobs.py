@@ -5,14 +5,14 @@ from uuid import UUID
 
 from annotation_app.celery import app
 from annotation_app.design import selectors, services
+from annotation_app.design.rewording import writing_run
 from annotation_app.design.schemas import WritingIn, WritingOut
-from annotation_app.design.wiring import writing_do
 
 
 @app.task(name="design.write")
 def writing_job(writing_id: str) -> None:
     """Do one request; doing it again does no harm."""
-    writing_do(writing_id=UUID(writing_id))
+    writing_run(writing_id=UUID(writing_id))
 
 
 @app.task(name="design.again")

@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from annotation_app.design.difficulty import Rubric
-from annotation_app.documents import DocumentField
+from annotation_app.fields import DocumentField
 from annotation_app.tasks.models import Task
 
 MOST_IMPORTANT = 10.0

@@ -8,8 +8,8 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
-from annotation_app.design.coverage import WANTED, Cell, Place, gaps, weights
-from annotation_app.design.difficulty import LEVELS, Level, level_of, rubric_guessed
+from annotation_app.design.coverage import TARGET_ATTEMPTS, Cell, CoverageNode, gaps, weights
+from annotation_app.design.difficulty import LEVELS, Level, guess_rubric, level_of
 from annotation_app.design.models import Node, Placement, Suggestion, Writer, Writing
 from annotation_app.design.schemas import (
     CellOut,
@@ -40,7 +40,7 @@ def design_page(*, user: User) -> DesignPage:
     """The whole graph. Raises Forbidden."""
     design_check(user)
     nodes = list(Node.objects.all())
-    places = [Place(node.pk, node.parent_id, node.importance) for node in nodes]
+    places = [CoverageNode(node.pk, node.parent_id, node.importance) for node in nodes]
     weighed, own = weights(places), _own_cells()
     accepted = {Cell(node, cast(Level, level)): counts[2] for (node, level), counts in own.items()}
     whole = _summed(places, own)
@@ -63,7 +63,7 @@ def design_page(*, user: User) -> DesignPage:
         gaps=tuple(Gap(node=cell.node, level=cell.level, score=score) for cell, score in gaps(places, accepted)[:GAPS]),
         unplaced=tasks_unplaced().count(),
         writers=tuple(WriterOut(id=one.pk, name=str(one)) for one in Writer.objects.all()),
-        wanted=WANTED,
+        wanted=TARGET_ATTEMPTS,
     )
 
 
@@ -78,12 +78,12 @@ def placed_page(*, user: User, node_id: int | None, level: int | None, after: in
         if level is not None:
             found = found.filter(placement__level=level)
     rows = list(found.filter(pk__gt=after).select_related("pool", "placement").order_by("pk")[: PAGE + 1])
-    shown = rows[:PAGE]
-    accepted = _accepted(shown)
-    writings = _writings(shown)
+    page = rows[:PAGE]
+    accepted = _accepted(page)
+    writings = _writings(page)
     return PlacedPage(
-        items=tuple(_placed(task, accepted.get(task.pk, 0), writings.get(task.pk)) for task in shown),
-        after=shown[-1].pk if len(rows) > PAGE else None,
+        items=tuple(_placed(task, accepted.get(task.pk, 0), writings.get(task.pk)) for task in page),
+        after=page[-1].pk if len(rows) > PAGE else None,
     )
 
 
@@ -156,7 +156,7 @@ def _own_cells() -> dict[tuple[int, int], tuple[int, int, int]]:
 
 
 def _summed(
-    places: Iterable[Place], own: dict[tuple[int, int], tuple[int, int, int]]
+    places: Iterable[CoverageNode], own: dict[tuple[int, int], tuple[int, int, int]]
 ) -> dict[tuple[int, int], tuple[int, int, int]]:
     parents = {place.id: place.parent for place in places}
     whole: dict[tuple[int, int], tuple[int, int, int]] = defaultdict(lambda: (0, 0, 0))
@@ -193,7 +193,7 @@ def writing_out(writing: Writing) -> WritingOut:
 
 def _placed(task: Task, accepted: int, writing: Writing | None) -> PlacedTask:
     placement: Placement | None = getattr(task, "placement", None)
-    rubric = placement.rubric if placement else rubric_guessed(task.definition)
+    rubric = placement.rubric if placement else guess_rubric(task.definition)
     return PlacedTask(
         id=task.pk,
         pool=task.pool.name,

@@ -10,11 +10,11 @@ from pydantic import Field
 from annotation_app.accounts.selectors import sees_everything, user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
 from annotation_app.blobs.responses import blob_response
-from annotation_app.endpoint import Plain
 from annotation_app.episodes import selectors, services
-from annotation_app.episodes.schemas import EpisodePage, ReviewState, StateOfNeed
-from annotation_app.episodes.selectors import needed
+from annotation_app.episodes.schemas import BranchCandidate, EpisodePage, ReviewState
+from annotation_app.episodes.selectors import branch_candidates
 from annotation_app.errors import NotFound
+from annotation_app.http_api import ShortText
 from annotation_app.policies.selectors import Proposer, proposer_of
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef, Sha256
@@ -37,7 +37,7 @@ def episodes_list(
     status: EpisodeStatus | None = None,
     review: ReviewState | None = None,
     pool: int | None = None,
-    annotator: Plain | None = None,
+    annotator: ShortText | None = None,
     page: Annotated[int, Query(), Field(ge=1, le=100_000)] = 1,
 ) -> EpisodePage:
     """The episodes this person may see, newest first."""
@@ -46,12 +46,12 @@ def episodes_list(
     )
 
 
-@router.get("/pools/{pool_id}/states", response=list[StateOfNeed], auth=SIGNED_IN_OR_TOKEN)
+@router.get("/pools/{pool_id}/states", response=list[BranchCandidate], auth=SIGNED_IN_OR_TOKEN)
 def states_of_need(
     request: HttpRequest, pool_id: Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
-) -> list[StateOfNeed]:
+) -> list[BranchCandidate]:
     """Where this pool's active revision was overridden or failed, the most needed first; for admins."""
-    return list(needed.states_of_need(user=user_of(request), pool_id=pool_id))
+    return list(branch_candidates.branch_candidates(user=user_of(request), pool_id=pool_id))
 
 
 @router.get("/episodes/{uuid:episode_id}/trajectory", response=Trajectory)

@@ -2,7 +2,7 @@
 
 from annotation_app.celery import app
 from annotation_app.episodes import services
-from annotation_app.episodes.services.halting import strays_collect
+from annotation_app.episodes.services.withdrawals import unauthorized_episodes_withdraw_all
 
 
 @app.task(name="episodes.branches_refresh")
@@ -15,4 +15,4 @@ def branches_refresh_job() -> None:
 def leases_expire_job() -> None:
     """Give back the tasks that were abandoned, and those of people who may not do them any more."""
     services.leases_expire()
-    strays_collect()
+    unauthorized_episodes_withdraw_all()

@@ -11,7 +11,7 @@ import vocabulary.proposals
 import vocabulary.steps
 import vocabulary.trajectories
 from annotation_app.blobs.models import Blob
-from annotation_app.documents import DocumentField
+from annotation_app.fields import DocumentField
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Assignment, Task
 from vocabulary.base import Frozen
@@ -23,7 +23,7 @@ from vocabulary.secrets import SecretRequest, SecretUse
 from vocabulary.tools import Tool
 
 
-class Desk(Frozen):
+class EpisodeStateDocument(Frozen):
     """What the desk shows of an episode beside its columns, steps and proposals."""
 
     capabilities: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Episode(models.Model):
     status = models.CharField(max_length=8, default="warming")
     outcome = models.CharField(max_length=12, default="", blank=True)
     help_requested = models.BooleanField(default=False)
-    desk: DocumentField[Desk] = DocumentField(Desk)
+    desk: DocumentField[EpisodeStateDocument] = DocumentField(EpisodeStateDocument)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
     emptied_at = models.DateTimeField(null=True, help_text="When a rule of retention deleted its pictures")

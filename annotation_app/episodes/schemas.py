@@ -42,16 +42,16 @@ class EpisodePage(Frozen):
     next: int | None
 
 
-NeedReason = Literal["overridden", "failed"]
+BranchReason = Literal["overridden", "failed"]
 
 
-class StateOfNeed(Frozen):
+class BranchCandidate(Frozen):
     """The state before a step at which the active revision was overridden, or failed; `weight` is the need of its
     task. `waiting`: the task is in the queue already; `done`: nobody is at it."""
 
     episode: UUID
     step: int
-    reason: NeedReason
+    reason: BranchReason
     weight: float
     task: int
     kind: str

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
-from annotation_app.endpoint import Plain
 from annotation_app.exports import archive, jobs, selectors, services
 from annotation_app.exports.schemas import (
     Bucket,
@@ -21,6 +20,7 @@ from annotation_app.exports.schemas import (
     VersionIn,
     VersionOut,
 )
+from annotation_app.http_api import ShortText
 from vocabulary.base import Frozen
 
 router = Router(tags=["exports"], auth=SIGNED_IN_OR_TOKEN)
@@ -83,7 +83,7 @@ def export_get(request: HttpRequest, export_id: UUID) -> ExportOut:
 
 @router.get("/exports/{uuid:export_id}/download", response={200: None, 206: None, 416: None})
 def export_download(request: HttpRequest, export_id: UUID) -> HttpResponseBase:
-    """The whole folder as one zip file; its tag is the manifest's SHA-256, and a broken download goes on (`Range`)."""
+    """The whole folder as one zip file; its tag is the manifest's SHA-256, and a broken download goes on (`RangeSlot`)."""
     folder, sha256 = selectors.export_finished_of(user=user_of(request), export_id=export_id)
     zipped, tag = archive.archive_of(folder), f'"{sha256}"'
     same = request.headers.get("If-Range", tag) == tag
@@ -110,8 +110,8 @@ def export_download(request: HttpRequest, export_id: UUID) -> HttpResponseBase:
 class TrainedIn(Frozen):
     """A revision that was trained from a version."""
 
-    policy: Plain
-    revision: Plain
+    policy: ShortText
+    revision: ShortText
 
 
 @router.get("/datasets", response=list[VersionOut])

@@ -31,6 +31,6 @@ async def zip_stream(archive: ZipStream, begin: int = 0) -> AsyncIterator[bytes]
 
 
 def range_begin(header: str | None) -> int | None:
-    """Where a client wants to go on (`Range: bytes=N-`); None for any other range, which gets the whole."""
+    """Where a client wants to go on (`RangeSlot: bytes=N-`); None for any other range, which gets the whole."""
     found = RANGE.fullmatch(header or "")
     return int(found[1]) if found else None

@@ -20,7 +20,7 @@ from annotation_app.catalogue.selectors import trajectories_of
 from annotation_app.exports.journal import NAME, Journal, PartCounts, Refused, told_as_storage
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.writers import WRITERS, Written, lines_join
-from annotation_app.reviews.selectors.views import trajectories_reviewed
+from annotation_app.reviews.selectors.reviewed_trajectories import trajectories_reviewed
 from vocabulary.blobs import BlobRef
 from vocabulary.dialects import dialect_named
 from vocabulary.exports import MANIFEST, UNFINISHED, Counts, Manifest

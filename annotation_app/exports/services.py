@@ -23,7 +23,7 @@ from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.selectors import evaluated_kinds, export_folder, export_of, exporter_check, version_of
 from annotation_app.exports.splits import split_of
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
-from annotation_app.notices.services import notice_give
+from annotation_app.notices.services import notice_create
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
 from annotation_app.webhooks.services import event_emit
@@ -215,7 +215,7 @@ def _export_tell(export: Export) -> None:
     told = {"id": str(export.pk), "status": export.status, "trajectories": export.trajectories}
     event_emit(kind=kind, data={**told, "manifest_sha256": export.manifest_sha256, "error": export.error})
     details = {"trajectories": export.trajectories, "reason": export.error}
-    notice_give(user=export.requested_by, kind=kind, subject=f"export:{export.pk}", details=details)
+    notice_create(user=export.requested_by, kind=kind, subject=f"export:{export.pk}", details=details)
 
 
 @transaction.atomic(durable=True)

@@ -10,9 +10,9 @@ from ninja import Query, Router
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
 from annotation_app.catalogue import schemas as catalogue
-from annotation_app.endpoint import Plain
 from annotation_app.feed import selectors
 from annotation_app.feed.schemas import FeedPage
+from annotation_app.http_api import ShortText
 
 router = Router(tags=["feed"], auth=SIGNED_IN_OR_TOKEN)
 
@@ -22,7 +22,7 @@ def feed_list(
     request: HttpRequest,
     query: Annotated[catalogue.Query, Query()],
     ready_since: datetime | None = None,
-    after: Plain | None = None,
+    after: ShortText | None = None,
 ) -> FeedPage:
     """What became ready since, the oldest first."""
     return selectors.feed_page(user=user_of(request), query=query, ready_since=ready_since, after=after)
@@ -31,5 +31,5 @@ def feed_list(
 @router.get("/feed/{uuid:episode_id}", response={200: None})
 def feed_get(request: HttpRequest, episode_id: UUID) -> StreamingHttpResponse:
     """One trajectory as a zip file: a folder as exports have it, with its manifest."""
-    folder = selectors.parcel_write(user=user_of(request), episode_id=episode_id)
-    return StreamingHttpResponse(selectors.parcel_stream(folder), content_type="application/zip")
+    folder = selectors.trajectory_archive_write(user=user_of(request), episode_id=episode_id)
+    return StreamingHttpResponse(selectors.trajectory_archive_stream(folder), content_type="application/zip")

@@ -22,26 +22,26 @@ from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.selectors import exporter_check
 from annotation_app.feed.schemas import FeedItem, FeedPage
 
-PAGE = 100
-SETTLING = timedelta(minutes=1)
+PAGE_SIZE = 100
+SETTLE_TIME = timedelta(minutes=1)
 """A change that was made so long ago has been stored, and its episode entered."""
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def feed_page(*, user: User, query: Query, ready_since: datetime | None, after: str | None) -> FeedPage:
     """Finished trajectories that a query means, in the order they became ready. Raises Forbidden, and Invalid for a
     cursor nobody gave."""
     exporter_check(user)
-    settled = min(timezone.now() - SETTLING, catalogued_until())
+    settled = min(timezone.now() - SETTLE_TIME, catalogued_until())
     moment = "episode__finished_at" if query.review in (None, "pending") else "episode__reviewed_at"
     found = entries_matching(query).filter(episode__status="finished").annotate(ready_at=F(moment))
-    found = found.filter(ready_at__gte=ready_since or BEGINNING)
+    found = found.filter(ready_at__gte=ready_since or EPOCH)
     if after:
         at, key = cursor_read(after)
         found = found.filter(Q(ready_at__gt=at) | Q(ready_at=at, episode_id__gt=key))
-    rows = list(found.order_by("ready_at", "episode_id").values_list("episode_id", "ready_at")[: PAGE + 1])
-    items = tuple(FeedItem(id=key, ready_at=at) for key, at in rows[:PAGE])
-    more = len(rows) > PAGE
+    rows = list(found.order_by("ready_at", "episode_id").values_list("episode_id", "ready_at")[: PAGE_SIZE + 1])
+    items = tuple(FeedItem(id=key, ready_at=at) for key, at in rows[:PAGE_SIZE])
+    more = len(rows) > PAGE_SIZE
     return FeedPage(
         items=items,
         next=cursor_write(items[-1].ready_at, items[-1].id) if more else None,
@@ -49,7 +49,7 @@ def feed_page(*, user: User, query: Query, ready_since: datetime | None, after: 
     )
 
 
-def parcel_write(*, user: User, episode_id: UUID) -> Path:
+def trajectory_archive_write(*, user: User, episode_id: UUID) -> Path:
     """A finished trajectory as a folder of its own in the canonical format; whoever sends it removes it. Raises
     Forbidden, NotFound, and Conflict where a picture of it is lost."""
     exporter_check(user)
@@ -78,7 +78,7 @@ def parcel_write(*, user: User, episode_id: UUID) -> Path:
     return target
 
 
-async def parcel_stream(folder: Path) -> AsyncIterator[bytes]:
+async def trajectory_archive_stream(folder: Path) -> AsyncIterator[bytes]:
     """The folder as one zip file; it is removed behind it."""
     try:
         async for chunk in zip_stream(archive_of(folder)):

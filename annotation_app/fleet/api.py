@@ -9,9 +9,9 @@ from pydantic import Field, StringConstraints
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.fleet import services
-from annotation_app.fleet.services import Fleet, StreamWanted
+from annotation_app.fleet.services import Fleet, WatchableStream
 from annotation_app.live.api import TicketOut
-from annotation_app.live.wiring import TICKET_TTL, ice_servers
+from annotation_app.live.episode_driver import TICKET_TTL_SECONDS, ice_servers
 from vocabulary.base import Frozen
 
 router = Router(tags=["fleet"])
@@ -22,7 +22,7 @@ Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_wh
 class WatchIn(Frozen):
     """Which kind of picture to watch."""
 
-    kind: StreamWanted
+    kind: WatchableStream
 
 
 class ReclaimIn(Frozen):
@@ -71,7 +71,7 @@ def machine_watch(request: HttpRequest, machine_id: Name, body: WatchIn) -> Tick
     user = user_of(request)
     ticket, url = services.watch(user=user, machine_id=machine_id, kind=body.kind, host=host)
     helped = ice_servers(user.username) if body.kind == "webrtc" else ()
-    return TicketOut(ticket=ticket, url=url, expires_in=TICKET_TTL, ice_servers=helped)
+    return TicketOut(ticket=ticket, url=url, expires_in=TICKET_TTL_SECONDS, ice_servers=helped)
 
 
 @router.post("/fleet/machines/{machine_id}/reclaim", response={204: None})

@@ -13,16 +13,16 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
-from annotation_app.live.wiring import TICKET_TTL, stream_url
-from annotation_app.notices.services import notice_give
-from vm_bridge.client import BridgeClient
+from annotation_app.live.episode_driver import TICKET_TTL_SECONDS, stream_url
+from annotation_app.notices.services import notice_create
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.fleet_client import FleetClient
+from vm_bridge.api.tickets import TicketClaim, mint_ticket
 from vm_bridge.errors import BridgeError, StaleLease, UnknownHost
-from vm_bridge.fleet import HostInfo, ImageInfo, Loss, MachineInfo, MachineKind, MachineState, Quota, Waiter
-from vm_bridge.fleet_client import FleetClient
-from vm_bridge.tickets import TicketClaim, mint
+from vm_bridge.fleet import HostInfo, ImageInfo, LostMachine, MachineInfo, MachineKind, MachineState, QueueEntry, Quota
 from vocabulary.base import Frozen
 
-StreamWanted = Literal["webrtc", "vnc", "stills"]
+WatchableStream = Literal["webrtc", "vnc", "stills"]
 T = TypeVar("T")
 
 
@@ -55,14 +55,14 @@ class Fleet(Frozen):
     machines: tuple[FleetMachine, ...]
     hosts: tuple[HostInfo, ...]
     images: tuple[ImageInfo, ...]
-    queue: tuple[Waiter, ...]
-    losses: tuple[Loss, ...]
+    queue: tuple[QueueEntry, ...]
+    losses: tuple[LostMachine, ...]
     quotas: tuple[Quota, ...]
 
 
 def fleet_now(*, user: User) -> Fleet:
     """Raises Forbidden, Conflict when the bridge does not answer."""
-    return _ask(user, _read)
+    return _query_as_admin(user, _fetch_fleet)
 
 
 def hosts_now(*, within: float) -> tuple[HostInfo, ...]:
@@ -73,21 +73,21 @@ def hosts_now(*, within: float) -> tuple[HostInfo, ...]:
         async with asyncio.timeout(within):
             return await fleet.hosts()
 
-    return _heard(soon)
+    return _query_fleet(soon)
 
 
 def thumbnail(*, user: User, machine_id: str) -> bytes:
     """A small JPEG of what a machine shows. Raises Forbidden, NotFound, Conflict."""
 
     async def look(fleet: FleetClient) -> bytes:
-        return await fleet.thumbnail(await _found(fleet, machine_id))
+        return await fleet.thumbnail(await _get_machine(fleet, machine_id))
 
-    return _ask(user, look)
+    return _query_as_admin(user, look)
 
 
-def watch(*, user: User, machine_id: str, kind: StreamWanted, host: str) -> tuple[str, str]:
+def watch(*, user: User, machine_id: str, kind: WatchableStream, host: str) -> tuple[str, str]:
     """A ticket for the picture of a leased machine, and where to redeem it. Raises Forbidden, NotFound, Conflict."""
-    machine = _ask(user, lambda fleet: _found(fleet, machine_id))
+    machine = _query_as_admin(user, lambda fleet: _get_machine(fleet, machine_id))
     if machine.fencing_token is None:
         raise Conflict("Nobody holds this machine, so there is nothing to watch.", code="not_leased")
     claim = TicketClaim(
@@ -97,8 +97,8 @@ def watch(*, user: User, machine_id: str, kind: StreamWanted, host: str) -> tupl
         machine_id=machine.id,
         fencing_token=machine.fencing_token,
     )
-    _note(user, "machine.watch", machine.id, session=machine.session)
-    ticket = mint(settings.ENV.secret, claim, ttl=TICKET_TTL)
+    _audit(user, "machine.watch", machine.id, session=machine.session)
+    ticket = mint_ticket(settings.ENV.secret, claim, ttl=TICKET_TTL_SECONDS)
     return ticket, stream_url(kind, ticket, host=host, bridge=machine.host)
 
 
@@ -106,19 +106,19 @@ def reclaim(*, user: User, machine_id: str, reason: str) -> None:
     """Take a machine from its holder, who is told why. Raises Forbidden, NotFound, Conflict."""
 
     async def take(fleet: FleetClient) -> MachineInfo:
-        machine = await _found(fleet, machine_id)
+        machine = await _get_machine(fleet, machine_id)
         await fleet.reclaim(machine.id, reason=reason)
         return machine
 
-    machine = _ask(user, take)
-    _note(user, "machine.reclaim", machine.id, reason=reason, holder=machine.holder, session=machine.session)
-    _tell(machine.session, reason)
+    machine = _query_as_admin(user, take)
+    _audit(user, "machine.reclaim", machine.id, reason=reason, holder=machine.holder, session=machine.session)
+    _notify_annotator(machine.session, reason)
 
 
 def drain(*, user: User, host: str, draining: bool) -> None:
     """Empty a host as its leases end, or let it be filled again. Raises Forbidden, NotFound, Conflict."""
-    _ask(user, lambda fleet: fleet.drain(host, draining=draining))
-    _note(user, "host.drain" if draining else "host.undrain", host)
+    _query_as_admin(user, lambda fleet: fleet.set_draining(host, draining=draining))
+    _audit(user, "host.drain" if draining else "host.undrain", host)
 
 
 def warm(*, user: User, image: str, count: int) -> None:
@@ -127,34 +127,34 @@ def warm(*, user: User, image: str, count: int) -> None:
     async def keep(fleet: FleetClient) -> None:
         if image not in {known.name for known in await fleet.images()}:
             raise NotFound(f"There is no image {image}.")
-        await fleet.warm_set(image=image, count=count)
+        await fleet.set_warm_target(image=image, count=count)
 
-    _ask(user, keep)
-    _note(user, "image.warm", image, count=count)
+    _query_as_admin(user, keep)
+    _audit(user, "image.warm", image, count=count)
 
 
 def quota_set(*, user: User, scope: Literal["user", "pool"], name: str, limit: int | None) -> None:
     """Set or lift a limit. Raises Forbidden, Conflict."""
-    _ask(user, lambda fleet: fleet.quota_set(Quota(scope=scope, name=name, limit=limit)))
-    _note(user, "quota.set", f"{scope}:{name}", limit=limit)
+    _query_as_admin(user, lambda fleet: fleet.set_quota(Quota(scope=scope, name=name, limit=limit)))
+    _audit(user, "quota.set", f"{scope}:{name}", limit=limit)
 
 
-def _ask(user: User, question: Callable[[FleetClient], Awaitable[T]]) -> T:
+def _query_as_admin(user: User, question: Callable[[FleetClient], Awaitable[T]]) -> T:
     """What the bridge answers an admin. Raises Forbidden, NotFound, Conflict."""
     if not user.has_role(Role.ADMIN):
         raise Forbidden("Machines are for admins.")
-    return _heard(question)
+    return _query_fleet(question)
 
 
-def _heard(question: Callable[[FleetClient], Awaitable[T]]) -> T:
+def _query_fleet(question: Callable[[FleetClient], Awaitable[T]]) -> T:
     """What the bridge answers. Raises NotFound, Conflict."""
 
-    async def asked() -> T:
+    async def query() -> T:
         async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
             return await question(bridge.fleet)
 
     try:
-        return async_to_sync(asked)()
+        return async_to_sync(query)()
     except StaleLease as error:
         raise Conflict("Nobody holds this machine any more.", code="not_leased") from error
     except UnknownHost as error:
@@ -163,7 +163,7 @@ def _heard(question: Callable[[FleetClient], Awaitable[T]]) -> T:
         raise Conflict(str(error), code=error.code) from error
 
 
-async def _read(fleet: FleetClient) -> Fleet:
+async def _fetch_fleet(fleet: FleetClient) -> Fleet:
     task = asyncio.ensure_future
     first = task(fleet.machines()), task(fleet.hosts()), task(fleet.images())
     others = task(fleet.queue()), task(fleet.losses()), task(fleet.quotas())
@@ -185,14 +185,14 @@ async def _read(fleet: FleetClient) -> Fleet:
     )
 
 
-async def _found(fleet: FleetClient, machine_id: str) -> MachineInfo:
+async def _get_machine(fleet: FleetClient, machine_id: str) -> MachineInfo:
     machine = next((known for known in await fleet.machines() if known.id == machine_id), None)
     if machine is None:
         raise NotFound("There is no such machine any more.")
     return machine
 
 
-def _tell(session: str | None, reason: str) -> None:
+def _notify_annotator(session: str | None, reason: str) -> None:
     """Let the annotator of the episode that had the machine know why it is gone."""
     try:
         episode = Episode.objects.select_related("annotator").filter(pk=UUID(session or "")).first()
@@ -200,14 +200,14 @@ def _tell(session: str | None, reason: str) -> None:
         return
     if episode is not None:
         subject, details = f"episode:{episode.pk}", {"reason": reason}
-        notice_give(user=episode.annotator, kind="machine.taken", subject=subject, details=details)
+        notice_create(user=episode.annotator, kind="machine.taken", subject=subject, details=details)
 
 
-def _note(user: User, verb: str, subject: str, **details: object) -> None:
+def _audit(user: User, verb: str, subject: str, **details: object) -> None:
     audit_record(actor=user, verb=verb, subject=subject, details=details)
 
 
 def _machine(machine: MachineInfo) -> FleetMachine:
     watchable = machine.fencing_token is not None and machine.kind in ("desktop", "phone")
-    shown = machine.model_dump(include=set(FleetMachine.model_fields))
-    return FleetMachine(**shown, watchable=watchable)
+    visible_fields = machine.model_dump(include=set(FleetMachine.model_fields))
+    return FleetMachine(**visible_fields, watchable=watchable)

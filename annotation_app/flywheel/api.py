@@ -10,7 +10,7 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
 from annotation_app.flywheel import jobs
-from annotation_app.flywheel.folders import folder_of
+from annotation_app.flywheel.paths import turn_path
 from annotation_app.flywheel.routing import Route
 from annotation_app.flywheel.schemas import (
     CheckpointLineage,
@@ -18,7 +18,7 @@ from annotation_app.flywheel.schemas import (
     SeedTrials,
     Side,
     TrajectoryLineage,
-    TrialsBeside,
+    TrialComparison,
     TurnOut,
     TurnRow,
     WheelOut,
@@ -49,7 +49,7 @@ def turn_start(request: HttpRequest, wheel_id: RowId) -> Status[TurnRow]:
 @router.get("/turns/{uuid:turn_id}", response=TurnOut)
 def turn_get(request: HttpRequest, turn_id: UUID) -> TurnOut:
     """A turn in detail, with its curves as far as they are."""
-    return turns.turn_out(user=user_of(request), turn_id=turn_id, folder=folder_of(turn_id))
+    return turns.turn_out(user=user_of(request), turn_id=turn_id, folder=turn_path(turn_id))
 
 
 @router.get("/turns/{uuid:turn_id}/samples", response=SamplePage)
@@ -66,10 +66,10 @@ def trials_list(
     return trials.task_trials(user=user_of(request), turn_id=turn_id, suite=suite, name=name, level=level)
 
 
-@router.get("/turns/{uuid:turn_id}/trials/beside", response=TrialsBeside)
+@router.get("/turns/{uuid:turn_id}/trials/beside", response=TrialComparison)
 def trials_beside(
     request: HttpRequest, turn_id: UUID, active: Annotated[Place, Query()], candidate: Annotated[Place, Query()]
-) -> TrialsBeside:
+) -> TrialComparison:
     """Two attempts at one task and seed side by side, by their places in the list."""
     return trials.trials_beside(user=user_of(request), turn_id=turn_id, active=active, candidate=candidate)
 
@@ -99,7 +99,7 @@ def turn_cancel(request: HttpRequest, turn_id: UUID) -> Status[None]:
 @router.post("/turns/{uuid:turn_id}/resume", response={202: TurnRow})
 def turn_resume(request: HttpRequest, turn_id: UUID) -> Status[TurnRow]:
     """Go on with a turn that failed or was cancelled."""
-    return Status(202, jobs.turn_again(user=user_of(request), turn_id=turn_id))
+    return Status(202, jobs.turn_requeue(user=user_of(request), turn_id=turn_id))
 
 
 @router.get("/trajectories/{uuid:episode_id}/lineage", response=list[TrajectoryLineage])

@@ -10,70 +10,76 @@ from django.conf import settings
 
 from annotation_app.errors import ApplicationError, storage_code
 from annotation_app.exports.folder import MissingBlobs
-from annotation_app.flywheel.programs import Halted, ProgramFailed, Programs, held
+from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, TurnCancelled, turn_lock
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.selectors.turns import turn_of
-from annotation_app.flywheel.services import gate, ledger, lending, samples, training
+from annotation_app.flywheel.services import gate, ledger, samples, server_reservation, training
 from annotation_app.policies.api_keys import api_key_for
 
 logger = logging.getLogger(__name__)
-Work = Callable[[Any, Programs], dict[str, Any]]
+StageFunction = Callable[[Any, ProgramRunner], dict[str, Any]]
 
 
-def _alone(work: Callable[[Any], dict[str, Any]]) -> Work:
+def _without_programs(work: Callable[[Any], dict[str, Any]]) -> StageFunction:
     """A stage that begins no program."""
     return lambda turn, _: work(turn)
 
 
-def _lent(work: Work) -> Work:
+def _with_reserved_server(work: StageFunction) -> StageFunction:
     """A stage to which a model server is lent, where the recipe names one."""
 
-    def works(turn: Any, programs: Programs) -> dict[str, Any]:
-        with lending.lent(turn, programs):
+    def stage(turn: Any, programs: ProgramRunner) -> dict[str, Any]:
+        with server_reservation.reserved_server(turn, programs):
             return work(turn, programs)
 
-    return works
+    return stage
 
 
-STAGES: tuple[tuple[str, Work], ...] = (
-    ("collect", _alone(samples.collect)),
-    ("check", _alone(samples.check)),
-    ("value", _alone(samples.value)),
-    ("route", _alone(samples.route)),
-    ("mix", _alone(training.mix)),
-    ("train", _lent(training.train)),
-    ("gate", _lent(gate.gate)),
-    ("register", _alone(gate.register)),
+STAGES: tuple[tuple[str, StageFunction], ...] = (
+    ("collect", _without_programs(samples.collect)),
+    ("check", _without_programs(samples.check)),
+    ("value", _without_programs(samples.value)),
+    ("route", _without_programs(samples.route)),
+    ("mix", _without_programs(training.mix)),
+    ("train", _with_reserved_server(training.train)),
+    ("gate", _with_reserved_server(gate.gate)),
+    ("register", _without_programs(gate.register)),
     ("refresh", gate.refresh),
 )
 """Each may be done again from its beginning: what it has done it finds, in the ledger or as a whole folder."""
 
 
-def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
+def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
     """Bring a turn to its end, or to where it fails or is cancelled; False where another process is at it for longer
     than `patience` seconds. What nobody foresaw comes out of it: the turn is taken up again, until it has failed."""
     turn = turn_of(turn_id)
     at = STAGES[0][0]
     try:
-        with held(training.turn_folder(turn), patience=patience) as lock:
+        with turn_lock(training.turn_folder(turn), patience=patience) as lock:
             if lock is None:
                 return False
             running = partial(ledger.turn_running, turn_id=turn_id)
-            programs = Programs(lock, running, _secrets(turn.recipe))
+            programs = ProgramRunner(lock, running, _program_environment(turn.recipe))
             for at, work in STAGES:
-                if not running() or not _stage(turn_id, at, work, programs):
+                if not running() or not _run_stage(turn_id, at, work, programs):
                     return True
-            training.copies_drop(turn)
+            training.training_copies_delete(turn)
             ledger.turn_end(turn_id=turn_id)
             return True
     except Exception as error:
-        told = f"{type(error).__name__}: {error}"
-        if not ledger.stage_stumble(turn_id=turn_id, name=at, error=told):
-            logger.error("turn %s failed: its stage %s ended %d times with %s", turn_id, at, ledger.STUMBLES, told)
+        message = f"{type(error).__name__}: {error}"
+        if not ledger.stage_error_record(turn_id=turn_id, name=at, error=message):
+            logger.error(
+                "turn %s failed: its stage %s ended %d times with %s",
+                turn_id,
+                at,
+                ledger.MAX_UNEXPECTED_ERRORS,
+                message,
+            )
         raise
 
 
-def _secrets(recipe: Recipe) -> dict[str, str]:
+def _program_environment(recipe: Recipe) -> dict[str, str]:
     """Environment variables of the programs, where no list of processes shows them.
 
     The API key is given only where it belongs to every server that the turn speaks to.
@@ -85,14 +91,14 @@ def _secrets(recipe: Recipe) -> dict[str, str]:
     }
 
 
-def _stage(turn_id: UUID, name: str, work: Work, programs: Programs) -> bool:
+def _run_stage(turn_id: UUID, name: str, work: StageFunction, programs: ProgramRunner) -> bool:
     """Do a stage unless it is done; whether the turn goes on."""
     if not ledger.stage_begin(turn_id=turn_id, name=name):
         return True
     fail = partial(ledger.stage_fail, turn_id=turn_id, name=name)
     try:
         result = work(turn_of(turn_id), programs)
-    except Halted:
+    except TurnCancelled:
         return False
     except (ApplicationError, ProgramFailed) as error:
         fail(code=error.code, error=str(error))

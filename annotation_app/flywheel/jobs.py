@@ -10,33 +10,33 @@ from annotation_app.celery import app
 from annotation_app.flywheel import engine
 from annotation_app.flywheel.schemas import TurnRow
 from annotation_app.flywheel.selectors.turns import turn_of, turn_row, turns_running
-from annotation_app.flywheel.services import clock, ledger
-from annotation_app.flywheel.services.training import copies_sweep
+from annotation_app.flywheel.services import ledger, schedule
+from annotation_app.flywheel.services.training import training_copies_sweep
 
-LONGEST = 7 * 24 * 3600
+TURN_TIME_LIMIT_SECONDS = 7 * 24 * 3600
 """Seconds a turn may take until somebody has it go on: a week. It is in no other job's way but by its worker."""
 
-LOST = 3600
+REQUEUE_AFTER_SECONDS = 3600
 """Seconds after which a job that was queued and never begun may have been lost, and is queued again."""
 
 
-@app.task(name="flywheel.turn", time_limit=LONGEST)
+@app.task(name="flywheel.turn", time_limit=TURN_TIME_LIMIT_SECONDS)
 def turn_job(turn_id: str) -> None:
     """Turn, unless another worker is at it."""
-    cache.delete(_waits(turn_id))
-    engine.turn_go(turn_id=UUID(turn_id))
+    cache.delete(_queued_key(turn_id))
+    engine.turn_run(turn_id=UUID(turn_id))
 
 
 @app.task(name="flywheel.due")
 def turns_due_job() -> None:
     """Begin what the clock says, end what takes too long, and take up what nobody is at: the turn's lock keeps two from
     it. One job a turn waits, however long nobody listens. What ended leaves no copies of trajectories."""
-    clock.turns_due()
-    ledger.overlong_fail(longest=timedelta(seconds=LONGEST))
+    schedule.turns_due()
+    ledger.overlong_turns_fail(longest=timedelta(seconds=TURN_TIME_LIMIT_SECONDS))
     for turn_id in turns_running():
-        if cache.add(_waits(turn_id), True, LOST):
+        if cache.add(_queued_key(turn_id), True, REQUEUE_AFTER_SECONDS):
             turn_job.delay(str(turn_id))
-    copies_sweep()
+    training_copies_sweep()
 
 
 def turn_start(*, user: Any, wheel_id: int) -> TurnRow:
@@ -46,13 +46,13 @@ def turn_start(*, user: Any, wheel_id: int) -> TurnRow:
     return turn_row(turn_of(turn.pk))
 
 
-def turn_again(*, user: Any, turn_id: UUID) -> TurnRow:
+def turn_requeue(*, user: Any, turn_id: UUID) -> TurnRow:
     """Have a turn go on that failed or was cancelled. Raises Forbidden, NotFound and Conflict."""
     ledger.turn_resume(user=user, turn_id=turn_id)
     turn_job.delay(str(turn_id))
     return turn_row(turn_of(turn_id))
 
 
-def _waits(turn_id: UUID | str) -> str:
+def _queued_key(turn_id: UUID | str) -> str:
     """The key that says that a job for a turn waits."""
     return f"flywheel:waits:{turn_id}"

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation_app.flywheel.recipe import General, MixShares
+from annotation_app.flywheel.recipe import GeneralData, MixShares
 
 
-def sources_of(
-    shares: MixShares, *, fresh: Path | None, earlier: Path | None, general: Mapping[str, General]
+def mix_sources(
+    shares: MixShares, *, fresh: Path | None, earlier: Path | None, general: Mapping[str, GeneralData]
 ) -> dict[str, Any]:
     """The `sources` of `trainer ct`; empty where no trajectory is among them: general data alone is no turn."""
     agent = {
@@ -20,7 +20,7 @@ def sources_of(
     if not agent:
         return {}
     each = shares.general / len(general) if general else 0.0
-    beside = {
+    background = {
         f"general/{name}": {"kind": one.kind, "paths": list(one.paths), "share": each} for name, one in general.items()
     }
-    return agent | (beside if each > 0 else {})
+    return agent | (background if each > 0 else {})

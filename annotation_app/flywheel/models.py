@@ -9,7 +9,7 @@ from django.utils import timezone
 
 import annotation_app.flywheel.recipe
 import annotation_app.flywheel.value
-from annotation_app.documents import DocumentField
+from annotation_app.fields import DocumentField
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from annotation_app.operations.children import child
 from annotation_app.operations.trainer import FOLDER as TRAINER
 
-POLL = 0.2
+POLL_SECONDS = 0.2
 """Seconds between two looks at a program and its turn."""
-TAIL = 2_000
+TAIL_CHARACTERS = 2_000
 
 
-class Halted(Exception):
+class TurnCancelled(Exception):
     """The turn was cancelled."""
 
 
@@ -46,20 +46,20 @@ def trainer_python() -> str:
 
 
 @contextlib.contextmanager
-def held(folder: Path, *, patience: float = 0.0) -> Iterator[int | None]:
+def turn_lock(folder: Path, *, patience: float = 0.0) -> Iterator[int | None]:
     """The lock of a turn's folder, or None where somebody has it for longer than `patience` seconds."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         deadline = time.monotonic() + patience
-        while not (taken := _taken(lock)) and time.monotonic() < deadline:
-            time.sleep(POLL)
+        while not (taken := _try_lock(lock)) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
         yield lock if taken else None
     finally:
         os.close(lock)
 
 
-def _taken(lock: int) -> bool:
+def _try_lock(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -67,37 +67,37 @@ def _taken(lock: int) -> bool:
     return True
 
 
-class Programs:
+class ProgramRunner:
     """Runs programs one after another, or one beside others, for one turn."""
 
     def __init__(self, lock: int, running: Callable[[], bool], environment: Mapping[str, str]) -> None:
         self._lock, self._running = lock, running
         self._environment = {"HF_HUB_OFFLINE": "1", **environment}
 
-    def anyway(self) -> "Programs":
+    def ignoring_cancellation(self) -> "ProgramRunner":
         """The same, for what is still to be done once the turn was cancelled."""
-        return Programs(self._lock, lambda: True, self._environment)
+        return ProgramRunner(self._lock, lambda: True, self._environment)
 
     def run(self, command: Sequence[str], *, log: Path) -> str:
         """Its standard output's last line. Raises ProgramFailed, and Halted where the turn was cancelled."""
-        with self.beside(command, log=log) as process:
-            self.until(process, lambda: False, log=log)
+        with self.background(command, log=log) as process:
+            self.wait_until(process, lambda: False, log=log)
         return last_line(log)
 
-    def until(self, process: "subprocess.Popen[bytes]", done: Callable[[], bool], *, log: Path) -> None:
+    def wait_until(self, process: "subprocess.Popen[bytes]", done: Callable[[], bool], *, log: Path) -> None:
         """Returns when something is done, or the process has ended well. Raises ProgramFailed where it ended with an
         error, and Halted where the turn was cancelled."""
         while not done() and process.poll() is None:
             if not self._running():
-                raise Halted
+                raise TurnCancelled
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(POLL)
+                process.wait(POLL_SECONDS)
         if process.returncode:
             assert isinstance(process.args, list)
             raise ProgramFailed(f"{' '.join(process.args[1:4])} ended with {process.returncode}: {_tail(log)}")
 
     @contextlib.contextmanager
-    def beside(self, command: Sequence[str], *, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    def background(self, command: Sequence[str], *, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
         """A program that runs while the block does; what it says of errors is added to `log`."""
         log.parent.mkdir(parents=True, exist_ok=True)
         with (
@@ -115,7 +115,7 @@ def last_line(log: Path) -> str:
 
 
 def _tail(log: Path) -> str:
-    return log.read_text(errors="replace")[-TAIL:].strip()
+    return log.read_text(errors="replace")[-TAIL_CHARACTERS:].strip()
 
 
 def platform_python() -> str:

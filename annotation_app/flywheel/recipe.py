@@ -8,16 +8,16 @@ from annotation_app.exports.schemas import DialectName
 from annotation_app.policies.schemas import Address, ModelName, Name
 from vocabulary.base import Frozen, JsonObject
 
-Place = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
+PathText = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 """A file or folder of the machine that trains."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class General(Frozen):
+class GeneralData(Frozen):
     """Data that is not of this platform: documents or conversations, as `trainer ct` reads them."""
 
     kind: Literal["documents", "chats"]
-    paths: Annotated[tuple[Place, ...], Field(min_length=1, max_length=20)]
+    paths: Annotated[tuple[PathText, ...], Field(min_length=1, max_length=20)]
 
 
 class MixShares(Frozen):
@@ -28,12 +28,12 @@ class MixShares(Frozen):
     general: Share
 
 
-def root_of(address: str) -> str:
+def server_root(address: str) -> str:
     """A model server's address as it is compared: without /v1."""
     return address.lower().rstrip("/").removesuffix("/v1").rstrip("/")
 
 
-class Likelihood(Frozen):
+class LikelihoodTraining(Frozen):
     """One training by likelihood: how long, of which mix, and the trainer's other settings."""
 
     by: Literal["ct", "nano"] = "ct"
@@ -46,13 +46,13 @@ class Likelihood(Frozen):
     settings: JsonObject = {}
 
     @model_validator(mode="after")
-    def _mixable(self) -> "Likelihood":
+    def _mixable(self) -> "LikelihoodTraining":
         if self.by == "nano" and self.shares.general > 0:
             raise ValueError("the nano policy's own stage mixes no general data in: its share is 0")
         return self
 
 
-class Played(Frozen):
+class RolloutSettings(Frozen):
     """Attempts on the bridge's machines: at the kinds of task of a suite that are worth playing."""
 
     suite: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[a-z0-9_-]+$")]
@@ -68,13 +68,13 @@ class Played(Frozen):
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
 
     @model_validator(mode="after")
-    def _divides(self) -> "Played":
+    def _divides(self) -> "RolloutSettings":
         if self.pages % self.seeds:
             raise ValueError("`pages` is a multiple of `seeds`")
         return self
 
 
-class Reinforcement(Frozen):
+class ReinforcementTraining(Frozen):
     """Training by reward: at what `play` says, or, with `world` `lights` in the settings, the trainer plays by itself;
     else players of somebody's own fill its inbox."""
 
@@ -85,11 +85,11 @@ class Reinforcement(Frozen):
     """A task is worth playing where the active revision's success rate lies between these."""
     attempts: Annotated[int, Field(ge=1)] = 1
     """How many attempts must be known for a rate."""
-    play: Played | None = None
+    play: RolloutSettings | None = None
     settings: JsonObject = {}
 
     @model_validator(mode="after")
-    def _in_order(self) -> "Reinforcement":
+    def _in_order(self) -> "ReinforcementTraining":
         if self.play is not None and self.algorithm == "grpo" and self.play.group < 2:
             raise ValueError("grpo compares attempts at the same page: the `group` of `play` is at least 2")
         if self.between[0] > self.between[1]:
@@ -97,7 +97,7 @@ class Reinforcement(Frozen):
         return self
 
 
-class Trials(Frozen):
+class GateTrials(Frozen):
     """What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites, or
     the trainer's toy world."""
 
@@ -119,7 +119,7 @@ class Trials(Frozen):
         return suite == of and seed is not None and self.first_seed <= seed < self.first_seed + self.seeds
 
 
-class Serving(Frozen):
+class ServingSettings(Frozen):
     """A running model server that is given the weights which play or are tried, one set after the other."""
 
     url: Address
@@ -134,7 +134,7 @@ class Recipe(Frozen):
     policy: Name
     """Whose revisions it makes; the pool's active one is where it begins."""
     dialect: DialectName = "ui_tars_1_5"
-    start: Place
+    start: PathText
     """The checkpoint where the active revision names none."""
     most: Annotated[int, Field(ge=1, le=100_000)] = 5_000
     """Trajectories of a turn."""
@@ -148,12 +148,12 @@ class Recipe(Frozen):
     """Whether the pool's judges are asked about what they have not judged."""
     passes: Share = 0.5
     """The value from which on a sample is worth imitating."""
-    general: dict[str, General] = {}
-    ct: Likelihood | None = None
-    sft: Likelihood | None = None
-    rl: Reinforcement | None = None
-    trials: Trials
-    serving: Serving | None = None
+    general: dict[str, GeneralData] = {}
+    ct: LikelihoodTraining | None = None
+    sft: LikelihoodTraining | None = None
+    rl: ReinforcementTraining | None = None
+    trials: GateTrials
+    serving: ServingSettings | None = None
     """Who answers for what plays and is tried; none: a server on the processor, which the turn begins."""
     server: Annotated[str, StringConstraints(max_length=500, pattern=r"^(https?://[^\x00-\x20]+)?$")] = ""
     """The policy server that is given the new weights, without /v1; empty: somebody else sees to that."""
@@ -167,7 +167,7 @@ class Recipe(Frozen):
         play = self.rl.play if self.rl else None
         if self.serving is not None and self.trials.world == "toy" and play is None:
             raise ValueError("the toy world asks no server: `serving` is for the bridge's machines")
-        if self.serving is not None and root_of(self.serving.url) == root_of(self.server):
+        if self.serving is not None and server_root(self.serving.url) == server_root(self.server):
             raise ValueError("the policy server answers people: what is tried needs a server of its own")
         if play is not None and any(
             self.trials.holds(play.suite, play.first_seed + page) for page in range(play.pages)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from annotation_app.flywheel.recipe import Reinforcement
+from annotation_app.flywheel.recipe import ReinforcementTraining
 from vocabulary.base import Frozen
 
 Route = Literal["sft", "ct", "none"]
@@ -18,7 +18,7 @@ Reason = Literal[
 ]
 
 
-class Subject(Frozen):
+class RoutingInput(Frozen):
     """What routing looks at."""
 
     value: float | None
@@ -32,14 +32,14 @@ class Subject(Frozen):
     withdrawn: bool = False
 
 
-class Routed(Frozen):
+class RoutingDecision(Frozen):
     """Where, and why."""
 
     route: Route
     reason: Reason
 
 
-def route_of(subject: Subject, *, passes: float) -> Routed:
+def decide_route(subject: RoutingInput, *, passes: float) -> RoutingDecision:
     """Imitated where it passes, else read in continued pre-training; what would mislead, or says nothing new, is left
     out."""
     left_out: dict[Reason, bool] = {
@@ -50,15 +50,19 @@ def route_of(subject: Subject, *, passes: float) -> Routed:
     }
     for reason, holds in left_out.items():
         if holds:
-            return Routed(route="none", reason=reason)
+            return RoutingDecision(route="none", reason=reason)
     if subject.executable is False:
-        return Routed(route="ct", reason="not_executable")
+        return RoutingDecision(route="ct", reason="not_executable")
     if subject.value is None:
-        return Routed(route="ct", reason="unvalued")
-    return Routed(route="sft", reason="passes") if subject.value >= passes else Routed(route="ct", reason="below")
+        return RoutingDecision(route="ct", reason="unvalued")
+    return (
+        RoutingDecision(route="sft", reason="passes")
+        if subject.value >= passes
+        else RoutingDecision(route="ct", reason="below")
+    )
 
 
-def is_worth_playing(rule: Reinforcement, *, succeeded: int, attempts: int) -> bool:
+def is_worth_playing(rule: ReinforcementTraining, *, succeeded: int, attempts: int) -> bool:
     """Whether reinforcement at a kind of task can teach anything: it is neither always done nor never."""
     low, high = rule.between
     return attempts >= rule.attempts and low <= succeeded / attempts <= high

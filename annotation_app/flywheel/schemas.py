@@ -38,7 +38,7 @@ class StageOut(Frozen):
     ended_at: datetime | None
 
 
-class Routes(Frozen):
+class RouteCounts(Frozen):
     """How many samples went where; those still on their way are in none."""
 
     sft: int
@@ -59,7 +59,7 @@ class TurnRow(Frozen):
     created_at: datetime
     ended_at: datetime | None
     stages: tuple[StageOut, ...]
-    routes: Routes
+    routes: RouteCounts
     active: str
     """Who proposed as it began."""
     revision: str
@@ -165,7 +165,7 @@ class SamplePage(Frozen):
     next: int | None
 
 
-class Taught(Frozen):
+class LearnedCheckpoint(Frozen):
     """A checkpoint that a trajectory taught: itself, by its kind of task (`played`), or by one it comes of
     (`inherited`)."""
 
@@ -181,7 +181,7 @@ class TrajectoryLineage(Frozen):
     turn: int
     turn_id: UUID
     sample: SampleOut
-    taught: tuple[Taught, ...]
+    taught: tuple[LearnedCheckpoint, ...]
 
 
 class UseOut(Frozen):
@@ -220,7 +220,7 @@ class SeedTrials(Frozen):
     candidate: Trial | None
 
 
-class TrialShown(Frozen):
+class TrialDetails(Frozen):
     """An attempt at the gate, step by step, and how it ended."""
 
     steps: tuple[Step, ...]
@@ -228,14 +228,14 @@ class TrialShown(Frozen):
     verdict: Verdict | None
 
 
-class TrialsBeside(Frozen):
+class TrialComparison(Frozen):
     """Two attempts at one task and seed beside each other; `divergence` is a place in `pairs`."""
 
     kind: str
     seed: int
     instruction: str
-    active: TrialShown
-    candidate: TrialShown
+    active: TrialDetails
+    candidate: TrialDetails
     pairs: tuple[Pair, ...]
     divergence: int | None
     agreement: float

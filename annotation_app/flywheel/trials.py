@@ -18,15 +18,15 @@ from vocabulary.observations import Verdict
 from vocabulary.tasks import Task, kind_of
 from vocabulary.trajectories import Outcome, Trajectory, trajectory_standing
 
-MOST = 512 * 1024 * 1024
+MAX_FOLDER_BYTES = 512 * 1024 * 1024
 """Bytes of a folder's attempts that a request reads through."""
-Read = TypeVar("Read", bound=BaseModel)
-PICTURES = frozenset({"image/jpeg", "image/png"})
-LONGEST = 16 * 1024 * 1024
+Parsed = TypeVar("Parsed", bound=BaseModel)
+PICTURE_TYPES = frozenset({"image/jpeg", "image/png"})
+MAX_ATTEMPT_BYTES = 16 * 1024 * 1024
 """Bytes of one attempt, and of one picture."""
 
 
-class Head(BaseModel):
+class TrialHead(BaseModel):
     """What the list of a task's attempts needs of one; the rest of its line is passed over unread."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -43,13 +43,13 @@ class Head(BaseModel):
     verdict: Verdict | None
 
 
-def heads_read(folder: Path, kind: str) -> list[tuple[int, Head]]:
+def trial_heads(folder: Path, kind: str) -> list[tuple[int, TrialHead]]:
     """The attempts at a kind of task, each with its place. Raises NotFound, TooLarge and Conflict."""
-    read = ((place, _parsed(Head, line)) for place, line in enumerate(_lines(folder)))
+    read = ((place, _parsed(TrialHead, line)) for place, line in enumerate(_lines(folder)))
     return [(place, head) for place, head in read if kind_of(head.task) == kind]
 
 
-def attempt_read(folder: Path, place: int) -> Trajectory:
+def trial_trajectory(folder: Path, place: int) -> Trajectory:
     """The attempt at a place, without what was taken back. Raises NotFound, TooLarge and Conflict."""
     line = next(islice(_lines(folder), place, None), None)
     if line is None:
@@ -59,12 +59,12 @@ def attempt_read(folder: Path, place: int) -> Trajectory:
 
 def picture_read(folder: Path, place: int, sha256: str) -> tuple[BlobRef, bytes]:
     """A picture that the attempt at a place shows. Raises NotFound, TooLarge and Conflict."""
-    shown = pictures_of(attempt_read(folder, place))
-    ref = next((one for one in shown if one.sha256 == sha256 and one.media_type in PICTURES), None)
+    shown = pictures_of(trial_trajectory(folder, place))
+    ref = next((one for one in shown if one.sha256 == sha256 and one.media_type in PICTURE_TYPES), None)
     path = None if ref is None else folder / image_path(ref)
     if ref is None or path is None or not path.is_file():
         raise NotFound("This attempt has no such picture.", code="picture_unknown")
-    if path.stat().st_size > LONGEST:
+    if path.stat().st_size > MAX_ATTEMPT_BYTES:
         raise TooLarge("The picture is too large to be shown.", code="picture_too_large")
     data = path.read_bytes()
     if BlobRef.of(data, ref.media_type) != ref:
@@ -77,16 +77,16 @@ def _lines(folder: Path) -> Iterator[bytes]:
     path = folder / TRAJECTORIES
     if not (folder / MANIFEST).is_file() or not path.is_file():
         raise NotFound("The attempts are no longer in the turn's folder.", code="trials_gone")
-    if path.stat().st_size > MOST:
+    if path.stat().st_size > MAX_FOLDER_BYTES:
         raise TooLarge("The turn has too many attempts to be read here.", code="trials_too_large")
     with path.open("rb") as file:
-        while line := file.readline(LONGEST + 1):
-            if len(line) > LONGEST:
+        while line := file.readline(MAX_ATTEMPT_BYTES + 1):
+            if len(line) > MAX_ATTEMPT_BYTES:
                 raise TooLarge("An attempt of the turn is too long to be read here.", code="trials_too_large")
             yield line
 
 
-def _parsed(kind: type[Read], line: bytes) -> Read:
+def _parsed(kind: type[Parsed], line: bytes) -> Parsed:
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:

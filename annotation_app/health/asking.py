@@ -20,7 +20,6 @@ from django.utils import timezone
 from redis import Redis
 from redis.exceptions import RedisError
 
-from annotation_app.addresses import public_url
 from annotation_app.celery import QUEUED_HEADER
 from annotation_app.errors import ApplicationError
 from annotation_app.fleet.services import hosts_now
@@ -28,7 +27,8 @@ from annotation_app.health import checks, history
 from annotation_app.health.checks import Answer, Queue
 from annotation_app.health.schemas import CheckKind
 from annotation_app.policies.api_keys import api_key_for
-from annotation_app.queues import ORDINARY, TRAINING, training_heard
+from annotation_app.public_urls import public_url
+from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, training_worker_alive
 
 BOUND = 3.0
 """Seconds one check may take."""
@@ -76,7 +76,11 @@ def together(models: dict[str, tuple[str, bool]], *, trains: bool) -> tuple[Aske
         Part("queue", lambda: checks.queue_of(queue_now())),
         Part("disk", _disk),
         Part("backup", _backup),
-        *((Part("trainer", lambda: checks.trainer_of(training_heard(), queue_now(TRAINING))),) if trains else ()),
+        *(
+            (Part("trainer", lambda: checks.trainer_of(training_worker_alive(), queue_now(TRAINING_QUEUE))),)
+            if trains
+            else ()
+        ),
         *(Part("model", _model(url, scripted), name) for name, (url, scripted) in models.items()),
     )
     with ThreadPoolExecutor(max_workers=len(parts) + 1) as threads:
@@ -85,7 +89,7 @@ def together(models: dict[str, tuple[str, bool]], *, trains: bool) -> tuple[Aske
         return (*(_asked(part, answer) for part, answer in asked), *_hosts_asked(hosts))
 
 
-def queue_now(name: str = ORDINARY) -> Queue:
+def queue_now(name: str = DEFAULT_QUEUE) -> Queue:
     """Jobs of a queue that no worker has taken yet; new ones stand at the front of the list. Raises RedisError."""
     with Redis.from_url(settings.ENV.redis_url, socket_timeout=BOUND) as broker, broker.pipeline() as asked:
         length, newest, oldest = asked.llen(name).lindex(name, 0).lindex(name, -1).execute()

@@ -26,7 +26,7 @@ from annotation_app.health.asking import Asked, queue_now, together
 from annotation_app.health.schemas import Check, DataReport, HealthPage
 from annotation_app.judges.models import PoolJudge
 from annotation_app.policies.expert import EXPERT_URL
-from annotation_app.queues import ORDINARY, TRAINING
+from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 from annotation_app.tasks.models import Pool, Task
 
 TOLD = 100
@@ -133,7 +133,7 @@ def data_check(*, episodes: int | None = None) -> DataReport:
 def _waiting() -> dict[str, int]:
     """Nothing where the broker does not answer, which `pilothouse_up` says."""
     try:
-        return {name: queue_now(name).length for name in (ORDINARY, TRAINING)}
+        return {name: queue_now(name).length for name in (DEFAULT_QUEUE, TRAINING_QUEUE)}
     except RedisError:
         return {}
 

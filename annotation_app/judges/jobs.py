@@ -5,14 +5,14 @@ from uuid import UUID
 
 from annotation_app.celery import app
 from annotation_app.judges import selectors, services
+from annotation_app.judges.runs import run_execute
 from annotation_app.judges.schemas import RunOut
-from annotation_app.judges.wiring import run_do
 
 
 @app.task(name="judges.run")
 def run_job(run_id: str) -> None:
     """Do one run; running it again does no harm."""
-    run_do(run_id=UUID(run_id))
+    run_execute(run_id=UUID(run_id))
 
 
 @app.task(name="judges.again")

@@ -11,8 +11,8 @@ from django.utils import timezone
 from pydantic import ValidationError as Unsettled
 
 import vocabulary.judgements
-from annotation_app.documents import DocumentField
 from annotation_app.episodes.models import Episode
+from annotation_app.fields import DocumentField
 from annotation_app.tasks.models import Pool
 from vocabulary.calibrations import USUAL
 from vocabulary.judgements import JudgeSettings

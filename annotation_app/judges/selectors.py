@@ -86,8 +86,8 @@ def run_out(run: Run) -> RunOut:
 
 def episodes_waiting(*, pool_id: int, judge_id: int) -> tuple[UUID, ...]:
     """The finished episodes of a pool that a judge has not judged, oldest first."""
-    said = Judgement.objects.filter(episode=OuterRef("pk"), judge_id=judge_id)
-    found = Episode.objects.filter(~Exists(said), task__pool_id=pool_id, status="finished")
+    judgements = Judgement.objects.filter(episode=OuterRef("pk"), judge_id=judge_id)
+    found = Episode.objects.filter(~Exists(judgements), task__pool_id=pool_id, status="finished")
     return tuple(found.order_by("created_at", "id").values_list("pk", flat=True))
 
 

@@ -103,11 +103,11 @@ def run_begin(*, run_id: UUID) -> RunPlan | None:
 
 @transaction.atomic(durable=True)
 def judgements_store(
-    *, run_id: UUID, judge_id: int, said: tuple[vocabulary.judgements.Judgement, ...], refused: int, error: str
+    *, run_id: UUID, judge_id: int, answers: tuple[vocabulary.judgements.Judgement, ...], refused: int, error: str
 ) -> bool:
     """Store what a judge said, each once, and how far the run is; whether it is to go on."""
     made = 0
-    for judgement in said:
+    for judgement in answers:
         _row, new = Judgement.objects.get_or_create(
             episode_id=UUID(judgement.trajectory),
             judge_id=judge_id,
@@ -115,11 +115,11 @@ def judgements_store(
         )
         made += new
     running = Run.objects.filter(pk=run_id, status=RunState.RUNNING)
-    told: dict[str, object] = {"error": error} if error else {}
+    fields: dict[str, object] = {"error": error} if error else {}
     if made:
-        told["attempts"] = 1  # one that got further is not tired: a worker has an hour, a pool may need more
+        fields["attempts"] = 1  # one that got further is not tired: a worker has an hour, a pool may need more
     return bool(
-        running.update(judged=F("judged") + made, refused=F("refused") + refused, heard_at=timezone.now(), **told)
+        running.update(judged=F("judged") + made, refused=F("refused") + refused, heard_at=timezone.now(), **fields)
     )
 
 
@@ -130,8 +130,8 @@ def run_heartbeat(*, run_id: UUID) -> AbstractContextManager[None]:
 
 def run_end(*, run_id: UUID, error: str) -> None:
     """Note that a run is done, or why it failed; one that was cancelled stays so."""
-    told = {"error": error} if error else {}
-    _run_close(run_id, RunState.FAILED if error else RunState.DONE, **told)
+    fields = {"error": error} if error else {}
+    _run_close(run_id, RunState.FAILED if error else RunState.DONE, **fields)
 
 
 @transaction.atomic(durable=True)

@@ -6,11 +6,11 @@ import logging
 from django.conf import settings
 
 from annotation_app.blobs.services import blob_write
-from annotation_app.live.threads import in_database
+from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.recordings import services
 from annotation_app.recordings.schemas import StoredPart
 from annotation_app.recordings.selectors import Waiting, recordings_waiting
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, UnknownRecording
 from vocabulary.blobs import BlobRef
 
@@ -23,15 +23,15 @@ async def recordings_collect() -> int:
     """Fetch what can be fetched; how many recordings were stored. What fails is tried again the next time."""
     stored = 0
     async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
-        for waiting in await in_database(recordings_waiting):
+        for waiting in await run_in_db_thread(recordings_waiting):
             try:
                 stored += await _collect(bridge, waiting)
             except UnknownRecording:
-                await in_database(services.recording_lose, key=waiting.key)
+                await run_in_db_thread(services.recording_lose, key=waiting.key)
             except BridgeError as error:
                 logger.warning("recording %s could not be fetched: %s", waiting.key, error)
                 if waiting.overdue:
-                    await in_database(services.recording_lose, key=waiting.key)
+                    await run_in_db_thread(services.recording_lose, key=waiting.key)
             except OSError as error:
                 logger.warning("recording %s could not be stored: %s", waiting.key, error)
     return stored
@@ -45,10 +45,10 @@ async def _collect(bridge: BridgeClient, waiting: Waiting) -> bool:
         return False
     parts = []
     for part in recording.parts:
-        data = await bridge.recording_part(host_url, key, part.number)
+        data = await bridge.get_recording_part(host_url, key, part.number)
         blob = BlobRef.of(data, MEDIA_TYPE)
         await asyncio.to_thread(blob_write, ref=blob, data=data)
         parts.append(StoredPart(blob=blob, started_at=part.started_at, ended_at=part.ended_at))
-    await in_database(services.recording_store, key=key, parts=tuple(parts))
-    await bridge.recording_forget(host_url, key)
+    await run_in_db_thread(services.recording_store, key=key, parts=tuple(parts))
+    await bridge.delete_recording(host_url, key)
     return True

@@ -4,7 +4,7 @@ way to the machine, and masked in what it answers."""
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from annotation_app.tasks.secret_words import TaskSecret, concealed, concealed_error, host_of, revealed
+from annotation_app.tasks.secret_masking import TaskSecret, host_of, mask_error, mask_secrets, substitute_secrets
 from vm_bridge.errors import InvalidAction, OutcomeUnknown
 from vm_bridge.machine import Machine
 from vm_bridge.machine import Snapshot as MachineSnapshot
@@ -13,10 +13,10 @@ from vocabulary.observations import Observation, Transition
 from vocabulary.secrets import SecretUse, secret_names
 from vocabulary.tasks import Task
 
-MOVED = "The page changed to another host before the secret could be used. Look again, and decide again."
+HOST_CHANGED_MESSAGE = "The page changed to another host before the secret could be used. Look again, and decide again."
 
 
-class SecretRefused(InvalidAction):
+class SecretNotAllowed(InvalidAction):
     """A secret may not be used like this; nothing was done."""
 
     code = "secret_refused"
@@ -58,7 +58,12 @@ class SecretMaskingMachine:
     """
 
     def __init__(
-        self, machine: Machine, secrets: EpisodeSecrets, seen: Callable[[], Observation | None], *, resumed: str = ""
+        self,
+        machine: Machine,
+        secrets: EpisodeSecrets,
+        observed: Callable[[], Observation | None],
+        *,
+        resumed: str = "",
     ) -> None:
         """
         Args:
@@ -67,40 +72,40 @@ class SecretMaskingMachine:
         """
         self._machine = machine
         self._secrets = secrets
-        self._seen = seen
+        self._observed = observed
         self._resumed = resumed
-        self._cleared = ""
+        self._checked_command_id = ""
         """The command that was checked last: it is not checked again where it is repeated."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._machine, name)
 
     async def prepare(self, task: Task) -> Observation:
-        return concealed(await self._machine.prepare(task), self._secrets.values)
+        return mask_secrets(await self._machine.prepare(task), self._secrets.values)
 
     async def observe(self, *, settle: bool = False) -> Observation:
-        return concealed(await self._machine.observe(settle=settle), self._secrets.values)
+        return mask_secrets(await self._machine.observe(settle=settle), self._secrets.values)
 
     async def restore(self, snapshot: MachineSnapshot) -> Observation:
-        return concealed(await self._machine.restore(snapshot), self._secrets.values)
+        return mask_secrets(await self._machine.restore(snapshot), self._secrets.values)
 
     async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
         values = self._secrets.values
-        if self._secrets.names_in(action) and command_id != self._cleared:
+        if self._secrets.names_in(action) and command_id != self._checked_command_id:
             await self._check(command_id, action)
-            self._cleared = command_id
-        done = await self._machine.perform(command_id, revealed(action, values), settle=settle)
-        seen = {name: concealed(getattr(done, name), values) for name in ("before", "after")}
-        return done.model_copy(update={**seen, "error": concealed_error(done.error, values)})
+            self._checked_command_id = command_id
+        done = await self._machine.perform(command_id, substitute_secrets(action, values), settle=settle)
+        observed = {name: mask_secrets(getattr(done, name), values) for name in ("before", "after")}
+        return done.model_copy(update={**observed, "error": mask_error(done.error, values)})
 
     async def _check(self, command_id: str, action: Action) -> None:
         """Raises SecretRefused; OutcomeUnknown for a command that may have been done before a crash."""
         now = host_of(await self._machine.observe())
-        seen = self._seen()
+        observed = self._observed()
         reason = self._secrets.refusal(action, now)
-        if not reason and seen is not None and host_of(seen) != now:
-            reason = MOVED
+        if not reason and observed is not None and host_of(observed) != now:
+            reason = HOST_CHANGED_MESSAGE
         if reason and command_id == self._resumed:
             raise OutcomeUnknown(f"a crash left open whether this was done; it is not done again: {reason}")
         if reason:
-            raise SecretRefused(reason)
+            raise SecretNotAllowed(reason)

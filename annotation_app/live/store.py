@@ -11,8 +11,8 @@ from agent_backend.errors import CommandRefused, EpisodeFenced
 from agent_backend.ports import CommandRecord, Emit, Intent
 from annotation_app.blobs.selectors import blob_read
 from annotation_app.episodes import selectors, services
-from annotation_app.errors import FULL, Conflict, NotFound
-from annotation_app.live.threads import in_database
+from annotation_app.errors import DISK_FULL_ERRNOS, Conflict, NotFound
+from annotation_app.live.db_threads import run_in_db_thread
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import (
     Command,
@@ -31,7 +31,7 @@ from vocabulary.steps import Step
 R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
-ROOM_EVERY = 2.0
+DISK_POLL_SECONDS = 2.0
 """Seconds between two looks whether a full disk has room again."""
 
 
@@ -39,11 +39,11 @@ async def ignore_event(event: Event) -> None:
     """Drop an event that has no reader."""
 
 
-async def was_taken(episode_id: UUID, command: Command) -> bool:
+async def is_recorded_command(episode_id: UUID, command: Command) -> bool:
     """Whether this very command was recorded before."""
     if isinstance(command, Ping | TakeControl):
         return False
-    known = await in_database(selectors.command_digest, episode_id=episode_id, command_id=command.command_id)
+    known = await run_in_db_thread(selectors.command_digest, episode_id=episode_id, command_id=command.command_id)
     return known == digest_of(command)
 
 
@@ -55,7 +55,7 @@ class DjangoStore:
         episode_id: UUID,
         token: int,
         *,
-        tell: Emit = ignore_event,
+        emit: Emit = ignore_event,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         """
@@ -65,7 +65,7 @@ class DjangoStore:
         """
         self._episode_id = episode_id
         self._token = token
-        self._tell = tell
+        self._emit = emit
         self._stopping = stopping
 
     async def load(self) -> EpisodeState:
@@ -98,21 +98,21 @@ class DjangoStore:
 
     async def save_blob(self, ref: BlobRef, data: bytes) -> None:
         """Store a picture, and wait for room while the disk is full. Raises OSError when the runner is to end."""
-        waited = False
+        disk_was_full = False
         while True:
             try:
                 await self._write(services.blob_add, ref=ref, data=data)
                 break
             except OSError as error:
-                if error.errno not in FULL or self._stopping():
+                if error.errno not in DISK_FULL_ERRNOS or self._stopping():
                     raise
                 logger.warning("episode %s waits for room on the disk: %s", self._episode_id, error)
-            waited = True
-            await self._tell(StorageChanged(full=True))
-            await asyncio.sleep(ROOM_EVERY)
+            disk_was_full = True
+            await self._emit(StorageChanged(full=True))
+            await asyncio.sleep(DISK_POLL_SECONDS)
             await self.admit()
-        if waited:
-            await self._tell(StorageChanged(full=False))
+        if disk_was_full:
+            await self._emit(StorageChanged(full=False))
 
     async def load_blob(self, ref: BlobRef) -> bytes:
         return await self._bytes(selectors.episode_blob, ref)
@@ -121,7 +121,7 @@ class DjangoStore:
         if await self._read(selector, sha256=ref.sha256) is None:
             raise KeyError(ref.sha256)
         try:
-            return await in_database(blob_read, sha256=ref.sha256)
+            return await run_in_db_thread(blob_read, sha256=ref.sha256)
         except FileNotFoundError:
             raise KeyError(ref.sha256) from None
 
@@ -150,12 +150,12 @@ class DjangoStore:
         return await self._write(services.episode_change, fields=event_fields)
 
     async def _read(self, selector: Callable[..., R], **arguments: object) -> R:
-        return await in_database(selector, episode_id=self._episode_id, **arguments)
+        return await run_in_db_thread(selector, episode_id=self._episode_id, **arguments)
 
     async def _write(self, service: Callable[..., R], **arguments: object) -> R:
         try:
-            return await in_database(service, episode_id=self._episode_id, token=self._token, **arguments)
-        except services.Fenced as error:
+            return await run_in_db_thread(service, episode_id=self._episode_id, token=self._token, **arguments)
+        except services.RunnerFenced as error:
             raise EpisodeFenced(error.message) from error
         except (Conflict, NotFound) as error:
             raise CommandRefused(error.code, error.message) from error

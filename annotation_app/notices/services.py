@@ -15,13 +15,13 @@ from annotation_app.notices.schemas import NoticeKind
 
 logger = logging.getLogger(__name__)
 
-KEPT = 200
+MAX_NOTICES_PER_USER = 200
 """Notices somebody has at the most; older ones go."""
-MAILS = 50
+MAILS_PER_RUN = 50
 """Mails of one go."""
 PREFERENCE = "mail_notices"
 """Who set it in their preferences is told by mail too."""
-WORDS: dict[str, str] = {
+MAIL_TEXTS: dict[str, str] = {
     "export.finished": "Your export is done",
     "export.failed": "Your export failed",
     "import.finished": "Your import is done",
@@ -31,21 +31,26 @@ WORDS: dict[str, str] = {
     "machine.taken": "The machine of an episode of yours was taken back",
     "webhook.disabled": "A webhook was switched off",
 }
-PAGES = {"export": "/exports", "import": "/exports", "episode": "/episodes/{id}", "webhook": "/webhooks"}
+PAGE_URLS = {"export": "/exports", "import": "/exports", "episode": "/episodes/{id}", "webhook": "/webhooks"}
 
 
-def notice_give(*, user: User, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:
+def notice_create(*, user: User, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:
     """Tell somebody something, in the transaction in which it happens."""
     Notice.objects.create(user=user, kind=kind, subject=subject, details=details or {})
-    oldest = Notice.objects.filter(user=user).order_by("-id").values_list("pk", flat=True)[KEPT : KEPT + 1].first()
+    oldest = (
+        Notice.objects.filter(user=user)
+        .order_by("-id")
+        .values_list("pk", flat=True)[MAX_NOTICES_PER_USER : MAX_NOTICES_PER_USER + 1]
+        .first()
+    )
     if oldest is not None:
         Notice.objects.filter(user=user, pk__lte=oldest).delete()
 
 
-def admins_tell(*, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:
+def admins_notify(*, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:
     """Tell every admin, in the transaction in which it happens."""
     for admin in User.objects.filter(is_active=True, roles__contains=[Role.ADMIN]):
-        notice_give(user=admin, kind=kind, subject=subject, details=details)
+        notice_create(user=admin, kind=kind, subject=subject, details=details)
 
 
 def notices_read(*, user: User, until: int) -> None:
@@ -57,7 +62,9 @@ def notices_mail() -> int:
     """Mail what has not been mailed, to who wants it; how many mails a server took. One that was not taken is not
     tried again: it stands in the bar."""
     sent = 0
-    for key in Notice.objects.filter(mailed_at__isnull=True).order_by("id").values_list("pk", flat=True)[:MAILS]:
+    for key in (
+        Notice.objects.filter(mailed_at__isnull=True).order_by("id").values_list("pk", flat=True)[:MAILS_PER_RUN]
+    ):
         with transaction.atomic(durable=True):
             notice = Notice.objects.select_for_update(skip_locked=True).filter(pk=key, mailed_at__isnull=True).first()
             if notice is None:
@@ -73,12 +80,14 @@ def _mail(notice: Notice) -> bool:
     if not (settings.EMAIL_HOST and user.email and user.is_active and user.preferences.get(PREFERENCE)):
         return False
     kind, _, subject_id = notice.subject.partition(":")
-    page = PAGES.get(kind, "/").format(id=subject_id)
+    page = PAGE_URLS.get(kind, "/").format(id=subject_id)
     origin = next(iter(settings.CSRF_TRUSTED_ORIGINS), "")
     reason = str(notice.details.get("reason", ""))[:500]
-    text = "\n\n".join(part for part in (f"{WORDS[notice.kind]}.", reason, f"{origin}{page}") if part)
+    text = "\n\n".join(part for part in (f"{MAIL_TEXTS[notice.kind]}.", reason, f"{origin}{page}") if part)
     try:
-        return bool(send_mail(f"Pilothouse: {WORDS[notice.kind]}", text, settings.DEFAULT_FROM_EMAIL, [user.email]))
+        return bool(
+            send_mail(f"Pilothouse: {MAIL_TEXTS[notice.kind]}", text, settings.DEFAULT_FROM_EMAIL, [user.email])
+        )
     except (SMTPException, OSError):
         logger.exception("notice %s was not mailed", notice.pk)
         return False

@@ -79,13 +79,13 @@ AUDIT = RequirementLock(ROOT / "annotation_app" / "operations" / "audit" / "requ
 GUEST = RequirementLock(ROOT / "vm_bridge" / "guest" / "requirements.txt", dependencies=False)
 PHONE = RequirementLock(ROOT / "vm_bridge" / "images" / "phone" / "requirements.txt", dependencies=False)
 CLUSTER = RequirementLock(ROOT / "vm_bridge" / "cluster" / "requirements.txt")
-OSWORLD = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld_requirements.txt")
-OSWORLD_PACKAGE = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld_package.txt", dependencies=False)
+OSWORLD = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld" / "osworld_requirements.txt")
+OSWORLD_PACKAGE = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld" / "osworld_package.txt", dependencies=False)
 LOCKS = (DEVELOP, RUN, EMBEDDED, NODE, TRAINER, TOOLS, AUDIT, GUEST, PHONE, CLUSTER, OSWORLD, OSWORLD_PACKAGE)
 """In the order in which they are made: what runs has the versions that were tested."""
 WITHOUT_HASHES = (
     ROOT / "benchmarks" / "parts" / "consumers" / "requirements.txt",
-    ROOT / "vm_bridge" / "hosts" / "osworld_ocr_requirements.txt",
+    ROOT / "vm_bridge" / "hosts" / "osworld" / "osworld_ocr_requirements.txt",
 )
 """Files of requirements that have no lock, exact versions alone: these packages need a torch that is there already, or
 another Python than ours."""

@@ -105,7 +105,7 @@ class Stack:
         return (
             *self._nano(),
             self._python(
-                "web", "-m", "daphne", "-b", host, "-p", str(ports.web), "annotation_app.serving:application",
+                "web", "-m", "daphne", "-b", host, "-p", str(ports.web), "annotation_app.asgi_server:application",
                 ready=Answers(f"http://{host}:{ports.web}/api/health"),
             ),
             self._python(

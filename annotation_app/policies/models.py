@@ -3,7 +3,7 @@
 from django.db import models
 
 import vocabulary.evaluations
-from annotation_app.documents import DocumentField
+from annotation_app.fields import DocumentField
 
 
 class PolicyRevision(models.Model):

@@ -77,7 +77,7 @@ def evaluation_latest(revision: PolicyRevision | None) -> Evaluation | None:
     return None if revision is None else Evaluation.objects.filter(revision=revision).first()
 
 
-def kinds_evaluated(revision: PolicyRevision | None) -> dict[str, tuple[int, int]]:
+def evaluated_kinds(revision: PolicyRevision | None) -> dict[str, tuple[int, int]]:
     """Successes and attempts of a revision's last report, by kind of task."""
     if revision is None:
         return {}

@@ -44,7 +44,7 @@ def revision_add(*, user: User, revision: RevisionIn) -> tuple[PolicyRevision, b
     return made, True
 
 
-def evaluation_keep(*, revision: PolicyRevision, report: Report) -> tuple[Evaluation, bool]:
+def evaluation_store(*, revision: PolicyRevision, report: Report) -> tuple[Evaluation, bool]:
     """Keep a report on a revision; False where it was there. Runs inside the caller's transaction. Raises Invalid
     where it is about somebody else, or about nothing."""
     if report.policies != (policy_of(revision),):

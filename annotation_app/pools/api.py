@@ -22,7 +22,7 @@ from annotation_app.pools.schemas import (
     TaskPage,
     UploadReport,
 )
-from annotation_app.pools.uploads import UploadFormat
+from annotation_app.pools.task_files import UploadFormat
 from annotation_app.tasks.schemas import PoolSummary
 from annotation_app.tasks.selectors import pools_of
 from annotation_app.tasks.services import consent_give, gold_set
@@ -143,8 +143,8 @@ def tasks_upload(
     preview: Annotated[bool, Form()] = False,
 ) -> UploadReport:
     """Add the tasks of a file; where a row is wrong nothing is added, and the answer says why. A preview adds none."""
-    if (file.size or 0) > services.LARGEST_UPLOAD:
-        raise TooLarge(f"A file of tasks may have {services.LARGEST_UPLOAD} bytes.")
+    if (file.size or 0) > services.MAX_UPLOAD_BYTES:
+        raise TooLarge(f"A file of tasks may have {services.MAX_UPLOAD_BYTES} bytes.")
     return services.tasks_upload(user=user_of(request), pool_id=pool_id, data=file.read(), kind=kind, preview=preview)
 
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from annotation_app.pools.uploads import Fault
-from annotation_app.tasks.hours import ActiveHours
+from annotation_app.pools.task_files import RowFault
+from annotation_app.tasks.active_hours import ActiveHours
 from vocabulary.base import Frozen
 from vocabulary.observations import Platform
 
@@ -188,5 +188,5 @@ class UploadReport(Frozen):
     added: bool
     new: int
     known: int
-    faults: tuple[Fault, ...]
+    faults: tuple[RowFault, ...]
     first: tuple[TaskRow, ...]

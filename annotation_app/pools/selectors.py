@@ -24,7 +24,7 @@ from annotation_app.pools.schemas import (
     TaskRow,
     Worker,
 )
-from annotation_app.tasks.hours import opens_at
+from annotation_app.tasks.active_hours import next_opening
 from annotation_app.tasks.models import Pool, Task
 
 PAGE = 50
@@ -80,7 +80,7 @@ def _rows(pools: Iterable[Pool]) -> tuple[PoolRow, ...]:
             open_episodes=opened.get(pool.pk, 0),
             stopped_at=pool.stopped_at,
             stop_reason=pool.stop_reason,
-            opens_at=None if pool.hours is None or (opens := opens_at(pool.hours, now)) <= now else opens,
+            opens_at=None if pool.hours is None or (opens := next_opening(pool.hours, now)) <= now else opens,
             credentials=tuple(each.name for each in pool.credentials.all()),
             credential_rules=tuple(
                 CredentialRule(name=each.name, kinds=each.kinds, hosts=each.hosts, confirm=each.confirm)

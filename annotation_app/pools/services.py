@@ -14,21 +14,25 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from annotation_app.accounts.models import Group, Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
-from annotation_app.episodes.services.halting import pool_halt, pool_unhalt, strays_withdraw
+from annotation_app.encryption import encrypt_value
+from annotation_app.episodes.services.withdrawals import (
+    pool_episodes_pause,
+    pool_episodes_resume,
+    unauthorized_episodes_withdraw,
+)
 from annotation_app.errors import Conflict, Invalid, NotFound, TooLarge
-from annotation_app.live.wiring import suite_tasks, tasks_refused
+from annotation_app.live.episode_driver import suite_tasks, unsupported_tasks
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.pools.schemas import PoolRef, PoolSettings, TaskRow, UploadReport
 from annotation_app.pools.selectors import changes_since, settings_of
-from annotation_app.pools.uploads import MOST_FAULTS, Fault, Upload, UploadFormat, upload_read
-from annotation_app.sealing import seal
+from annotation_app.pools.task_files import MAX_FAULTS, RowFault, TaskFile, UploadFormat, task_file_read
 from annotation_app.tasks.models import Credential, Pool, TaskState
 from annotation_app.tasks.services import tasks_add
 from vocabulary.tasks import Task
 
-LARGEST_UPLOAD = 64 * 2**20
+MAX_UPLOAD_BYTES = 64 * 2**20
 """Bytes of a file of tasks."""
-SHOWN = 10
+TASKS_SHOWN = 10
 """Tasks of an upload that are shown."""
 NAME_TAKEN = "Another pool has this name."
 CHANGES: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
@@ -56,13 +60,13 @@ def pools_change(*, user: User, pools: tuple[PoolRef, ...], changes: dict[str, o
     for ref in sorted(pools, key=lambda each: each.id):
         pool = _locked(ref.id)
         if pool.version != ref.version:
-            raise _changed(pool, ref.version)
+            raise _version_conflict(pool, ref.version)
         _change(user, pool, changes)
 
 
 def _change(user: User, pool: Pool, changes: dict[str, object]) -> None:
     before = settings_of(pool)
-    after = _settled(before, changes)
+    after = _validated_settings(before, changes)
     old, new = before.model_dump(mode="json"), after.model_dump(mode="json")
     changed = {name: [old[name], new[name]] for name in new if new[name] != old[name]}
     if not changed:
@@ -86,12 +90,12 @@ def _change(user: User, pool: Pool, changes: dict[str, object]) -> None:
     if "overlap" in changed:
         _states_count(pool)
     if not changed.keys().isdisjoint(("open_to_all", "skills")):
-        strays_withdraw(pool_id=pool.pk)
+        unauthorized_episodes_withdraw(pool_id=pool.pk)
     details = {"version": pool.version, "changes": changed}
     audit_record(actor=user, verb="pool.changed", subject=f"pool:{pool.pk}", details=details)
 
 
-def _settled(before: PoolSettings, changes: dict[str, object]) -> PoolSettings:
+def _validated_settings(before: PoolSettings, changes: dict[str, object]) -> PoolSettings:
     """Raises Invalid."""
     if unknown := changes.keys() - PoolSettings.model_fields.keys():
         raise Invalid(f"A pool has no setting {sorted(unknown)[0]!r}.", code="unknown_setting")
@@ -122,7 +126,7 @@ def _states_count(pool: Pool) -> None:
     )
 
 
-def _changed(pool: Pool, version: int) -> Conflict:
+def _version_conflict(pool: Pool, version: int) -> Conflict:
     changed, by = changes_since(pool, version)
     return Conflict(
         f"{pool.name} was changed by {by or 'somebody else'} meanwhile.",
@@ -157,7 +161,7 @@ def group_set(*, user: User, pool_id: int, group_id: int, works: bool) -> None:
 
 
 def _audience_changed(user: User, pool: Pool, details: dict[str, object]) -> None:
-    ended = strays_withdraw(pool_id=pool.pk)
+    ended = unauthorized_episodes_withdraw(pool_id=pool.pk)
     audit_record(actor=user, verb="pool.assigned", subject=f"pool:{pool.pk}", details={**details, "ended": ended})
 
 
@@ -171,7 +175,7 @@ def pool_stop(*, user: User, pool_id: int, reason: str) -> int:
         return 0
     pool.stopped_at, pool.stop_reason = timezone.now(), reason
     pool.save(update_fields=["stopped_at", "stop_reason"])
-    stopped = pool_halt(pool_id=pool.pk, reason=reason)
+    stopped = pool_episodes_pause(pool_id=pool.pk, reason=reason)
     details = {"reason": reason, "episodes": stopped}
     audit_record(actor=user, verb="pool.stopped", subject=f"pool:{pool.pk}", details=details)
     return stopped
@@ -186,7 +190,7 @@ def pool_start(*, user: User, pool_id: int) -> None:
         return
     reason, pool.stopped_at, pool.stop_reason = pool.stop_reason, None, ""
     pool.save(update_fields=["stopped_at", "stop_reason"])
-    pool_unhalt(pool_id=pool.pk, reason=reason)
+    pool_episodes_resume(pool_id=pool.pk, reason=reason)
     audit_record(actor=user, verb="pool.started", subject=f"pool:{pool.pk}")
 
 
@@ -209,7 +213,7 @@ def credential_set(
     pool = _locked(pool_id)
     credential = pool.credentials.filter(name=name).first() or Credential(pool=pool, name=name)
     if value is not None:
-        credential.sealed = seal(value)
+        credential.sealed = encrypt_value(value)
     if not credential.sealed:
         raise Invalid("A new secret needs a value.", code="value_missing")
     for field, given in rules.items():
@@ -235,21 +239,21 @@ def tasks_upload(*, user: User, pool_id: int, data: bytes, kind: UploadFormat, p
     """Add the tasks of a file to a pool, all of them or, where one row is wrong or this is a preview, none. Raises
     Forbidden, NotFound, TooLarge, and Conflict when the bridge is needed and does not answer."""
     role_check(user, Role.ADMIN)
-    if len(data) > LARGEST_UPLOAD:
-        raise TooLarge(f"A file of tasks may have {LARGEST_UPLOAD} bytes.")
+    if len(data) > MAX_UPLOAD_BYTES:
+        raise TooLarge(f"A file of tasks may have {MAX_UPLOAD_BYTES} bytes.")
     pool = Pool.objects.filter(pk=pool_id).first()
     if pool is None:
         raise NotFound("There is no such pool.")
-    upload = upload_read(data, kind, settings_of(pool).platform)
-    return _add(user, pool_id, upload.tasks, upload.faults or _unjudged(pool, upload), preview, source=kind)
+    upload = task_file_read(data, kind, settings_of(pool).platform)
+    return _add(user, pool_id, upload.tasks, upload.faults or _unsupported_tasks(pool, upload), preview, source=kind)
 
 
-def _unjudged(pool: Pool, upload: Upload) -> tuple[Fault, ...]:
+def _unsupported_tasks(pool: Pool, upload: TaskFile) -> tuple[RowFault, ...]:
     """The tasks that no machine of the pool could judge. Raises Conflict when the bridge does not answer."""
-    refused = async_to_sync(tasks_refused)(pool.image, upload.tasks)
+    refused = async_to_sync(unsupported_tasks)(pool.image, upload.tasks)
     return tuple(
-        Fault(row=upload.rows[key], reason=reason, code="unsupported_task")
-        for key, reason in itertools.islice(refused.items(), MOST_FAULTS)
+        RowFault(row=upload.rows[key], reason=reason, code="unsupported_task")
+        for key, reason in itertools.islice(refused.items(), MAX_FAULTS)
     )
 
 
@@ -262,7 +266,7 @@ def suite_upload(*, user: User, pool_id: int, suite: str, preview: bool) -> Uplo
         raise NotFound("There is no such pool.")
     tasks: tuple[Task, ...] = async_to_sync(suite_tasks)(suite)
     faults = tuple(
-        Fault(row=row, reason=f"platform: this pool's is {pool.platform}")
+        RowFault(row=row, reason=f"platform: this pool's is {pool.platform}")
         for row, task in enumerate(tasks, start=1)
         if task.platform != pool.platform
     )
@@ -271,7 +275,7 @@ def suite_upload(*, user: User, pool_id: int, suite: str, preview: bool) -> Uplo
 
 @transaction.atomic(durable=True)
 def _add(
-    user: User, pool_id: int, tasks: tuple[Task, ...], faults: tuple[Fault, ...], preview: bool, *, source: str
+    user: User, pool_id: int, tasks: tuple[Task, ...], faults: tuple[RowFault, ...], preview: bool, *, source: str
 ) -> UploadReport:
     pool = _locked(pool_id)
     keys = [task.id for task in tasks]
@@ -284,11 +288,11 @@ def _add(
             actor=user, verb="tasks.loaded", subject=f"pool:{pool.pk}", details={"new": len(new), "source": source}
         )
     return UploadReport(
-        added=added, new=len(new), known=len(known), faults=faults, first=tuple(map(_shown, new[:SHOWN]))
+        added=added, new=len(new), known=len(known), faults=faults, first=tuple(map(_task_row, new[:TASKS_SHOWN]))
     )
 
 
-def _shown(task: Task) -> TaskRow:
+def _task_row(task: Task) -> TaskRow:
     return TaskRow(id=0, key=task.id, instruction=task.instruction, state="waiting", done=0, gold=False)
 
 

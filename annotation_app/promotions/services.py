@@ -10,7 +10,7 @@ from annotation_app.errors import Invalid, NotFound
 from annotation_app.policies.gate import Gate, decide
 from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.policies.selectors import evaluation_latest, policies_admin_check, policy_ref
-from annotation_app.policies.services import evaluation_keep
+from annotation_app.policies.services import evaluation_store
 from annotation_app.promotions.models import GateDecision
 from annotation_app.tasks.models import Pool
 from annotation_app.webhooks.services import event_emit
@@ -71,7 +71,7 @@ def evaluation_add(*, user: User, revision_id: int, report: Report) -> tuple[Eva
     time. Raises Forbidden, NotFound and Invalid."""
     policies_admin_check(user)
     revision = _revision(revision_id)
-    evaluation, new = evaluation_keep(revision=revision, report=report)
+    evaluation, new = evaluation_store(revision=revision, report=report)
     if new:
         details = {"revision": str(revision), "sha256": evaluation.sha256}
         audit_record(actor=user, verb="policy.evaluated", subject=f"policy:{revision.pk}", details=details)
@@ -123,8 +123,8 @@ def _activate(pool: Pool, revision: PolicyRevision | None, *, actor: User | None
     details = {"before": str(before or ""), "after": str(revision or ""), **why}
     audit_record(actor=actor, verb="policy.activated", subject=f"pool:{pool.pk}", details=details)
     if revision is not None and revision != before:
-        told = {"pool": pool.name, "policy": revision.name, "revision": revision.revision}
-        event_emit(kind="policy.promoted", data={**told, "by": "person" if actor else "gate"})
+        summary = {"pool": pool.name, "policy": revision.name, "revision": revision.revision}
+        event_emit(kind="policy.promoted", data={**summary, "by": "person" if actor else "gate"})
     return pool
 
 

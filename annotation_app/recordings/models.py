@@ -2,8 +2,8 @@
 
 from django.db import models
 
-from annotation_app.documents import DocumentField
 from annotation_app.episodes.models import Episode
+from annotation_app.fields import DocumentField
 from annotation_app.recordings.schemas import StoredPart
 
 

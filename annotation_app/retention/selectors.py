@@ -22,9 +22,9 @@ from annotation_app.retention.schemas import Preview, RetentionPage, RuleOut
 from annotation_app.reviews.models import Adjudication
 from annotation_app.tasks.models import Pool, Task
 
-PICTURES = (What.PRACTICE, What.LEFT, What.UNACCEPTED)
+PICTURE_RULES = (What.PRACTICE, What.LEFT, What.UNACCEPTED)
 ENDED_EXPORTS = (ExportState.DONE, ExportState.FAILED, ExportState.CANCELLED)
-PREVIEWED = timedelta(days=1)
+PREVIEW_VALID_FOR = timedelta(days=1)
 """So long a preview lets its rule be switched on."""
 
 
@@ -64,58 +64,61 @@ def rule_out(rule: Rule) -> RuleOut:
     )
 
 
-def cutoff_of(rule: Rule) -> datetime:
+def rule_cutoff(rule: Rule) -> datetime:
     """What ended before this is old enough."""
     return timezone.now() - timedelta(days=rule.days)
 
 
-def episodes_meant(rule: Rule, *, spared: bool = False) -> QuerySet[Episode]:
+def episodes_matching_rule(rule: Rule, *, spared: bool = False) -> QuerySet[Episode]:
     """The episodes whose pictures a rule deletes; with `spared` those that are old enough and stay."""
-    kept = _kept()
-    meant = {
+    protected_filter = _protected_episodes()
+    rule_filter = {
         What.PRACTICE: Q(task__pool__practice=True),
         What.LEFT: Q(task__pool__practice=False, status="left"),
         What.UNACCEPTED: Q(task__pool__practice=False, status="finished") & ~Q(review=Review.ACCEPTED),
     }[What(rule.what)]
-    found = _old(rule, Episode.objects.filter(meant, status__in=ENDED_STATUSES, emptied_at__isnull=True))
-    return found.filter(kept if spared else ~kept)
+    found = _past_cutoff(rule, Episode.objects.filter(rule_filter, status__in=ENDED_STATUSES, emptied_at__isnull=True))
+    return found.filter(protected_filter if spared else ~protected_filter)
 
 
-def recordings_meant(rule: Rule, *, spared: bool = False) -> QuerySet[Recording]:
+def recordings_matching_rule(rule: Rule, *, spared: bool = False) -> QuerySet[Recording]:
     """The videos a rule deletes; those of what a dataset version has, or that are needed, stay."""
-    episodes = _old(rule, Episode.objects.filter(status__in=ENDED_STATUSES))
-    kept = _kept()
+    episodes = _past_cutoff(rule, Episode.objects.filter(status__in=ENDED_STATUSES))
+    protected_filter = _protected_episodes()
     return Recording.objects.filter(
-        state=RecordingState.STORED, episode__in=episodes.filter(kept if spared else ~kept).values("pk")
+        state=RecordingState.STORED,
+        episode__in=episodes.filter(protected_filter if spared else ~protected_filter).values("pk"),
     )
 
 
-def exports_meant(rule: Rule, *, spared: bool = False) -> QuerySet[Export]:
+def exports_matching_rule(rule: Rule, *, spared: bool = False) -> QuerySet[Export]:
     """The exports whose folders a rule deletes; a dataset version stays."""
-    found = Export.objects.filter(status__in=ENDED_EXPORTS, finished_at__lt=cutoff_of(rule), version__isnull=not spared)
+    found = Export.objects.filter(
+        status__in=ENDED_EXPORTS, finished_at__lt=rule_cutoff(rule), version__isnull=not spared
+    )
     return found if rule.pool_id is None else found.filter(pool_id=rule.pool_id)
 
 
-def entries_meant(rule: Rule) -> QuerySet[AuditEntry]:
+def audit_entries_matching_rule(rule: Rule) -> QuerySet[AuditEntry]:
     """The entries of the audit log that a rule deletes."""
-    return AuditEntry.objects.filter(at__lt=cutoff_of(rule))
+    return AuditEntry.objects.filter(at__lt=rule_cutoff(rule))
 
 
 def preview_of(rule: Rule) -> Preview:
     """What a rule would delete now."""
     now = timezone.now()
     if rule.what == What.EXPORTS:
-        total = exports_meant(rule).aggregate(items=Count("pk"), bytes=Sum("bytes"))
-        spared = exports_meant(rule, spared=True).count()
+        total = exports_matching_rule(rule).aggregate(items=Count("pk"), bytes=Sum("bytes"))
+        spared = exports_matching_rule(rule, spared=True).count()
         return Preview(at=now, items=total["items"], files=0, bytes=total["bytes"] or 0, spared=spared)
     if rule.what == What.AUDIT:
-        return Preview(at=now, items=entries_meant(rule).count(), files=0, bytes=0, spared=0)
+        return Preview(at=now, items=audit_entries_matching_rule(rule).count(), files=0, bytes=0, spared=0)
     if rule.what == What.RECORDINGS:
-        found = list(recordings_meant(rule))
+        found = list(recordings_matching_rule(rule))
         parts = {part.blob.sha256: part.blob.size for each in found for part in each.parts}
-        spared = recordings_meant(rule, spared=True).count()
+        spared = recordings_matching_rule(rule, spared=True).count()
         return Preview(at=now, items=len(found), files=len(parts), bytes=sum(parts.values()), spared=spared)
-    episodes = episodes_meant(rule)
+    episodes = episodes_matching_rule(rule)
     links = EpisodeBlob.objects.filter(blob=OuterRef("pk"))
     alone = Blob.objects.filter(
         Exists(links.filter(episode__in=episodes.values("pk"))),
@@ -128,7 +131,7 @@ def preview_of(rule: Rule) -> Preview:
         items=episodes.count(),
         files=total["files"],
         bytes=total["bytes"] or 0,
-        spared=episodes_meant(rule, spared=True).count(),
+        spared=episodes_matching_rule(rule, spared=True).count(),
     )
 
 
@@ -142,13 +145,13 @@ def export_under_way() -> bool:
     return Export.objects.filter(status__in=(ExportState.QUEUED, ExportState.RUNNING)).exists()
 
 
-def _old(rule: Rule, found: QuerySet[Episode]) -> QuerySet[Episode]:
+def _past_cutoff(rule: Rule, found: QuerySet[Episode]) -> QuerySet[Episode]:
     ended = Greatest(Coalesce("finished_at", "created_at"), "reviewed_at")  # PostgreSQL passes over what is null
-    aged = found.annotate(ended=ended).filter(ended__lt=cutoff_of(rule))
+    aged = found.annotate(ended=ended).filter(ended__lt=rule_cutoff(rule))
     return aged if rule.pool_id is None else aged.filter(task__pool_id=rule.pool_id)
 
 
-def _kept() -> Q:
+def _protected_episodes() -> Q:
     """Episodes that no rule touches: of a dataset version, the answer of a gold task, what was chosen by
     adjudication, and where other attempts begin."""
 

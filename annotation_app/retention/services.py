@@ -20,13 +20,13 @@ from annotation_app.recordings.models import Recording, RecordingState
 from annotation_app.retention.models import Rule, What
 from annotation_app.retention.schemas import Removed, RuleIn
 from annotation_app.retention.selectors import (
-    PREVIEWED,
-    entries_meant,
-    episodes_meant,
+    PREVIEW_VALID_FOR,
+    audit_entries_matching_rule,
+    episodes_matching_rule,
     export_under_way,
-    exports_meant,
+    exports_matching_rule,
     preview_of,
-    recordings_meant,
+    recordings_matching_rule,
     rule_of,
 )
 from annotation_app.tasks.models import Pool
@@ -34,7 +34,7 @@ from vocabulary.exports import UNFINISHED
 
 EPISODES, EXPORTS, ENTRIES = 20, 1, 1_000
 """Of these, as many are deleted in one transaction."""
-BATCHES = 100
+BATCHES_PER_RUN = 100
 """Transactions of one run of a rule; the next run goes on."""
 
 
@@ -49,7 +49,7 @@ def rule_make(*, user: User, wanted: RuleIn) -> Rule:
             rule = Rule.objects.create(what=wanted.what, pool_id=wanted.pool, days=wanted.days, created_by=user)
     except IntegrityError:
         raise Conflict("There is a rule for this already; delete it first.", code="rule_exists") from None
-    _note(user, "retention.made", rule)
+    _audit(user, "retention.made", rule)
     return rule
 
 
@@ -68,12 +68,12 @@ def rule_switch(*, user: User, rule_id: int, active: bool) -> Rule:
     """Switch a rule on or off. Raises Forbidden, NotFound, and Conflict where nobody has seen of late what it would
     delete."""
     rule = rule_of(user=user, rule_id=rule_id)
-    if active and (rule.previewed_at is None or rule.previewed_at < timezone.now() - PREVIEWED):
+    if active and (rule.previewed_at is None or rule.previewed_at < timezone.now() - PREVIEW_VALID_FOR):
         raise Conflict("Look at what it would delete first.", code="not_previewed")
     if rule.active != active:
         rule.active = active
         rule.save(update_fields=["active"])
-        _note(user, "retention.on" if active else "retention.off", rule, preview=rule.preview)
+        _audit(user, "retention.on" if active else "retention.off", rule, preview=rule.preview)
     return rule
 
 
@@ -81,7 +81,7 @@ def rule_switch(*, user: User, rule_id: int, active: bool) -> Rule:
 def rule_delete(*, user: User, rule_id: int) -> None:
     """Forget a rule; what it deleted stays deleted. Raises Forbidden and NotFound."""
     rule = rule_of(user=user, rule_id=rule_id)
-    _note(user, "retention.deleted", rule)
+    _audit(user, "retention.deleted", rule)
     rule.delete()
 
 
@@ -92,7 +92,7 @@ def rule_run(*, rule_id: int) -> Removed:
         return Removed()
     batch = BATCH[What(rule.what)]
     removed, error = Removed(), ""
-    for _ in range(BATCHES):
+    for _ in range(BATCHES_PER_RUN):
         try:
             some = batch(rule)
         except OSError as failed:
@@ -101,17 +101,17 @@ def rule_run(*, rule_id: int) -> Removed:
         if not some.items:
             break
         removed += some
-    _ran(rule, removed, error)
+    _run_record(rule, removed, error)
     return removed
 
 
 @transaction.atomic(durable=True)
-def _ran(rule: Rule, removed: Removed, error: str) -> None:
+def _run_record(rule: Rule, removed: Removed, error: str) -> None:
     Rule.objects.filter(pk=rule.pk).update(
         ran_at=timezone.now(), removed=F("removed") + removed.items, freed=F("freed") + removed.bytes, error=error
     )
     if removed.items or error:
-        _note(None, "retention.ran", rule, **removed.model_dump(), error=error)
+        _audit(None, "retention.ran", rule, **removed.model_dump(), error=error)
 
 
 @transaction.atomic(durable=True)
@@ -120,7 +120,7 @@ def _pictures_batch(rule: Rule) -> Removed:
     if not deletion_begin() or export_under_way():
         return Removed()
     chosen = list(
-        episodes_meant(rule)
+        episodes_matching_rule(rule)
         .order_by()
         .select_for_update(of=("self",), skip_locked=True)
         .values_list("pk", flat=True)[:EPISODES]
@@ -137,7 +137,7 @@ def _pictures_batch(rule: Rule) -> Removed:
 def _recordings_batch(rule: Rule) -> Removed:
     if not deletion_begin() or export_under_way():
         return Removed()
-    rows = list(recordings_meant(rule).order_by().select_for_update(of=("self",), skip_locked=True)[:EPISODES])
+    rows = list(recordings_matching_rule(rule).order_by().select_for_update(of=("self",), skip_locked=True)[:EPISODES])
     digests: set[str] = set()
     for row in rows:
         parts = {part.blob.sha256 for part in row.parts}
@@ -151,7 +151,7 @@ def _recordings_batch(rule: Rule) -> Removed:
 @transaction.atomic(durable=True)
 def _exports_batch(rule: Rule) -> Removed:
     """An export that became a dataset version meanwhile stays: freezing locks its row too."""
-    rows = list(exports_meant(rule).order_by().select_for_update(of=("self",), skip_locked=True)[:EXPORTS])
+    rows = list(exports_matching_rule(rule).order_by().select_for_update(of=("self",), skip_locked=True)[:EXPORTS])
     size = 0
     for row in rows:
         if Version.objects.filter(export=row).exists():
@@ -169,7 +169,7 @@ def _exports_batch(rule: Rule) -> Removed:
 def _audit_batch(rule: Rule) -> Removed:
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('pilothouse.retention', 'audit_auditentry', true)")
-    chosen = list(entries_meant(rule).order_by("pk").values_list("pk", flat=True)[:ENTRIES])
+    chosen = list(audit_entries_matching_rule(rule).order_by("pk").values_list("pk", flat=True)[:ENTRIES])
     AuditEntry.objects.filter(pk__in=chosen).delete()
     return Removed(items=len(chosen))
 
@@ -184,6 +184,6 @@ BATCH: dict[What, Callable[[Rule], Removed]] = {
 }
 
 
-def _note(user: User | None, verb: str, rule: Rule, **details: object) -> None:
+def _audit(user: User | None, verb: str, rule: Rule, **details: object) -> None:
     told = {"what": rule.what, "pool": rule.pool_id, "days": rule.days, **details}
     audit_record(actor=user, verb=verb, subject=f"retention:{rule.pk}", details=told)

@@ -8,9 +8,9 @@ from ninja import Path, Query, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.endpoint import Plain
 from annotation_app.episodes.schemas import EpisodeSummary
 from annotation_app.episodes.selectors import episode_of, episode_summary
+from annotation_app.http_api import ShortText
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.schemas import (
     Agreement,
@@ -18,16 +18,16 @@ from annotation_app.reviews.schemas import (
     DecisionWord,
     Duplicates,
     JobOut,
-    Meetings,
+    ReviewDetails,
     ReviewQueue,
-    Sheet,
+    SharedTasks,
     SideBySide,
 )
 from annotation_app.reviews.selectors.agreement import agreement, comparison
+from annotation_app.reviews.selectors.details import review_details
 from annotation_app.reviews.selectors.jobs import duplicates, job_of
-from annotation_app.reviews.selectors.meetings import attempts, meetings
 from annotation_app.reviews.selectors.queue import Direction, QueueFilters, review_queue
-from annotation_app.reviews.selectors.sheet import sheet_of
+from annotation_app.reviews.selectors.shared_tasks import attempts, shared_tasks
 from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.reviews import ReviewText, StepVerdict
@@ -42,7 +42,7 @@ class ReviewIn(Frozen):
     """A reviewer's decision; all but an acceptance need a reason."""
 
     decision: DecisionWord
-    reason: Plain = ""
+    reason: ShortText = ""
 
 
 class ReviewNextIn(Frozen):
@@ -51,7 +51,7 @@ class ReviewNextIn(Frozen):
     after: UUID | None = None
     direction: Direction = "next"
     pool: RowId | None = None
-    annotator: Plain | None = None
+    annotator: ShortText | None = None
     outcome: Outcome | None = None
     returned: bool = False
 
@@ -69,7 +69,7 @@ class FixIn(Frozen):
     base: Annotated[int, Field(ge=0)]
     thought: Annotated[str, Field(max_length=20_000, pattern=r"^[^\x00]*$")]
     action: Action
-    reason: Plain = ""
+    reason: ShortText = ""
 
 
 class CutIn(Frozen):
@@ -78,25 +78,25 @@ class CutIn(Frozen):
     do: Literal["trim", "split", "undo"]
     first: Annotated[int, Field(ge=0)] = 0
     last: Annotated[int, Field(ge=0)] = 0
-    before: Plain = ""
-    after: Plain = ""
+    before: ShortText = ""
+    after: ShortText = ""
 
 
 class AdjudicationIn(Frozen):
     """Which attempt counts, and why."""
 
     chosen: UUID
-    reason: Plain = ""
+    reason: ShortText = ""
 
 
 @router.get("/reviews/queue", response=ReviewQueue)
 def reviews_queue(
     request: HttpRequest,
     pool: Annotated[int | None, Query(), Field(ge=1, le=2**31 - 1)] = None,
-    annotator: Plain | None = None,
+    annotator: ShortText | None = None,
     outcome: Outcome | None = None,
     returned: bool = False,
-    after: Plain | None = None,
+    after: ShortText | None = None,
 ) -> ReviewQueue:
     """What waits for a decision, oldest first; for reviewers."""
     filters = QueueFilters(pool=pool, annotator=annotator, outcome=outcome, returned=returned)
@@ -125,18 +125,18 @@ def episode_review(request: HttpRequest, episode_id: UUID, body: ReviewIn) -> Ep
     return episode_summary(episode_id=episode_id)
 
 
-@router.get("/episodes/{uuid:episode_id}/review/sheet", response=Sheet)
-def review_sheet(request: HttpRequest, episode_id: UUID) -> Sheet:
+@router.get("/episodes/{uuid:episode_id}/review/sheet", response=ReviewDetails)
+def review_sheet(request: HttpRequest, episode_id: UUID) -> ReviewDetails:
     """All that belongs to reviewing it: rounds, remarks, fixes, parts, and what changed since the last round."""
-    return sheet_of(user=user_of(request), episode_id=episode_id)
+    return review_details(user=user_of(request), episode_id=episode_id)
 
 
-@router.post("/episodes/{uuid:episode_id}/review/claim", response=Sheet)
-def review_claim(request: HttpRequest, episode_id: UUID) -> Sheet:
+@router.post("/episodes/{uuid:episode_id}/review/claim", response=ReviewDetails)
+def review_claim(request: HttpRequest, episode_id: UUID) -> ReviewDetails:
     """Take it before another reviewer does, or keep it."""
     user = user_of(request)
     services.review_claim(user=user, episode_id=episode_id)
-    return sheet_of(user=user, episode_id=episode_id)
+    return review_details(user=user, episode_id=episode_id)
 
 
 @router.delete("/episodes/{uuid:episode_id}/review/claim", response={204: None})
@@ -146,16 +146,16 @@ def review_release(request: HttpRequest, episode_id: UUID) -> Status[None]:
     return Status(204, None)
 
 
-@router.post("/episodes/{uuid:episode_id}/review/steps/{index}", response=Sheet)
-def review_step(request: HttpRequest, episode_id: UUID, index: StepIndex, body: RemarkIn) -> Sheet:
+@router.post("/episodes/{uuid:episode_id}/review/steps/{index}", response=ReviewDetails)
+def review_step(request: HttpRequest, episode_id: UUID, index: StepIndex, body: RemarkIn) -> ReviewDetails:
     """Say whether a step is right, and what there is to say of it."""
     user = user_of(request)
     services.remark_set(user=user, episode_id=episode_id, index=index, verdict=body.verdict, comment=body.comment)
-    return sheet_of(user=user, episode_id=episode_id)
+    return review_details(user=user, episode_id=episode_id)
 
 
-@router.post("/episodes/{uuid:episode_id}/review/steps/{index}/fixes", response=Sheet)
-def review_fix(request: HttpRequest, episode_id: UUID, index: StepIndex, body: FixIn) -> Sheet:
+@router.post("/episodes/{uuid:episode_id}/review/steps/{index}/fixes", response=ReviewDetails)
+def review_fix(request: HttpRequest, episode_id: UUID, index: StepIndex, body: FixIn) -> ReviewDetails:
     """Mend a step's thought and action: a reviewer, or its annotator where it was sent back."""
     user = user_of(request)
     services.step_fix(
@@ -167,11 +167,11 @@ def review_fix(request: HttpRequest, episode_id: UUID, index: StepIndex, body: F
         action=body.action,
         reason=body.reason,
     )
-    return sheet_of(user=user, episode_id=episode_id)
+    return review_details(user=user, episode_id=episode_id)
 
 
-@router.post("/episodes/{uuid:episode_id}/review/cuts", response=Sheet)
-def review_cut(request: HttpRequest, episode_id: UUID, body: CutIn) -> Sheet:
+@router.post("/episodes/{uuid:episode_id}/review/cuts", response=ReviewDetails)
+def review_cut(request: HttpRequest, episode_id: UUID, body: CutIn) -> ReviewDetails:
     """Trim or split it, or take the last cut back; the record stays whole."""
     user = user_of(request)
     if body.do == "trim":
@@ -180,15 +180,15 @@ def review_cut(request: HttpRequest, episode_id: UUID, body: CutIn) -> Sheet:
         services.episode_split(user=user, episode_id=episode_id, at=body.first, before=body.before, after=body.after)
     else:
         services.cut_undo(user=user, episode_id=episode_id)
-    return sheet_of(user=user, episode_id=episode_id)
+    return review_details(user=user, episode_id=episode_id)
 
 
-@router.post("/episodes/{uuid:episode_id}/review/resubmission", response=Sheet)
-def review_resubmit(request: HttpRequest, episode_id: UUID) -> Sheet:
+@router.post("/episodes/{uuid:episode_id}/review/resubmission", response=ReviewDetails)
+def review_resubmit(request: HttpRequest, episode_id: UUID) -> ReviewDetails:
     """Its annotator hands in again what was sent back and mended."""
     user = user_of(request)
     services.review_resubmit(user=user, episode_id=episode_id)
-    return sheet_of(user=user, episode_id=episode_id)
+    return review_details(user=user, episode_id=episode_id)
 
 
 @router.get("/reviews/agreement", response=Agreement)
@@ -211,10 +211,10 @@ def reviews_attempts(request: HttpRequest, of: UUID) -> list[Attempt]:
     return list(attempts(user=user_of(request), episode_id=of))
 
 
-@router.get("/reviews/meetings", response=Meetings)
-def reviews_meetings(request: HttpRequest, one: Plain | None = None, other: Plain | None = None) -> Meetings:
+@router.get("/reviews/meetings", response=SharedTasks)
+def reviews_meetings(request: HttpRequest, one: ShortText | None = None, other: ShortText | None = None) -> SharedTasks:
     """The tasks that two policies, named as `NAME REVISION`, both were given."""
-    return meetings(user=user_of(request), one=one, other=other)
+    return shared_tasks(user=user_of(request), one=one, other=other)
 
 
 @router.post("/reviews/adjudications", response={204: None})

@@ -5,22 +5,22 @@ from uuid import UUID
 
 from annotation_app.celery import app
 from annotation_app.reviews import services
+from annotation_app.reviews.duplicates import duplicates_run
+from annotation_app.reviews.replay_checks import check_run
 from annotation_app.reviews.schemas import JobOut
-from annotation_app.reviews.searching import duplicates_do
-from annotation_app.reviews.selectors.sheet import job_out
-from annotation_app.reviews.wiring import check_do
+from annotation_app.reviews.selectors.details import job_out
 
 
 @app.task(name="reviews.check")
 def check_job(job_id: str, episode_id: str) -> None:
     """Do one episode again."""
-    check_do(job_id=UUID(job_id), episode_id=UUID(episode_id))
+    check_run(job_id=UUID(job_id), episode_id=UUID(episode_id))
 
 
 @app.task(name="reviews.duplicates")
 def duplicates_job(job_id: str, pool_id: int) -> None:
     """Search one pool."""
-    duplicates_do(job_id=UUID(job_id), pool_id=pool_id)
+    duplicates_run(job_id=UUID(job_id), pool_id=pool_id)
 
 
 @app.task(name="reviews.stale")

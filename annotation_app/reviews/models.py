@@ -9,8 +9,8 @@ from django.utils import timezone
 
 import vocabulary.actions
 import vocabulary.cuts
-from annotation_app.documents import DocumentField
 from annotation_app.episodes.models import Episode
+from annotation_app.fields import DocumentField
 from annotation_app.reviews.schemas import CheckReport
 from annotation_app.tasks.models import Pool, Task
 from vocabulary.reviews import STEP_VERDICTS

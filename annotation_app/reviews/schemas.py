@@ -76,7 +76,7 @@ class FixOut(Frozen):
     created_at: datetime
 
 
-class Said(Frozen):
+class StepContent(Frozen):
     """What a step says, in one version of it."""
 
     index: int
@@ -88,8 +88,8 @@ class Change(Frozen):
     """How a step differs from the round before."""
 
     kind: ChangeKind
-    before: Said | None
-    after: Said | None
+    before: StepContent | None
+    after: StepContent | None
 
 
 class CheckStep(Frozen):
@@ -134,7 +134,7 @@ class Sibling(Frozen):
     chosen: bool
 
 
-class Likeness(Frozen):
+class SimilarEpisode(Frozen):
     """Another episode that is nearly the same."""
 
     id: UUID
@@ -143,7 +143,7 @@ class Likeness(Frozen):
     screens: float | None
 
 
-class Sheet(Frozen):
+class ReviewDetails(Frozen):
     """All that belongs to reviewing one episode. `may`: what this person may do with it now."""
 
     episode: EpisodeSummary
@@ -159,7 +159,7 @@ class Sheet(Frozen):
     changes: tuple[Change, ...]
     siblings: tuple[Sibling, ...]
     check: JobOut | None
-    duplicates: tuple[Likeness, ...]
+    duplicates: tuple[SimilarEpisode, ...]
 
 
 class Attempt(Frozen):
@@ -183,7 +183,7 @@ class SideBySide(Frozen):
     adjudicator: str
 
 
-class Meeting(Frozen):
+class SharedTask(Frozen):
     """A task that two policies were given, with the newest attempt of each."""
 
     task: int
@@ -191,11 +191,11 @@ class Meeting(Frozen):
     other: Attempt
 
 
-class Meetings(Frozen):
+class SharedTasks(Frozen):
     """The revisions there are attempts of, and where two of them met; `more`: there are further tasks."""
 
     revisions: tuple[str, ...]
-    items: tuple[Meeting, ...] = ()
+    items: tuple[SharedTask, ...] = ()
     more: bool = False
 
 

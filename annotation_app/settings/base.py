@@ -4,7 +4,7 @@ from pathlib import Path
 
 import django_stubs_ext
 
-from annotation_app.queues import ORDINARY, TRAINING, queue_named
+from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, dedicated_queue
 from annotation_app.settings.env import database_settings, email_settings, environment_read
 
 django_stubs_ext.monkeypatch()  # lets Django's generic classes be subscripted at run time
@@ -108,8 +108,8 @@ CHANNEL_LAYERS = {
 }
 
 CELERY_BROKER_URL = ENV.celery_url
-CELERY_TASK_QUEUES = (queue_named(ORDINARY), queue_named(TRAINING))
-CELERY_TASK_ROUTES = {"flywheel.turn": {"queue": TRAINING}}
+CELERY_TASK_QUEUES = (dedicated_queue(DEFAULT_QUEUE), dedicated_queue(TRAINING_QUEUE))
+CELERY_TASK_ROUTES = {"flywheel.turn": {"queue": TRAINING_QUEUE}}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -199,7 +199,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"trace": {"()": "annotation_app.trace.TraceFilter"}},
-    "formatters": {"chosen": {"()": "annotation_app.trace.formatter_of", "form": ENV.log_format}},
+    "formatters": {"chosen": {"()": "annotation_app.trace.log_formatter", "form": ENV.log_format}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen", "filters": ["trace"]}},
     "loggers": {"httpx": {"level": "WARNING"}, "daphne.access": {"level": "WARNING"}},
     "root": {"handlers": ["console"], "level": ENV.log_level},

@@ -11,10 +11,10 @@ from django.db import models
 from django.db.models import Q
 
 import vocabulary.tasks
-from annotation_app.documents import DocumentField
+from annotation_app.fields import DocumentField
 from annotation_app.policies.gate import Gate
 from annotation_app.policies.models import PolicyRevision
-from annotation_app.tasks.hours import ActiveHours
+from annotation_app.tasks.active_hours import ActiveHours
 
 if TYPE_CHECKING:
     from annotation_app.accounts.models import Group, User
@@ -245,7 +245,7 @@ def typing_alone() -> list[str]:
 
 
 class Credential(models.Model):
-    """A value that tasks of a pool may have typed as `secret:NAME`; kept as `annotation_app.sealing` seals it."""
+    """A value that tasks of a pool may have typed as `secret:NAME`; kept as `annotation_app.encryption` seals it."""
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="credentials")
     name = models.CharField(max_length=64)

@@ -9,7 +9,7 @@ from vocabulary.proposals import PolicyRef
 
 class PoolSummary(Frozen):
     """A pool and what waits in it for one person, counted as far as a thousand; `mine_done` counts what they finished.
-    `opens_at` is when it gives tasks out again, where it does not now."""
+    `next_opening` is when it gives tasks out again, where it does not now."""
 
     id: int
     name: str

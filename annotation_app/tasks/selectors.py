@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import sees_everything
+from annotation_app.encryption import decrypt_value
 from annotation_app.policies.models import PolicyRevision
-from annotation_app.policies.selectors import kinds_evaluated, policy_ref
-from annotation_app.sealing import unseal
-from annotation_app.tasks.hours import opens_at
+from annotation_app.policies.selectors import evaluated_kinds, policy_ref
+from annotation_app.tasks.active_hours import next_opening
 from annotation_app.tasks.models import (
     Assignment,
     AssignmentState,
@@ -23,19 +23,19 @@ from annotation_app.tasks.models import (
     Task,
     TaskState,
 )
-from annotation_app.tasks.need import Counts, falls, weight_of
 from annotation_app.tasks.schemas import PoolSummary
-from annotation_app.tasks.secret_words import TaskSecret
+from annotation_app.tasks.secret_masking import TaskSecret
+from annotation_app.tasks.task_sampling import ProposalCounts, sampling_weight, seeded_chance
 
 logger = logging.getLogger(__name__)
 
-WEIGHED = 2_000
+WEIGHTED_TASKS_LIMIT = 2_000
 """Waiting tasks of a pool that one claim weighs, at most."""
-COUNTED = 1_000
+WAITING_COUNT_LIMIT = 1_000
 """Waiting tasks of a pool that are counted for a person, at most."""
 
 
-def pools_worked_by(user: User) -> QuerySet[Pool]:
+def pools_assigned_to(user: User) -> QuerySet[Pool]:
     """The pools whose tasks are for this person: by name, through a group, by skill, or as everybody's."""
     named = Pool.objects.filter(pk=OuterRef("pk"), members=user)
     grouped = Pool.objects.filter(pk=OuterRef("pk"), groups__members=user)
@@ -47,35 +47,37 @@ def pools_worked_by(user: User) -> QuerySet[Pool]:
 
 def pools_visible(user: User) -> QuerySet[Pool]:
     """The pools this person may know of."""
-    return Pool.objects.all() if sees_everything(user) else pools_worked_by(user)
+    return Pool.objects.all() if sees_everything(user) else pools_assigned_to(user)
 
 
-def pools_giving(user: User, *, pool_id: int | None, practice: bool) -> list[Pool]:
+def pools_with_tasks(user: User, *, pool_id: int | None, practice: bool) -> list[Pool]:
     """The pools that give tasks to this person now, in the order in which they are asked; `agreed` says whether they
     agreed to a pool's terms."""
-    found = pools_worked_by(user).filter(paused=False, stopped_at__isnull=True, practice=practice)
+    found = pools_assigned_to(user).filter(paused=False, stopped_at__isnull=True, practice=practice)
     if pool_id is not None:
         found = found.filter(pk=pool_id)
     now = timezone.now()
     return [
         pool
-        for pool in found.annotate(agreed=_agreed(user)).select_related("policy", "canary").order_by("-priority", "id")
-        if pool.hours is None or opens_at(pool.hours, now) <= now
+        for pool in found.annotate(agreed=_consented(user))
+        .select_related("policy", "canary")
+        .order_by("-priority", "id")
+        if pool.hours is None or next_opening(pool.hours, now) <= now
     ]
 
 
-def _agreed(user: User) -> Exists:
-    given = Consent.objects.filter(pool=OuterRef("pk"), annotator=user, version=OuterRef("consent_version"))
-    return Exists(given)
+def _consented(user: User) -> Exists:
+    consents = Consent.objects.filter(pool=OuterRef("pk"), annotator=user, version=OuterRef("consent_version"))
+    return Exists(consents)
 
 
-HELD = (AssignmentState.ACTIVE, AssignmentState.RETURNED)
+HELD_STATES = (AssignmentState.ACTIVE, AssignmentState.RETURNED)
 """States of an assignment in which somebody has the task."""
 
 
 def assignments_held(user: User, *, pool_id: int | None, practice: bool) -> dict[int, str]:
     """What this person holds, each with its state: what they do, and what came back to them."""
-    held = Assignment.objects.filter(annotator=user, state__in=HELD, task__pool__practice=practice)
+    held = Assignment.objects.filter(annotator=user, state__in=HELD_STATES, task__pool__practice=practice)
     if pool_id is not None:
         held = held.filter(task__pool_id=pool_id)
     return dict(held.values_list("pk", "state"))
@@ -84,7 +86,7 @@ def assignments_held(user: User, *, pool_id: int | None, practice: bool) -> dict
 def tasks_open_in(pool: Pool, user: User) -> QuerySet[Task]:
     """Waiting tasks of a pool that this person does not hold, and has not done or skipped before, or since they were
     opened again (practice repeats)."""
-    met = Q(state__in=HELD)
+    met = Q(state__in=HELD_STATES)
     if not pool.practice:
         since = Q(task__reopened_at__isnull=True) | Q(created_at__gt=F("task__reopened_at"))
         met |= since & Q(state__in=(AssignmentState.DONE, AssignmentState.SKIPPED))
@@ -94,22 +96,22 @@ def tasks_open_in(pool: Pool, user: User) -> QuerySet[Task]:
     return Task.objects.filter(state=TaskState.WAITING, pool=pool).exclude(pk__in=theirs.values("task_id"))
 
 
-def gold_new_to(user: User, pool: Pool) -> QuerySet[Task]:
+def unseen_gold_tasks(user: User, pool: Pool) -> QuerySet[Task]:
     """Tasks of a pool with a known answer, not this person's own, that they have not met."""
     met = Assignment.objects.filter(
-        task=OuterRef("pk"), annotator=user, state__in=(*HELD, AssignmentState.DONE, AssignmentState.SKIPPED)
+        task=OuterRef("pk"), annotator=user, state__in=(*HELD_STATES, AssignmentState.DONE, AssignmentState.SKIPPED)
     )
     return Task.objects.filter(~Exists(met), pool=pool, gold__isnull=False)
 
 
-def blind_to(user: User) -> QuerySet[Task]:
+def tasks_blinded_for(user: User) -> QuerySet[Task]:
     """Tasks on which this person sees nobody else's work: several people do them, not all have, and this person does
     one or may still be given it."""
-    if not may_annotate(user):
+    if not can_annotate(user):
         return Task.objects.none()
     done = Assignment.objects.filter(task=OuterRef("pk"), annotator=user, state=AssignmentState.DONE)
-    held = Assignment.objects.filter(task=OuterRef("pk"), annotator=user, state__in=HELD)
-    several = Q(pool__overlap__gt=1, pool__in=pools_worked_by(user).values("pk")) | Q(gold__isnull=False)
+    held = Assignment.objects.filter(task=OuterRef("pk"), annotator=user, state__in=HELD_STATES)
+    several = Q(pool__overlap__gt=1, pool__in=pools_assigned_to(user).values("pk")) | Q(gold__isnull=False)
     waiting = Q(state__in=(TaskState.WAITING, TaskState.CLAIMED))
     return Task.objects.filter(several & (Exists(held) | (waiting & ~Exists(done))))
 
@@ -117,19 +119,19 @@ def blind_to(user: User) -> QuerySet[Task]:
 def review_wanted(pool: Pool, episode_id: UUID) -> bool:
     """Whether a finished episode of this pool is to be reviewed; in a sample always the same ones are."""
     if pool.review_mode == ReviewMode.SAMPLE:
-        return falls(f"review:{episode_id}", pool.review_percent)
+        return seeded_chance(f"review:{episode_id}", pool.review_percent)
     return pool.review_mode == ReviewMode.ALL
 
 
 def _waiting_in(pool: Pool, user: User) -> int:
     """How many tasks wait for this person, as far as is worth counting."""
-    return tasks_open_in(pool, user).order_by()[:COUNTED].count()
+    return tasks_open_in(pool, user).order_by()[:WAITING_COUNT_LIMIT].count()
 
 
 def pools_of(*, user: User) -> list[PoolSummary]:
     """What waits for this person, pool by pool."""
     now = timezone.now()
-    worked = set(pools_worked_by(user).values_list("pk", flat=True))
+    worked = set(pools_assigned_to(user).values_list("pk", flat=True))
     done = dict(
         Assignment.objects.filter(annotator=user, state=AssignmentState.DONE)
         .values_list("task__pool_id")
@@ -149,7 +151,7 @@ def pools_of(*, user: User) -> list[PoolSummary]:
             paused=pool.paused,
             stopped=pool.stopped_at is not None,
             stop_reason=pool.stop_reason,
-            opens_at=None if pool.hours is None or (opens := opens_at(pool.hours, now)) <= now else opens,
+            opens_at=None if pool.hours is None or (opens := next_opening(pool.hours, now)) <= now else opens,
         )
         for pool in pools_visible(user).select_related("policy").order_by("-priority", "id")
     ]
@@ -160,7 +162,7 @@ def credentials_of(*, pool: str) -> dict[str, TaskSecret]:
     secrets = {}
     for each in Credential.objects.filter(pool__name=pool):
         try:
-            value = unseal(each.sealed)
+            value = decrypt_value(each.sealed)
         except ValueError as error:
             logger.error("the credential %s of %s cannot be used: %s", each.name, pool, error)
             continue
@@ -176,13 +178,13 @@ def revision_of(pool: Pool, episode_id: UUID) -> PolicyRevision | None:
     return pool.policy
 
 
-def counts_by_kind(pool: Pool) -> dict[str, Counts]:
+def counts_by_kind(pool: Pool) -> dict[str, ProposalCounts]:
     """What became of the active revision at each kind of task: in this pool's episodes, and in its last evaluation."""
     columns = ("accepted", "overridden", "succeeded", "failed")
     rows = Tally.objects.filter(pool=pool, revision_id=pool.policy_id).values_list("kind", *columns)
-    found = {kind: Counts(**dict(zip(columns, counts, strict=True))) for kind, *counts in rows}
-    for kind, (successes, attempts) in kinds_evaluated(pool.policy).items():
-        seen = found.get(kind, Counts())
+    found = {kind: ProposalCounts(**dict(zip(columns, counts, strict=True))) for kind, *counts in rows}
+    for kind, (successes, attempts) in evaluated_kinds(pool.policy).items():
+        seen = found.get(kind, ProposalCounts())
         found[kind] = seen.model_copy(
             update={"succeeded": seen.succeeded + successes, "failed": seen.failed + attempts - successes}
         )
@@ -192,10 +194,12 @@ def counts_by_kind(pool: Pool) -> dict[str, Counts]:
 def weights_of(pool: Pool, waiting: QuerySet[Task]) -> dict[int, float]:
     """How much each of the first tasks that wait is needed; the others are weighed when those are done."""
     counts = counts_by_kind(pool)
-    first = waiting.filter(pool=pool).order_by("position", "id").values_list("pk", "kind", "done")[:WEIGHED]
-    return {task: weight_of(counts.get(kind, Counts()), done) for task, kind, done in first}
+    first = (
+        waiting.filter(pool=pool).order_by("position", "id").values_list("pk", "kind", "done")[:WEIGHTED_TASKS_LIMIT]
+    )
+    return {task: sampling_weight(counts.get(kind, ProposalCounts()), done) for task, kind, done in first}
 
 
-def may_annotate(user: User) -> bool:
+def can_annotate(user: User) -> bool:
     """Whether they may claim tasks."""
     return user.has_role(Role.ANNOTATOR)

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from annotation_app.addresses import public_source
+from annotation_app.public_urls import public_csp_source
 from annotation_app.web.middleware import middleware_of
 
 
@@ -13,7 +13,7 @@ def policy_for(host: str) -> str:
     """The content security policy for people who reach us under this host name (port included)."""
     name = urlsplit(f"//{host}").hostname or host
     bridge, vnc = (
-        public_source(url, host=name) for url in (settings.ENV.bridge_public_url, settings.ENV.vnc_public_url)
+        public_csp_source(url, host=name) for url in (settings.ENV.bridge_public_url, settings.ENV.vnc_public_url)
     )
     streams = (bridge, bridge.replace("http", "ws", 1), vnc)
     connect = " ".join(["'self'", f"ws://{host}", f"wss://{host}", *streams])
@@ -21,7 +21,7 @@ def policy_for(host: str) -> str:
         (
             "default-src 'self'",
             f"connect-src {connect}",
-            f"frame-src {public_source(settings.ENV.preview_url, host=name) if settings.ENV.preview_url else bridge}",
+            f"frame-src {public_csp_source(settings.ENV.preview_url, host=name) if settings.ENV.preview_url else bridge}",
             "img-src 'self' data: blob:",
             "media-src 'self' blob:",
             "style-src 'self' 'unsafe-inline'",

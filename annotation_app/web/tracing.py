@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 
 from annotation_app.health.metrics import ANSWERS, REQUESTS
-from annotation_app.trace import HEADER, traced
+from annotation_app.trace import TRACE_HEADER, trace_context
 from annotation_app.web.middleware import Handler
 
 logger = logging.getLogger("pilothouse.http")
@@ -27,14 +27,14 @@ def tracing(get_response: Handler) -> Handler:
 
         async def answer_async(request: HttpRequest) -> Any:
             began = time.monotonic()
-            with traced(request.headers.get(HEADER)) as trace:
+            with trace_context(request.headers.get(TRACE_HEADER)) as trace:
                 return _told(request, await get_response(request), trace, began)
 
         return answer_async
 
     def answer(request: HttpRequest) -> Any:
         began = time.monotonic()
-        with traced(request.headers.get(HEADER)) as trace:
+        with trace_context(request.headers.get(TRACE_HEADER)) as trace:
             return _told(request, get_response(request), trace, began)
 
     return answer
@@ -46,7 +46,7 @@ def _told(request: HttpRequest, response: HttpResponse, trace: str, began: float
     method = request.method if request.method in METHODS else "other"
     REQUESTS.labels(method, route).observe(seconds)
     ANSWERS.labels(str(response.status_code)).inc()
-    response.headers[HEADER] = trace
+    response.headers[TRACE_HEADER] = trace
     if not request.path_info.startswith(QUIET):
         logger.info("%s %s %s in %.0f ms", request.method, request.path, response.status_code, seconds * 1000)
     return response

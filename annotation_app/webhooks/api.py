@@ -8,7 +8,7 @@ from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
-from annotation_app.endpoint import Plain
+from annotation_app.http_api import ShortText
 from annotation_app.webhooks import selectors, services
 from annotation_app.webhooks.schemas import (
     DeliveryOut,
@@ -32,7 +32,7 @@ def webhooks_list(request: HttpRequest) -> list[WebhookOut]:
 @router.post("/webhooks", response={201: WebhookMade})
 def webhook_add(request: HttpRequest, body: WebhookIn) -> Status[WebhookMade]:
     """Register an address; its secret is in this answer only."""
-    webhook, secret = services.webhook_add(user=user_of(request), given=body)
+    webhook, secret = services.webhook_add(user=user_of(request), requested=body)
     return Status(201, WebhookMade(webhook=selectors.webhook_out(webhook), secret=secret))
 
 
@@ -64,6 +64,6 @@ def webhook_ping(request: HttpRequest, webhook_id: WebhookId) -> Status[Delivery
 
 
 @router.get("/webhooks/{webhook_id}/deliveries", response=DeliveryPage)
-def deliveries_list(request: HttpRequest, webhook_id: WebhookId, after: Plain | None = None) -> DeliveryPage:
+def deliveries_list(request: HttpRequest, webhook_id: WebhookId, after: ShortText | None = None) -> DeliveryPage:
     """A page of its messages, newest first, and what became of each."""
     return selectors.deliveries_page(user=user_of(request), webhook_id=webhook_id, after=after)

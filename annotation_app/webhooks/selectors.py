@@ -53,9 +53,9 @@ def deliveries_page(*, user: User, webhook_id: int, after: str | None) -> Delive
         last = _last(webhook, after)
         found = found.filter(Q(created_at__lt=last.created_at) | Q(created_at=last.created_at, pk__lt=last.pk))
     rows = list(found[: PAGE + 1])
-    shown = rows[:PAGE]
-    following = str(shown[-1].pk) if len(rows) > PAGE else None
-    return DeliveryPage(items=tuple(map(delivery_out, shown)), next=following)
+    page = rows[:PAGE]
+    following = str(page[-1].pk) if len(rows) > PAGE else None
+    return DeliveryPage(items=tuple(map(delivery_out, page)), next=following)
 
 
 def _last(webhook: Webhook, cursor: str) -> Delivery:

@@ -15,24 +15,24 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
 from annotation_app.client.signatures import secret_make, signed_headers
+from annotation_app.encryption import decrypt_value, encrypt_value
 from annotation_app.errors import Conflict, Invalid
-from annotation_app.notices.services import admins_tell
-from annotation_app.sealing import seal, unseal
-from annotation_app.webhooks import sending
+from annotation_app.notices.services import admins_notify
+from annotation_app.webhooks import http_delivery
 from annotation_app.webhooks.models import Delivery, DeliveryState, Webhook
 from annotation_app.webhooks.schemas import PING, EventKind, WebhookChange, WebhookIn
 from annotation_app.webhooks.selectors import webhook_of
 
-PAUSES = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1_800, 7_200, 21_600))
+RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1_800, 7_200, 21_600))
 """Between the attempts at a message; after the last one it has failed."""
-CLAIM = timedelta(minutes=2)
+CLAIM_DURATION = timedelta(minutes=2)
 """A worker that took a message and says nothing for so long is taken for dead."""
-REFUSALS = 20
+MAX_FAILURES = 20
 """Attempts that fail one after the other until a webhook is switched off."""
-GONE = 410
-MOST = 50
+HTTP_GONE = 410
+BATCH_SIZE = 50
 """Webhooks, and messages that are handed to workers in one go."""
-KEPT = timedelta(days=30)
+DELIVERY_RETENTION = timedelta(days=30)
 
 
 def event_emit(*, kind: EventKind, data: dict[str, Any]) -> None:
@@ -42,14 +42,16 @@ def event_emit(*, kind: EventKind, data: dict[str, Any]) -> None:
 
 
 @transaction.atomic(durable=True)
-def webhook_add(*, user: User, given: WebhookIn) -> tuple[Webhook, str]:
+def webhook_add(*, user: User, requested: WebhookIn) -> tuple[Webhook, str]:
     """A webhook and its secret. Raises Forbidden, Invalid and Conflict."""
     role_check(user, Role.ADMIN)
-    _address_check(given.url)
-    if Webhook.objects.count() >= MOST:
-        raise Conflict(f"There may be {MOST} webhooks; remove some first.", code="too_many_webhooks")
+    _address_check(requested.url)
+    if Webhook.objects.count() >= BATCH_SIZE:
+        raise Conflict(f"There may be {BATCH_SIZE} webhooks; remove some first.", code="too_many_webhooks")
     secret = secret_make()
-    webhook = Webhook.objects.create(url=given.url, events=sorted(set(given.events)), secret=seal(secret))
+    webhook = Webhook.objects.create(
+        url=requested.url, events=sorted(set(requested.events)), secret=encrypt_value(secret)
+    )
     details = {"url": webhook.url, "events": webhook.events}
     audit_record(actor=user, verb="webhook.added", subject=f"webhook:{webhook.pk}", details=details)
     return webhook, secret
@@ -59,15 +61,15 @@ def webhook_add(*, user: User, given: WebhookIn) -> tuple[Webhook, str]:
 def webhook_change(*, user: User, webhook_id: int, change: WebhookChange) -> Webhook:
     """Set what is given; who is switched on again begins anew. Raises Forbidden, NotFound and Invalid."""
     webhook = webhook_of(user=user, webhook_id=webhook_id)
-    given = change.model_dump(exclude_none=True, mode="json")
+    requested = change.model_dump(exclude_none=True, mode="json")
     if change.url is not None:
         _address_check(change.url)
-    for name, value in given.items():
+    for name, value in requested.items():
         setattr(webhook, name, sorted(set(value)) if name == "events" else value)
     if change.enabled:
         webhook.refusals = 0
     webhook.save(update_fields=["url", "events", "enabled", "refusals"])
-    audit_record(actor=user, verb="webhook.changed", subject=f"webhook:{webhook.pk}", details=given)
+    audit_record(actor=user, verb="webhook.changed", subject=f"webhook:{webhook.pk}", details=requested)
     return webhook
 
 
@@ -76,7 +78,7 @@ def webhook_secret(*, user: User, webhook_id: int) -> tuple[Webhook, str]:
     """Another secret; messages are signed with it from now on. Raises Forbidden and NotFound."""
     webhook = webhook_of(user=user, webhook_id=webhook_id)
     secret = secret_make()
-    webhook.secret = seal(secret)
+    webhook.secret = encrypt_value(secret)
     webhook.save(update_fields=["secret"])
     audit_record(actor=user, verb="webhook.secret_changed", subject=f"webhook:{webhook.pk}")
     return webhook, secret
@@ -104,13 +106,13 @@ def deliveries_claim() -> tuple[UUID, ...]:
     """The messages that are due, each for one worker; what is long over, or was for a webhook that is off, is
     forgotten."""
     now = timezone.now()
-    Delivery.objects.filter(created_at__lt=now - KEPT).exclude(
+    Delivery.objects.filter(created_at__lt=now - DELIVERY_RETENTION).exclude(
         state=DeliveryState.PENDING, webhook__enabled=True
     ).delete()
     due = Delivery.objects.filter(state=DeliveryState.PENDING, next_at__lte=now, webhook__enabled=True)
     chosen = due.select_for_update(skip_locked=True, of=("self",)).order_by("next_at")
-    keys = tuple(chosen.values_list("pk", flat=True)[:MOST])
-    Delivery.objects.filter(pk__in=keys).update(next_at=now + CLAIM)
+    keys = tuple(chosen.values_list("pk", flat=True)[:BATCH_SIZE])
+    Delivery.objects.filter(pk__in=keys).update(next_at=now + CLAIM_DURATION)
     return keys
 
 
@@ -122,17 +124,17 @@ def delivery_send(*, delivery_id: UUID) -> None:
         return
     body = delivery.body.encode()
     try:
-        secret = unseal(delivery.webhook.secret)
+        secret = decrypt_value(delivery.webhook.secret)
     except ValueError:
-        sent = sending.Sent(None, "Its secret was sealed with another key; make another one.", 0)
+        sent = http_delivery.DeliveryResult(None, "Its secret was sealed with another key; make another one.", 0)
     else:
         headers = signed_headers(secret, str(delivery.pk), body, at=int(time.time()))
-        sent = sending.send(delivery.webhook.url, body, headers, private=settings.ENV.webhooks_private)
-    _settle(delivery_id, sent)
+        sent = http_delivery.post_message(delivery.webhook.url, body, headers, private=settings.ENV.webhooks_private)
+    _record_result(delivery_id, sent)
 
 
 @transaction.atomic(durable=True)
-def _settle(delivery_id: UUID, sent: sending.Sent) -> None:
+def _record_result(delivery_id: UUID, sent: http_delivery.DeliveryResult) -> None:
     delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, state=DeliveryState.PENDING).first()
     if delivery is None:
         return
@@ -141,15 +143,15 @@ def _settle(delivery_id: UUID, sent: sending.Sent) -> None:
     delivery.status, delivery.error, delivery.took_ms = sent.status, sent.error[:200], sent.took_ms
     if not sent.error:
         delivery.state, delivery.ended_at = DeliveryState.DELIVERED, now
-    elif delivery.attempts > len(PAUSES):
+    elif delivery.attempts > len(RETRY_DELAYS):
         delivery.state, delivery.ended_at = DeliveryState.FAILED, now
     else:
-        delivery.next_at = now + PAUSES[delivery.attempts - 1]
+        delivery.next_at = now + RETRY_DELAYS[delivery.attempts - 1]
     delivery.save()
     _count(delivery, sent)
 
 
-def _count(delivery: Delivery, sent: sending.Sent) -> None:
+def _count(delivery: Delivery, sent: http_delivery.DeliveryResult) -> None:
     """Switch a webhook off that takes nothing, or says that it is gone."""
     mine = Webhook.objects.filter(pk=delivery.webhook_id)
     if not sent.error:
@@ -157,11 +159,11 @@ def _count(delivery: Delivery, sent: sending.Sent) -> None:
         return
     mine.update(refusals=F("refusals") + 1)
     webhook = mine.get()
-    if webhook.enabled and (webhook.refusals >= REFUSALS or sent.status == GONE):
+    if webhook.enabled and (webhook.refusals >= MAX_FAILURES or sent.status == HTTP_GONE):
         mine.update(enabled=False)
         subject, details = f"webhook:{webhook.pk}", {"url": webhook.url, "reason": sent.error}
         audit_record(actor=None, verb="webhook.disabled", subject=subject, details=details)
-        admins_tell(kind="webhook.disabled", subject=subject, details=details)
+        admins_notify(kind="webhook.disabled", subject=subject, details=details)
 
 
 def _message(webhook: Webhook, kind: str, data: dict[str, Any]) -> Delivery:
@@ -172,8 +174,8 @@ def _message(webhook: Webhook, kind: str, data: dict[str, Any]) -> Delivery:
 def _address_check(url: str) -> None:
     """Refuse at once what would never be sent to; it is checked again at each message. Raises Invalid."""
     try:
-        sending.address_of(url, private=settings.ENV.webhooks_private)
-    except sending.Unsafe as error:
+        http_delivery.safe_address(url, private=settings.ENV.webhooks_private)
+    except http_delivery.UnsafeAddress as error:
         raise Invalid(str(error), code="address_private") from None
     except OSError:
         raise Invalid("The name of this address is unknown.", code="address_unknown") from None

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from vm_bridge.drivers.fake_journal import Entry
+from vm_bridge.simulators.fake.call_log import CallEntry
 from vocabulary.base import Frozen
 
 
@@ -41,7 +41,7 @@ def shared(held: Iterable[Belief]) -> int:
     )
 
 
-def fallen(seen: Sequence[Entry]) -> int:
+def fallen(seen: Sequence[CallEntry]) -> int:
     """How often a guest let a token in after a higher one."""
     highest: defaultdict[str, int] = defaultdict(int)
     count = 0
@@ -52,7 +52,7 @@ def fallen(seen: Sequence[Entry]) -> int:
     return count
 
 
-def barred(seen: Iterable[Entry], held: Iterable[Belief]) -> int:
+def barred(seen: Iterable[CallEntry], held: Iterable[Belief]) -> int:
     """How often a guest refused a call whose lease should have held: somebody else had been let in."""
     by_lease = {(belief.machine, belief.token): belief for belief in held}
     return sum(

@@ -53,7 +53,7 @@ async def _speed(folder: Path, *, exact: bool, pictures: bool = False) -> float:
     engine = await Engine.start(folder, exact=exact)
     try:
         session = await engine.open(Balls(), size=SIZE, seed=1, start_time=1_700_000_000)
-        await session.go("http://balls.test/")
+        await session.goto("http://balls.test/")
         await _pass(session, pictures)
         began, from_ms, from_frame = time.monotonic(), session.now_ms, await session.evaluate("frames")
         while time.monotonic() < began + SECONDS:

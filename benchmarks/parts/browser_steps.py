@@ -14,11 +14,11 @@ from benchmarks.parts.browser_peers import TASKS
 from benchmarks.parts.concurrency import run_together
 from benchmarks.parts.figures import percentile, say
 from vm_bridge.browser import Session
-from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
-from vm_bridge.hosts.usage import usage_of
+from vm_bridge.hosts.browser.host import IMAGE, BrowserHost, BrowserSandbox
+from vm_bridge.hosts.isolation.resource_usage import measure_usage
 from vm_bridge.machine import Machine
-from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.miniwob import MiniWob
+from vm_bridge.suites.registry import WEB_SUITES
 from vocabulary.actions import Action, Click, PressKeys
 
 PAGES = (1, 4, 16)
@@ -98,7 +98,7 @@ async def _reset(view: Machine, name: str, seed: int) -> None:
 async def _memory(sandboxes: Sequence[BrowserSandbox]) -> float:
     """Proportional set size of all browser processes, by page (MB)."""
     pids = {await sandbox.browser.read(1, _process) for sandbox in sandboxes}
-    costs = [await asyncio.to_thread(usage_of, pid) for pid in pids]
+    costs = [await asyncio.to_thread(measure_usage, pid) for pid in pids]
     return round(sum(cost.pss for cost in costs) / len(sandboxes) / 1e6, 1)
 
 

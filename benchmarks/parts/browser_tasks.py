@@ -10,11 +10,11 @@ from typing import TypeVar
 from benchmarks.parts.concurrency import run_together
 from benchmarks.parts.figures import say
 from vm_bridge.browser import BrowserFailed, Engine
-from vm_bridge.suites.bundled import WEB_SUITES
-from vm_bridge.suites.miniwob import MiniWob, instruction_read
+from vm_bridge.suites.miniwob import MiniWob, read_instruction
+from vm_bridge.suites.registry import WEB_SUITES
 from vm_bridge.suites.web import FolderSuite
-from vm_bridge.suites.web.play import play, replayed
-from vm_bridge.suites.web.records import Record
+from vm_bridge.suites.web.episodes import play_task, replay_frames
+from vm_bridge.suites.web.records import EpisodeRecord
 from vocabulary.tasks import Task
 
 SEED = 1
@@ -50,20 +50,20 @@ async def _played(engines: tuple[Engine, Engine]) -> dict[str, object]:
     suites = [suite for suite in WEB_SUITES.values() if isinstance(suite, FolderSuite)]
     names = [(suite, name) for suite in suites for name in suite.folders]
     equal: dict[str, bool] = {}
-    records: defaultdict[str, list[Record]] = defaultdict(list)
+    records: defaultdict[str, list[EpisodeRecord]] = defaultdict(list)
 
     async def first_level(given: tuple[FolderSuite, str], engine: Engine, other: Engine) -> None:
         suite, name = given
         task = suite.make(name, seed=SEED)
-        record, acts = await play(engine, suite, task, "expert", frames=True)
-        equal[name] = await replayed(other, suite, task, acts) == record.frames
-        chance = (await play(engine, suite, task, "random", most=RANDOM_STEPS))[0]
+        record, acts = await play_task(engine, suite, task, "expert", frames=True)
+        equal[name] = await replay_frames(other, suite, task, acts) == record.frames
+        chance = (await play_task(engine, suite, task, "random", most=RANDOM_STEPS))[0]
         records[name] += [record, chance]
 
     async def further(given: tuple[FolderSuite, Task], engine: Engine, other: Engine) -> None:
         suite, task = given
         if time.monotonic() < until:
-            record = (await play(engine, suite, task, "expert"))[0]
+            record = (await play_task(engine, suite, task, "expert"))[0]
             records[task.name or ""].append(record)
 
     await _spread(names, engines, first_level)
@@ -88,7 +88,7 @@ def _levels(suite: FolderSuite, name: str) -> range:
     return range(2, len(suite.folder(name).manifest.levels) + 1)
 
 
-def _summary(records: Sequence[Record], equal: bool) -> dict[str, object]:
+def _summary(records: Sequence[EpisodeRecord], equal: bool) -> dict[str, object]:
     experts = [record for record in records if record.actor == "expert"]
     chance = [record.reward for record in records if record.actor == "random"]
     return {
@@ -107,9 +107,9 @@ async def _loaded(engines: tuple[Engine, Engine]) -> dict[str, object]:
         scene = suite.scene(task)
         session = await engine.open(scene.site, size=scene.size, seed=task.seed, start_time=scene.start_time)
         try:
-            await session.go(scene.url)
+            await session.goto(scene.url)
             await suite.set_up(task, session)
-            if await instruction_read(session) == task.instruction:
+            if await read_instruction(session) == task.instruction:
                 loaded.append(task.id)
         finally:
             await session.close()

@@ -16,7 +16,7 @@ from benchmarks.parts.beliefs import barred, beliefs, fallen, shared
 from benchmarks.parts.figures import say
 from benchmarks.parts.fleet import Fleet, fleet
 from benchmarks.parts.waiting import tail
-from vm_bridge.drivers.fake_journal import entries
+from vm_bridge.simulators.fake.call_log import read_entries
 
 MACHINES, MANAGERS, PROCESSES, HOLDERS = 20, 3, 3, 10
 PAUSE = 2.0
@@ -30,7 +30,7 @@ def measure(folder: Path, *, seconds: float = 60.0) -> dict[str, int]:
     with fleet(folder / "chaos", machines=MACHINES, workers=MANAGERS) as running:
         kills = _rage(running, folder, seconds)
         lost = MACHINES - _rested(running)
-    held, seen = beliefs(folder.glob("believed-*")), entries(running.journal)
+    held, seen = beliefs(folder.glob("believed-*")), read_entries(running.journal)
     double = shared(held) + fallen(seen) + barred(seen, held)
     say(f"{len(held)} leases, {len(seen)} calls, {kills} kills, {double} doubly held")
     return {"double_leases": double, "chaos_leases": len(held), "chaos_kills": kills, "lost_machines": lost}

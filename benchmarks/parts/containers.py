@@ -6,9 +6,9 @@ from pathlib import Path
 from statistics import median
 
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.docker import DockerHost
-from vm_bridge.hosts.docker_engine import Engine
-from vm_bridge.hosts.docker_tree import IMAGE, SYSTEM
+from vm_bridge.hosts.docker.container import IMAGE, SYSTEM_IMAGE
+from vm_bridge.hosts.docker.engine import ContainerEngine
+from vm_bridge.hosts.docker.host import DockerHost
 
 ROUNDS = 7
 
@@ -16,7 +16,7 @@ ROUNDS = 7
 def missing() -> str | None:
     """Why nothing can be measured here; None when it can."""
     try:
-        return None if Engine().has(SYSTEM) else f"the image {SYSTEM} is missing"
+        return None if ContainerEngine().has(SYSTEM_IMAGE) else f"the image {SYSTEM_IMAGE} is missing"
     except MachineGone as gone:
         return str(gone)
 

@@ -83,7 +83,7 @@ def web_processes(count: int) -> Iterator[list[int]]:
     command = (sys.executable, "-m", "daphne", "-b", HOST)
     processes = [
         subprocess.Popen(
-            [*command, "-p", str(port), "annotation_app.serving:application"],
+            [*command, "-p", str(port), "annotation_app.asgi_server:application"],
             cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
         for port in ports

@@ -200,7 +200,7 @@ def _share(count: int, part: int, parts: int) -> None:
 def _frames(copies: _Copies, keys: list[tuple[int, UUID]], draw: random.Random) -> None:
     """Assignments and episodes."""
     from annotation_app.accounts.models import User
-    from annotation_app.episodes.models import Desk, Episode
+    from annotation_app.episodes.models import Episode, EpisodeStateDocument
     from annotation_app.tasks.models import Assignment, Task
     from vocabulary.observations import Verdict
 
@@ -216,7 +216,7 @@ def _frames(copies: _Copies, keys: list[tuple[int, UUID]], draw: random.Random) 
         review="accepted",
         version=EPISODE * 3,
         catalogued=EPISODE * 3,
-        desk=Desk(capabilities=("click", "type_text"), verdict=Verdict(success=True, score=1)),
+        desk=EpisodeStateDocument(capabilities=("click", "type_text"), verdict=Verdict(success=True, score=1)),
         finished_at=START,
     )
     whole = _row(made)

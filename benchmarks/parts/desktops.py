@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.parts import peer
 from benchmarks.parts.desktops_bridge import LiveBridge, live_bridge
 from benchmarks.parts.figures import percentile, say
-from vm_bridge.client import BridgeClient
-from vm_bridge.hosts.local import LocalHost
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.machine import Lease, Machine
 from vocabulary.actions import Action, Click, MoveTo, OpenApp, PressKeys, RightClick, RunCommand, TypeText
 from vocabulary.tasks import Task

@@ -30,9 +30,9 @@ from benchmarks.parts.figures import percentile, say
 from benchmarks.parts.pilots import Pilot
 from benchmarks.parts.pooler import PGBOUNCER, pooler
 from benchmarks.parts.waiting import tail, until
-from vm_bridge.__main__ import bridge_app
+from vm_bridge.__main__ import create_bridge_app
 from vm_bridge.config import Config
-from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.simulators.fake.sandbox import FakeHost
 from vocabulary.actions import Action, Click
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -62,7 +62,7 @@ class Web:
     def start(self) -> "subprocess.Popen[bytes]":
         """In a host name of its own: what another host's process cannot know of it, this one cannot either."""
         daphne = f"{sys.executable} -m daphne --proxy-headers -b {LOOPBACK} -p {self.port}"
-        inside = f"hostname {self.host} && exec {daphne} annotation_app.serving:application"
+        inside = f"hostname {self.host} && exec {daphne} annotation_app.asgi_server:application"
         # Who is not root names a host in a user namespace; in one, root could not reach the socket of the database.
         mapped = ("--user", "--map-root-user") if os.geteuid() else ()
         command = ["unshare", *mapped, "--uts", "sh", "-c", inside]
@@ -249,7 +249,7 @@ async def _bridge(folder: Path, host: FakeHost, environment: dict[str, str]) -> 
         secret=environment["PILOTHOUSE_SECRET"], redis_url=_as_bridge(folder, environment["PILOTHOUSE_REDIS_URL"]),
         bridge_url=url, data=folder,
     )  # fmt: skip
-    server.config.app = bridge_app(config, host)
+    server.config.app = create_bridge_app(config, host)
     try:
         async with in_background(server.serve(sockets=[listener])) as serving:
             await until(lambda: server.started, READY_SECONDS, "the bridge serves")

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks.parts.beliefs import Belief
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Lease
 
@@ -39,7 +39,7 @@ class Holder:
         lease = await self._client.allocate(image="desktop", holder=self._name, user=user, ttl=TTL, wait=WAIT)
         self._believe(lease, lease.expires_at.timestamp())
         for _ in range(random.randrange(6)):
-            await self._client.machine(lease).hurry()
+            await self._client.machine(lease).skip_settle()
             await asyncio.sleep(random.random() * 0.2)
             if random.random() < 0.5:
                 lease = await self._client.renew(lease, ttl=TTL)

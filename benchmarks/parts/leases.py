@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.parts.figures import percentile, say
 from benchmarks.parts.fleet import Fleet, fleet
-from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake_journal import entries
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.simulators.fake.call_log import read_entries
 
 MACHINES, FEW = 5_000, 500
 SCRIPT = Path(__file__).with_name("leases.lua")
@@ -88,10 +88,10 @@ async def _reclaim(of: Fleet) -> list[float]:
     async with BridgeClient(of.url, of.secret) as client:
         for _ in range(RECLAIMS):
             lease = await client.allocate(image="desktop", holder="forgets", ttl=1 + 2 * random.random())
-            await client.machine(lease).hurry()  # so that the guest knows the token it is reset from
+            await client.machine(lease).skip_settle()  # so that the guest knows the token it is reset from
             ends[lease.machine_id, lease.fencing_token] = lease.expires_at.timestamp()
         await asyncio.sleep(max(ends.values()) + RECLAIM_BOUND - time.time())
-    resets = {(entry.machine, entry.token): entry.at for entry in entries(of.journal) if entry.event == "reset"}
+    resets = {(entry.machine, entry.token): entry.at for entry in read_entries(of.journal) if entry.event == "reset"}
     return [(resets[lease] - end) * 1000 for lease, end in ends.items()]
 
 

@@ -24,10 +24,10 @@ from benchmarks.parts.concurrency import run_together
 from benchmarks.parts.figures import say
 from benchmarks.parts.nano_trials import FEW, MINIWOB, Beside, Trial, counted, trials
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.browser import BrowserSandbox
+from vm_bridge.hosts.browser.host import BrowserSandbox
 from vm_bridge.machine import Machine
-from vm_bridge.suites.miniwob.suite import instruction_read
-from vm_bridge.suites.web.play import random_act
+from vm_bridge.suites.miniwob.suite import read_instruction
+from vm_bridge.suites.web.episodes import random_action
 from vocabulary.actions import CONTROL_KINDS, Action, Click, Finish
 from vocabulary.blobs import BlobRef
 from vocabulary.memory import Budget
@@ -184,7 +184,7 @@ async def attempt(sandbox: BrowserSandbox, decide: Decide, trial: Trial, seed: i
     task = trial.task(seed)
     seen = await view.prepare(task)
     if trial.suite == MINIWOB:
-        task = task.model_copy(update={"instruction": await sandbox.browser.read(1, instruction_read)})
+        task = task.model_copy(update={"instruction": await sandbox.browser.read(1, read_instruction)})
     while len(steps) < trial.most and not (seen.page is not None and seen.page.over):
         began = datetime.now(UTC)
         thought, action = await decide(view, task, tuple(steps), seen)
@@ -250,7 +250,7 @@ def at_random(trial: Trial, seed: int) -> Decide:
     ) -> tuple[str, Action | None]:
         if trial.suite == MINIWOB:
             return "", Click(x=dice.randrange(trial.size[0]), y=dice.randrange(trial.size[1]))
-        return "", random_act(dice, trial.size)
+        return "", random_action(dice, trial.size)
 
     return decide
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vm_bridge.suites.bundled import WEB_SUITES
-from vm_bridge.suites.web.manifest import SMALL
+from vm_bridge.suites.registry import WEB_SUITES
+from vm_bridge.suites.web.manifest import SMALL_SIZE
 from vocabulary.tasks import Task
 
 MINIWOB, DRILLS = "miniwob", "drills"
@@ -127,11 +127,11 @@ def trials(seeds: int = 20, level: int = 1) -> Iterator[Trial]:
                 most = min(acts + (1 if acts == 1 else MORE), WEB_SUITES[suite].make(name, level=level).max_steps)
                 blind = 6 if acts == 1 else FEW
                 first = min(FIRST, seeds)
-                yield Trial(suite, name, SMALL, acts, most, seeds, first, STILL, blind, chance=6, level=level)
+                yield Trial(suite, name, SMALL_SIZE, acts, most, seeds, first, STILL, blind, chance=6, level=level)
                 continue
             most = min(acts + max(MORE, acts // 2), WEB_SUITES[suite].make(name).max_steps)
             count = seeds // 2 if acts >= LONG else seeds
-            yield Trial(suite, name, SMALL, acts, most, count, min(FIRST, count), STILL, blind=2, chance=4)
+            yield Trial(suite, name, SMALL_SIZE, acts, most, count, min(FIRST, count), STILL, blind=2, chance=4)
 
 
 class Beside(NamedTuple):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.osworld import ensure_osworld
-from annotation_app.pools.uploads import upload_read
+from annotation_app.pools.task_files import task_file_read
 from benchmarks.parts.figures import say
-from vm_bridge.hosts.osworld import GuestHost
-from vm_bridge.hosts.osworld_means import Means
-from vm_bridge.osworld.process import REVERT, simulated_guest
+from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
+from vm_bridge.hosts.osworld.host import GuestHost
+from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
 from vocabulary.actions import TypeText
 
 FILE = Path(__file__).with_name("osworld_task.json")
@@ -27,14 +27,14 @@ def measure(folder: Path) -> dict[str, object]:
         say("Xtigervnc is not installed: no OSWorld task is played")
         return {}
     with simulated_guest(folder / "guest") as address:
-        means = Means(ensure_osworld(Console(sys.stderr)))
+        means = EvaluatorSettings(ensure_osworld(Console(sys.stderr)))
         return {"osworld_task_ok": asyncio.run(played(address, folder / "host", means))}
 
 
-async def played(address: str, folder: Path, means: Means) -> bool:
+async def played(address: str, folder: Path, means: EvaluatorSettings) -> bool:
     """Whether the task is judged as it stands, undone and done."""
-    (task,) = upload_read(FILE.read_bytes(), "osworld", "desktop").tasks
-    host = GuestHost(folder, [address], REVERT, means=means)
+    (task,) = task_file_read(FILE.read_bytes(), "osworld", "desktop").tasks
+    host = GuestHost(folder, [address], REVERT, settings=means)
     try:
         machine = (await host.create("osworld")).bind(1)
         await machine.prepare(task)

@@ -15,9 +15,9 @@ from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.runner import EpisodeRunner
 from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile
-from vm_bridge.drivers.fake import FakeSandbox
-from vm_bridge.drivers.fake_machine import FakeMachine
 from vm_bridge.machine import Machine
+from vm_bridge.simulators.fake.machine import FakeMachine
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vocabulary.actions import Action, Click
 from vocabulary.messages import Act, EpisodeState, Event, ProposalsReady
 from vocabulary.observations import Transition

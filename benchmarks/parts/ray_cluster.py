@@ -20,7 +20,7 @@ from annotation_app.operations.stack import ROOT
 from benchmarks.parts.fleet import Fleet, free, listens, running
 from benchmarks.parts.processes import below
 from benchmarks.parts.waiting import read_line, tail, wait_for
-from vm_bridge.cluster.places import Place
+from vm_bridge.cluster.placement import HostPlacement
 
 READY_SECONDS = 300.0
 NODES_SECONDS = 900.0
@@ -43,7 +43,7 @@ class Cluster:
         found = {}
         for host in self.fleet.get("hosts"):
             name = str(host["id"])
-            if place := Place.read(name):
+            if place := HostPlacement.read(name):
                 found[name] = next(node for node in self.nodes if node.startswith(place.node))
         return found
 

@@ -11,10 +11,10 @@ from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile, say
 from benchmarks.parts.ray_cluster import Cluster, cluster
 from benchmarks.parts.waiting import until
-from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake_journal import entries
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.machine import Lease
+from vm_bridge.simulators.fake.call_log import read_entries
 
 NODES, MACHINES, HOLDERS = 3, 8, 9
 CLAIMS = 200
@@ -33,7 +33,7 @@ def measure(folder: Path) -> dict[str, object]:
         folder / "ray", nodes=NODES, machines=MACHINES, warm={"desktop": HOLDERS}, settings=settings
     ) as placed:
         claims, losses, told = asyncio.run(_measured(placed, folder))
-        seen = entries(placed.fleet.journal)
+        seen = read_entries(placed.fleet.journal)
     held = beliefs(folder.glob("ray-believed-*"))
     double = shared(held) + fallen(seen) + barred(seen, held)
     say(f"{len(held)} leases, {len(losses)} lost with their nodes, {double} doubly held")
@@ -143,6 +143,6 @@ async def _ended(
         await until(lambda: not _waiting(lost), LOSS_SECONDS, lambda: f"{_waiting(lost)} hold another machine")
     for holder, lease in late:  # whoever wakes there must let nobody in
         with contextlib.suppress(BridgeError):
-            await holder.client.machine(lease).hurry()
+            await holder.client.machine(lease).skip_settle()
     recovered = [round((holder.told[1] - began) * 1000, 1) for holder in lost]
     return recovered, [round((holder.told[0] - began) * 1000, 1) for holder in lost]

@@ -21,7 +21,7 @@ from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import say
 from benchmarks.parts.nano_trials import Trial, trials
 from benchmarks.parts.servers.starting import started
-from vm_bridge.hosts.browser import BrowserSandbox
+from vm_bridge.hosts.browser.host import BrowserSandbox
 from vocabulary.memory import Budget
 from vocabulary.sampling import Sampling
 from vocabulary.tasks import Task

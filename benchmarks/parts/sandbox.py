@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from benchmarks.parts.figures import percentile, say
-from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.local.host import LocalHost
 from vocabulary.actions import MoveTo
 
 STARTS = 12

@@ -8,8 +8,8 @@ from pathlib import Path
 import simplejpeg
 
 from benchmarks.parts.figures import percentile, say
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vocabulary.actions import Click, RunCommand
 
 PROGRAM = (Path(__file__).parents[2] / "tests/integration/sandbox/redrawing.py").read_text()
@@ -60,12 +60,12 @@ async def measure(data: Path) -> dict[str, float]:
 
 
 async def _try(sandbox: LocalSandbox, arguments: tuple[str, ...], tally: Tally) -> None:
-    machine, desk = sandbox.bind(1), sandbox.desk(1)
-    await desk.write("redrawing.py", PROGRAM)
-    await desk.start(["python3", "redrawing.py", *arguments])
-    assert await desk.wait_for_window("redrawing")
+    machine, environment = sandbox.bind(1), sandbox.environment(1)
+    await environment.write("redrawing.py", PROGRAM)
+    await environment.start(["python3", "redrawing.py", *arguments])
+    assert await environment.wait_for_window("redrawing")
     await machine.observe(settle=True)
-    found = (await desk.run(["xwininfo", "-name", "redrawing"])).output
+    found = (await environment.run(["xwininfo", "-name", "redrawing"])).output
     x, y = (int(line.split()[-1]) for line in found.splitlines() if "Absolute upper-left" in line)
     click = Click(x=x + 100, y=y + 150)
     delay = int(arguments[1])

@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
-from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.sandbox import Sandbox
-from vm_bridge.streams.broadcast import Broadcasts
-from vm_bridge.streams.webrtc import WebRtc, offer_addresses
+from vm_bridge.streams.broadcast import BroadcastRegistry
+from vm_bridge.streams.webrtc import WebRtcServer, set_host_addresses
 from vocabulary.actions import RunCommand, WriteFile
 from vocabulary.tasks import Task
 
@@ -31,7 +31,7 @@ FPS, BITRATE = 30, 6_000_000
 def application(data: Path, count: int) -> Starlette:
     """Serves `count` desktops of the default image."""
     sandboxes: list[Sandbox] = []
-    webrtc = WebRtc(Broadcasts(fps=FPS, bitrate=BITRATE))
+    webrtc = WebRtcServer(BroadcastRegistry(fps=FPS, bitrate=BITRATE))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -88,5 +88,5 @@ def serve(app: Starlette) -> None:
 
 
 if __name__ == "__main__":
-    offer_addresses(("127.0.0.1",))
+    set_host_addresses(("127.0.0.1",))
     serve(application(Path(sys.argv[1]), int(sys.argv[2])))

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
 from benchmarks.parts.streaming_server import FPS, serve
-from vm_bridge.streams.webrtc import offer_addresses
+from vm_bridge.streams.webrtc import set_host_addresses
 
 SIZE = "1280x720"
 
@@ -40,5 +40,5 @@ def application() -> Starlette:
 
 
 if __name__ == "__main__":
-    offer_addresses(("127.0.0.1",))
+    set_host_addresses(("127.0.0.1",))
     serve(application())

@@ -19,15 +19,15 @@ import torch
 from PIL import Image
 
 from benchmarks.parts.servers.checkpoint import write
-from trainer import ppo, sft
-from trainer.advantages import Rollout, token_advantages
-from trainer.checkpoints import Checkpoint, checkpoint_load
-from trainer.packing import learned_logprobs, pack
-from trainer.rendering import Rendered, Renderer
+from trainer.algorithms import ppo, sft
+from trainer.data.packing import learned_logprobs, pack
+from trainer.data.rendering import Renderer, TokenizedSample
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
+from trainer.rl.advantages import Rollout, token_advantages
 from trainer.serve.engine import Engine
-from trainer.serve.protocol import Message, Sampling
-from trainer.serve.reader import Reader
-from trainer.toy.start import start_make
+from trainer.serve.prompt_encoder import PromptEncoder
+from trainer.serve.schemas import Message, Sampling
+from trainer.toy.warm_start import create_warm_start
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.samples import Sample
@@ -45,7 +45,7 @@ def main() -> None:
     figures = fine_tuned(folder, samples)
     figures["sft_peak_mb"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     figures["resume_exact"] = resumes(folder, samples)
-    figures["parity_max_logprob_diff"] = asyncio.run(parity(checkpoint_load(folder / "model")))
+    figures["parity_max_logprob_diff"] = asyncio.run(parity(load_checkpoint(folder / "model")))
     figures["gae_us_per_token"] = gae()
     figures["ppo_updates_per_s"] = reinforced(folder)
     print(json.dumps(figures))
@@ -71,10 +71,12 @@ def made(folder: Path) -> list[Sample]:
     return samples
 
 
-def rendered(folder: Path, samples: list[Sample], checkpoint: Checkpoint) -> list[Rendered]:
+def rendered(folder: Path, samples: list[Sample], checkpoint: Checkpoint) -> list[TokenizedSample]:
     """The samples as tokens."""
     renderer = Renderer(checkpoint, context=TOKENS)
-    return [renderer.worded(sample, lambda ref: (folder / f"{ref.sha256}.png").read_bytes()) for sample in samples]
+    return [
+        renderer.render_sample(sample, lambda ref: (folder / f"{ref.sha256}.png").read_bytes()) for sample in samples
+    ]
 
 
 def settings(folder: Path, out: str, updates: int) -> sft.Config:
@@ -98,7 +100,7 @@ def fine_tuned(folder: Path, samples: list[Sample]) -> dict[str, object]:
     lines = [json.loads(line) for line in (folder / "sft" / "log.jsonl").read_text().splitlines()][WARM:]
     return {
         "sft_tokens_per_s": round(sum(line["tokens"] for line in lines) / sum(line["seconds"] for line in lines)),
-        "sft_tokens": sum(len(one.ids) for one in rendered(folder, samples, checkpoint_load(folder / "model"))),
+        "sft_tokens": sum(len(one.ids) for one in rendered(folder, samples, load_checkpoint(folder / "model"))),
     }
 
 
@@ -109,13 +111,13 @@ def resumes(folder: Path, samples: list[Sample]) -> bool:
         for updates in each:
             sft.fit(settings(folder, out, updates), lambda loaded: rendered(folder, samples, loaded))
     torch.set_num_threads(os.cpu_count() or 1)
-    first, second = (checkpoint_load(folder / out / "update-000004").model.state_dict() for out in ("whole", "parts"))
+    first, second = (load_checkpoint(folder / out / "update-000004").model.state_dict() for out in ("whole", "parts"))
     return all(torch.equal(first[name], second[name]) for name in first)
 
 
 async def parity(checkpoint: Checkpoint) -> float:
     """The largest difference between what the server said of its replies and what the trainer finds, packed."""
-    reader = Reader(checkpoint, max_images=1, context=TOKENS)
+    reader = PromptEncoder(checkpoint, max_images=1, context=TOKENS)
     engine = Engine(checkpoint, context=TOKENS, rows=8, kept_tokens=TOKENS)
     samples = []
     try:
@@ -129,7 +131,9 @@ async def parity(checkpoint: Checkpoint) -> float:
             mask = (False,) * before + (True,) * len(ids)
             weights = tuple(map(float, mask))
             if checkpoint.model.config.image_token_id not in ids:
-                samples.append(Rendered("", number, "policy", (*prompt.ids, *ids), mask, weights, (), logprobs, True))
+                samples.append(
+                    TokenizedSample("", number, "policy", (*prompt.ids, *ids), mask, weights, (), logprobs, True)
+                )
     finally:
         engine.close()
     with torch.inference_mode():
@@ -160,7 +164,7 @@ def gae() -> float:
 def reinforced(folder: Path) -> float:
     """Updates of PPO a second in the toy world, playing included: 32 attempts each."""
     config = ppo.Config(
-        checkpoint=start_make(folder / "start", seed=0, updates=1),
+        checkpoint=create_warm_start(folder / "start", seed=0, updates=1),
         out=folder / "ppo",
         inbox=folder / "inbox",
         world="lights",

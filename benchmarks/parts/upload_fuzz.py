@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from annotation_app.pools.uploads import COLUMNS, Upload, UploadFormat, upload_read
+from annotation_app.pools.task_files import COLUMNS, TaskFile, UploadFormat, task_file_read
 
 TEXTS = (
     "Open the menu",
@@ -95,7 +95,7 @@ def uploads_fuzz(*, seed: int, count: int) -> Fuzzed:
     with_tasks, problems = 0, []
     for number, (kind, data) in enumerate(upload_files(seed=seed, count=count)):
         try:
-            upload = upload_read(data, kind, "desktop")
+            upload = task_file_read(data, kind, "desktop")
             problem = upload_problem(upload)
             with_tasks += bool(upload.tasks)
         except Exception as error:  # noqa: BLE001  # a crash is what is looked for
@@ -105,7 +105,7 @@ def uploads_fuzz(*, seed: int, count: int) -> Fuzzed:
     return Fuzzed(count, with_tasks, tuple(problems))
 
 
-def upload_problem(upload: Upload) -> str:
+def upload_problem(upload: TaskFile) -> str:
     """What is wrong with what was read of a file; empty where nothing is."""
     if not upload.tasks and not upload.faults:
         return "neither tasks nor faults"

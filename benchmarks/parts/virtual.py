@@ -12,11 +12,11 @@ from pathlib import Path
 from statistics import median
 
 from vm_bridge.errors import NoMachine
-from vm_bridge.hosts.qemu import IMAGE, QemuHost
-from vm_bridge.hosts.qemu_process import qemu_installed
-from vm_bridge.hosts.qemu_sandbox import QemuSandbox
-from vm_bridge.hosts.qemu_states import size_named
-from vm_bridge.virtual.base import INSTALLED, base_made
+from vm_bridge.hosts.qemu.host import IMAGE, QemuHost
+from vm_bridge.hosts.qemu.sandbox import QemuSandbox
+from vm_bridge.hosts.qemu.states import size_state_name
+from vm_bridge.hosts.qemu.virtual_machine import is_qemu_installed
+from vm_bridge.virtual.base_image import DEFAULT_DISKS_FOLDER, base_image_exists
 
 ROUNDS, ROUNDS_SECONDS = 7, 120.0
 """Rounds, and after how long none is begun any more: on a busy host an emulated machine takes minutes for one."""
@@ -25,9 +25,13 @@ MEMORY = 512
 
 def missing() -> str | None:
     """Why nothing can be measured here; None when it can."""
-    if not qemu_installed():
+    if not is_qemu_installed():
         return "QEMU is not installed"
-    return None if base_made(INSTALLED) else "the disk that `python -m vm_bridge.virtual` makes is missing"
+    return (
+        None
+        if base_image_exists(DEFAULT_DISKS_FOLDER)
+        else "the disk that `python -m vm_bridge.virtual` makes is missing"
+    )
 
 
 def measure(folder: Path) -> dict[str, object]:
@@ -50,7 +54,7 @@ async def _measure(folder: Path) -> dict[str, object]:
         ends = time.perf_counter() + ROUNDS_SECONDS
         while not loads or (len(loads) < ROUNDS and time.perf_counter() < ends):
             began = time.perf_counter()
-            await sandbox.machine.load(size_named(ready.manifest.width, ready.manifest.height))
+            await sandbox.machine.load(size_state_name(ready.manifest.width, ready.manifest.height))
             loads.append(time.perf_counter() - began)
             began = time.perf_counter()
             await sandbox.reset()

@@ -10,22 +10,22 @@ import pytest
 import pytest_asyncio
 
 from tests.contract.notes import AddressNotes, FileNotes, Notes
-from tests.integration.cluster.leasing import LeasingHost
-from tests.integration.cluster.placing import MARKS
-from tests.integration.cluster.placing import placed as placed
+from tests.integration.cluster.cluster_helpers import MARKS
+from tests.integration.cluster.cluster_helpers import placed as placed
+from tests.integration.cluster.host_helpers import LeasingHost
 from tests.integration.docker.machines import CONTAINER, docker_host, need_engine
 from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
 from tests.integration.windows.wine import MARKS as WINE
 from tests.integration.windows.wine import SECRET, Provided, wine_machine, wine_need
-from vm_bridge.drivers.fake import FakeHost
-from vm_bridge.hosts.browser import BrowserHost
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.osworld import GuestHost
-from vm_bridge.hosts.phone import PhoneHost
+from vm_bridge.hosts.browser.host import BrowserHost
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.osworld.host import GuestHost
+from vm_bridge.hosts.phone.simulated import PhoneHost
 from vm_bridge.hosts.windows import WindowsHost
 from vm_bridge.machine import Machine
-from vm_bridge.osworld.process import REVERT, simulated_guest
 from vm_bridge.sandbox import Host, Sandbox
+from vm_bridge.simulators.fake.sandbox import FakeHost
+from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
 
 IMAGES = {"fake": "desktop", "computer": "desktop", "qemu": "desktop-vm", "docker": CONTAINER, "placed": "desktop"}
 """Images that are called otherwise than the driver."""

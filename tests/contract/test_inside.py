@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.errors import InvalidAction, StaleLease
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.inside import TerminalFrame
+from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.machine import Machine
+from vm_bridge.machine_io import TerminalFrame
 from vm_bridge.sandbox import Host, Sandbox
+from vm_bridge.simulators.fake.sandbox import FakeHost
 from vocabulary.actions import (
     CallTool,
     DownloadFile,
@@ -55,7 +55,7 @@ async def machine(sandbox: Sandbox) -> Machine:
 
 
 async def test_a_file_goes_in_and_comes_out_as_it_was(machine: Machine) -> None:
-    ref = await machine.stage(DATA, "application/octet-stream")
+    ref = await machine.stage_upload(DATA, "application/octet-stream")
     assert ref == BlobRef.of(DATA, "application/octet-stream")
     put = await machine.perform(next(commands), UploadFile(path="a.bin", blob=ref))
     assert put.error is None

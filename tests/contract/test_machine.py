@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from tests.contract.notes import Notes
-from tests.integration.cluster.placing import placed as placed
+from tests.integration.cluster.cluster_helpers import placed as placed
 from vm_bridge.errors import (
     CannotRestore,
     CommandConflict,
@@ -112,7 +112,7 @@ async def test_a_higher_token_ends_a_lower_one(sandbox: Sandbox, notes: Notes) -
     with pytest.raises(StaleLease):
         await old.prepare(TASK)
     with pytest.raises(StaleLease):
-        await old.hurry()
+        await old.skip_settle()
     assert await notes.read(new, next(commands)) is None
 
 
@@ -183,7 +183,7 @@ async def test_text_crosses_the_clipboard(machine: Machine) -> None:
 
 
 async def test_hurry_without_a_settle_does_nothing(machine: Machine) -> None:
-    await machine.hurry()
+    await machine.skip_settle()
     assert (await machine.perform(next(commands), TypeText(text="a"))).after.rest == "rested"
 
 

@@ -9,9 +9,9 @@ import pytest
 import pytest_asyncio
 
 from tests.integration.network.conftest import answering, port_of
-from vm_bridge.drivers.fake import FakeHost, FakeSandbox
-from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.sandbox import Sandbox
+from vm_bridge.simulators.fake.sandbox import FakeHost, FakeSandbox
 from vocabulary.actions import RunCommand
 
 PORT = 5000

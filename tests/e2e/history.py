@@ -198,7 +198,7 @@ class History:
         policy = PolicyRef(name=revision.name, revision=revision.revision, dialect=revision.dialect, scripted=True)
         own: dict[str, Any] = {
             "episode_id": row.id,
-            "token": episodes.runner_take(episode_id=row.id, runner="history:1:a", seconds=600),
+            "token": episodes.runner_take_over(episode_id=row.id, runner="history:1:a", seconds=600),
         }
         episodes.episode_change(**own, fields={"status": "running", "capabilities": ("click", "type_text")})
         path = self.way(slips) if path is None else path
@@ -319,7 +319,7 @@ class History:
                 for row in Episode.objects.filter(task__pool=pool, status="finished")
             )
             Run.objects.filter(pk=run.pk).update(total=len(said))
-            judgements_store(run_id=run.pk, judge_id=self.judge_row.pk, said=said, refused=0, error="")
+            judgements_store(run_id=run.pk, judge_id=self.judge_row.pk, answers=said, refused=0, error="")
             run_end(run_id=run.pk, error="")
         for task in Task.objects.filter(pool=self.pools[2], finished__gt=0)[:3]:
             Task.objects.filter(pk=task.pk).update(gold=task.episodes.first())

@@ -13,7 +13,7 @@ from annotation_app.demo.contents import SPLIT
 from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS, Desk
-from trainer.trajectories import folder_open
+from trainer.data.trajectories import open_folder
 from vocabulary.actions import Finish
 
 SCRIPTS = scripts_load(DESKTOP)
@@ -77,7 +77,7 @@ async def test_from_the_desk_to_the_trainer(sign_in: SignIn, platform: Running, 
 
     folder = tmp_path / "export"
     platform.manage("export_trajectories", str(folder))
-    exported = {trajectory.id: trajectory for trajectory in folder_open(folder).trajectories()}
+    exported = {trajectory.id: trajectory for trajectory in open_folder(folder).trajectories()}
     trajectory = exported[episode["id"]]
     assert [step.index for step in trajectory.steps] == list(range(episode["steps"]))
     assert trajectory.verdict is not None

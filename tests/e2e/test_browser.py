@@ -19,7 +19,7 @@ from tests.e2e.test_pages import (
     assert_no_scrolling,
     show_in,
 )
-from trainer.trajectories import folder_open
+from trainer.data.trajectories import open_folder
 from vocabulary.actions import ChooseFiles, Click, PressKeys
 from vocabulary.messages import EpisodeState
 from vocabulary.observations import BrowserPage
@@ -128,7 +128,7 @@ async def test_a_game_is_accepted_overridden_undone_and_exported(
     await accept.click()
     await expect(accept).to_have_count(0, timeout=BOUND_MS)
     platform.manage("export_trajectories", str(tmp_path / "export"))
-    exported = {one.id: one for one in folder_open(tmp_path / "export").trajectories()}[desk.episode]
+    exported = {one.id: one for one in open_folder(tmp_path / "export").trajectories()}[desk.episode]
     assert [step.decision for step in exported.steps][:2] == ["accept", "override"]
     assert {step.before.page and step.before.page.clock for step in exported.steps} == {began.clock}
     assert {step.before.page and step.before.page.seed for step in exported.steps} == {exported.task.seed}

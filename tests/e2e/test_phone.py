@@ -13,7 +13,7 @@ from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS, Desk, open_queue
 from tests.e2e.test_pages import SCHEMES, SIZES, assert_accessible, assert_no_scrolling, show_in
-from trainer.trajectories import folder_open
+from trainer.data.trajectories import open_folder
 from vocabulary.actions import Click, Drag, LongPress, OpenApp, Point, PressHome, Swipe
 from vocabulary.dialects import dialect_named
 
@@ -105,7 +105,7 @@ async def test_a_task_by_accepting_and_overriding_reaches_the_export(
     await accept.click()
     await expect(accept).to_have_count(0, timeout=BOUND_MS)
     platform.manage("export_trajectories", str(tmp_path / "export"))
-    exported = {one.id: one for one in folder_open(tmp_path / "export").trajectories()}[desk.episode]
+    exported = {one.id: one for one in open_folder(tmp_path / "export").trajectories()}[desk.episode]
     assert [(step.decision, step.action.kind) for step in exported.steps][:5] == [
         ("accept", "click"),
         ("override", "long_press"),

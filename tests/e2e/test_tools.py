@@ -10,7 +10,7 @@ from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS, Desk, open_queue
 from tests.e2e.test_pages import assert_accessible, assert_no_scrolling
-from trainer.trajectories import folder_open
+from trainer.data.trajectories import open_folder
 from vocabulary.actions import CallTool, ReadFile, RunCode, RunCommand, TypeTerminal, UploadFile, WriteFile
 
 POOL, TASK = "Tools drill", "terminal/change_port"
@@ -165,7 +165,7 @@ async def test_a_task_is_done_from_the_panels(sign_in: SignIn, platform: Running
     await accept.click()
     await expect(accept).to_have_count(0, timeout=BOUND_MS)
     platform.manage("export_trajectories", str(tmp_path / "standing"))
-    exported = {one.id: one for one in folder_open(tmp_path / "standing").trajectories()}[desk.episode]
+    exported = {one.id: one for one in open_folder(tmp_path / "standing").trajectories()}[desk.episode]
     kinds = [type(step.action) for step in exported.steps]
     assert kinds[:5] == [ReadFile, WriteFile, UploadFile, RunCode, CallTool]
     assert set(kinds[5:-1]) == {TypeTerminal}
@@ -174,7 +174,7 @@ async def test_a_task_is_done_from_the_panels(sign_in: SignIn, platform: Running
     assert exported.verdict is not None
     assert exported.verdict.success
     platform.manage("export_trajectories", str(tmp_path / "whole"), "--undone")
-    whole = {one.id: one for one in folder_open(tmp_path / "whole").trajectories()}[desk.episode]
+    whole = {one.id: one for one in open_folder(tmp_path / "whole").trajectories()}[desk.episode]
     assert isinstance(whole.steps[1].action, RunCommand)
     assert [step.index for step in whole.steps if step.undone] == [1]
 

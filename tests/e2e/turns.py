@@ -14,7 +14,7 @@ from unittest import mock
 from annotation_app.accounts.models import User
 from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.models import Turn
-from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Reinforcement, Trials
+from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe, ReinforcementTraining
 from annotation_app.flywheel.services import ledger
 from annotation_app.imports.services import import_folder_take
 from annotation_app.policies.gate import Gate
@@ -22,7 +22,7 @@ from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
 from annotation_app.promotions.services import gate_set, policy_activate
 from annotation_app.tasks.models import Pool
-from tests.unit.annotation_app.test_trials import attempts_write
+from tests.unit.annotation_app.flywheel.test_trials import attempts_write
 
 NAME, POLICY, FIRST = "invented-lights", "toy", "start"
 SEEDS = 24
@@ -33,7 +33,7 @@ BEFORE, AFTER = {0, 1}, {1, 2, 3}
 """Of every four of the gate's seeds those that the active revision solves, and the candidate."""
 
 
-class Played(programs.Programs):
+class Played(programs.ProgramRunner):
     """Programs as they are, but for the trainer: it leaves what a training leaves, and its attempts are invented."""
 
     def run(self, command: Sequence[str], *, log: Path) -> str:
@@ -68,10 +68,10 @@ def turn_load() -> str:
     wheel = ledger.wheel_set(user=user, name=NAME, pool=NAME, recipe=_recipe())
     turn = ledger.turn_begin(user=user, wheel_id=wheel.pk)
     with (
-        mock.patch.object(engine, "Programs", Played),
+        mock.patch.object(engine, "ProgramRunner", Played),
         mock.patch.object(programs, "TRAINER", Path(sys.prefix)),
     ):
-        engine.turn_go(turn_id=turn.pk)
+        engine.turn_run(turn_id=turn.pk)
     turn.refresh_from_db()
     assert turn.state == "done", list(turn.stages.values_list("name", "code", "error"))
     return str(turn.pk)
@@ -93,9 +93,9 @@ def _recipe() -> Recipe:
     return Recipe(
         policy=POLICY,
         start="/start",
-        sft=Likelihood(updates=30, shares=MixShares(fresh=1, earlier=0, general=0)),
-        rl=Reinforcement(updates=4, settings={"world": "lights"}),
-        trials=Trials(world="toy", seeds=SEEDS),
+        sft=LikelihoodTraining(updates=30, shares=MixShares(fresh=1, earlier=0, general=0)),
+        rl=ReinforcementTraining(updates=4, settings={"world": "lights"}),
+        trials=GateTrials(world="toy", seeds=SEEDS),
     )
 
 

@@ -10,8 +10,8 @@ else:
     import torch
 
     from benchmarks.parts.servers.checkpoint import write
-    from trainer.checkpoints import Checkpoint, checkpoint_load
-    from trainer.serve.reader import Reader
+    from trainer.model.checkpoints import Checkpoint, load_checkpoint
+    from trainer.serve.prompt_encoder import PromptEncoder
 
     torch.set_num_threads(1)  # side by side with other tests, more of them only wait for each other
 
@@ -20,9 +20,9 @@ else:
         """A random model in single precision."""
         folder = tmp_path_factory.mktemp("model") / "tiny"
         write(folder, seed=0)
-        return checkpoint_load(folder)
+        return load_checkpoint(folder)
 
     @pytest.fixture
-    def reader(checkpoint: Checkpoint) -> Reader:
+    def reader(checkpoint: Checkpoint) -> PromptEncoder:
         """What reads conversations for it."""
-        return Reader(checkpoint, max_images=5, context=2048)
+        return PromptEncoder(checkpoint, max_images=5, context=2048)

@@ -8,16 +8,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from trainer.advantages import (
+from trainer.rl.advantages import (
     Rollout,
     adaptive_lambda,
     explained_variance,
     group_advantages,
+    has_reward_variance,
     moments,
     tail_values,
     token_advantages,
     turn_advantages,
-    varied,
     whiten,
 )
 
@@ -266,7 +266,7 @@ def test_a_group_is_compared_with_itself() -> None:
     spread = math.sqrt(((2 / 3) ** 2 + 2 * (1 / 3) ** 2) / 2)
     found = group_advantages(rewards, groups, epsilon=0.0)[:3]
     assert found.tolist() == pytest.approx([2 / 3 / spread, -1 / 3 / spread, -1 / 3 / spread])
-    assert varied(rewards, groups).tolist() == [True, True, True, False, False, False]
+    assert has_reward_variance(rewards, groups).tolist() == [True, True, True, False, False, False]
 
 
 def test_a_group_of_one_mind_says_exactly_nothing() -> None:

@@ -3,8 +3,8 @@
 import torch
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from trainer.attention import lengths_of, packed_attention
-from trainer.checkpoints import Checkpoint
+from trainer.model.attention import packed_attention, sample_lengths
+from trainer.model.checkpoints import Checkpoint
 
 LENGTHS = (3, 1, 5)
 COUNT = torch.cat([torch.arange(length) for length in LENGTHS])
@@ -34,8 +34,8 @@ def masked() -> torch.Tensor:
 
 
 def test_lengths_are_read_from_the_count() -> None:
-    assert lengths_of(COUNT) == [*LENGTHS]
-    assert lengths_of(torch.arange(4)) == [4]
+    assert sample_lengths(COUNT) == [*LENGTHS]
+    assert sample_lengths(torch.arange(4)) == [4]
 
 
 def test_samples_alone_are_what_a_mask_makes_of_them() -> None:

@@ -12,14 +12,14 @@ from PIL import Image
 from pydantic import ValidationError
 
 from benchmarks.parts.servers.checkpoint import token_id
-from tests.trainer.making import CLICK, TYPED, folder_write
+from tests.trainer.examples import CLICK, TYPED, write_attempt_folder
 from tests.unit.vocabulary.examples import trajectory
 from trainer.__main__ import main
-from trainer.checkpoints import Checkpoint, checkpoint_load
-from trainer.ct import Config, Source, run
-from trainer.curves import LOG
+from trainer.algorithms.ct import Config, Source, run
+from trainer.data.rendering import Renderer, TokenizedSample
 from trainer.errors import CheckpointMismatched, NothingToLearn, SampleTooLong, SampleUnreadable
-from trainer.rendering import Rendered, Renderer
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
+from trainer.runtime.metrics import LOG
 
 PAD, BOUNDARY = token_id("image_pad"), token_id("endoftext")
 
@@ -30,7 +30,7 @@ def png(shade: int = 90) -> bytes:
     return data.getvalue()
 
 
-def learned(samples: Sequence[Rendered]) -> list[int]:
+def learned(samples: Sequence[TokenizedSample]) -> list[int]:
     return [token for one in samples for token, flag in zip(one.ids, one.mask, strict=True) if flag]
 
 
@@ -105,7 +105,7 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(quick: Config, tmp_path: Path)
     ended = quick.model_copy(update={"out": tmp_path / "ended"})
     run(ended.model_copy(update={"updates": 3}))
     again = run(ended)
-    first, second = (checkpoint_load(folder).model.state_dict() for folder in (whole, again))
+    first, second = (load_checkpoint(folder).model.state_dict() for folder in (whole, again))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert [{**line, "seconds": 0} for line in log(quick.out)] == [{**line, "seconds": 0} for line in log(ended.out)]
     sources = {**quick.sources, "chat": quick.sources["chat"].model_copy(update={"share": 3})}
@@ -115,12 +115,12 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(quick: Config, tmp_path: Path)
 
 def test_attempts_that_come_later_join_the_mix(checkpoint: Checkpoint, quick: Config, tmp_path: Path) -> None:
     inbox, attempt = tmp_path / "inbox", trajectory(CLICK)
-    folder_write(inbox / "1", attempt)
+    write_attempt_folder(inbox / "1", attempt)
     agent = Source(kind="trajectories", paths=(inbox,), share=300, follow=True)
     sources = {**quick.sources, "agent/own": agent}
     following = quick.model_copy(update={"sources": sources, "tokens": 2048, "updates": 3, "sequences": 3})
     run(following)
-    folder_write(inbox / "2", attempt.model_copy(update={"id": "2"}))
+    write_attempt_folder(inbox / "2", attempt.model_copy(update={"id": "2"}))
     longer = following.model_copy(update={"updates": 12})
     whole = run(longer)
     passes = json.loads((quick.out / "agent%2Fown-joined.json").read_text())
@@ -129,9 +129,9 @@ def test_attempts_that_come_later_join_the_mix(checkpoint: Checkpoint, quick: Co
     shutil.copytree(quick.out, ended)
     for update in (6, 9, 12):
         shutil.rmtree(ended / f"update-{update:06}")
-    folder_write(inbox / "0", attempt.model_copy(update={"id": "0"}))
+    write_attempt_folder(inbox / "0", attempt.model_copy(update={"id": "0"}))
     again = run(longer.model_copy(update={"out": ended}))
-    first, second = (checkpoint_load(folder).model.state_dict() for folder in (whole, again))
+    first, second = (load_checkpoint(folder).model.state_dict() for folder in (whole, again))
     assert all(torch.equal(first[name], second[name]) for name in first)
     with pytest.raises(ValidationError, match="only trajectories"):
         Source(kind="documents", paths=(inbox,), share=1, follow=True)
@@ -148,7 +148,7 @@ def test_a_source_without_a_sample_is_refused(quick: Config, tmp_path: Path) -> 
 def test_the_command_mixes_attempts_in(
     checkpoint: Checkpoint, quick: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = folder_write(tmp_path / "agent", trajectory(CLICK, TYPED))
+    folder = write_attempt_folder(tmp_path / "agent", trajectory(CLICK, TYPED))
     told = json.loads(quick.model_dump_json())
     told["sources"]["agent"] = {"kind": "trajectories", "paths": [str(folder)], "share": 1}
     (tmp_path / "ct.json").write_text(json.dumps({**told, "tokens": 8192, "updates": 1, "sequences": 3}))

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.trainer.making import read, sample
-from trainer.attempts import Attempt, flattened
-from trainer.checkpoints import Checkpoint
-from trainer.grpo import Config, Grpo
-from trainer.onpolicy import Given
-from trainer.rendering import Rendered, Renderer
-from trainer.runs import State, optimiser_of
+from tests.trainer.examples import read, sample
+from trainer.algorithms.grpo import Config, Grpo
+from trainer.data.rendering import Renderer, TokenizedSample
+from trainer.model.checkpoints import Checkpoint
+from trainer.rl.attempts import Attempt, flatten_attempts
+from trainer.rl.training_loop import LearnerContext
+from trainer.runtime.runs import RunState, create_optimiser
 
 CONFIG = Config(
     checkpoint=Path("start"), out=Path("run"), inbox=Path("inbox"), tokens=512, warmup=1, learning_rate=1e-3
@@ -29,17 +29,17 @@ def attempts(checkpoint: Checkpoint, *wins: tuple[str, bool]) -> list[Attempt]:
     ]
 
 
-def drawn(renderer: Renderer, number: int) -> Rendered:
-    made = renderer.worded(sample(number, target=f"Action: click({number})"), read)
+def drawn(renderer: Renderer, number: int) -> TokenizedSample:
+    made = renderer.render_sample(sample(number, target=f"Action: click({number})"), read)
     return replace(made, actor="policy", logprobs=(-5.0,) * sum(made.mask), exact=True)
 
 
 def learned(checkpoint: Checkpoint, found: list[Attempt]) -> tuple[dict[str, float], dict[str, torch.Tensor]]:
     """The figures of an update, and the weights after it."""
     own = replace(checkpoint, model=deepcopy(checkpoint.model))
-    optimiser = optimiser_of(list(own.model.parameters()), CONFIG)
-    learner = Grpo(Given(own, optimiser, State(data="", config={}), None), CONFIG)
-    return learner.learn(found, flattened(found), 1), own.model.state_dict()
+    optimiser = create_optimiser(list(own.model.parameters()), CONFIG)
+    learner = Grpo(LearnerContext(own, optimiser, RunState(data="", config={}), None), CONFIG)
+    return learner.learn(found, flatten_attempts(found), 1), own.model.state_dict()
 
 
 def test_a_group_of_one_mind_changes_nothing_of_what_the_others_teach(checkpoint: Checkpoint) -> None:

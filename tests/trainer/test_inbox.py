@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import wait_until
-from trainer.attempts import Attempt
+from trainer.data.inbox import REASONS, Inbox
+from trainer.data.trajectories import waiting_folders
 from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
-from trainer.inbox import REASONS, Inbox
-from trainer.trajectories import waiting
+from trainer.rl.attempts import Attempt
 from vocabulary.inboxes import REFUSED, SHORT, TAKEN, Short
 
 
@@ -36,11 +36,11 @@ def test_the_oldest_are_taken_and_the_others_stay(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path, patience=0)
     taken = inbox.take(2, one, anything)
     assert taken.folders == ("1", "2")
-    assert waiting(tmp_path) == ["1", "2", "3"], "nothing leaves before it was learned from"
-    inbox.settle(taken.folders)
-    assert waiting(tmp_path) == ["3"]
+    assert waiting_folders(tmp_path) == ["1", "2", "3"], "nothing leaves before it was learned from"
+    inbox.discard(taken.folders)
+    assert waiting_folders(tmp_path) == ["3"]
     assert {folder.name for folder in (tmp_path / TAKEN).iterdir()} == {"1", "2"}
-    inbox.settle(taken.folders)  # once more, as after a restart
+    inbox.discard(taken.folders)  # once more, as after a restart
 
 
 def test_a_folder_is_taken_whole(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_what_does_not_come_is_an_error(tmp_path: Path) -> None:
     put(tmp_path, "1")
     with pytest.raises(RolloutsMissing, match="1 of 2"):
         Inbox(tmp_path, patience=0).take(2, one, anything)
-    assert waiting(tmp_path) == ["1"]
+    assert waiting_folders(tmp_path) == ["1"]
 
 
 def test_who_plays_is_told_what_is_missing_until_it_is_there(tmp_path: Path) -> None:

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import torch
 
-from tests.trainer.making import CLICK, read, sample
+from tests.trainer.examples import CLICK, read, sample
 from tests.unit.vocabulary.examples import trajectory
-from trainer.attempts import Attempt, Interface, compared_as, flattened, interface_of
-from trainer.checkpoints import Checkpoint, checkpoint_load
-from trainer.critics import INTERFACES, Critics, interfaces_of
-from trainer.improvement import minibatches, sequences
-from trainer.onpolicy import Given
-from trainer.ppo import Config, Ppo, explained_apart
-from trainer.rendering import Renderer
-from trainer.runs import learning, optimiser_of, state_of
+from trainer.algorithms.ppo import Config, Ppo, explained_variance_by_interface
+from trainer.data.rendering import Renderer
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
+from trainer.rl.attempts import Attempt, Interface, attempt_interface, comparison_group, flatten_attempts
+from trainer.rl.critics import INTERFACES, CriticSet, token_interfaces
+from trainer.rl.policy_updates import minibatches, sequences
+from trainer.rl.training_loop import LearnerContext
+from trainer.runtime.runs import create_optimiser, initial_state, trainable_weights
 from vocabulary.dialect import ChatMessage, TextPart
 from vocabulary.tools import Tool
 
@@ -31,7 +31,7 @@ def attempts(checkpoint: Checkpoint) -> list[Attempt]:
             asked = sample(number, target=f"click({number})")
             if interface == "functions":
                 asked = replace(asked, messages=(OFFERED, *asked.messages))
-            said = renderer.worded(asked, read)
+            said = renderer.render_sample(asked, read)
             logprobs = (-3.0,) * sum(said.mask)
             step = replace(said, actor="policy", logprobs=logprobs, exact=True)
             won = number % 2 == 1 if interface == "gui" else number > 0
@@ -54,12 +54,14 @@ def attempts(checkpoint: Checkpoint) -> list[Attempt]:
 
 def test_what_was_offered_tells_the_interface() -> None:
     plain = trajectory(CLICK)
-    assert interface_of(plain) == "gui"
-    assert interface_of(plain.model_copy(update={"capabilities": ("click", "call_tool")})) == "gui", "nothing to call"
+    assert attempt_interface(plain) == "gui"
+    assert attempt_interface(plain.model_copy(update={"capabilities": ("click", "call_tool")})) == "gui", (
+        "nothing to call"
+    )
     coded = plain.model_copy(update={"capabilities": ("click", "run_code")})
     tooled = plain.model_copy(update={"tools": (Tool(name="mail.send"),)})
-    assert interface_of(coded) == interface_of(tooled) == "functions"
-    assert len({compared_as(one) for one in (plain, coded, tooled)}) == 2, "groups are of one interface"
+    assert attempt_interface(coded) == attempt_interface(tooled) == "functions"
+    assert len({comparison_group(one) for one in (plain, coded, tooled)}) == 2, "groups are of one interface"
 
 
 def test_one_critic_learns_what_attempts_by_both_come_to(checkpoint: Checkpoint, tmp_path: Path) -> None:
@@ -74,11 +76,11 @@ def test_one_critic_learns_what_attempts_by_both_come_to(checkpoint: Checkpoint,
         tokens=1024,
         warmup=1,
     )
-    loaded = checkpoint_load(checkpoint.path)
-    optimiser = optimiser_of(learning(loaded.model, vision=False), config)
-    ppo = Ppo(Given(loaded, optimiser, state_of(config, "attempts"), None), config)
+    loaded = load_checkpoint(checkpoint.path)
+    optimiser = create_optimiser(trainable_weights(loaded.model, vision=False), config)
+    ppo = Ppo(LearnerContext(loaded, optimiser, initial_state(config, "attempts"), None), config)
     made = attempts(loaded)
-    flat = flattened(made)
+    flat = flatten_attempts(made)
     first = ppo.learn(made, flat, 1)
     for update in range(2, 40):
         last = ppo.learn(made, flat, update)
@@ -93,12 +95,12 @@ def test_one_critic_learns_what_attempts_by_both_come_to(checkpoint: Checkpoint,
 def test_a_critic_for_each_learns_of_its_own_alone(checkpoint: Checkpoint, tmp_path: Path) -> None:
     config = Config(checkpoint=checkpoint.path, out=tmp_path, inbox=tmp_path, learning_rate=3e-3, tokens=1024, warmup=1)
     made = attempts(checkpoint)
-    flat = flattened(made)
-    interfaces = interfaces_of(made, flat)
-    model = checkpoint_load(checkpoint.path).model
+    flat = flatten_attempts(made)
+    interfaces = token_interfaces(made, flat)
+    model = load_checkpoint(checkpoint.path).model
     parts, (batch,) = sequences(flat, model, config, 1), [*minibatches(flat, model, config, 1)]
     returns = torch.full((len(flat.owner),), 1.0)
-    critics = Critics(checkpoint.path, None, "apart", config)
+    critics = CriticSet(checkpoint.path, None, "apart", config)
     assert not critics.values(parts, interfaces).any(), "both begin as one that expects nothing"
     of_one = flat.weights * (interfaces == INTERFACES.index("functions"))
     for update in range(1, 5):
@@ -108,15 +110,15 @@ def test_a_critic_for_each_learns_of_its_own_alone(checkpoint: Checkpoint, tmp_p
     assert after[of_one > 0].min() > 0
     assert not after[of_one == 0].any(), "what nobody learned of is as it was"
     critics.write(tmp_path / "critics")
-    begun = Critics(tmp_path / "critics", None, "apart", config)
+    begun = CriticSet(tmp_path / "critics", None, "apart", config)
     assert torch.equal(begun.values(parts, interfaces), after)
-    shared = Critics(tmp_path / "critics" / "functions", None, "shared", config).values(parts, interfaces)
+    shared = CriticSet(tmp_path / "critics" / "functions", None, "shared", config).values(parts, interfaces)
     assert torch.equal(shared[of_one > 0], after[of_one > 0])
     assert shared[of_one == 0].any(), "shared, it speaks of all"
 
 
 def test_of_one_interface_nothing_is_told_apart(checkpoint: Checkpoint) -> None:
     made = [one for one in attempts(checkpoint) if one.interface == "gui"]
-    flat = flattened(made)
+    flat = flatten_attempts(made)
     nothing = torch.zeros(len(flat.owner))
-    assert explained_apart(interfaces_of(made, flat), nothing, nothing, flat.weights) == {}
+    assert explained_variance_by_interface(token_interfaces(made, flat), nothing, nothing, flat.weights) == {}

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from trainer.losses import (
+from trainer.rl.losses import (
     KLKind,
     desirability_loss,
     importance_weights,

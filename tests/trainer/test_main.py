@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trainer.__main__ import COMMANDS, main
-from trainer.checkpoints import Checkpoint
+from trainer.model.checkpoints import Checkpoint
 
 
 def test_commands_are_listed_without_torch() -> None:
@@ -24,7 +24,7 @@ def test_help_says_what_every_setting_means(command: str, capsys: pytest.Capture
         main([command, "--help"])
     assert ended.value.code == 0
     told = capsys.readouterr().out
-    for name, field in import_module(f"trainer.{command}").Config.model_fields.items():
+    for name, field in import_module(COMMANDS[command]).Config.model_fields.items():
         assert field.description, f"{name} has no docstring"
         assert f"  {name}: " in told
         assert field.description.splitlines()[0] in told

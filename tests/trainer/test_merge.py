@@ -11,12 +11,12 @@ from safetensors.torch import load_file, save_file
 
 from benchmarks.parts.servers.checkpoint import write
 from trainer.__main__ import main
-from trainer.checkpoints import checkpoint_load
-from trainer.config import config_read
-from trainer.deltas import added, dropped, elected, source_of, trimmed
+from trainer.config import read_config
 from trainer.errors import CheckpointMismatched, CheckpointUnusable, ConfigInvalid, OutputExists
-from trainer.merge import HEAD, Config, Part, run
-from trainer.shards import INDEX, SINGLE, Shards, planned
+from trainer.model.checkpoints import load_checkpoint
+from trainer.model.merge import HEAD, Config, MergePart, run
+from trainer.model.shards import INDEX, SINGLE, ShardedTensors, plan_files
+from trainer.model.weight_deltas import drop, elect_sign, part_generator, trim, weighted_sum
 
 QUERY = "model.layers.0.self_attn.q_proj.weight"
 
@@ -31,7 +31,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def merged(out: Path, *parts: tuple[Path, float], **more: Any) -> Path:
-    return run(Config(parts=tuple(Part(checkpoint=path, weight=weight) for path, weight in parts), out=out, **more))
+    return run(
+        Config(parts=tuple(MergePart(checkpoint=path, weight=weight) for path, weight in parts), out=out, **more)
+    )
 
 
 def changed(source: Path, target: Path, change: dict[str, torch.Tensor | None], **config: Any) -> Path:
@@ -52,7 +54,7 @@ def test_a_merge_is_the_weighted_mean(pair: tuple[Path, Path], tmp_path: Path) -
         expected = first[name].double() * 0.25 + second[name].double() * 0.75
         assert tensor.dtype == torch.bfloat16
         assert torch.allclose(tensor.double(), expected, rtol=2**-8), name
-    checkpoint_load(out)
+    load_checkpoint(out)
     assert json.loads((out / "merged.json").read_text())["parts"][1]["weight"] == 0.75
 
 
@@ -63,27 +65,27 @@ def test_one_part_is_itself(pair: tuple[Path, Path], tmp_path: Path) -> None:
 
 def test_the_largest_changes_are_kept() -> None:
     delta = torch.tensor([[0.1, -3.0], [2.0, 0.5]])
-    assert trimmed(delta, 0.5).tolist() == [[0, -3], [2, 0]]
-    assert trimmed(delta, 0.01).tolist() == [[0, -3], [0, 0]], "one at least"
-    assert torch.equal(trimmed(delta, 1.0), delta)
+    assert trim(delta, 0.5).tolist() == [[0, -3], [2, 0]]
+    assert trim(delta, 0.01).tolist() == [[0, -3], [0, 0]], "one at least"
+    assert torch.equal(trim(delta, 1.0), delta)
 
 
 def test_what_is_dropped_is_made_up_for() -> None:
     delta = torch.arange(1, 4001, dtype=torch.float64)
-    found = dropped(delta, 0.25, source_of(1, "a", 0))
+    found = drop(delta, 0.25, part_generator(1, "a", 0))
     kept = found != 0
     assert torch.equal(found[kept], delta[kept] * 4)
     assert 900 < int(kept.sum()) < 1100
     assert float(found.mean()) == pytest.approx(float(delta.mean()), rel=0.1)
-    assert torch.equal(found, dropped(delta, 0.25, source_of(1, "a", 0)))
-    assert not torch.equal(found, dropped(delta, 0.25, source_of(1, "a", 1)))
+    assert torch.equal(found, drop(delta, 0.25, part_generator(1, "a", 0)))
+    assert not torch.equal(found, drop(delta, 0.25, part_generator(1, "a", 1)))
 
 
 def test_the_heavier_sign_wins_and_the_others_have_no_say() -> None:
     deltas = torch.tensor([[1.0, -2.0, 3.0, 0.0, 0.0], [3.0, 4.0, -1.0, 0.0, 8.0]]).unbind()
-    assert elected(deltas, [0.5, 0.5]).tolist() == [2, 4, 3, 0, 8]
-    assert elected(deltas, [0.75, 0.25]).tolist() == [1.5, -2, 3, 0, 8]
-    assert added(deltas, [0.75, 0.25]).tolist() == [1.5, -0.5, 2, 0, 2]
+    assert elect_sign(deltas, [0.5, 0.5]).tolist() == [2, 4, 3, 0, 8]
+    assert elect_sign(deltas, [0.75, 0.25]).tolist() == [1.5, -2, 3, 0, 8]
+    assert weighted_sum(deltas, [0.75, 0.25]).tolist() == [1.5, -0.5, 2, 0, 2]
 
 
 def test_differences_from_a_start_are_merged(pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -97,8 +99,8 @@ def test_differences_from_a_start_are_merged(pair: tuple[Path, Path], tmp_path: 
         assert torch.allclose(kept[name].float(), tensor.float(), rtol=2**-6, atol=2**-8), "no drop: an interpolation"
     start, first, second = (load_file(folder / SINGLE) for folder in (base, *pair))
     found = load_file(merged(tmp_path / "ties", *parts, method="ties", base=base, density=0.2, strength=0.5) / SINGLE)
-    changes = [trimmed(one[QUERY].float() - start[QUERY].float(), 0.2) for one in (first, second)]
-    expected = start[QUERY].float() + 0.5 * elected(changes, [0.25, 0.75])
+    changes = [trim(one[QUERY].float() - start[QUERY].float(), 0.2) for one in (first, second)]
+    expected = start[QUERY].float() + 0.5 * elect_sign(changes, [0.25, 0.75])
     assert torch.equal(found[QUERY], expected.to(torch.bfloat16))
     assert float((found[QUERY] == start[QUERY]).float().mean()) > 0.5, "most of it is as it began"
     again = [merged(tmp_path / name, *parts, method="dare_ties", base=base) / SINGLE for name in ("a", "b")]
@@ -108,7 +110,7 @@ def test_differences_from_a_start_are_merged(pair: tuple[Path, Path], tmp_path: 
 @pytest.mark.parametrize("told", [{"method": "ties"}, {"base": "somewhere"}])
 def test_a_start_belongs_to_differences(told: dict[str, Any], pair: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="base"):
-        Config(parts=(Part(checkpoint=pair[0]),), out=tmp_path / "out", **told)
+        Config(parts=(MergePart(checkpoint=pair[0]),), out=tmp_path / "out", **told)
 
 
 def test_files_are_bounded_and_read_again(pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -120,19 +122,19 @@ def test_files_are_bounded_and_read_again(pair: tuple[Path, Path], tmp_path: Pat
     assert set(json.loads((split / INDEX).read_text())["weight_map"]) == set(load_file(whole / SINGLE))
     again = merged(tmp_path / "again", (split, 1.0))
     assert (again / SINGLE).read_bytes() == (whole / SINGLE).read_bytes()
-    one, other = (checkpoint_load(folder).model.state_dict() for folder in (whole, split))
+    one, other = (load_checkpoint(folder).model.state_dict() for folder in (whole, split))
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
 def test_a_tensor_larger_than_a_file_has_its_own() -> None:
-    assert planned([("a", 5), ("b", 50), ("c", 4), ("d", 6)], 10) == [["a"], ["b"], ["c", "d"]]
+    assert plan_files([("a", 5), ("b", 50), ("c", 4), ("d", 6)], 10) == [["a"], ["b"], ["c", "d"]]
 
 
 @pytest.mark.parametrize("weights", [(0.5, 0.6), (1.5, -0.5), (0.0, 0.0)])
 def test_weights_are_convex(pair: tuple[Path, Path], tmp_path: Path, weights: tuple[float, float]) -> None:
     parts = [{"checkpoint": str(path), "weight": weight} for path, weight in zip(pair, weights, strict=True)]
     with pytest.raises(ConfigInvalid, match=r"sum to|greater than or equal"):
-        config_read(Config, None, [f"parts={json.dumps(parts)}", f"out={tmp_path / 'out'}"])
+        read_config(Config, None, [f"parts={json.dumps(parts)}", f"out={tmp_path / 'out'}"])
 
 
 def test_other_models_are_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_a_tied_head_is_not_there_twice(pair: tuple[Path, Path], tmp_path: Path)
     bare = changed(pair[0], tmp_path / "bare", {HEAD: None}, tie_word_embeddings=True)
     twice = changed(pair[1], tmp_path / "twice", {}, tie_word_embeddings=True)
     out = merged(tmp_path / "out", (bare, 0.5), (twice, 0.5))
-    assert HEAD not in Shards(out).names
+    assert HEAD not in ShardedTensors(out).names
 
 
 def test_what_is_there_is_left_alone(pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -184,7 +186,7 @@ def test_an_adapter_is_folded(pair: tuple[Path, Path], tmp_path: Path) -> None:
     down, up = torch.randn(2, 128), torch.randn(128, 2)
     tensors = {f"{module}.lora_A.weight": down, f"{module}.lora_B.weight": up}
     lora = adapter(tmp_path / "lora", tensors)
-    parts = (Part(checkpoint=pair[0], weight=0.5, adapter=lora), Part(checkpoint=pair[1], weight=0.5))
+    parts = (MergePart(checkpoint=pair[0], weight=0.5, adapter=lora), MergePart(checkpoint=pair[1], weight=0.5))
     out = run(Config(parts=parts, out=tmp_path / "out"))
     first, second, found = (load_file(folder / SINGLE) for folder in (*pair, out))
     expected = 0.5 * (first[QUERY].float() + 4 * up @ down) + 0.5 * second[QUERY].float()
@@ -209,7 +211,7 @@ def test_adapters_that_are_something_else_are_refused(pair: tuple[Path, Path], t
     ]  # fmt: skip
     for path, error, told in odd:
         with pytest.raises(error, match=told):
-            run(Config(parts=(Part(checkpoint=pair[0], adapter=path),), out=tmp_path / "out"))
+            run(Config(parts=(MergePart(checkpoint=pair[0], adapter=path),), out=tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 

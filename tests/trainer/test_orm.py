@@ -7,14 +7,24 @@ from typing import Any
 import pytest
 import torch
 
-from tests.trainer.making import CLICK, TYPED, folder_write, read, sample
+from tests.trainer.examples import CLICK, TYPED, read, sample, write_attempt_folder
 from tests.unit.vocabulary.examples import trajectory
 from trainer.__main__ import main
-from trainer.checkpoints import Checkpoint, checkpoint_load
-from trainer.curves import LOG
+from trainer.algorithms.orm import (
+    ANSWERS,
+    HELD_OUT,
+    Config,
+    Question,
+    balance_outcomes,
+    is_held_out,
+    read_questions,
+    run,
+    scores,
+)
+from trainer.data.rendering import Renderer
 from trainer.errors import NothingToLearn
-from trainer.orm import ANSWERS, HELD_OUT, Config, Question, balanced, is_held_out, questions_read, run, scores
-from trainer.rendering import Renderer
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
+from trainer.runtime.metrics import LOG
 from vocabulary.observations import Verdict
 from vocabulary.verdicts import vote_read
 
@@ -31,7 +41,9 @@ def config_of(checkpoint: Checkpoint, out: Path, **more: Any) -> Config:
 def four(_: Config, checkpoint: Checkpoint) -> list[Question]:
     """Four attempts; three failed."""
     renderer = Renderer(checkpoint, context=256)
-    asked = [tuple(renderer.worded(sample(number, target=answer), read) for answer in ANSWERS) for number in range(4)]
+    asked = [
+        tuple(renderer.render_sample(sample(number, target=answer), read) for answer in ANSWERS) for number in range(4)
+    ]
     return [Question(yes, no, number == 2) for number, (yes, no) in enumerate(asked)]
 
 
@@ -45,7 +57,7 @@ def test_answers_are_verdicts_that_judges_read() -> None:
 
 def test_four_attempts_are_told_apart(checkpoint: Checkpoint, tmp_path: Path) -> None:
     config = config_of(checkpoint, tmp_path, updates=40, keep_every=40)
-    trained = checkpoint_load(run(config, four))
+    trained = load_checkpoint(run(config, four))
     told = log(tmp_path)
     assert told[0]["reward"] == pytest.approx(0.5, abs=0.2)
     assert told[-1]["accuracy"] == pytest.approx(1)
@@ -59,14 +71,14 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(checkpoint: Checkpoint, tmp_pa
     whole = run(config_of(checkpoint, tmp_path / "whole"), four)
     run(config_of(checkpoint, tmp_path / "ended", updates=3), four)
     ended = run(config_of(checkpoint, tmp_path / "ended"), four)
-    first, second = (checkpoint_load(folder).model.state_dict() for folder in (whole, ended))
+    first, second = (load_checkpoint(folder).model.state_dict() for folder in (whole, ended))
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
 def test_both_outcomes_weigh_the_same(checkpoint: Checkpoint) -> None:
-    questions = balanced(four(config_of(checkpoint, Path("none")), checkpoint))
+    questions = balance_outcomes(four(config_of(checkpoint, Path("none")), checkpoint))
     assert [one.weight for one in questions] == pytest.approx([4 / 6, 4 / 6, 2, 4 / 6])
-    assert [one.weight for one in balanced(questions[:2])] == [questions[0].weight] * 2, (
+    assert [one.weight for one in balance_outcomes(questions[:2])] == [questions[0].weight] * 2, (
         "of one outcome nothing changes"
     )
 
@@ -74,7 +86,7 @@ def test_both_outcomes_weigh_the_same(checkpoint: Checkpoint) -> None:
 def judged(path: Path, name: str, success: bool | None, outcome: str | None = None) -> Path:
     verdict = None if success is None else Verdict(success=success, score=float(success))
     whole = trajectory(CLICK, TYPED).model_copy(update={"id": name, "verdict": verdict, "outcome": outcome})
-    return folder_write(path / name, whole)
+    return write_attempt_folder(path / name, whole)
 
 
 def test_attempts_are_asked_about_as_judges_are(
@@ -82,7 +94,7 @@ def test_attempts_are_asked_about_as_judges_are(
 ) -> None:
     folders = [judged(tmp_path, "a", True), judged(tmp_path, "b", None), judged(tmp_path, "c", False, "success")]
     config = config_of(checkpoint, tmp_path / "run", folders=folders, tokens=32_768)
-    first, second = questions_read(config, checkpoint)
+    first, second = read_questions(config, checkpoint)
     assert '{"samples": 2, "left_out": {"attempt_unjudged": 1}}' in capsys.readouterr().err
     assert (first.done, second.done) == (True, False), "the verifier's word goes before a person's"
     begin = first.yes.mask.index(True)
@@ -91,7 +103,7 @@ def test_attempts_are_asked_about_as_judges_are(
     assert text.endswith("Verdict: yes<|im_end|>")
     assert first.yes.ids[:begin] == first.no.ids[:begin]
     assert len(first.yes.pictures) == 3
-    assert len(questions_read(config.model_copy(update={"images": 1}), checkpoint)[0].yes.pictures) == 1
+    assert len(read_questions(config.model_copy(update={"images": 1}), checkpoint)[0].yes.pictures) == 1
     with pytest.raises(NothingToLearn):
         run(config.model_copy(update={"folders": (folders[1],)}))
 
@@ -103,7 +115,7 @@ def test_the_command_says_how_far_it_can_be_trusted(
     folders = [str(judged(tmp_path, name, name in "ab")) for name in names]
     told = {"folders": folders, "tokens": 32_768, "held_out": 0.5, "sequences": 1, "updates": 1, "images": 1}
     config = config_of(checkpoint, tmp_path / "run", **told)
-    questions = questions_read(config, checkpoint)
+    questions = read_questions(config, checkpoint)
     seed = next(
         seed
         for seed in range(99)

@@ -5,29 +5,31 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.trainer.making import read, sample
-from trainer.checkpoints import Checkpoint
-from trainer.likelihood import reply_logprobs
-from trainer.packing import learned_logits, learned_logprobs, pack, positions_of
-from trainer.rendering import Rendered, Renderer
+from tests.trainer.examples import read, sample
+from trainer.data.packing import learned_logits, learned_logprobs, pack, token_positions
+from trainer.data.rendering import Renderer, TokenizedSample
+from trainer.likelihood import compute_reply_logprobs
+from trainer.model.checkpoints import Checkpoint
 
 CLOSE = 1e-5
 
 
 @pytest.fixture
-def samples(checkpoint: Checkpoint) -> list[Rendered]:
+def samples(checkpoint: Checkpoint) -> list[TokenizedSample]:
     """Of different lengths, with none to three pictures of different sizes."""
     renderer = Renderer(checkpoint, context=4096)
-    return [renderer.worded(sample(number, pictures=number, weight=number + 1.0), read) for number in (2, 0, 3, 1)]
+    return [
+        renderer.render_sample(sample(number, pictures=number, weight=number + 1.0), read) for number in (2, 0, 3, 1)
+    ]
 
 
-def alone(checkpoint: Checkpoint, one: Rendered) -> torch.Tensor:
+def alone(checkpoint: Checkpoint, one: TokenizedSample) -> torch.Tensor:
     """A sample's log-probabilities as they were computed before there was packing."""
     begin = one.mask.index(True)
-    return reply_logprobs(checkpoint, one.ids[:begin], one.pictures, one.ids[begin:])
+    return compute_reply_logprobs(checkpoint, one.ids[:begin], one.pictures, one.ids[begin:])
 
 
-def test_a_pack_is_its_samples_one_by_one(checkpoint: Checkpoint, samples: list[Rendered]) -> None:
+def test_a_pack_is_its_samples_one_by_one(checkpoint: Checkpoint, samples: list[TokenizedSample]) -> None:
     packed = pack(samples, checkpoint.model)
     with torch.inference_mode():
         found = learned_logprobs(checkpoint.model, packed)
@@ -39,7 +41,7 @@ def test_a_pack_is_its_samples_one_by_one(checkpoint: Checkpoint, samples: list[
         assert torch.all(packed.weights[packed.owners == number] == max(one.weights))
 
 
-def test_a_temperature_divides_what_is_said(checkpoint: Checkpoint, samples: list[Rendered]) -> None:
+def test_a_temperature_divides_what_is_said(checkpoint: Checkpoint, samples: list[TokenizedSample]) -> None:
     packed = pack(samples[:2], checkpoint.model)
     with torch.inference_mode():
         halved = learned_logprobs(checkpoint.model, packed, temperature=0.5)
@@ -48,11 +50,11 @@ def test_a_temperature_divides_what_is_said(checkpoint: Checkpoint, samples: lis
     assert torch.allclose(halved, expected, atol=CLOSE, rtol=0)
 
 
-def test_gradients_of_a_pack_are_the_sum_of_its_samples(checkpoint: Checkpoint, samples: list[Rendered]) -> None:
+def test_gradients_of_a_pack_are_the_sum_of_its_samples(checkpoint: Checkpoint, samples: list[TokenizedSample]) -> None:
     model = checkpoint.model
     weights = [value for name, value in model.named_parameters() if "layers.0" in name or "patch_embed" in name]
 
-    def gradients(*some: Rendered) -> list[torch.Tensor]:
+    def gradients(*some: TokenizedSample) -> list[torch.Tensor]:
         packed = pack(some, model)
         loss = -(learned_logprobs(model, packed) * packed.weights).sum()
         return list(torch.autograd.grad(loss, weights, materialize_grads=True))
@@ -63,7 +65,7 @@ def test_gradients_of_a_pack_are_the_sum_of_its_samples(checkpoint: Checkpoint, 
         assert (packed - summed).abs().max() <= CLOSE * max(1.0, float(summed.abs().max()))
 
 
-def test_samples_do_not_see_each_other(checkpoint: Checkpoint, samples: list[Rendered]) -> None:
+def test_samples_do_not_see_each_other(checkpoint: Checkpoint, samples: list[TokenizedSample]) -> None:
     other = replace(samples[0], ids=tuple((token + 1) % 256 if token < 256 else token for token in samples[0].ids))
     with torch.inference_mode():
         one, two = (
@@ -75,17 +77,17 @@ def test_samples_do_not_see_each_other(checkpoint: Checkpoint, samples: list[Ren
     assert (one[begun:] - two[begun:]).abs().max() <= CLOSE
 
 
-def test_every_sample_has_the_positions_it_has_alone(checkpoint: Checkpoint, samples: list[Rendered]) -> None:
+def test_every_sample_has_the_positions_it_has_alone(checkpoint: Checkpoint, samples: list[TokenizedSample]) -> None:
     packed = pack(samples, checkpoint.model)
     parts = packed.positions.split(packed.lengths, dim=2)
     for part, one in zip(parts, samples, strict=True):
-        assert torch.equal(part, positions_of(one, checkpoint.model))
+        assert torch.equal(part, token_positions(one, checkpoint.model))
         assert torch.equal(part[0, 0], torch.arange(len(one.ids)))
         assert torch.all(part[:, :, 0] == 0)
     assert int(parts[0][1:].max()) < len(samples[0].ids) - 1, "a picture takes fewer positions than tokens"
 
 
-def test_what_the_server_said_stands_by_the_tokens(checkpoint: Checkpoint, samples: list[Rendered]) -> None:
+def test_what_the_server_said_stands_by_the_tokens(checkpoint: Checkpoint, samples: list[TokenizedSample]) -> None:
     first, second, third = samples[:3]
     told = tuple(-float(place) for place in range(sum(first.mask)))
     drawn = replace(first, logprobs=told, exact=True)
@@ -98,14 +100,14 @@ def test_what_the_server_said_stands_by_the_tokens(checkpoint: Checkpoint, sampl
     ]
 
 
-def test_nothing_to_learn_is_no_pack(checkpoint: Checkpoint, samples: list[Rendered]) -> None:
+def test_nothing_to_learn_is_no_pack(checkpoint: Checkpoint, samples: list[TokenizedSample]) -> None:
     silent = replace(samples[0], mask=(False,) * len(samples[0].ids))
     for wrong in ([], [samples[1], silent], [replace(samples[0], mask=(True,) * len(samples[0].ids))]):
         with pytest.raises(ValueError, match="something to learn"):
             pack(wrong, checkpoint.model)
 
 
-def test_a_pack_moves_whole(checkpoint: Checkpoint, samples: list[Rendered]) -> None:
+def test_a_pack_moves_whole(checkpoint: Checkpoint, samples: list[TokenizedSample]) -> None:
     moved = pack(samples, checkpoint.model).to("meta")
     assert moved.ids.is_meta
     assert moved.pixels is not None

@@ -9,10 +9,10 @@ import torch
 
 from benchmarks.parts.servers.checkpoint import write
 from trainer.__main__ import main
-from trainer.checkpoints import checkpoint_load
 from trainer.errors import CheckpointMismatched, CheckpointUnusable, ConfigInvalid, OutputExists
-from trainer.quantize import REPORT, Config, Scheme, run, scales_of
-from trainer.shards import INDEX, Shards
+from trainer.model.checkpoints import load_checkpoint
+from trainer.model.quantize import REPORT, Config, Scheme, group_scales, run
+from trainer.model.shards import INDEX, ShardedTensors
 
 QUERY = "model.layers.0.self_attn.q_proj"
 
@@ -28,25 +28,27 @@ def test_a_group_is_rounded_to_the_scale_of_least_error() -> None:
     weight = torch.randn(8, 64, generator=torch.Generator().manual_seed(3))
     errors = []
     for shrinks in (1, 8):
-        scale = scales_of(weight, 32, shrinks)
+        scale = group_scales(weight, 32, shrinks)
         assert scale.shape == (8, 2)
         groups = weight.unflatten(1, (2, 32))
         errors.append(((groups / scale[..., None]).round().clamp(-8, 7) * scale[..., None] - groups).square().sum())
     assert errors[1] < errors[0], "trying more scales finds better ones"
-    assert scales_of(torch.zeros(1, 32), 32, 2).isfinite().all()
+    assert group_scales(torch.zeros(1, 32), 32, 2).isfinite().all()
 
 
 def test_packed_weights_are_read_back_close_to_what_they_were(source: Path, tmp_path: Path) -> None:
     out = run(Config(checkpoint=source, out=tmp_path / "out"))
-    assert {f"{QUERY}.weight_packed", f"{QUERY}.weight_scale", f"{QUERY}.weight_shape"} <= set(Shards(out).names)
-    assert f"{QUERY}.weight" not in Shards(out).names
-    assert Shards(out).kind(f"{QUERY}.weight_packed") == (torch.int32, (128, 128 // 8))
+    assert {f"{QUERY}.weight_packed", f"{QUERY}.weight_scale", f"{QUERY}.weight_shape"} <= set(
+        ShardedTensors(out).names
+    )
+    assert f"{QUERY}.weight" not in ShardedTensors(out).names
+    assert ShardedTensors(out).kind(f"{QUERY}.weight_packed") == (torch.int32, (128, 128 // 8))
     told = json.loads((out / REPORT).read_text())
     assert told["latency"] == "not measured"
     assert told["bytes"] < told["bytes_before"]
     assert len(told["matrices"]) == 14, "seven in each of two layers"
     assert all(0.02 < error < 0.15 for error in told["matrices"].values())
-    models = [checkpoint_load(folder).model for folder in (source, out)]
+    models = [load_checkpoint(folder).model for folder in (source, out)]
     with torch.inference_mode():
         first, second = (model(input_ids=torch.tensor([[65, 66, 67, 68]])).logits for model in models)
     assert 0 < (first - second).square().mean() < 0.5 * first.var(), "it says nearly the same; unpacked where needed"
@@ -63,13 +65,13 @@ def test_both_schemes_are_the_same_weights_with_other_products(source: Path, tmp
     ids = torch.tensor([[*range(60, 124)]])
     off = {}
     made = [run(Config(checkpoint=source, out=tmp_path / name, scheme=name)) for name in get_args(Scheme)]
-    one, other = (Shards(folder) for folder in made)
+    one, other = (ShardedTensors(folder) for folder in made)
     assert one.names == other.names
     assert all(torch.equal(one.tensor(name), other.tensor(name)) for name in one.names)
     with torch.inference_mode():
-        exact = checkpoint_load(source).model(input_ids=ids).logits.log_softmax(-1)
+        exact = load_checkpoint(source).model(input_ids=ids).logits.log_softmax(-1)
         for folder in made:
-            said = checkpoint_load(folder).model(input_ids=ids).logits.log_softmax(-1)
+            said = load_checkpoint(folder).model(input_ids=ids).logits.log_softmax(-1)
             off[folder.name] = float((exact.exp() * (exact - said)).sum(-1).mean())
     assert 0 < off["W4A16"] < off["W4AFP8"] < 2 * off["W4A16"], "what comes in is rounded as well, to 8 bits"
     with pytest.raises(ConfigInvalid, match="groups of 128"):
@@ -82,7 +84,7 @@ def test_rows_that_groups_do_not_divide_stay(source: Path, tmp_path: Path) -> No
     told = json.loads((out / REPORT).read_text())
     assert set(told["matrices"]) == {f"model.layers.{layer}.mlp.down_proj.weight" for layer in range(2)}
     assert f"{QUERY}.weight" in told["left_as_they_were"]
-    before, after = checkpoint_load(source).model.state_dict(), checkpoint_load(out).model.state_dict()
+    before, after = load_checkpoint(source).model.state_dict(), load_checkpoint(out).model.state_dict()
     name = "model.language_model.layers.0.self_attn.q_proj.weight"
     assert torch.equal(before[name], after[name])
 
@@ -92,7 +94,7 @@ def test_files_are_bounded(source: Path, tmp_path: Path) -> None:
     assert len(list(out.glob("model-*.safetensors"))) > 2
     assert (out / INDEX).exists()
     whole = run(Config(checkpoint=source, out=tmp_path / "whole"))
-    one, other = (checkpoint_load(folder).model.state_dict() for folder in (out, whole))
+    one, other = (load_checkpoint(folder).model.state_dict() for folder in (out, whole))
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 

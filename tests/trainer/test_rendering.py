@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.parts.servers.checkpoint import token_id
-from tests.trainer.making import CLICK, DIALECT, LOGPROBS, REPLY, TYPED, accepted, as_served, read, sample
+from tests.trainer.examples import CLICK, DIALECT, LOGPROBS, REPLY, TYPED, accepted, as_served, read, sample
 from tests.unit.vocabulary.examples import trajectory
-from trainer.checkpoints import Checkpoint
+from trainer.data.rendering import Renderer, render_trajectory
 from trainer.errors import SampleForeign, SampleTooLong, SampleUnreadable
-from trainer.rendering import Renderer, rendered_of
-from trainer.serve.reader import Reader
+from trainer.model.checkpoints import Checkpoint
+from trainer.serve.prompt_encoder import PromptEncoder
 from vocabulary.actions import NoAction
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError
@@ -28,14 +28,14 @@ def renderer(checkpoint: Checkpoint) -> Renderer:
 
 
 @pytest.fixture
-def reader(checkpoint: Checkpoint) -> Reader:
+def reader(checkpoint: Checkpoint) -> PromptEncoder:
     """A server's, with room for a whole prompt in bytes."""
-    return Reader(checkpoint, max_images=5, context=CONTEXT)
+    return PromptEncoder(checkpoint, max_images=5, context=CONTEXT)
 
 
-def test_what_is_read_is_what_a_server_is_asked(renderer: Renderer, reader: Reader) -> None:
+def test_what_is_read_is_what_a_server_is_asked(renderer: Renderer, reader: PromptEncoder) -> None:
     for one in samples_of(trajectory(CLICK, TYPED, CLICK), DIALECT):
-        rendered, served = renderer.worded(one, read), as_served(reader, one)
+        rendered, served = renderer.render_sample(one, read), as_served(reader, one)
         reply = [token for token, learned in zip(rendered.ids, rendered.mask, strict=True) if learned]
         assert rendered.ids == (*served.ids, *reply)
         assert [shown.sha256 for shown in rendered.pictures] == [shown.sha256 for shown in served.pictures]
@@ -43,7 +43,7 @@ def test_what_is_read_is_what_a_server_is_asked(renderer: Renderer, reader: Read
 
 
 def test_only_the_reply_is_learned_and_it_has_the_weight(renderer: Renderer) -> None:
-    rendered = renderer.worded(sample(3, target="wait()", weight=0.25), read)
+    rendered = renderer.render_sample(sample(3, target="wait()", weight=0.25), read)
     assert rendered.mask == (False,) * (len(rendered.ids) - 7) + (True,) * 7
     assert rendered.weights == (0.0,) * (len(rendered.ids) - 7) + (0.25,) * 7
     assert (rendered.ids[-1], rendered.logprobs, rendered.exact) == (END, None, False)
@@ -51,8 +51,8 @@ def test_only_the_reply_is_learned_and_it_has_the_weight(renderer: Renderer) -> 
     assert rendered.ids.count(token_id("image_pad")) == places > 0
 
 
-def test_the_policys_own_tokens_are_kept(renderer: Renderer, reader: Reader) -> None:
-    first, second = rendered_of(accepted(reader), DIALECT, renderer, read=read, weights={0: 0.5, 1: 2.0})
+def test_the_policys_own_tokens_are_kept(renderer: Renderer, reader: PromptEncoder) -> None:
+    first, second = render_trajectory(accepted(reader), DIALECT, renderer, read=read, weights={0: 0.5, 1: 2.0})
     assert first.ids[-len(REPLY) :] == REPLY, "300 has no text, so no tokenizer could have made it"
     assert sum(first.mask) == len(REPLY)
     assert (first.actor, first.logprobs, first.exact) == ("policy", LOGPROBS, True)
@@ -69,52 +69,52 @@ def test_the_policys_own_tokens_are_kept(renderer: Renderer, reader: Reader) -> 
     ],
 )
 def test_tokens_of_another_model_are_refused_or_counted(
-    renderer: Renderer, reader: Reader, fields: dict[str, object], error: type[Exception]
+    renderer: Renderer, reader: PromptEncoder, fields: dict[str, object], error: type[Exception]
 ) -> None:
     whole = accepted(reader, **fields)
     with pytest.raises(error, match="trajectory-1 step 0"):
-        list(rendered_of(whole, DIALECT, renderer, read=read))
+        list(render_trajectory(whole, DIALECT, renderer, read=read))
     left_out: Counter[str] = Counter()
-    assert [one.index for one in rendered_of(whole, DIALECT, renderer, read=read, left_out=left_out)] == [1]
+    assert [one.index for one in render_trajectory(whole, DIALECT, renderer, read=read, left_out=left_out)] == [1]
     assert left_out == {vars(error)["code"]: 1}
 
 
-def test_what_was_no_action_is_the_policys_own_and_never_fitted(renderer: Renderer, reader: Reader) -> None:
+def test_what_was_no_action_is_the_policys_own_and_never_fitted(renderer: Renderer, reader: PromptEncoder) -> None:
     whole = accepted(reader)
     wrong = ActionError(code="no_action", message="The reply holds no action.")
     lapse = whole.steps[0].model_copy(update={"action": NoAction(said="Hm."), "decision": "auto", "error": wrong})
     failed = whole.steps[1].model_copy(update={"error": wrong})
     left = whole.model_copy(update={"steps": (lapse, whole.steps[1])})
-    (fitted,) = rendered_of(left, DIALECT, renderer, read=read)
+    (fitted,) = render_trajectory(left, DIALECT, renderer, read=read)
     assert fitted.index == 1
-    drawn, beside = rendered_of(left, DIALECT, renderer, read=read, failures=True)
+    drawn, beside = render_trajectory(left, DIALECT, renderer, read=read, failures=True)
     assert (drawn.index, drawn.logprobs, drawn.ids[-len(REPLY) :]) == (0, LOGPROBS, REPLY)
     assert beside.ids == fitted.ids, "what a person said next was read after it"
-    (alone,) = rendered_of(
+    (alone,) = render_trajectory(
         left.model_copy(update={"steps": (lapse, failed)}), DIALECT, renderer, read=read, failures=True
     )
     assert alone.index == 0, "a person's act that failed teaches nothing"
 
 
-def test_tokens_of_another_dialect_are_worded_anew(renderer: Renderer, reader: Reader) -> None:
+def test_tokens_of_another_dialect_are_worded_anew(renderer: Renderer, reader: PromptEncoder) -> None:
     whole = accepted(reader)
     (offer,), _ = whole.proposals
     other = offer.model_copy(update={"policy": offer.policy.model_copy(update={"dialect": "opencua"})})
-    first, _ = rendered_of(whole.model_copy(update={"proposals": ((other,), ())}), DIALECT, renderer, read=read)
+    first, _ = render_trajectory(whole.model_copy(update={"proposals": ((other,), ())}), DIALECT, renderer, read=read)
     assert first.logprobs is None
 
 
 def test_nothing_is_cut_short(checkpoint: Checkpoint, renderer: Renderer) -> None:
-    whole = renderer.worded(sample(1), read)
-    assert Renderer(checkpoint, context=len(whole.ids)).worded(sample(1), read).ids == whole.ids
+    whole = renderer.render_sample(sample(1), read)
+    assert Renderer(checkpoint, context=len(whole.ids)).render_sample(sample(1), read).ids == whole.ids
     with pytest.raises(SampleTooLong, match=f"has {len(whole.ids)} tokens; at most {len(whole.ids) - 1} fit"):
-        Renderer(checkpoint, context=len(whole.ids) - 1).worded(sample(1), read)
+        Renderer(checkpoint, context=len(whole.ids) - 1).render_sample(sample(1), read)
 
 
 @pytest.mark.parametrize("words", ["done<|im_end|>", "<|image_pad|>", "<|video_pad|>"])
 def test_a_person_cannot_end_a_reply_or_show_a_picture_by_words(renderer: Renderer, words: str) -> None:
     with pytest.raises(SampleUnreadable):
-        renderer.worded(sample(1, target=words), read)
+        renderer.render_sample(sample(1, target=words), read)
 
 
 def test_a_picture_that_is_none_is_refused(renderer: Renderer) -> None:
@@ -122,7 +122,7 @@ def test_a_picture_that_is_none_is_refused(renderer: Renderer) -> None:
         return b"no picture"
 
     with pytest.raises(SampleUnreadable, match="cannot be read"):
-        renderer.worded(sample(1), broken)
+        renderer.render_sample(sample(1), broken)
 
 
 def test_the_sizes_of_pictures_are_told(renderer: Renderer) -> None:
@@ -131,4 +131,4 @@ def test_the_sizes_of_pictures_are_told(renderer: Renderer) -> None:
 
 def test_samples_may_have_no_picture(renderer: Renderer) -> None:
     one = replace(sample(1, pictures=0), target="wait()")
-    assert renderer.worded(one, read).pictures == ()
+    assert renderer.render_sample(one, read).pictures == ()

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from trainer.config import Training
-from trainer.runs import pace
+from trainer.config import TrainingConfig
+from trainer.runtime.runs import learning_rate_factor
 
 
 def test_a_rate_grows_stays_and_falls() -> None:
-    config = Training(checkpoint=Path("start"), out=Path("run"), updates=10, warmup=4, settle=3)
-    paces = [pace(update, config) for update in range(1, 11)]
+    config = TrainingConfig(checkpoint=Path("start"), out=Path("run"), updates=10, warmup=4, settle=3)
+    paces = [learning_rate_factor(update, config) for update in range(1, 11)]
     assert paces == pytest.approx([0.25, 0.5, 0.75, 1, 1, 1, 1, 2 / 3, 1 / 3, 0.02])
 
 
 def test_a_rate_that_does_not_settle_stays() -> None:
-    config = Training(checkpoint=Path("start"), out=Path("run"), updates=5, warmup=0)
-    assert [pace(update, config) for update in range(1, 6)] == [1] * 5
+    config = TrainingConfig(checkpoint=Path("start"), out=Path("run"), updates=5, warmup=0)
+    assert [learning_rate_factor(update, config) for update in range(1, 6)] == [1] * 5

@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.trainer.making import CLICK, TYPED, folder_write, read, sample
+from tests.trainer.examples import CLICK, TYPED, read, sample, write_attempt_folder
 from tests.unit.vocabulary.examples import step, trajectory
 from trainer.__main__ import main
-from trainer.checkpoints import STATE, Checkpoint, checkpoint_load
-from trainer.curves import BOARD, LOG
+from trainer.algorithms.sft import Config, fit, read_samples, run
+from trainer.data.rendering import Renderer, TokenizedSample
 from trainer.errors import CheckpointMismatched, NothingToLearn, TrainingDiverged
-from trainer.ranks import WHOLE
-from trainer.rendering import Rendered, Renderer
-from trainer.sft import Config, fit, run, samples_read
+from trainer.model.checkpoints import STATE, Checkpoint, load_checkpoint
+from trainer.runtime.distributed import WHOLE
+from trainer.runtime.metrics import BOARD, LOG
 
 TARGETS = ("click(1)", "wait()", "finished(x)", "scroll(down)")
 
 
-def four(checkpoint: Checkpoint) -> list[Rendered]:
+def four(checkpoint: Checkpoint) -> list[TokenizedSample]:
     """Four samples that say different things."""
     renderer = Renderer(checkpoint, context=256)
     return [
-        renderer.worded(sample(number, target=target, weight=1.0 + number % 2), read)
+        renderer.render_sample(sample(number, target=target, weight=1.0 + number % 2), read)
         for number, target in enumerate(TARGETS)
     ]
 
@@ -51,7 +51,7 @@ def log(out: Path) -> list[dict[str, float]]:
 
 
 def test_four_samples_are_learned_by_heart(checkpoint: Checkpoint, quick: Config) -> None:
-    trained = checkpoint_load(fit(quick.model_copy(update={"updates": 60, "keep_every": 60}), four))
+    trained = load_checkpoint(fit(quick.model_copy(update={"updates": 60, "keep_every": 60}), four))
     told = log(quick.out)
     assert told[0]["loss"] > 4, "a random model knows nothing"
     assert told[-1]["loss"] < 0.1
@@ -71,7 +71,7 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(quick: Config, tmp_path: Path)
         lines.write('{"update": 7, "lo')
     again = fit(quick.model_copy(update={"out": ended}), four)
     assert again == ended / "update-000006"
-    first, second = (checkpoint_load(out / "update-000006").model.state_dict() for out in (whole, ended))
+    first, second = (load_checkpoint(out / "update-000006").model.state_dict() for out in (whole, ended))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert (ended / "update-000006" / STATE).read_text() == (whole / "update-000006" / STATE).read_text()
     timeless = [[{**line, "seconds": 0} for line in log(out)] for out in (whole, ended)]
@@ -102,7 +102,7 @@ def test_a_token_counts_the_same_however_sequences_are_cut(quick: Config, tmp_pa
 
 
 def test_a_gradient_that_is_no_number_ends_the_run_and_keeps_nothing(quick: Config) -> None:
-    def endless(checkpoint: Checkpoint) -> list[Rendered]:
+    def endless(checkpoint: Checkpoint) -> list[TokenizedSample]:
         checkpoint.model.lm_head.weight.data[0] = float("inf")
         return four(checkpoint)
 
@@ -112,29 +112,29 @@ def test_a_gradient_that_is_no_number_ends_the_run_and_keeps_nothing(quick: Conf
 
 
 def test_folders_without_a_sample_are_refused(quick: Config, tmp_path: Path) -> None:
-    folder = folder_write(tmp_path / "folder", trajectory(CLICK))
+    folder = write_attempt_folder(tmp_path / "folder", trajectory(CLICK))
     with pytest.raises(NothingToLearn):
         run(quick.model_copy(update={"folders": (folder,), "tokens": 64}))
 
 
 def test_a_folder_is_trained_on(checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, out = folder_write(tmp_path / "folder", trajectory(CLICK, TYPED)), tmp_path / "run"
+    folder, out = write_attempt_folder(tmp_path / "folder", trajectory(CLICK, TYPED)), tmp_path / "run"
     settings = {"checkpoint": str(checkpoint.path), "folders": [str(folder)], "out": str(out), "sequences": 1}
     (tmp_path / "sft.json").write_text(json.dumps(settings))
     assert main(["sft", "--config", str(tmp_path / "sft.json"), "--set", "updates=1"]) == 0
     printed = capsys.readouterr()
     assert printed.out == f"{out / 'update-000001'}\n"
     assert '{"samples": 2, "left_out": {}}' in printed.err
-    checkpoint_load(out / "update-000001")
+    load_checkpoint(out / "update-000001")
 
 
 def test_corrections_weigh_as_much_as_all_else(checkpoint: Checkpoint, quick: Config, tmp_path: Path) -> None:
     steps = [step(index, CLICK, actor="policy", decision="auto") for index in range(3)]
     whole = trajectory(steps=(*steps, step(3, TYPED)), proposals=((),) * 4)
-    told = {"folders": (folder_write(tmp_path / "folder", whole),), "tokens": 16_384}
-    plain = samples_read(quick.model_copy(update=told), checkpoint)
+    told = {"folders": (write_attempt_folder(tmp_path / "folder", whole),), "tokens": 16_384}
+    plain = read_samples(quick.model_copy(update=told), checkpoint)
     assert {max(one.weights) for one in plain} == {1.0}
-    weighed = samples_read(quick.model_copy(update={**told, "weighting": "interventions"}), checkpoint)
+    weighed = read_samples(quick.model_copy(update={**told, "weighting": "interventions"}), checkpoint)
     assert [max(one.weights) for one in weighed] == pytest.approx([4 / 6] * 3 + [2])
     only = {**told, "weighting": "classes", "classes": {"own": 0.0, "before": 0.0, "correction": 3.0}}
-    assert [one.index for one in samples_read(quick.model_copy(update=only), checkpoint)] == [3]
+    assert [one.index for one in read_samples(quick.model_copy(update=only), checkpoint)] == [3]

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.parts.servers.checkpoint import token_id
-from tests.trainer.making import CLICK, TYPED, accepted, folder_write, read, sample
+from tests.trainer.examples import CLICK, TYPED, accepted, read, sample, write_attempt_folder
 from tests.unit.vocabulary.examples import trajectory
-from trainer.checkpoints import Checkpoint
-from trainer.rendering import Renderer
-from trainer.serve.reader import Reader
-from trainer.show import HUMAN, NOTHING, OWN, READ, main, shown
+from trainer.data.rendering import Renderer
+from trainer.model.checkpoints import Checkpoint
+from trainer.serve.prompt_encoder import PromptEncoder
+from trainer.show import HUMAN, NOTHING, OWN, READ, format_sample, main
 from vocabulary.dialects import dialect_named
 from vocabulary.formats.record import Choice
 from vocabulary.formats.registry import FORMATS
@@ -26,33 +26,35 @@ def renderer(checkpoint: Checkpoint) -> Renderer:
 
 
 def test_colours_say_who_said_what(renderer: Renderer) -> None:
-    one = renderer.worded(sample(1, target="wait()"), read)
-    text = shown(one, renderer, pad=PAD, colour=True)
+    one = renderer.render_sample(sample(1, target="wait()"), read)
+    text = format_sample(one, renderer, pad=PAD, colour=True)
     assert text.splitlines()[0].endswith("7 learned (weight 1), pictures: 1, worded by the person")
     assert f"{HUMAN}wait()<|im_end|>" in text
     assert f"{READ}<|im_start|>user\n" in text
     assert "[picture of 8 x 8 patches: 16 tokens]" in text
-    assert f"{HUMAN}{NOTHING}wait()" in shown(
-        renderer.worded(sample(1, target="wait()", weight=0), read), renderer, pad=PAD, colour=True
+    assert f"{HUMAN}{NOTHING}wait()" in format_sample(
+        renderer.render_sample(sample(1, target="wait()", weight=0), read), renderer, pad=PAD, colour=True
     )
-    assert OWN in shown(replace(one, actor="policy"), renderer, pad=PAD, colour=True)
+    assert OWN in format_sample(replace(one, actor="policy"), renderer, pad=PAD, colour=True)
 
 
 def test_without_colour_brackets_say_it(renderer: Renderer) -> None:
-    text = shown(renderer.worded(sample(1, target="wait()"), read), renderer, pad=PAD, colour=False)
+    text = format_sample(renderer.render_sample(sample(1, target="wait()"), read), renderer, pad=PAD, colour=False)
     assert "⟦wait()<|im_end|>⟧" in text
     assert "\x1b" not in text
 
 
 def test_control_characters_are_escaped(renderer: Renderer) -> None:
-    text = shown(renderer.worded(sample(1, target="\x1b[2J\x07é\n最"), read), renderer, pad=PAD, colour=False)
+    text = format_sample(
+        renderer.render_sample(sample(1, target="\x1b[2J\x07é\n最"), read), renderer, pad=PAD, colour=False
+    )
     assert "⟦\\x1b[2J\\x07é\n最<|im_end|>⟧" in text
 
 
 def test_a_folder_is_shown_and_counted(
     tmp_path: Path, checkpoint: Checkpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = folder_write(tmp_path, trajectory(CLICK, TYPED, CLICK))
+    path = write_attempt_folder(tmp_path, trajectory(CLICK, TYPED, CLICK))
     assert main([str(path), str(checkpoint.path), "--most", "1", "--colour", "never"]) == 0
     printed = capsys.readouterr().out
     assert "trajectory-1 step 0:" in printed
@@ -65,7 +67,7 @@ def test_lengths_have_the_keys_of_an_exports_rows(
     tmp_path: Path, checkpoint: Checkpoint, renderer: Renderer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = trajectory(CLICK, TYPED)
-    path, lengths = folder_write(tmp_path, one), tmp_path / "lengths.jsonl"
+    path, lengths = write_attempt_folder(tmp_path, one), tmp_path / "lengths.jsonl"
     assert main([str(path), str(checkpoint.path), "--most", "0", "--lengths", str(lengths)]) == 0
     found = [json.loads(line) for line in lengths.read_text().splitlines()]
     rows = FORMATS["trl_sft"].records(one, Choice(dialect_named("ui_tars_1_5")))
@@ -79,8 +81,8 @@ def test_lengths_have_the_keys_of_an_exports_rows(
 def test_what_is_too_long_or_foreign_is_counted(
     tmp_path: Path, checkpoint: Checkpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reader = Reader(checkpoint, max_images=5, context=32_768)
-    path = folder_write(tmp_path, accepted(reader, prompt_token_ids=(1, 2, 3)))
+    reader = PromptEncoder(checkpoint, max_images=5, context=32_768)
+    path = write_attempt_folder(tmp_path, accepted(reader, prompt_token_ids=(1, 2, 3)))
     assert main([str(path), str(checkpoint.path), "--context", "100"]) == 0
     counted = capsys.readouterr().out.splitlines()[-1]
     assert counted.startswith("0 samples")

@@ -8,16 +8,24 @@ from typing import Any
 import pytest
 import torch
 
-from tests.trainer.making import accepted, folder_write, read, sample
+from tests.trainer.examples import accepted, read, sample, write_attempt_folder
 from trainer.__main__ import main
-from trainer.attempts import Attempt
-from trainer.checkpoints import Checkpoint
-from trainer.critic import HEAD, critic_load
-from trainer.curves import LOG
+from trainer.algorithms.value import (
+    Config,
+    build_value_examples,
+    is_done,
+    is_held_out,
+    measure_explained_variance,
+    read_attempts_for_value,
+    run,
+)
+from trainer.data.rendering import Renderer
 from trainer.errors import AttemptUnusable, NothingToLearn
-from trainer.rendering import Renderer
-from trainer.serve.reader import Reader
-from trainer.value import Config, attempts_read, explained, is_done, is_held_out, lessons_of, run
+from trainer.model.checkpoints import Checkpoint
+from trainer.model.critic import HEAD, load_critic
+from trainer.rl.attempts import Attempt
+from trainer.runtime.metrics import LOG
+from trainer.serve.prompt_encoder import PromptEncoder
 from vocabulary.observations import Verdict
 from vocabulary.proposals import WeightSpan
 
@@ -39,7 +47,7 @@ def attempts(_: Config, checkpoint: Checkpoint) -> list[Attempt]:
         steps = tuple(
             replace(one, index=index, actor="policy", logprobs=(-1.0,) * sum(one.mask))
             for index in range(2)
-            for one in [renderer.worded(sample(number % 2, target=f"click({index})"), read)]
+            for one in [renderer.render_sample(sample(number % 2, target=f"click({index})"), read)]
         )
         ending = float(number % 2)
         made.append(Attempt(f"a{number}", "t", steps, (0.0, ending), True, bool(ending), ("v1",), 2, 1.0))
@@ -58,10 +66,10 @@ def test_a_critic_learns_what_attempts_come_to_and_stops(checkpoint: Checkpoint,
     assert looks[-1] >= config.enough
     assert len(told) < 120, "it was done before"
     assert last.name == f"update-{len(told):06}"
-    critic = critic_load(last)
+    critic = load_critic(last)
     assert (last / HEAD).exists()
-    questions = lessons_of([one for one in attempts(config, checkpoint) if is_held_out(one.id, config)])
-    assert explained(critic, questions, 512) == pytest.approx(looks[-1], abs=1e-4)
+    questions = build_value_examples([one for one in attempts(config, checkpoint) if is_held_out(one.id, config)])
+    assert measure_explained_variance(critic, questions, 512) == pytest.approx(looks[-1], abs=1e-4)
     assert run(config, attempts) == last, "what is done is not done again"
     assert len(log(tmp_path)) == len(told)
 
@@ -70,7 +78,7 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(checkpoint: Checkpoint, tmp_pa
     whole = run(config_of(checkpoint, tmp_path / "whole"), attempts)
     run(config_of(checkpoint, tmp_path / "ended", updates=3), attempts)
     ended = run(config_of(checkpoint, tmp_path / "ended"), attempts)
-    first, second = (critic_load(folder) for folder in (whole, ended))
+    first, second = (load_critic(folder) for folder in (whole, ended))
     assert torch.equal(first.head.weight, second.head.weight)
     states = [one.checkpoint.model.state_dict() for one in (first, second)]
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
@@ -82,13 +90,13 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(checkpoint: Checkpoint, tmp_pa
 def test_targets_are_what_an_attempt_came_to_from_there_on(checkpoint: Checkpoint) -> None:
     one = attempts(config_of(checkpoint, Path("none")), checkpoint)[1]
     early = replace(one, rewards=(0.5, 1.0))
-    first, second = lessons_of([early])
+    first, second = build_value_examples([early])
     assert first.targets.tolist() == [1.5] * sum(one.steps[0].mask)
     assert second.targets.tolist() == [1.0] * sum(one.steps[1].mask)
     cut = replace(one, terminated=False, rewards=(0.0, -0.25))
-    assert {value for lesson in lessons_of([cut]) for value in lesson.targets.tolist()} == {-0.25}
+    assert {value for lesson in build_value_examples([cut]) for value in lesson.targets.tolist()} == {-0.25}
     person = replace(one, steps=(one.steps[0], replace(one.steps[1], logprobs=None, actor="human")))
-    (lesson,) = lessons_of([person])
+    (lesson,) = build_value_examples([person])
     assert lesson.sample.index == 0
     assert set(lesson.targets.tolist()) == {1.0}, "the policy's last token has what came after it"
 
@@ -123,11 +131,11 @@ def test_attempts_that_tell_nothing_are_refused(checkpoint: Checkpoint, tmp_path
 
 
 def folder_of(checkpoint: Checkpoint, path: Path, name: str, version: str, success: bool | None) -> Path:
-    reader = Reader(checkpoint, max_images=5, context=16_384)
+    reader = PromptEncoder(checkpoint, max_images=5, context=16_384)
     whole = accepted(reader, weight_versions=(WeightSpan(version=version),))
     verdict = None if success is None else Verdict(success=success, score=float(success))
     told = {"id": name, "verdict": verdict, "outcome": None}
-    return folder_write(path / name, whole.model_copy(update=told))
+    return write_attempt_folder(path / name, whole.model_copy(update=told))
 
 
 def test_folders_are_read_and_what_nobody_judged_is_left_out(
@@ -139,10 +147,10 @@ def test_folders_are_read_and_what_nobody_judged_is_left_out(
     )
     told = {"tokens": 16_384, "out": tmp_path / "run"}
     config = config_of(checkpoint, tmp_path / "run").model_copy(update={**told, "folders": (first, second, fourth)})
-    assert [one.success for one in attempts_read(config, checkpoint)] == [True, False]
+    assert [one.success for one in read_attempts_for_value(config, checkpoint)] == [True, False]
     assert '{"samples": 2, "left_out": {"attempt_unusable": 1}}' in capsys.readouterr().err
     with pytest.raises(AttemptUnusable, match="1, 2"):
-        attempts_read(config.model_copy(update={"folders": (first, third)}), checkpoint)
+        read_attempts_for_value(config.model_copy(update={"folders": (first, third)}), checkpoint)
     words = [f"checkpoint={checkpoint.path}", f"out={tmp_path / 'run'}", "tokens=16384"]
     words.append(f'folders=["{first}", "{third}"]')
     assert main(["value", *(word for one in words for word in ("--set", one))]) == 1

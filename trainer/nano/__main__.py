@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from trainer.config import config_read, fields_told
+from trainer.config import describe_fields, read_config
 from trainer.errors import TrainerError
 
 STAGES = ("reading", "clicking", "measuring")
@@ -30,24 +30,24 @@ def main(arguments: list[str] | None = None) -> int:
         stage = commands.add_parser(
             name,
             help=(module.__doc__ or "").split("\n")[0],
-            epilog=fields_told(module.Config),
+            epilog=describe_fields(module.Config),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         stage.add_argument("--config", type=Path, metavar="FILE", help="settings as a JSON object")
         stage.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="one more; it wins")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        if given.command == "start":
-            from trainer.nano.checkpoint import start_make
+        if options.command == "start":
+            from trainer.nano.initial_checkpoint import create_initial_checkpoint
 
-            print(start_make(given.folder, seed=given.seed))
-        elif given.command == "bundle":
-            from trainer.nano.bundling import bundle as bundled
+            print(create_initial_checkpoint(options.folder, seed=options.seed))
+        elif options.command == "bundle":
+            from trainer.nano.bundles import write_bundle as bundled
 
-            print(bundled(given.checkpoint, given.folder))
+            print(bundled(options.checkpoint, options.folder))
         else:
-            module = import_module(f"trainer.nano.{given.command}")
-            print(module.run(config_read(module.Config, given.config, given.set)))
+            module = import_module(f"trainer.nano.{options.command}")
+            print(module.run(read_config(module.Config, options.config, options.set)))
     except TrainerError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1

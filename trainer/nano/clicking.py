@@ -12,30 +12,30 @@ from pydantic import Field
 from torch import nn
 from torch.nn import functional
 
-from trainer.curves import curves_open
-from trainer.nano.asked import (
+from trainer.data.trajectories import open_folder
+from trainer.nano.batches import (
     ACTS_TOLD,
     NAMES,
-    Batch,
     Decision,
-    Speller,
-    batch_of,
-    decision_blind,
-    decision_draw,
-    decision_of,
-    soft,
+    DecisionBatch,
+    DecisionTokenizer,
+    build_batch,
+    build_decision,
+    build_decision_without_picture,
+    sample_decision,
+    soft_pixel_targets,
 )
-from trainer.nano.forms import task_draw, text_only
-from trainer.nano.forward import looked, looked_for, patches_of, thought, turns_of
+from trainer.nano.forward import attention_shares, decode_text, encode_pictures, extract_patches, rotary_embeddings
 from trainer.nano.heads import reading_heads, reading_loss
-from trainer.nano.learning import Learning, run_open
-from trainer.nano.orders import named_once, order_draw
-from trainer.nano.screens import PAGES, Screen, screen_draw
-from trainer.nano.shown import Shown
-from trainer.nano.sites import site_draw
-from trainer.nano.targets import CELL, NOWHERE
+from trainer.nano.synthetic.forms import draw_task, draw_text_step
+from trainer.nano.synthetic.ordered_tasks import sample_ordered_task, uniquely_named
+from trainer.nano.synthetic.screens import PAGES, Screen, draw_screen
+from trainer.nano.synthetic.sites import draw_site
+from trainer.nano.synthetic.targets import CELL, NOWHERE
 from trainer.nano.tokenizer import ACROSS
-from trainer.trajectories import folder_open
+from trainer.nano.training_runs import StageConfig, open_run
+from trainer.nano.trajectory_data import TrajectoryDecisions
+from trainer.runtime.metrics import open_metrics
 from vocabulary.exports import TRAJECTORIES
 from vocabulary.resize import smart_resize
 
@@ -66,7 +66,7 @@ MOST = ACROSS // CELL + 1
 """Columns and rows that a picture may have."""
 
 
-class Config(Learning):
+class Config(StageConfig):
     """What it is told."""
 
     tower: bool = True
@@ -98,42 +98,46 @@ class Config(Learning):
 
 def run(config: Config) -> Path:
     """Click until all updates are done. Returns the last checkpoint's folder."""
-    folders = [folder_open(folder) for folder in config.folders]
+    folders = [open_folder(folder) for folder in config.folders]
     data = " ".join(file.sha256 for folder in folders for file in folder.manifest.files if file.path == TRAJECTORIES)
-    stage = run_open(
+    stage = open_run(
         config,
-        heads_make,
-        learns=partial(_learns, config.tower),
+        create_heads,
+        learns=partial(_is_trainable, config.tower),
         share_of=lambda name: config.tower_rate if "visual." in name else 1.0,
         data=data or "drawn",
     )
-    speller, began = Speller(stage.checkpoint.tokenizer), time.process_time()
-    shown = Shown(folders, speller, config.others, config.ordered)
-    with curves_open(config.out, stage.state.update) as curves:
-        for update, (batch, spelled) in stage.updates(partial(_batches, config, shown, speller)):
-            loss, figures = clicking_loss(stage.checkpoint.model, stage.heads, batch, speller, config.bfloat16)
+    decision_tokenizer, began = DecisionTokenizer(stage.checkpoint.tokenizer), time.process_time()
+    shown = TrajectoryDecisions(folders, decision_tokenizer, config.others, config.ordered)
+    with open_metrics(config.out, stage.state.update) as metrics:
+        for update, (batch, spelled) in stage.updates(partial(_batches, config, shown, decision_tokenizer)):
+            loss, figures = clicking_loss(
+                stage.checkpoint.model, stage.heads, batch, decision_tokenizer, config.bfloat16
+            )
             if spelled is not None:
                 typed, more = spelling_loss(stage.checkpoint.model, stage.heads, spelled, config.bfloat16)
                 loss, figures = loss + SPELLING * typed, figures | more
             loss.backward()
             norm = stage.optimisers.step(update, config)
-            curves.write(update, {**figures, "gradient": norm, "cpu_seconds": time.process_time() - began})
+            metrics.write(update, {**figures, "gradient": norm, "cpu_seconds": time.process_time() - began})
     return stage.newest
 
 
-def _learns(tower: bool, name: str) -> bool:
+def _is_trainable(tower: bool, name: str) -> bool:
     return tower or "visual." not in name or "merger." in name
 
 
-def _batches(config: Config, shown: Shown, speller: Speller, update: int) -> tuple[Batch, Batch | None]:
+def _batches(
+    config: Config, shown: TrajectoryDecisions, decision_tokenizer: DecisionTokenizer, update: int
+) -> tuple[DecisionBatch, DecisionBatch | None]:
     each = [Random(f"{config.seed} {update} spelled {number}") for number in range(config.spelled)]
-    spelled = [decision_blind(speller, *text_only(one)) for one in each]
-    return batch_of(_decisions(config, update, shown, speller), speller), batch_of(
-        spelled, speller
+    spelled = [build_decision_without_picture(decision_tokenizer, *draw_text_step(one)) for one in each]
+    return build_batch(_decisions(config, update, shown, decision_tokenizer), decision_tokenizer), build_batch(
+        spelled, decision_tokenizer
     ) if spelled else None
 
 
-def heads_make(model: Any) -> nn.ModuleDict:
+def create_heads(model: Any) -> nn.ModuleDict:
     """The heads of the first stage, and what the decoder is asked of each cell: whether it is meant, whether a drag
     ends there, and where its widget is clicked. All are drawn anew."""
     heads, text = reading_heads(model), model.config.text_config.hidden_size
@@ -154,12 +158,16 @@ def heads_make(model: Any) -> nn.ModuleDict:
 
 
 def clicking_loss(
-    model: Any, heads: nn.ModuleDict, batch: Batch, speller: Speller, bfloat16: bool = False
+    model: Any,
+    heads: nn.ModuleDict,
+    batch: DecisionBatch,
+    decision_tokenizer: DecisionTokenizer,
+    bfloat16: bool = False,
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """How wrong replies and heads are, and figures of it."""
     with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-        patches, cells, logits, asked, second, middle, letters = passed(model, batch)
-    said, figures = _said_loss(logits.float(), batch, speller)
+        patches, cells, logits, asked, second, middle, letters = forward_batch(model, batch)
+    said, figures = _said_loss(logits.float(), batch, decision_tokenizer)
     told, more = _cells_loss(heads, middle.float(), batch)
     loss, figures = said + told, figures | more
     placed, more = _places_loss(heads, second.float(), batch)
@@ -179,12 +187,12 @@ def clicking_loss(
 
 
 def spelling_loss(
-    model: Any, heads: nn.ModuleDict, batch: Batch, bfloat16: bool = False
+    model: Any, heads: nn.ModuleDict, batch: DecisionBatch, bfloat16: bool = False
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """How wrong replies without a picture are in their letters, and where they look for them."""
     words = model.model.language_model.embed_tokens(batch.ids)
     with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-        ended, (second, middle) = thought(model, words, batch.places, (SECOND, MIDDLE))
+        ended, (second, middle) = decode_text(model, words, batch.places, (SECOND, MIDDLE))
         letters = _letters(model, batch, second, middle)
         logits = model.lm_head(ended.flatten(0, 1)[batch.said_at]).float()
     copied, figures = _copied_loss(heads, letters, logits, batch)
@@ -194,7 +202,7 @@ def spelling_loss(
 
 
 @dataclass(frozen=True)
-class Letters:
+class CopiedLetters:
     """What is known where N letters are typed that stand in the instruction."""
 
     typed: torch.Tensor
@@ -205,23 +213,25 @@ class Letters:
     """Where the heads of the copying layer look; shape (N, H, L)."""
 
 
-def _letters(model: Any, batch: Batch, second: torch.Tensor, middle: torch.Tensor) -> Letters:
+def _letters(model: Any, batch: DecisionBatch, second: torch.Tensor, middle: torch.Tensor) -> CopiedLetters:
     length, flat = batch.ids.shape[1], second.flatten(0, 1)
-    return Letters(
+    return CopiedLetters(
         typed=flat[batch.copied_at],
         standing=flat[batch.copied_at // length * length + batch.copied],
-        looks=looked_for(model, COPYING, middle, batch.places, batch.copied_at),
+        looks=attention_shares(model, COPYING, middle, batch.places, batch.copied_at),
     )
 
 
-def passed(model: Any, batch: Batch) -> tuple[Any, ...]:
+def forward_batch(model: Any, batch: DecisionBatch) -> tuple[Any, ...]:
     """What the tower makes of patches and cells, the logits of what is said, an instruction's letters after the first
     layer and the second, the cells after the second and the middle one, and the letters that are typed."""
     _, height, width, _ = batch.pixels.shape
-    patches, cells = looked(model, patches_of(batch.pixels), turns_of(model, height // CELL, width // CELL))
+    patches, cells = encode_pictures(
+        model, extract_patches(batch.pixels), rotary_embeddings(model, height // CELL, width // CELL)
+    )
     words = model.model.language_model.embed_tokens(batch.ids)
     where = (batch.begins[:, None] + torch.arange(cells.shape[1]))[..., None].expand(-1, -1, words.shape[-1])
-    ended, (first, second, middle) = thought(
+    ended, (first, second, middle) = decode_text(
         model, words.scatter(1, where, cells.to(words.dtype)), batch.places, (FIRST, SECOND, MIDDLE)
     )
     logits = model.lm_head(ended.flatten(0, 1)[batch.said_at])
@@ -230,30 +240,32 @@ def passed(model: Any, batch: Batch) -> tuple[Any, ...]:
     return patches, cells, logits, asked, second.gather(1, where), middle.gather(1, where), letters
 
 
-def _decisions(config: Config, update: int, shown: Shown, speller: Speller) -> list[Decision]:
+def _decisions(
+    config: Config, update: int, shown: TrajectoryDecisions, decision_tokenizer: DecisionTokenizer
+) -> list[Decision]:
     """Those of an update, all of one size; the same for the same seed, update and folders."""
     random, count = Random(f"{config.seed} {update}"), config.batch
     page, attempts = random.choice(PAGES), list[Decision]()
     if len(shown) and random.random() < config.shown:
         attempts = shown.draw(random, max(1, round(count * config.some)))
-        page = page_of(attempts[0])
+        page = page_size_for(attempts[0])
     each = [Random(f"{config.seed} {update} {number}") for number in range(count - len(attempts))]
-    return [*attempts, *(_drawn(speller, one, page, config) for one in each)]
+    return [*attempts, *(_drawn(decision_tokenizer, one, page, config) for one in each)]
 
 
-def _drawn(speller: Speller, random: Random, page: tuple[int, int], config: Config) -> Decision:
+def _drawn(decision_tokenizer: DecisionTokenizer, random: Random, page: tuple[int, int], config: Config) -> Decision:
     if page == PAGES[0] and random.random() < config.sites:
-        return decision_of(speller, *site_draw(random, page))
+        return build_decision(decision_tokenizer, *draw_site(random, page))
     if random.random() < config.tasks:
-        return decision_of(speller, *task_draw(random, page))
+        return build_decision(decision_tokenizer, *draw_task(random, page))
     screen = _screen(random, page, config.dense)
-    able = named_once(screen.widgets)
+    able = uniquely_named(screen.widgets)
     if random.random() < config.ordered and len(able) > 1:
-        return decision_of(speller, screen, order_draw(random, screen.widgets, able))
-    return decision_draw(speller, random, screen)
+        return build_decision(decision_tokenizer, screen, sample_ordered_task(random, screen.widgets, able))
+    return sample_decision(decision_tokenizer, random, screen)
 
 
-def page_of(one: Decision) -> tuple[int, int]:
+def page_size_for(one: Decision) -> tuple[int, int]:
     """The page that is scaled to this picture's size."""
     height, width, _ = one.pixels.shape
     for page in PAGES:
@@ -263,28 +275,35 @@ def page_of(one: Decision) -> tuple[int, int]:
 
 
 def _screen(random: Random, page: tuple[int, int], dense: float) -> Screen:
-    while not (screen := screen_draw(random, page=page, dense=random.random() < dense)).widgets:
+    while not (screen := draw_screen(random, page=page, dense=random.random() < dense)).widgets:
         pass
     return screen
 
 
-def _said_loss(logits: torch.Tensor, batch: Batch, speller: Speller) -> tuple[torch.Tensor, dict[str, float]]:
+def _said_loss(
+    logits: torch.Tensor, batch: DecisionBatch, decision_tokenizer: DecisionTokenizer
+) -> tuple[torch.Tensor, dict[str, float]]:
     """Points are learned with their neighbours, all else as it is."""
     logs = logits.log_softmax(-1)
     each = -logs.gather(1, batch.said[:, None])[:, 0]
     figures = {}
-    for name, pixels, tokens in (("x", batch.across, speller.across), ("y", batch.down, speller.down)):
+    for name, pixels, tokens in (
+        ("x", batch.across, decision_tokenizer.across),
+        ("y", batch.down, decision_tokenizer.down),
+    ):
         named = pixels >= 0
         if named.any():
             among = logs[named][:, tokens]
-            near = -(soft(pixels[named], len(tokens)) * among).sum(-1)
+            near = -(soft_pixel_targets(pixels[named], len(tokens)) * among).sum(-1)
             each = each.index_put((named.nonzero()[:, 0],), near)
             figures[f"{name}_within_6"] = ((among.argmax(-1) - pixels[named]).abs() <= 6).float().mean().item()
     loss = (each * batch.weights).sum() / batch.weights.sum()
     return loss, figures | {"said": loss.item()}
 
 
-def _cells_loss(heads: nn.ModuleDict, middle: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, dict[str, float]]:
+def _cells_loss(
+    heads: nn.ModuleDict, middle: torch.Tensor, batch: DecisionBatch
+) -> tuple[torch.Tensor, dict[str, float]]:
     meant = heads["meant"](middle)[..., 0]
     found = -(batch.targets * meant.log_softmax(-1)).sum(-1).mean()
     known = batch.points[..., 0] > NOWHERE
@@ -307,7 +326,9 @@ def _cells_loss(heads: nn.ModuleDict, middle: torch.Tensor, batch: Batch) -> tup
     return found + 0.5 * (across + down), figures
 
 
-def _places_loss(heads: nn.ModuleDict, cells: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, dict[str, float]]:
+def _places_loss(
+    heads: nn.ModuleDict, cells: torch.Tensor, batch: DecisionBatch
+) -> tuple[torch.Tensor, dict[str, float]]:
     count, columns = cells.shape[1], batch.pixels.shape[2] // CELL
     numbers, loss, figures = torch.arange(count), torch.zeros(()), {}
     for name, wanted in (("row", numbers // columns), ("column", numbers % columns)):
@@ -317,7 +338,9 @@ def _places_loss(heads: nn.ModuleDict, cells: torch.Tensor, batch: Batch) -> tup
     return 0.5 * loss, figures
 
 
-def _spelled_loss(heads: nn.ModuleDict, letters: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, dict[str, float]]:
+def _spelled_loss(
+    heads: nn.ModuleDict, letters: torch.Tensor, batch: DecisionBatch
+) -> tuple[torch.Tensor, dict[str, float]]:
     told = heads["pairs"](letters)
     loss = functional.binary_cross_entropy_with_logits(told, batch.told, reduction="sum")
     loss = loss / batch.told.sum().clamp(min=1)
@@ -326,7 +349,9 @@ def _spelled_loss(heads: nn.ModuleDict, letters: torch.Tensor, batch: Batch) -> 
     return 0.3 * loss, {"spelled": loss.item(), "spelled_f1": found.item()}
 
 
-def _named_loss(heads: nn.ModuleDict, letters: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, dict[str, float]]:
+def _named_loss(
+    heads: nn.ModuleDict, letters: torch.Tensor, batch: DecisionBatch
+) -> tuple[torch.Tensor, dict[str, float]]:
     """Which of several names is due follows from what is asked for by itself, of an instruction's letters after the
     second layer: the number of their name, how much was done (which stands before them), and whether their name is
     due."""
@@ -344,7 +369,7 @@ def _named_loss(heads: nn.ModuleDict, letters: torch.Tensor, batch: Batch) -> tu
 
 
 def _copied_loss(
-    heads: nn.ModuleDict, letters: Letters, logits: torch.Tensor, batch: Batch
+    heads: nn.ModuleDict, letters: CopiedLetters, logits: torch.Tensor, batch: DecisionBatch
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """Where letters are looked for, by at least one of the heads, and which number they have: asked by the same head
     where they stand and where they are typed."""

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from trainer.nano.targets import BUCKETS, COLUMNS, LETTERS, Seen
+from trainer.nano.synthetic.targets import BUCKETS, COLUMNS, LETTERS, ScreenTargets
 
 NOTHING = 0.1
 """What a place without a letter weighs beside one with a letter."""
@@ -30,7 +30,7 @@ def reading_heads(model: Any) -> nn.ModuleDict:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadingTargets:
     """The targets of several screens, as tensors with the screens first; see `Seen`."""
 
     letters: torch.Tensor
@@ -39,9 +39,9 @@ class Read:
     pairs: torch.Tensor
 
 
-def read_of(seen: list[Seen]) -> Read:
+def stack_reading_targets(seen: list[ScreenTargets]) -> ReadingTargets:
     """Targets of screens of one size."""
-    return Read(
+    return ReadingTargets(
         letters=torch.from_numpy(np.stack([one.letters for one in seen])),
         offsets=torch.from_numpy(np.stack([one.offsets for one in seen])),
         offered=torch.from_numpy(np.stack([one.offered for one in seen])),
@@ -50,7 +50,7 @@ def read_of(seen: list[Seen]) -> Read:
 
 
 def reading_loss(
-    heads: nn.ModuleDict, patches: torch.Tensor, cells: torch.Tensor, read: Read
+    heads: nn.ModuleDict, patches: torch.Tensor, cells: torch.Tensor, read: ReadingTargets
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """How wrong the heads are about what the tower made of patches and cells, and figures of it."""
     weights = torch.ones(LETTERS)

@@ -15,16 +15,16 @@ import numpy as np
 import torch
 from pydantic import Field
 
-from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.config import Settings
-from trainer.nano.asked import Decision, Speller, decision_draw, decision_of
-from trainer.nano.asking import dialect
-from trainer.nano.forms import task_draw
-from trainer.nano.forward import looked, patches_of, turns_of
-from trainer.nano.heads import read_of, reading_heads, reading_loss
-from trainer.nano.learning import HEADS
-from trainer.nano.screens import PAGES, Screen, screen_draw
-from trainer.nano.targets import CELL, seen_of
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
+from trainer.nano.batches import Decision, DecisionTokenizer, build_decision, sample_decision
+from trainer.nano.forward import encode_pictures, extract_patches, rotary_embeddings
+from trainer.nano.heads import reading_heads, reading_loss, stack_reading_targets
+from trainer.nano.prompts import nano_dialect
+from trainer.nano.synthetic.forms import draw_task
+from trainer.nano.synthetic.screens import PAGES, Screen, draw_screen
+from trainer.nano.synthetic.targets import CELL, screen_targets
+from trainer.nano.training_runs import HEADS
 from vocabulary.actions import TypeText
 from vocabulary.dialect import Parsed
 from vocabulary.dialect import Screen as Size
@@ -58,44 +58,47 @@ class Config(Settings):
 def run(config: Config) -> Path:
     """Measure, and write the figures. Returns their file."""
     torch.set_num_threads(config.threads)
-    checkpoint, began = checkpoint_load(config.checkpoint), time.process_time()
+    checkpoint, began = load_checkpoint(config.checkpoint), time.process_time()
     figures: dict[str, object] = {"checkpoint": config.checkpoint.name, "screens": config.screens, "seed": config.seed}
-    for kept in (False, True) if config.trained else (True,):
-        words = "words_unseen" if kept else "words_trained"
+    for held_out in (False, True) if config.trained else (True,):
+        words = "words_unseen" if held_out else "words_trained"
         if (config.checkpoint / HEADS).is_file():
-            figures[f"reading_{words}"] = reading_figures(checkpoint, config, kept=kept)
+            figures[f"reading_{words}"] = reading_figures(checkpoint, config, held_out=held_out)
         if config.click:
-            figures[f"clicking_{words}"] = clicking_figures(checkpoint, config, kept=kept)
-            figures |= {f"{name}_{words}": told for name, told in step_figures(checkpoint, config, kept=kept).items()}
+            figures[f"clicking_{words}"] = clicking_figures(checkpoint, config, held_out=held_out)
+            figures |= {
+                f"{name}_{words}": measured
+                for name, measured in step_figures(checkpoint, config, held_out=held_out).items()
+            }
     figures["cpu_seconds"] = round(time.process_time() - began, 1)
     config.out.write_text(json.dumps(figures, indent=2) + "\n")
     return config.out
 
 
-def screens_of(config: Config, *, dense: bool, kept: bool) -> list[list[Screen]]:
+def sample_screens(config: Config, *, dense: bool, held_out: bool) -> list[list[Screen]]:
     """Screens that no training drew, those of one size side by side."""
     drawn = []
     for page in sorted(set(PAGES)):
         share = round(config.screens * PAGES.count(page) / len(PAGES))
         seeds = (Random(f"measured {config.seed} {page} {number}") for number in range(share))
-        drawn.append([screen_draw(seed, page=page, dense=dense, kept=kept) for seed in seeds])
+        drawn.append([draw_screen(seed, page=page, dense=dense, held_out=held_out) for seed in seeds])
     return [[screen for screen in screens if screen.widgets] for screens in drawn]
 
 
-def reading_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[str, float]:
+def reading_figures(checkpoint: Checkpoint, config: Config, *, held_out: bool) -> dict[str, float]:
     """What the heads of the first stage read on screens full of writing."""
     model, heads = checkpoint.model, reading_heads(checkpoint.model)
     known = torch.load(config.checkpoint / HEADS, weights_only=True)
     heads.load_state_dict({name: known[name] for name in heads.state_dict()})
     found = []
-    for screens in screens_of(config, dense=True, kept=kept):
+    for screens in sample_screens(config, dense=True, held_out=held_out):
         for part in _parts(screens):
             pixels = torch.from_numpy(np.stack([np.asarray(one.image) for one in part]))
-            turns = turns_of(model, pixels.shape[1] // CELL, pixels.shape[2] // CELL)
-            read = read_of([seen_of(one) for one in part])
+            turns = rotary_embeddings(model, pixels.shape[1] // CELL, pixels.shape[2] // CELL)
+            read = stack_reading_targets([screen_targets(one) for one in part])
             with torch.inference_mode():
-                told = looked(model, patches_of(pixels), turns)
-                found.append((len(part), reading_loss(heads, *told, read)[1]))
+                measured = encode_pictures(model, extract_patches(pixels), turns)
+                found.append((len(part), reading_loss(heads, *measured, read)[1]))
     total = sum(count for count, _ in found)
     return {
         name: round(sum(count * figures[name] for count, figures in found) / total, 4)
@@ -103,19 +106,19 @@ def reading_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> di
     }
 
 
-def clicking_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[str, object]:
+def clicking_figures(checkpoint: Checkpoint, config: Config, *, held_out: bool) -> dict[str, object]:
     """How often what was asked for is clicked, with what blindness and a widget at random come to."""
-    speller = Speller(checkpoint.tokenizer)
+    decision_tokenizer = DecisionTokenizer(checkpoint.tokenizer)
     hits, blind, by_chance = list[bool](), list[bool](), list[float]()
-    for screens in screens_of(config, dense=False, kept=kept):
+    for screens in sample_screens(config, dense=False, held_out=held_out):
         for part in _parts(screens):
             asked = [
-                decision_draw(speller, Random(f"asked {number} {len(hits)}"), screen)
+                sample_decision(decision_tokenizer, Random(f"asked {number} {len(hits)}"), screen)
                 for number, screen in enumerate(part)
             ]
-            hits += [_hit(one, said) for one, said in zip(asked, replies(checkpoint, asked), strict=True)]
+            hits += [_hit(one, said) for one, said in zip(asked, generate_replies(checkpoint, asked), strict=True)]
             unseen = [replace(one, pixels=np.full_like(one.pixels, GREY)) for one in asked]
-            blind += [_hit(one, said) for one, said in zip(unseen, replies(checkpoint, unseen), strict=True)]
+            blind += [_hit(one, said) for one, said in zip(unseen, generate_replies(checkpoint, unseen), strict=True)]
             by_chance += [1 / len(screen.widgets) for screen in part]
     rate = rate_of(sum(hits), len(hits))
     return {
@@ -127,16 +130,21 @@ def clicking_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> d
     }
 
 
-def step_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[str, dict[str, Any]]:
+def step_figures(checkpoint: Checkpoint, config: Config, *, held_out: bool) -> dict[str, dict[str, Any]]:
     """How often the next step of a form, a list or a running text is right: what is clicked, and what is typed."""
-    speller, right = Speller(checkpoint.tokenizer), {"stepping": list[bool](), "typing": list[bool]()}
+    decision_tokenizer, right = (
+        DecisionTokenizer(checkpoint.tokenizer),
+        {"stepping": list[bool](), "typing": list[bool]()},
+    )
     for page in sorted(set(PAGES)):
         count = round(config.screens * PAGES.count(page) / len(PAGES))
-        drawn = [task_draw(Random(f"step {config.seed} {page} {number}"), page, kept=kept) for number in range(count)]
+        drawn = [
+            draw_task(Random(f"step {config.seed} {page} {number}"), page, held_out=held_out) for number in range(count)
+        ]
         for begin in range(0, count, TOGETHER):
             part = drawn[begin : begin + TOGETHER]
-            asked = [decision_of(speller, *one) for one in part]
-            for one, (_, wanted), said in zip(asked, part, replies(checkpoint, asked), strict=True):
+            asked = [build_decision(decision_tokenizer, *one) for one in part]
+            for one, (_, wanted), said in zip(asked, part, generate_replies(checkpoint, asked), strict=True):
                 if isinstance(wanted.act, TypeText):
                     right["typing"].append(_typed(one, said) == wanted.act.text)
                 else:
@@ -152,12 +160,12 @@ def step_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[
     }
 
 
-def replies(checkpoint: Checkpoint, decisions: Sequence[Decision]) -> list[str]:
+def generate_replies(checkpoint: Checkpoint, decisions: Sequence[Decision]) -> list[str]:
     """The likeliest reply to each, by transformers' own generation; pictures of one size."""
-    speller, model = Speller(checkpoint.tokenizer), checkpoint.model
+    decision_tokenizer, model = DecisionTokenizer(checkpoint.tokenizer), checkpoint.model
     pixels = torch.from_numpy(np.stack([one.pixels for one in decisions]))
     rows, columns = pixels.shape[1] // CELL, pixels.shape[2] // CELL
-    prompts = [(*one.before, *(speller.picture,) * (rows * columns), *one.after) for one in decisions]
+    prompts = [(*one.before, *(decision_tokenizer.picture,) * (rows * columns), *one.after) for one in decisions]
     longest = max(map(len, prompts))
     ids = torch.full((len(prompts), longest), checkpoint.tokenizer.pad_token_id)
     mask = torch.zeros_like(ids)
@@ -168,9 +176,9 @@ def replies(checkpoint: Checkpoint, decisions: Sequence[Decision]) -> list[str]:
         written = model.generate(
             input_ids=ids,
             attention_mask=mask,
-            pixel_values=patches_of(pixels).flatten(0, 1),
+            pixel_values=extract_patches(pixels).flatten(0, 1),
             image_grid_thw=torch.tensor([[1, 2 * rows, 2 * columns]] * len(prompts)),
-            mm_token_type_ids=(ids == speller.picture).int(),
+            mm_token_type_ids=(ids == decision_tokenizer.picture).int(),
             max_new_tokens=LONGEST,
             do_sample=False,
         )
@@ -179,7 +187,7 @@ def replies(checkpoint: Checkpoint, decisions: Sequence[Decision]) -> list[str]:
 
 def _hit(one: Decision, said: str) -> bool:
     height, width, _ = one.pixels.shape
-    parsed = dialect().parse(said, Size(width=width, height=height))
+    parsed = nano_dialect().parse(said, Size(width=width, height=height))
     if not isinstance(parsed, Parsed) or parsed.action.kind != "click" or one.target is None:
         return False
     left, top, right, bottom = one.target
@@ -188,7 +196,7 @@ def _hit(one: Decision, said: str) -> bool:
 
 def _typed(one: Decision, said: str) -> str | None:
     height, width, _ = one.pixels.shape
-    parsed = dialect().parse(said, Size(width=width, height=height))
+    parsed = nano_dialect().parse(said, Size(width=width, height=height))
     return parsed.action.text if isinstance(parsed, Parsed) and isinstance(parsed.action, TypeText) else None
 
 

@@ -38,12 +38,12 @@ class Muon(torch.optim.Optimizer):  # type: ignore[misc]
             state["momentum_buffer"] = torch.zeros_like(weight)
         moved: torch.Tensor = state["momentum_buffer"]
         moved.lerp_(weight.grad, 1 - group["momentum"])
-        step = orthogonal(weight.grad.lerp(moved, group["momentum"]), precision())
+        step = orthogonalize(weight.grad.lerp(moved, group["momentum"]), precision())
         weight.mul_(1 - rate * group["weight_decay"])
         weight.add_(step, alpha=-rate * sqrt(max(1.0, weight.shape[0] / weight.shape[1])))
 
 
-def orthogonal(matrix: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def orthogonalize(matrix: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """About the nearest matrix whose rows, or columns, are orthogonal and of length one: five steps of Newton and
     Schulz; shape as given."""
     a, b, c = QUINTIC

@@ -8,8 +8,8 @@ one token each, or a prompt would be a thousand bytes long. A point is two token
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import Qwen2TokenizerFast
 
-from trainer.nano.asking import conversation
-from trainer.nano.sentences import DOING, PLACES
+from trainer.nano.prompts import build_conversation
+from trainer.nano.synthetic.instructions import ACTION_THOUGHTS, PLACES
 from vocabulary.dialect import TextPart
 
 SPECIALS = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
@@ -38,14 +38,14 @@ TEMPLATE = (
 )
 
 
-def tokenizer_make() -> Qwen2TokenizerFast:
+def create_tokenizer() -> Qwen2TokenizerFast:
     """Bytes, Qwen's special tokens, and what is one token each; the same every time."""
     vocabulary = {symbol: number for number, symbol in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
     core = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     core.decoder = decoders.ByteLevel()
     core.add_special_tokens([f"<|{name}|>" for name in SPECIALS])
-    core.add_tokens([AddedToken(phrase, normalized=False) for phrase in phrases()])
+    core.add_tokens([AddedToken(phrase, normalized=False) for phrase in single_token_phrases()])
     tokenizer = Qwen2TokenizerFast(
         tokenizer_object=core,
         eos_token="<|im_end|>",  # noqa: S106 - a token of the vocabulary
@@ -57,10 +57,10 @@ def tokenizer_make() -> Qwen2TokenizerFast:
     return tokenizer
 
 
-def phrases() -> tuple[str, ...]:
+def single_token_phrases() -> tuple[str, ...]:
     """What is one token each, in a fixed order."""
     points = (*(f"<point>{x}" for x in range(ACROSS)), *(f" {y}</point>" for y in range(ACROSS)))
-    known = ("user\n", "assistant\n", *_prompt_pieces(), *REPLIES, *PLACES, *DOING.values(), *points)
+    known = ("user\n", "assistant\n", *_prompt_pieces(), *REPLIES, *PLACES, *ACTION_THOUGHTS.values(), *points)
     return tuple(dict.fromkeys(known))
 
 
@@ -74,5 +74,5 @@ def _prompt_pieces() -> list[str]:
 
 def _prompt(kinds: frozenset[str] | None) -> str:
     """All that stands before the instruction."""
-    first = conversation(MARK, (320, 240), kinds=kinds)[0]
+    first = build_conversation(MARK, (320, 240), kinds=kinds)[0]
     return "".join(part.text for part in first.content if isinstance(part, TextPart)).split(MARK)[0]

@@ -8,11 +8,11 @@ from pathlib import Path
 import torch
 import uvicorn
 
-from trainer.checkpoints import DTYPES, checkpoint_load
 from trainer.errors import CheckpointError
-from trainer.serve.app import app_of
+from trainer.model.checkpoints import DTYPES, load_checkpoint
+from trainer.serve.app import create_app
 from trainer.serve.engine import Engine
-from trainer.serve.reader import Reader
+from trainer.serve.prompt_encoder import PromptEncoder
 
 KEY = "PILOTHOUSE_SERVE_API_KEY"
 
@@ -43,26 +43,28 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until told to stop."""
-    given = parser().parse_args(arguments)
-    torch.set_num_threads(given.threads)
+    options = parser().parse_args(arguments)
+    torch.set_num_threads(options.threads)
     try:
-        checkpoint = checkpoint_load(given.checkpoint, dtype=given.dtype)
+        checkpoint = load_checkpoint(options.checkpoint, dtype=options.dtype)
     except CheckpointError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
-    reader = Reader(checkpoint, max_images=given.max_images, context=given.max_model_len)
-    engine = Engine(checkpoint, context=given.max_model_len, rows=given.max_num_seqs, kept_tokens=given.kept_tokens)
-    engine.version = given.weight_version
-    app = app_of(
+    reader = PromptEncoder(checkpoint, max_images=options.max_images, context=options.max_model_len)
+    engine = Engine(
+        checkpoint, context=options.max_model_len, rows=options.max_num_seqs, kept_tokens=options.kept_tokens
+    )
+    engine.version = options.weight_version
+    app = create_app(
         engine,
         reader,
-        name=given.served_model_name or given.checkpoint.name,
-        root=given.checkpoint,
-        context=given.max_model_len,
+        name=options.served_model_name or options.checkpoint.name,
+        root=options.checkpoint,
+        context=options.max_model_len,
         api_key=os.environ.get(KEY, ""),
-        dev=given.dev,
+        dev=options.dev,
     )
-    uvicorn.run(app, host=given.host, port=given.port, log_level="warning", timeout_graceful_shutdown=3)
+    uvicorn.run(app, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)
     return 0
 
 

@@ -16,17 +16,23 @@ from starlette.types import Receive
 
 from trainer.errors import CheckpointError
 from trainer.serve.engine import Busy, Engine, PauseMode
-from trainer.serve.protocol import Call, ChatRequest, Refused, TokenizeRequest, Version
-from trainer.serve.reader import Prompt, Reader
-from trainer.serve.reply import Delta
+from trainer.serve.prompt_encoder import Prompt, PromptEncoder
+from trainer.serve.replies import Delta
+from trainer.serve.schemas import (
+    ChatRequest,
+    CollectiveRpcRequest,
+    InvalidRequest,
+    TokenizeRequest,
+    WeightVersionRequest,
+)
 
 
 class Unauthorised(Exception):
     """The key is missing or another one."""
 
 
-def app_of(
-    engine: Engine, reader: Reader, *, name: str, root: Path, context: int, api_key: str = "", dev: bool = False
+def create_app(
+    engine: Engine, reader: PromptEncoder, *, name: str, root: Path, context: int, api_key: str = "", dev: bool = False
 ) -> FastAPI:
     """The application. With `dev` weights can be changed; whoever reaches it can then load any folder."""
 
@@ -43,36 +49,36 @@ def app_of(
     app = FastAPI(title="trainer.serve", lifespan=lifespan, docs_url=None, redoc_url=None)
     keyed = [Depends(admitted)]
     card = {"id": name, "object": "model", "owned_by": "trainer.serve", "root": str(root), "max_model_len": context}
-    _telling_routes(app, engine, card, keyed)
+    _inference_routes(app, engine, card, keyed)
 
     @app.post("/v1/chat/completions", dependencies=keyed)
     async def chat(asked: ChatRequest, request: Request) -> Response:
         if asked.model != name:
-            raise NotThere(f"The model `{asked.model}` does not exist.")
+            raise ModelNotFound(f"The model `{asked.model}` does not exist.")
         prompt = await asyncio.to_thread(reader.read, asked.messages)
         deltas = engine.generate(prompt, asked, reader.text)
-        answer = Answer(asked, prompt)
+        answer = CompletionResponse(asked, prompt)
         if asked.stream:
             first = await anext(deltas)  # what is wrong with the request is said before a stream begins
-            events = answer.events(_after(first, deltas))
+            events = answer.events(_prepend(first, deltas))
             return StreamingResponse(events, media_type="text/event-stream")
-        whole = await _unless_gone(request.receive, answer.whole(deltas))
+        whole = await _unless_disconnected(request.receive, answer.whole(deltas))
         return JSONResponse(whole) if whole is not None else Response(status_code=499)
 
     @app.post("/tokenize", dependencies=keyed)
     async def tokenize(asked: TokenizeRequest) -> dict[str, Any]:
         if asked.model not in ("", name):
-            raise NotThere(f"The model `{asked.model}` does not exist.")
+            raise ModelNotFound(f"The model `{asked.model}` does not exist.")
         tokens = await asyncio.to_thread(reader.tokens, asked.prompt)
         return {"count": len(tokens), "max_model_len": context, "tokens": tokens}
 
     if dev:
         _dev_routes(app, engine, keyed)
-    _refusals(app)
+    _error_handlers(app)
     return app
 
 
-def _telling_routes(app: FastAPI, engine: Engine, card: dict[str, Any], keyed: list[Any]) -> None:
+def _inference_routes(app: FastAPI, engine: Engine, card: dict[str, Any], keyed: list[Any]) -> None:
     @app.get("/health")
     async def health() -> Response:
         return Response()
@@ -111,12 +117,12 @@ def _dev_routes(app: FastAPI, engine: Engine, keyed: list[Any]) -> None:
         return {"is_paused": engine.paused}
 
     @app.post("/collective_rpc", dependencies=keyed)
-    async def collective_rpc(call: Call) -> dict[str, list[None]]:
+    async def collective_rpc(call: CollectiveRpcRequest) -> dict[str, list[None]]:
         await engine.reload(Path(call.arguments.weights_path))
         return {"results": [None]}
 
     @app.post("/update_weight_version", dependencies=keyed)
-    async def update_weight_version(given: Version) -> dict[str, str]:
+    async def update_weight_version(given: WeightVersionRequest) -> dict[str, str]:
         engine.version = given.new_version
         return {"new_version": given.new_version}
 
@@ -132,19 +138,19 @@ def _dev_routes(app: FastAPI, engine: Engine, keyed: list[Any]) -> None:
         app.post(path, dependencies=keyed)(forget)
 
 
-class NotThere(Exception):
+class ModelNotFound(Exception):
     """There is no such model."""
 
 
-def _refusals(app: FastAPI) -> None:
+def _error_handlers(app: FastAPI) -> None:
     """Every problem in OpenAI's form."""
 
     def problem(status: int, message: str, kind: str, param: str | None = None) -> JSONResponse:
         body = {"message": message, "type": kind, "param": param, "code": status}
         return JSONResponse({"error": body}, status_code=status)
 
-    @app.exception_handler(Refused)
-    async def refused(_: Request, error: Refused) -> JSONResponse:
+    @app.exception_handler(InvalidRequest)
+    async def refused(_: Request, error: InvalidRequest) -> JSONResponse:
         return problem(400, str(error), "BadRequestError", error.param or None)
 
     @app.exception_handler(RequestValidationError)
@@ -157,8 +163,8 @@ def _refusals(app: FastAPI) -> None:
     async def unauthorised(_: Request, error: Unauthorised) -> JSONResponse:
         return problem(401, "The API key is missing or wrong.", "AuthenticationError")
 
-    @app.exception_handler(NotThere)
-    async def not_there(_: Request, error: NotThere) -> JSONResponse:
+    @app.exception_handler(ModelNotFound)
+    async def not_there(_: Request, error: ModelNotFound) -> JSONResponse:
         return problem(404, str(error), "NotFoundError", "model")
 
     @app.exception_handler(Busy)
@@ -170,7 +176,7 @@ def _refusals(app: FastAPI) -> None:
         return problem(400, str(error), error.code)
 
 
-class Answer:
+class CompletionResponse:
     """One answer in OpenAI's shapes, streamed or whole."""
 
     def __init__(self, asked: ChatRequest, prompt: Prompt) -> None:
@@ -227,15 +233,15 @@ class Answer:
         return choice
 
 
-async def _after(first: Delta, deltas: AsyncIterator[Delta]) -> AsyncIterator[Delta]:
+async def _prepend(first: Delta, deltas: AsyncIterator[Delta]) -> AsyncIterator[Delta]:
     yield first
     async for delta in deltas:
         yield delta
 
 
-async def _unless_gone(receive: Receive, work: Any) -> Any:
+async def _unless_disconnected(receive: Receive, work: Any) -> Any:
     """The result of `work`, or None where the client goes away before."""
-    doing, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(receive))
+    doing, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
         await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
         return await doing if doing.done() else None
@@ -246,7 +252,7 @@ async def _unless_gone(receive: Receive, work: Any) -> Any:
             await asyncio.gather(doing, leaving, return_exceptions=True)
 
 
-async def _gone(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

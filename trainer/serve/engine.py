@@ -11,12 +11,12 @@ from typing import Any, Literal, TypeVar
 
 import torch
 
-from trainer.checkpoints import Checkpoint, weights_read, weights_write
-from trainer.serve.batch import Batch, Prompts
-from trainer.serve.drawing import draw
-from trainer.serve.protocol import Refused, Sampling
-from trainer.serve.reader import Prompt
-from trainer.serve.reply import Delta, Reply
+from trainer.model.checkpoints import Checkpoint, assign_weights, read_weights
+from trainer.serve.decoding import DecodingBatch, PromptCache
+from trainer.serve.prompt_encoder import Prompt
+from trainer.serve.replies import Delta, Reply
+from trainer.serve.sampling import sample_tokens
+from trainer.serve.schemas import InvalidRequest, Sampling
 
 T = TypeVar("T")
 PauseMode = Literal["abort", "wait", "keep"]
@@ -44,7 +44,7 @@ class Request:
 
 
 @dataclass
-class Figures:
+class EngineStatistics:
     """What was done since the start, in tokens."""
 
     prompt_tokens: int = 0
@@ -64,11 +64,11 @@ class Engine:
 
     def __init__(self, checkpoint: Checkpoint, *, context: int, rows: int, kept_tokens: int) -> None:
         """`context` bounds prompt and reply together, `rows` how many replies are written at once."""
-        self.figures = Figures()
+        self.figures = EngineStatistics()
         self.version = "default"
         self._model, self._context, self._rows = checkpoint.model, context, rows
-        self._prompts = Prompts(self._model, kept_tokens=kept_tokens)
-        self._batch = Batch(self._model)
+        self._prompts = PromptCache(self._model, kept_tokens=kept_tokens)
+        self._batch = DecodingBatch(self._model)
         self._running: list[_Row] = []
         self._waiting: deque[Request] = deque()
         self._jobs: deque[Callable[[], None]] = deque()
@@ -89,7 +89,7 @@ class Engine:
         Raises Refused where the prompt leaves no room, Busy when too many wait.
         """
         if sampling.n > self._rows:
-            raise Refused(f"n may be at most {self._rows} here.", param="n")
+            raise InvalidRequest(f"n may be at most {self._rows} here.", param="n")
         loop, told = asyncio.get_running_loop(), asyncio.Queue[Delta | Exception]()
         room = min(sampling.max_tokens or self._context, self._context - len(prompt.ids))
         replies = [Reply(index, sampling, room, self._ends(), decode) for index in range(sampling.n)]
@@ -133,10 +133,10 @@ class Engine:
 
         Raises CheckpointError, and then the old ones stay.
         """
-        weights = await asyncio.to_thread(weights_read, folder, self._model)
+        weights = await asyncio.to_thread(read_weights, folder, self._model)
 
         def change() -> None:
-            weights_write(self._model, weights)
+            assign_weights(self._model, weights)
             self._forget()
 
         await self._between(change)
@@ -187,7 +187,7 @@ class Engine:
             request = self._waiting.popleft()
             if request.dropped:
                 continue
-            for replies in _alike(request.unfinished):
+            for replies in _group_by_shared_prompt(request.unfinished):
                 read = self._prompts.read(request.prompt, replies[0].ids)
                 self.figures.prompt_tokens += read.tokens
                 self.figures.reused_tokens += read.reused
@@ -200,7 +200,9 @@ class Engine:
             return
         logits = torch.stack([row.logits for row in self._running])
         replies = [row.reply for row in self._running]
-        tokens, logprobs = draw(logits, [reply.sampling for reply in replies], [reply.source for reply in replies])
+        tokens, logprobs = sample_tokens(
+            logits, [reply.sampling for reply in replies], [reply.source for reply in replies]
+        )
         self.figures.generated_tokens += len(tokens)
         for row, token, logprob in zip(self._running, tokens, logprobs, strict=True):
             row.request.tell(row.reply.add(token, logprob, self.version))
@@ -293,7 +295,7 @@ class Engine:
         return await asyncio.wrap_future(done)
 
 
-def _alike(replies: list[Reply]) -> list[list[Reply]]:
+def _group_by_shared_prompt(replies: list[Reply]) -> list[list[Reply]]:
     """Replies with nothing said yet share one reading of the prompt; the others each need their own."""
     fresh = [reply for reply in replies if not reply.ids]
     return ([fresh] if fresh else []) + [[reply] for reply in replies if reply.ids]

@@ -9,9 +9,9 @@ from pathlib import Path
 import torch
 
 from trainer.errors import TrainerError
-from trainer.toy.attempts import attempts_make
-from trainer.toy.playing import DIALECT
-from trainer.toy.start import start_make
+from trainer.toy.episodes import DIALECT
+from trainer.toy.evaluation import create_attempts
+from trainer.toy.warm_start import create_warm_start
 from trainer.toy.worker import Worker
 from vocabulary.proposals import PolicyRef
 
@@ -39,25 +39,25 @@ def main(arguments: list[str] | None = None) -> int:
     attempts.add_argument("--policy", default="toy", help="whose they are called")
     attempts.add_argument("--revision", required=True, help="the word for these weights")
     attempts.add_argument("--temperature", type=float, default=1.0)
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:
-        if given.command == "start":
-            print(start_make(given.folder, seed=given.seed))
-        elif given.command == "attempts":
-            seeds = range(given.first_seed, given.first_seed + given.seeds)
-            by = PolicyRef(name=given.policy, revision=given.revision, dialect=DIALECT)
-            print(attempts_make(given.checkpoint, given.out, seeds, by=by, temperature=given.temperature))
+        if options.command == "start":
+            print(create_warm_start(options.folder, seed=options.seed))
+        elif options.command == "attempts":
+            seeds = range(options.first_seed, options.first_seed + options.seeds)
+            by = PolicyRef(name=options.policy, revision=options.revision, dialect=DIALECT)
+            print(create_attempts(options.checkpoint, options.out, seeds, by=by, temperature=options.temperature))
         else:
             worker = Worker(
-                name=given.name,
-                run=given.run,
-                inbox=given.inbox,
-                parallel=given.parallel,
-                ahead=given.ahead,
-                temperature=given.temperature,
+                name=options.name,
+                run=options.run,
+                inbox=options.inbox,
+                parallel=options.parallel,
+                ahead=options.ahead,
+                temperature=options.temperature,
             )
-            asyncio.run(worker.work(patience=given.patience))
+            asyncio.run(worker.work(patience=options.patience))
     except TrainerError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1

@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from trainer import grpo, ppo
-from trainer.toy.start import start_make
+from trainer.algorithms import grpo, ppo
+from trainer.toy.warm_start import create_warm_start
 
 FULL: Mapping[str, Any] = {"alpha": 0.5, "value_updates": 4, "critic_learning_rate": 3e-3}
 VARIANTS: Mapping[str, Mapping[str, Any] | None] = {
@@ -31,7 +31,7 @@ LAST = 5
 """Updates at the end whose success counts as where a run has come to."""
 
 
-def done(out: Path, name: str, seed: int, updates: int, start: Path) -> dict[str, float]:
+def run_variant(out: Path, name: str, seed: int, updates: int, start: Path) -> dict[str, float]:
     """A run's figures; it is run, or gone on with, where it is not done."""
     folder = out / f"{list(VARIANTS).index(name)}-{seed}"
     base = {
@@ -87,16 +87,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--updates", type=int, default=24)
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    given.out.mkdir(parents=True, exist_ok=True)
+    options.out.mkdir(parents=True, exist_ok=True)
     found: dict[str, list[dict[str, float]]] = {name: [] for name in VARIANTS}
-    for seed in range(given.seeds):
-        start = given.out / f"start-{seed}"
+    for seed in range(options.seeds):
+        start = options.out / f"start-{seed}"
         if not start.exists():
-            start_make(start, seed=seed)
+            create_warm_start(start, seed=seed)
         for name in VARIANTS:
-            found[name].append(done(given.out, name, seed, given.updates, start))
+            found[name].append(run_variant(options.out, name, seed, options.updates, start))
             print(f"{name}, seed {seed}: {found[name][-1]}", file=sys.stderr, flush=True)
     print(table(found))
     return 0

@@ -19,15 +19,15 @@ from typing import Any
 
 import torch
 
-from trainer import ppo, value
-from trainer.attempts import Attempt, Interface
-from trainer.checkpoints import checkpoint_load
-from trainer.critic import critic_load
-from trainer.critics import INTERFACES
-from trainer.toy.attempts import attempts_make
-from trainer.toy.playing import DIALECT
-from trainer.toy.start import start_make
-from trainer.trajectories import folder_open
+from trainer.algorithms import ppo, value
+from trainer.data.trajectories import open_folder
+from trainer.model.checkpoints import load_checkpoint
+from trainer.model.critic import load_critic
+from trainer.rl.attempts import Attempt, Interface
+from trainer.rl.critics import INTERFACES
+from trainer.toy.episodes import DIALECT
+from trainer.toy.evaluation import create_attempts
+from trainer.toy.warm_start import create_warm_start
 from vocabulary.proposals import PolicyRef
 
 SIZES = (64, 256)
@@ -50,7 +50,7 @@ SETTINGS: Mapping[str, Any] = {"vision": True, "tokens": 1024, "warmup": 2}
 Figures = dict[str, float]
 
 
-def known(folder: Path, make: Callable[[], Figures]) -> Figures:
+def cached_figures(folder: Path, make: Callable[[], Figures]) -> Figures:
     """The figures of a run, with its processor seconds; it is made or gone on with where it is not done."""
     file = folder / "figures.json"
     if not file.exists():
@@ -61,7 +61,7 @@ def known(folder: Path, make: Callable[[], Figures]) -> Figures:
     return found
 
 
-def together(parts: Sequence[Figures]) -> Figures:
+def combine_figures(parts: Sequence[Figures]) -> Figures:
     """What several runs say of one arm: each has ways of its own, and costs add up."""
     told = {name: number for part in parts for name, number in part.items()}
     return told | {"cpu_seconds": sum(part["cpu_seconds"] for part in parts)}
@@ -85,15 +85,19 @@ class Trial:
     def start(self) -> Path:
         """The policy all begin with; it knows two of four colours and calls the tool now and then."""
         folder = self.out / "start"
-        return folder if folder.exists() else start_make(folder, seed=self.seed, helped=True)
+        return folder if folder.exists() else create_warm_start(folder, seed=self.seed, with_tool=True)
 
     def explained(self, size: int, arm: str) -> Figures:
         """What the critics of an arm explain of unseen attempts by each way."""
-        return together([known(self._critic(size, ways), partial(self._valued, size, ways)) for ways in CRITICS[arm]])
+        return combine_figures(
+            [cached_figures(self._critic(size, ways), partial(self._valued, size, ways)) for ways in CRITICS[arm]]
+        )
 
     def succeeded(self, arm: str) -> Figures:
         """How often the policies of an arm succeed by each way, in the end and over all updates of PPO."""
-        return together([known(self._run(arm, ways), partial(self._improved, arm, ways)) for ways in ARMS[arm]])
+        return combine_figures(
+            [cached_figures(self._run(arm, ways), partial(self._improved, arm, ways)) for ways in ARMS[arm]]
+        )
 
     def _critic(self, size: int, ways: Ways) -> Path:
         return self.out / f"value-{size}-{'-'.join(ways)}"
@@ -119,10 +123,10 @@ class Trial:
         )
         last = value.run(config)
         shutil.copytree(last, folder / "critic", dirs_exist_ok=True)
-        critic, told = critic_load(last), {f"updates/{'+'.join(ways)}": float(last.name.rpartition("-")[2])}
+        critic, told = load_critic(last), {f"updates/{'+'.join(ways)}": float(last.name.rpartition("-")[2])}
         for way in ways:
-            asked = value.lessons_of(self._read(self.start, self.out / f"exam-{way}", way))
-            told[way] = value.explained(critic, asked, config.tokens)
+            asked = value.build_value_examples(self._read(self.start, self.out / f"exam-{way}", way))
+            told[way] = value.measure_explained_variance(critic, asked, config.tokens)
         return told
 
     def _improved(self, arm: str, ways: Ways) -> Figures:
@@ -154,7 +158,7 @@ class Trial:
         for way in ways:
             name = f"success/{way}" if len(ways) > 1 else "success"
             figures[f"all/{way}"] = statistics.mean(line[name] for line in lines)
-            made = folder_open(self._examined(last, folder / f"exam-{way}", way)).trajectories()
+            made = open_folder(self._examined(last, folder / f"exam-{way}", way)).trajectories()
             figures[way] = statistics.mean(one.outcome == "success" for one in made)
         return figures
 
@@ -162,7 +166,7 @@ class Trial:
         """The same as samples; what a reply holds a picture's token in cannot be read and is left out."""
         folder = self._examined(checkpoint, target, way)
         asked = value.Config(**SETTINGS, checkpoint=checkpoint, out=self.out, folders=(folder,))
-        return value.attempts_read(asked, checkpoint_load(checkpoint))
+        return value.read_attempts_for_value(asked, load_checkpoint(checkpoint))
 
     def _examined(self, checkpoint: Path, target: Path, way: Interface) -> Path:
         """Attempts at tasks that nothing was learned from."""
@@ -170,10 +174,10 @@ class Trial:
 
     def _attempts(self, checkpoint: Path, target: Path, tasks: range, way: Interface) -> Path:
         by = PolicyRef(name="toy", revision=checkpoint.name, dialect=DIALECT)
-        return attempts_make(checkpoint, target, tasks, by=by, temperature=1.0, helped=way == "functions")
+        return create_attempts(checkpoint, target, tasks, by=by, temperature=1.0, with_tool=way == "functions")
 
 
-def spread(numbers: Sequence[float]) -> str:
+def format_mean_and_range(numbers: Sequence[float]) -> str:
     """Their mean and range."""
     return f"{statistics.mean(numbers):.3f} ({min(numbers):.3f} to {max(numbers):.3f})"
 
@@ -182,16 +186,19 @@ def table(found: Mapping[str, Sequence[Figures]], columns: Sequence[str]) -> str
     """A line an arm: mean and range of each column over the seeds, and what a seed took."""
     lines = [f"| | seeds | {' | '.join(columns)} | CPU seconds a seed |", "|---" * (len(columns) + 3) + "|"]
     for name, runs in found.items():
-        cells = [spread([run[column] for run in runs]) for column in columns]
+        cells = [format_mean_and_range([run[column] for run in runs]) for column in columns]
         cost = statistics.mean(run["cpu_seconds"] for run in runs)
         lines.append(f"| {name} | {len(runs)} | {' | '.join(cells)} | {cost:.0f} |")
     return "\n".join(lines)
 
 
-def compared(one: Sequence[Figures], other: Sequence[Figures], columns: Sequence[str]) -> str:
+def compare_arms(one: Sequence[Figures], other: Sequence[Figures], columns: Sequence[str]) -> str:
     """What the first has more than the other, seed by seed."""
     found = {name: [a[name] - b[name] for a, b in zip(one, other, strict=True)] for name in columns}
-    said = [f"{name} {spread(each)}, more in {sum(x > 0 for x in each)} of {len(each)}" for name, each in found.items()]
+    said = [
+        f"{name} {format_mean_and_range(each)}, more in {sum(x > 0 for x in each)} of {len(each)}"
+        for name, each in found.items()
+    ]
     return "; ".join(said)
 
 
@@ -204,15 +211,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--exam", type=int, default=256, help="unseen attempts by each way")
     parser.add_argument("--value-updates", type=int, default=80, help="at most so many")
     parser.add_argument("--updates", type=int, default=16, help="of PPO")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    values: dict[str, list[Figures]] = {f"{size}, {arm}": [] for size in given.sizes for arm in CRITICS}
+    values: dict[str, list[Figures]] = {f"{size}, {arm}": [] for size in options.sizes for arm in CRITICS}
     ends: dict[str, list[Figures]] = {arm: [] for arm in ARMS}
-    for seed in range(given.seeds):
-        out = given.out / str(seed)
+    for seed in range(options.seeds):
+        out = options.out / str(seed)
         out.mkdir(parents=True, exist_ok=True)
-        trial = Trial(out, seed, tuple(given.sizes), given.exam, given.value_updates, given.updates)
-        for size in given.sizes:
+        trial = Trial(out, seed, tuple(options.sizes), options.exam, options.value_updates, options.updates)
+        for size in options.sizes:
             for arm in CRITICS:
                 values[f"{size}, {arm}"].append(trial.explained(size, arm))
                 print(f"seed {seed}, {size}, {arm}: {values[f'{size}, {arm}'][-1]}", file=sys.stderr, flush=True)
@@ -220,14 +227,14 @@ def main(arguments: list[str] | None = None) -> int:
             ends[arm].append(trial.succeeded(arm))
             print(f"seed {seed}, {arm}: {ends[arm][-1]}", file=sys.stderr, flush=True)
     print(table(values, INTERFACES))
-    for size in given.sizes:
+    for size in options.sizes:
         one, each = (values[f"{size}, {arm}"] for arm in CRITICS)
-        print(f"{size}, one critic more than one for each: {compared(one, each, INTERFACES)}")
+        print(f"{size}, one critic more than one for each: {compare_arms(one, each, INTERFACES)}")
     columns = (*INTERFACES, *(f"all/{way}" for way in INTERFACES))
     print(table(ends, columns))
     one, *others = ends.values()
     for arm, other in zip([*ARMS][1:], others, strict=True):
-        print(f"one policy, one critic, more than {arm}: {compared(one, other, columns)}")
+        print(f"one policy, one critic, more than {arm}: {compare_arms(one, other, columns)}")
     return 0
 
 

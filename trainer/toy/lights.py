@@ -71,14 +71,14 @@ class Lights:
 
     def png(self) -> bytes:
         """What is seen."""
-        return _drawn(self.lit, self.misses > 0, self._draw(f"grain {self.turns}")[0] % GRAINS)
+        return _picture(self.lit, self.misses > 0, self._draw(f"grain {self.turns}")[0] % GRAINS)
 
     def _draw(self, what: str) -> bytes:
         return hashlib.blake2b(f"{self.seed} {self.hits} {what}".encode(), digest_size=8).digest()
 
 
 @cache
-def _drawn(lit: int, framed: bool, grain: int) -> bytes:
+def _picture(lit: int, framed: bool, grain: int) -> bytes:
     """One of the pictures there are."""
     pixels = np.zeros((SIZE, SIZE, 3), np.int16)
     edge = FRAME if framed else 0
@@ -89,7 +89,7 @@ def _drawn(lit: int, framed: bool, grain: int) -> bytes:
     return data.getvalue()
 
 
-def read(reply: str) -> tuple[str, int | None]:
+def parse_reply(reply: str) -> tuple[str, int | None]:
     """The thought, and the corner that was named last; None where the reply does not end with a name."""
     words = reply.split()
     if not words or words[-1] not in NAMES:
@@ -97,12 +97,12 @@ def read(reply: str) -> tuple[str, int | None]:
     return " ".join(words[:-1]), NAMES.index(words[-1])
 
 
-def presses(reply: str) -> bool:
+def calls_tool(reply: str) -> bool:
     """Whether a reply calls the tool."""
     return reply.split()[-1:] == [PRESS]
 
 
-def place_of(corner: int) -> tuple[int, int]:
+def corner_point(corner: int) -> tuple[int, int]:
     """A pixel in a corner."""
     row, column = divmod(corner, 2)
     return (SIZE // 4 + column * SIZE // 2, SIZE // 4 + row * SIZE // 2)

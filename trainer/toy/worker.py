@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trainer.checkpoints import checkpoint_load
+from trainer.data.trajectories import waiting_folders
 from trainer.errors import CheckpointError, RolloutsMissing, WorkerBusy
+from trainer.model.checkpoints import load_checkpoint
 from trainer.serve.engine import Engine
-from trainer.serve.reader import Reader
-from trainer.toy.folders import folder_write
-from trainer.toy.playing import Play, Said
-from trainer.trajectories import waiting
+from trainer.serve.prompt_encoder import PromptEncoder
+from trainer.toy.episodes import LightsEpisode, PolicyReply
+from trainer.toy.trajectory_folders import write_trajectory_folder
 
 OPEN = ".open"
 LOOK_EVERY = 0.1
@@ -40,8 +40,8 @@ class Worker:
         """Play on and on. Raises RolloutsMissing where no weights come in time, WorkerBusy for a name in use."""
         with self._alone():
             newest = await self._weights(patience)
-            checkpoint = checkpoint_load(newest)
-            self._reader = Reader(checkpoint, max_images=1, context=CONTEXT)
+            checkpoint = load_checkpoint(newest)
+            self._reader = PromptEncoder(checkpoint, max_images=1, context=CONTEXT)
             self._engine = Engine(checkpoint, context=CONTEXT, rows=self._parallel, kept_tokens=KEPT)
             self._engine.version = newest.name
             unfinished = self._unfinished()
@@ -52,13 +52,13 @@ class Worker:
             finally:
                 self._engine.close()
 
-    async def _plays(self, unfinished: list[Play]) -> None:
+    async def _plays(self, unfinished: list[LightsEpisode]) -> None:
         while True:
-            while len(waiting(self._inbox)) >= self._ahead:  # noqa: ASYNC110 - another process takes them away
+            while len(waiting_folders(self._inbox)) >= self._ahead:  # noqa: ASYNC110 - another process takes them away
                 await asyncio.sleep(LOOK_EVERY)
-            await self._played(unfinished.pop() if unfinished else Play(seed=time.time_ns()))
+            await self._played(unfinished.pop() if unfinished else LightsEpisode(seed=time.time_ns()))
 
-    async def _played(self, play: Play) -> None:
+    async def _played(self, play: LightsEpisode) -> None:
         kept = self._open / f"{play.id}.json"
         while not play.over:
             await self._renew()
@@ -67,24 +67,24 @@ class Worker:
                 delta
                 async for delta in self._engine.generate(prompt, play.sampling(self._temperature), self._reader.text)
             ]
-            said = Said(
+            said = PolicyReply(
                 text="".join(delta.text for delta in deltas),
                 ids=tuple(token for delta in deltas for token in delta.ids),
                 logprobs=tuple(logprob for delta in deltas for logprob in delta.logprobs),
                 versions=deltas[-1].versions,
                 finish=deltas[-1].finish or "",
             )
-            play.answered(prompt.ids, said, self._temperature)
-            _write(kept, play)
+            play.apply_reply(prompt.ids, said, self._temperature)
+            _write_unfinished(kept, play)
         target = self._inbox / f"{play.seed}-{self._name}"
         if not target.exists():
-            folder_write(target, [play.trajectory()], play.blobs)
+            write_trajectory_folder(target, [play.trajectory()], play.blobs)
         kept.unlink(missing_ok=True)
 
     async def _renew(self) -> None:
         """Take the newest weights if there are newer ones; replies on their way are finished with the old."""
         async with self._changing:
-            newest = _newest(self._run)
+            newest = _newest_checkpoint(self._run)
             if newest is None or newest.name == self._engine.version:
                 return
             await self._engine.pause("wait")
@@ -98,15 +98,15 @@ class Worker:
 
     async def _weights(self, patience: float) -> Path:
         until = time.monotonic() + patience
-        while (newest := _newest(self._run)) is None:
+        while (newest := _newest_checkpoint(self._run)) is None:
             if time.monotonic() > until:
                 raise RolloutsMissing(f"{self._run.name} has no weights after {patience:g} s")
             await asyncio.sleep(LOOK_EVERY)
         return newest
 
-    def _unfinished(self) -> list[Play]:
+    def _unfinished(self) -> list[LightsEpisode]:
         """What a worker of this name was killed at."""
-        return [_read(file, self._temperature) for file in sorted(self._open.glob("*.json"))]
+        return [_read_unfinished(file, self._temperature) for file in sorted(self._open.glob("*.json"))]
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -119,11 +119,11 @@ class Worker:
             yield
 
 
-def _newest(run: Path) -> Path | None:
+def _newest_checkpoint(run: Path) -> Path | None:
     return max(run.glob("update-??????"), default=None)
 
 
-def _write(file: Path, play: Play) -> None:
+def _write_unfinished(file: Path, play: LightsEpisode) -> None:
     """What was said so far, written beside its name and renamed."""
     aside = file.with_suffix(".new")
     turns = [[ids, said.model_dump()] for ids, said in play.said]
@@ -131,10 +131,10 @@ def _write(file: Path, play: Play) -> None:
     os.rename(aside, file)
 
 
-def _read(file: Path, temperature: float) -> Play:
+def _read_unfinished(file: Path, temperature: float) -> LightsEpisode:
     """The attempt as it was: the world is a function of what was said."""
     told = json.loads(file.read_text())
-    play = Play(told["seed"], told["draw"])
+    play = LightsEpisode(told["seed"], told["draw"])
     for ids, said in told["said"]:
-        play.answered(ids, Said.model_validate(said), temperature)
+        play.apply_reply(ids, PolicyReply.model_validate(said), temperature)
     return play

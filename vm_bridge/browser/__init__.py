@@ -1,27 +1,27 @@
 """A real browser whose time is in our hands: one Chromium process, sessions in it, and their pages."""
 
+from vm_bridge.browser.clocks import Clock
 from vm_bridge.browser.engine import Engine
-from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, NoWalls, PageHung, ScriptFailed
-from vm_bridge.browser.files import GivenFile
-from vm_bridge.browser.happenings import Happening
-from vm_bridge.browser.session import Rest, Session
-from vm_bridge.browser.site import Folder, Request, Response, Site
-from vm_bridge.browser.words import Clock
+from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, BubblewrapUnavailable, PageHung, ScriptFailed
+from vm_bridge.browser.events import BrowserEvent
+from vm_bridge.browser.files import FilePayload
+from vm_bridge.browser.session import Session, SettleResult
+from vm_bridge.browser.site import Request, Response, Site, StaticSite
 
 __all__ = [
     "BrowserEnded",
+    "BrowserEvent",
     "BrowserFailed",
+    "BubblewrapUnavailable",
     "Clock",
     "Engine",
-    "Folder",
-    "GivenFile",
-    "Happening",
-    "NoWalls",
+    "FilePayload",
     "PageHung",
     "Request",
     "Response",
-    "Rest",
     "ScriptFailed",
     "Session",
+    "SettleResult",
     "Site",
+    "StaticSite",
 ]

@@ -4,33 +4,33 @@ import asyncio
 import logging
 from pathlib import Path
 
-from vm_bridge.browser.errors import BrowserFailed, NoWalls
-from vm_bridge.browser.pipe import Pipe, Told
+from vm_bridge.browser.bubblewrap import check_sandbox
+from vm_bridge.browser.clocks import Clock
+from vm_bridge.browser.errors import BrowserFailed, BubblewrapUnavailable
+from vm_bridge.browser.pipe import CdpPayload, Pipe
 from vm_bridge.browser.process import Process
 from vm_bridge.browser.session import Session
 from vm_bridge.browser.site import Request, Response, Site
-from vm_bridge.browser.walls import walls_try
-from vm_bridge.browser.words import Clock
 
-RENDERER = """(() => {
+RENDERER_SCRIPT = """(() => {
   const gl = document.createElement("canvas").getContext("webgl");
   const named = gl && gl.getExtension("WEBGL_debug_renderer_info");
   return gl ? String(gl.getParameter(named ? named.UNMASKED_RENDERER_WEBGL : gl.RENDERER)) : "";
 })()"""
 SOFTWARE = ("swiftshader", "llvmpipe", "lavapipe", "software", "basic render")
 """What renderers call themselves that draw without a card."""
-PROOF = b"<script>let frames = 0; (function step() { frames++; requestAnimationFrame(step) })()</script>"
+SELF_TEST_PAGE = b"<script>let frames = 0; (function step() { frames++; requestAnimationFrame(step) })()</script>"
 
 logger = logging.getLogger(__name__)
 
 START_SECONDS = 30.0
 
 
-class Proof:
+class SelfTestSite:
     """The site of a page that counts its frames."""
 
     async def answer(self, request: Request) -> Response:
-        return Response(200, PROOF, {"content-type": "text/html"})
+        return Response(200, SELF_TEST_PAGE, {"content-type": "text/html"})
 
 
 class Engine:
@@ -47,41 +47,43 @@ class Engine:
         self._sessions: dict[str, Session] = {}
         """By browser context."""
         self._closing = False
-        process.pipe.listen("", self._told)
+        process.pipe.listen("", self._on_event)
 
     @classmethod
-    async def start(cls, folder: Path, *, exact: bool, gpu: bool = False, bare: bool = False) -> "Engine":
+    async def start(cls, folder: Path, *, exact: bool, gpu: bool = False, unsandboxed: bool = False) -> "Engine":
         """A browser behind walls; where it cannot make time exactly, one with the script's clock, and where it cannot
         draw with a graphics card, one that draws without. `bare` has it started where no walls can be made.
 
         Raises BrowserFailed, NoWalls.
         """
-        confined = await cls._walled(bare=bare)
+        in_bubblewrap = await cls._probe_sandbox(unsandboxed=unsandboxed)
         if gpu:
             try:
-                return await cls._start_some(folder / "gpu", exact=exact, gpu=True, confined=confined)
+                return await cls._start_with_fallback(
+                    folder / "gpu", exact=exact, gpu=True, in_bubblewrap=in_bubblewrap
+                )
             except BrowserFailed as why:
                 logger.warning("no graphics card for browsers here: %s", why)
-        return await cls._start_some(folder, exact=exact, gpu=False, confined=confined)
+        return await cls._start_with_fallback(folder, exact=exact, gpu=False, in_bubblewrap=in_bubblewrap)
 
     @classmethod
-    async def _walled(cls, *, bare: bool) -> bool:
+    async def _probe_sandbox(cls, *, unsandboxed: bool) -> bool:
         try:
-            await walls_try()
-        except NoWalls as why:
-            if not bare:
+            await check_sandbox()
+        except BubblewrapUnavailable as why:
+            if not unsandboxed:
                 raise
             logger.warning("browsers run without walls here, as this user, with this machine's files: %s", why)
             return False
         return True
 
     @classmethod
-    async def _start_some(cls, folder: Path, *, exact: bool, gpu: bool, confined: bool) -> "Engine":
+    async def _start_with_fallback(cls, folder: Path, *, exact: bool, gpu: bool, in_bubblewrap: bool) -> "Engine":
         failed = BrowserFailed("nothing was tried")
         for clock in (Clock.EXACT, Clock.SCRIPT) if exact else (Clock.SCRIPT,):
-            for sandboxed in (True, False) if confined else (False,):
+            for sandboxed in (True, False) if in_bubblewrap else (False,):
                 try:
-                    return await cls._start(folder / clock, clock, gpu, confined, sandboxed)
+                    return await cls._start(folder / clock, clock, gpu, in_bubblewrap, sandboxed)
                 except BrowserFailed as why:
                     failed = why
                     without = " with Chromium's own sandbox" if sandboxed else ""
@@ -89,41 +91,41 @@ class Engine:
         raise failed
 
     @classmethod
-    async def _start(cls, folder: Path, clock: Clock, gpu: bool, confined: bool, sandboxed: bool) -> "Engine":
+    async def _start(cls, folder: Path, clock: Clock, gpu: bool, in_bubblewrap: bool, sandboxed: bool) -> "Engine":
         process = await Process.start(
-            folder, exact=clock is Clock.EXACT, gpu=gpu, confined=confined, sandboxed=sandboxed
+            folder, exact=clock is Clock.EXACT, gpu=gpu, in_bubblewrap=in_bubblewrap, sandboxed=sandboxed
         )
         engine = cls(process, clock)
         try:
-            watch: Told = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+            watch: CdpPayload = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
             watch["filter"] = [{"type": "page"}]
             await process.pipe.call("Target.setAutoAttach", seconds=START_SECONDS, **watch)
             await process.pipe.call("Target.setDiscoverTargets", discover=True)
-            await engine._prove(gpu)
+            await engine._self_test(gpu)
         except BrowserFailed as failed:
-            words = process.words()
+            last_errors = process.last_errors()
             await engine.close()
-            raise BrowserFailed(f"{failed}: {words}") from failed
+            raise BrowserFailed(f"{failed}: {last_errors}") from failed
         return engine
 
-    async def _prove(self, gpu: bool) -> None:
+    async def _self_test(self, gpu: bool) -> None:
         """See that a page moves and is drawn as its clock says, and by a card where one is to be used. Raises
         BrowserFailed."""
-        session = await self.open(Proof(), size=(64, 64), seed=1, start_time=1_000_000_000)
+        session = await self.open(SelfTestSite(), size=(64, 64), seed=1, start_time=1_000_000_000)
         try:
             async with asyncio.timeout(START_SECONDS):
-                await session.go("http://proof.test/")
+                await session.goto("http://proof.test/")
                 await session.advance(100)
                 frames, date = await session.evaluate("[frames, Date.now()]")
                 picture = await session.picture()
-                renderer = str(await session.evaluate(RENDERER)) if gpu else ""
+                renderer = str(await session.evaluate(RENDERER_SCRIPT)) if gpu else ""
         except TimeoutError:
             raise BrowserFailed("a first page does not come to its end in time") from None
         finally:
             await session.close()
         if date != 1_000_000_000_000 + session.now_ms or abs(frames - session.now_ms * 0.06) > 1.5 or not picture:
             raise BrowserFailed(f"after {session.now_ms} ms a page counts {frames} frames and {date - 10**12} ms")
-        if gpu and in_software(renderer):
+        if gpu and is_software_renderer(renderer):
             raise BrowserFailed(f"WebGL is drawn by {renderer or 'nothing'}")
 
     @property
@@ -138,7 +140,7 @@ class Engine:
     @property
     def unbounded(self) -> tuple[str, ...]:
         """What of this machine it may take without a bound: cpu, memory, pids; `walls` where it has none."""
-        return (*self._process.groups.missing, *(() if self._process.confined else ("walls",)))
+        return (*self._process.groups.missing, *(() if self._process.in_bubblewrap else ("walls",)))
 
     @property
     def sandboxed(self) -> bool:
@@ -165,11 +167,11 @@ class Engine:
         try:
             await session.begin()
         except BrowserFailed:
-            await self.drop(session)
+            await self.dispose_session(session)
             raise
         return session
 
-    async def drop(self, session: Session) -> None:
+    async def dispose_session(self, session: Session) -> None:
         """End a session's pages and forget it. Idempotent."""
         if self._sessions.pop(session.context, None) is None or self.died.is_set():
             return
@@ -188,19 +190,19 @@ class Engine:
         self._sessions.clear()
         await self._process.end()
 
-    def _told(self, event: str, told: Told) -> None:
+    def _on_event(self, event: str, payload: CdpPayload) -> None:
         match event:
             case "Target.attachedToTarget":
-                session = self._sessions.get(told["targetInfo"].get("browserContextId", ""))
+                session = self._sessions.get(payload["targetInfo"].get("browserContextId", ""))
                 if session is not None:
-                    session.attached(told["sessionId"], told["targetInfo"])
-                elif told["waitingForDebugger"]:
-                    self.pipe.send("Runtime.runIfWaitingForDebugger", told["sessionId"])
+                    session.on_target_attached(payload["sessionId"], payload["targetInfo"])
+                elif payload["waitingForDebugger"]:
+                    self.pipe.send("Runtime.runIfWaitingForDebugger", payload["sessionId"])
             case "Target.targetDestroyed" | "Target.targetCrashed" | "Browser.downloadWillBegin":
                 for session in tuple(self._sessions.values()):
-                    session.target_told(event, told)
+                    session.on_target_event(event, payload)
 
 
-def in_software(renderer: str) -> bool:
+def is_software_renderer(renderer: str) -> bool:
     """Whether a WebGL renderer of this name draws without a graphics card."""
     return not renderer or any(word in renderer.lower() for word in SOFTWARE)

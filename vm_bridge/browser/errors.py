@@ -12,7 +12,7 @@ class BrowserFailed(Exception):
     """Base of all; the message is for people."""
 
 
-class NoWalls(BrowserFailed):
+class BubblewrapUnavailable(BrowserFailed):
     pass
 
 

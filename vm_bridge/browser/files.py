@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-UNKNOWN = "application/octet-stream"
+DEFAULT_MEDIA_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
-class GivenFile:
+class FilePayload:
     """One file; `name` is what pages see."""
 
     name: str
@@ -17,7 +17,7 @@ class GivenFile:
     data: bytes
 
 
-class Chooser(NamedTuple):
+class FileChooserRequest(NamedTuple):
     """A page's question for files."""
 
     field: int
@@ -28,10 +28,10 @@ class Chooser(NamedTuple):
 
 def media_type_of(name: str) -> str:
     """By the end of its name, as browsers tell pages."""
-    return mimetypes.guess_type(name, strict=True)[0] or UNKNOWN
+    return mimetypes.guess_type(name, strict=True)[0] or DEFAULT_MEDIA_TYPE
 
 
-def files_read(folder: Path) -> tuple[GivenFile, ...]:
+def read_files(folder: Path) -> tuple[FilePayload, ...]:
     """The files of a folder, by name; none where there is no folder."""
     found = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
-    return tuple(GivenFile(path.name, media_type_of(path.name), path.read_bytes()) for path in found)
+    return tuple(FilePayload(path.name, media_type_of(path.name), path.read_bytes()) for path in found)

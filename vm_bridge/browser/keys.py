@@ -54,7 +54,7 @@ _SHIFT = {base: shifted for shifted, base in SHIFTED.items()}
 _TEXTS = {"enter": "\r", "space": " "}
 
 
-def key_told(key: str, modifiers: int) -> dict[str, Any]:
+def key_event(key: str, modifiers: int) -> dict[str, Any]:
     """A key by its canonical name, as it is when these modifiers are held."""
     if key in _NAMED:
         name, code, number = _NAMED[key]
@@ -62,12 +62,12 @@ def key_told(key: str, modifiers: int) -> dict[str, Any]:
     else:
         code, number = _PLACES[SHIFTED.get(key, key)]
         name = text = _with_shift(key) if modifiers & MODIFIERS["shift"] else key
-    told: dict[str, Any] = {"key": name, "code": code, "windowsVirtualKeyCode": number}
+    payload: dict[str, Any] = {"key": name, "code": code, "windowsVirtualKeyCode": number}
     if key in MODIFIERS:
-        told["location"] = 1
+        payload["location"] = 1
     if text and not modifiers & ~MODIFIERS["shift"]:
-        told["text"] = text
-    return told
+        payload["text"] = text
+    return payload
 
 
 def _with_shift(key: str) -> str:

@@ -4,17 +4,17 @@ import asyncio
 import json
 from typing import Any
 
+from vm_bridge.browser.document_state import DocumentState
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, ScriptFailed
-from vm_bridge.browser.files import Chooser
-from vm_bridge.browser.look import Look
-from vm_bridge.browser.pipe import CALL_SECONDS, Pipe, Told, bounded
+from vm_bridge.browser.files import FileChooserRequest
+from vm_bridge.browser.pipe import CALL_SECONDS, CdpPayload, Pipe, within_timeout
 
 SCRIPT_SECONDS = 10.0
-MOST_SCRIPT = 4 * 1024 * 1024
+MAX_SCRIPT_RESULT = 4 * 1024 * 1024
 """Longest text a script may give."""
 TO_JSON = f"""function () {{
   const text = JSON.stringify(this) ?? "null";
-  if (text.length > {MOST_SCRIPT}) throw new RangeError("a script gave more than {MOST_SCRIPT} characters");
+  if (text.length > {MAX_SCRIPT_RESULT}) throw new RangeError("a script gave more than {MAX_SCRIPT_RESULT} characters");
   return text;
 }}"""
 
@@ -31,11 +31,11 @@ class Page:
         """Whether another page has opened it; it may not say which."""
         self.loading = False
         """By the browser, which tells it at a real time of its own."""
-        self.leaving = False
+        self.navigating = False
         """Whether it was asked to go elsewhere and has not begun to."""
-        self.fresh = True
+        self.awaiting_first_frame = True
         """Whether its document has not been drawn yet; until then the browser drops input."""
-        self.look = Look()
+        self.state = DocumentState()
         """How its document stood when it last drew a frame."""
         self.drawn = False
         """Whether it has drawn one since this was last put to false."""
@@ -45,9 +45,9 @@ class Page:
         self.closed = asyncio.Event()
         self.contexts: dict[int, str] = {}
         """Where its frames' own scripts run: the frame of each context."""
-        self.chooser: Chooser | None = None
+        self.chooser: FileChooserRequest | None = None
         """Its question for files that has no answer yet."""
-        self.own_world: int | None = None
+        self.isolated_world: int | None = None
         """The context of scripts that pages cannot see."""
         self._pipe = pipe
 
@@ -55,23 +55,23 @@ class Page:
     def busy(self) -> bool:
         """Whether it is on its way to another document, or has not loaded its own. That the document itself says with
         each frame it draws, so that what waits for it waits as long in every run."""
-        loading = not self.look.loaded if self.look.beats else self.loading
-        return loading or self.leaving or self.fresh
+        loading = not self.state.loaded if self.state.frame_count else self.loading
+        return loading or self.navigating or self.awaiting_first_frame
 
-    def drew(self, look: Look) -> None:
+    def on_frame_drawn(self, state: DocumentState) -> None:
         """Take note of what its document says, with a frame or because it was asked."""
-        if look.beats > self.look.beats:
-            self.drawn, self.fresh = True, False
-        self.look, self.title = look, look.title
+        if state.frame_count > self.state.frame_count:
+            self.drawn, self.awaiting_first_frame = True, False
+        self.state, self.title = state, state.title
 
-    def send(self, method: str, **parameters: Any) -> "asyncio.Future[Told]":
+    def send(self, method: str, **parameters: Any) -> "asyncio.Future[CdpPayload]":
         return self._pipe.send(method, self.session, **parameters)
 
-    async def call(self, method: str, *, seconds: float = CALL_SECONDS, **parameters: Any) -> Told:
+    async def call(self, method: str, *, seconds: float = CALL_SECONDS, **parameters: Any) -> CdpPayload:
         """Raises BrowserFailed."""
-        return await bounded(self.send(method, **parameters), method, seconds)
+        return await within_timeout(self.send(method, **parameters), method, seconds)
 
-    def ask(self, expression: str, context: int | None = None) -> "asyncio.Future[Told]":
+    def ask(self, expression: str, context: int | None = None) -> "asyncio.Future[CdpPayload]":
         """Send a question to one of its contexts, by default its own frame's; `value` reads the answer."""
         more = {} if context is None else {"contextId": context}
         return self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, **more)
@@ -82,12 +82,12 @@ class Page:
         try:
             context = await self._own() if world == "own" else None
             more = {} if context is None else {"contextId": context}
-            asked = {"expression": expression, "awaitPromise": True, "timeout": 1000 * seconds} | more
-            told = await self.call("Runtime.evaluate", **asked, seconds=seconds + 1)
-            value(told)
-            if "objectId" not in told["result"]:
-                return told["result"].get("value")
-            return await self._read(told["result"]["objectId"])
+            options = {"expression": expression, "awaitPromise": True, "timeout": 1000 * seconds} | more
+            payload = await self.call("Runtime.evaluate", **options, seconds=seconds + 1)
+            evaluation_value(payload)
+            if "objectId" not in payload["result"]:
+                return payload["result"].get("value")
+            return await self._read(payload["result"]["objectId"])
         except (BrowserEnded, ScriptFailed):
             raise
         except BrowserFailed as failed:
@@ -95,23 +95,23 @@ class Page:
 
     async def _read(self, thing: str) -> Any:
         """What JSON makes of an object, if that is not too long. Raises BrowserFailed."""
-        told = await self.call(
+        payload = await self.call(
             "Runtime.callFunctionOn", objectId=thing, functionDeclaration=TO_JSON, returnByValue=True
         )
         self.send("Runtime.releaseObject", objectId=thing)
         try:
-            return json.loads(value(told))
+            return json.loads(evaluation_value(payload))
         except (ValueError, TypeError, RecursionError) as error:  # pages may have another `JSON.stringify`
             raise BrowserFailed(f"a script gave no JSON: {type(error).__name__}") from error
 
     async def _own(self) -> int:
-        if self.own_world is None:
+        if self.isolated_world is None:
             made = await self.call("Page.createIsolatedWorld", frameId=self.id, worldName="pilothouse")
-            self.own_world = int(made["executionContextId"])
-        return self.own_world
+            self.isolated_world = int(made["executionContextId"])
+        return self.isolated_world
 
 
-def value(answer: Told) -> Any:
+def evaluation_value(answer: CdpPayload) -> Any:
     """What an evaluation gave. Raises ScriptFailed."""
     if details := answer.get("exceptionDetails"):
         thrown = details.get("exception", {})

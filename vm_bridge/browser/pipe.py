@@ -16,9 +16,9 @@ CALL_SECONDS = 20.0
 MAX_MESSAGE = 128 * 1024 * 1024
 """A browser that says more at once has lost its mind, and is ended."""
 
-Told = dict[str, Any]
+CdpPayload = dict[str, Any]
 T = TypeVar("T")
-Listener = Callable[[str, Told], None]
+Listener = Callable[[str, CdpPayload], None]
 """Is told an event's name and what it holds; must not wait."""
 
 
@@ -31,11 +31,11 @@ class Pipe(asyncio.Protocol):
     def __init__(self) -> None:
         self.ended = asyncio.Event()
         self._numbers = itertools.count(1)
-        self._waiting: dict[int, tuple[str, str, asyncio.Future[Told]]] = {}
+        self._waiting: dict[int, tuple[str, str, asyncio.Future[CdpPayload]]] = {}
         """The method, the session and the answer of each call."""
         self._listeners: dict[str, Listener] = {}
-        self._rest = bytearray()
-        self._seen = 0
+        self._buffer = bytearray()
+        self._scanned = 0
         """How much of the rest is known to hold no end of a message."""
         self._out: asyncio.WriteTransport | None = None
         self._in: asyncio.ReadTransport | None = None
@@ -57,23 +57,26 @@ class Pipe(asyncio.Protocol):
         """Nobody hears that session's events any more."""
         self._listeners.pop(session, None)
 
-    def send(self, method: str, session: str = "", **parameters: Any) -> asyncio.Future[Told]:
+    def send(self, method: str, session: str = "", **parameters: Any) -> asyncio.Future[CdpPayload]:
         """Send a call; its answer may be awaited, with a bound of the caller's own."""
-        answer: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[CdpPayload] = asyncio.get_running_loop().create_future()
         if self._out is None or self._out.is_closing() or self.ended.is_set():
+            self.connection_lost(None)  # where one direction is gone, the other has no more to say
             _fail(answer, BrowserEnded("the browser has ended"))
             return answer
         number = next(self._numbers)
-        message: Told = {"id": number, "method": method, "params": parameters}
+        message: CdpPayload = {"id": number, "method": method, "params": parameters}
         if session:
             message["sessionId"] = session
         self._waiting[number] = (method, session, answer)
         self._out.write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
         return answer
 
-    async def call(self, method: str, session: str = "", *, seconds: float = CALL_SECONDS, **parameters: Any) -> Told:
+    async def call(
+        self, method: str, session: str = "", *, seconds: float = CALL_SECONDS, **parameters: Any
+    ) -> CdpPayload:
         """Send a call and wait for its answer. Raises BrowserFailed."""
-        return await bounded(self.send(method, session, **parameters), method, seconds)
+        return await within_timeout(self.send(method, session, **parameters), method, seconds)
 
     def close(self) -> None:
         """Nothing more is said or heard. Idempotent."""
@@ -83,14 +86,14 @@ class Pipe(asyncio.Protocol):
         self.connection_lost(None)
 
     def data_received(self, data: bytes) -> None:
-        self._rest += data
-        while (end := self._rest.find(b"\0", self._seen)) >= 0:
-            message = bytes(self._rest[:end])
-            del self._rest[: end + 1]
-            self._seen = 0
+        self._buffer += data
+        while (end := self._buffer.find(b"\0", self._scanned)) >= 0:
+            message = bytes(self._buffer[:end])
+            del self._buffer[: end + 1]
+            self._scanned = 0
             self._read(message)
-        self._seen = len(self._rest)
-        if self._seen > MAX_MESSAGE:
+        self._scanned = len(self._buffer)
+        if self._scanned > MAX_MESSAGE:
             self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -115,13 +118,13 @@ class Pipe(asyncio.Protocol):
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             logger.warning("a message of the browser makes no sense: %s: %s", type(error).__name__, str(error)[:200])
 
-    def _happened(self, message: Told) -> None:
+    def _happened(self, message: CdpPayload) -> None:
         if message["method"] == "Target.detachedFromTarget":
-            self._gone(message["params"]["sessionId"])
+            self._fail_calls_of(message["params"]["sessionId"])
         if listener := self._listeners.get(message.get("sessionId", "")):
             listener(message["method"], message.get("params", {}))
 
-    def _answered(self, message: Told) -> None:
+    def _answered(self, message: CdpPayload) -> None:
         method, _, answer = self._waiting.pop(message["id"], ("", "", None))
         if answer is None or answer.done():
             return
@@ -132,20 +135,20 @@ class Pipe(asyncio.Protocol):
             said = error.get("message") if isinstance(error, dict) else "the answer makes no sense"
             _fail(answer, BrowserFailed(f"{method}: {said}"))
 
-    def _gone(self, session: str) -> None:
+    def _fail_calls_of(self, session: str) -> None:
         """A page has gone; the browser leaves what it was asked without an answer."""
-        for number in [number for number, (_, asked, _) in self._waiting.items() if asked == session]:
+        for number in [number for number, (_, owner, _) in self._waiting.items() if owner == session]:
             method, _, answer = self._waiting.pop(number)
             _fail(answer, BrowserFailed(f"{method}: the page has gone"))
 
 
-def _fail(answer: asyncio.Future[Told], error: BrowserFailed) -> None:
+def _fail(answer: asyncio.Future[CdpPayload], error: BrowserFailed) -> None:
     if not answer.done():
         answer.set_exception(error)
         answer.exception()  # it may be that nobody asks
 
 
-async def bounded(answer: Awaitable[T], what: str, seconds: float) -> T:
+async def within_timeout(answer: Awaitable[T], what: str, seconds: float) -> T:
     """An answer within its time. Raises BrowserFailed."""
     try:
         async with asyncio.timeout(seconds):

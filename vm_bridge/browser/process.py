@@ -10,26 +10,26 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from vm_bridge.browser.bubblewrap import HOME, MIB, sandbox_command
 from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.pipe import Pipe
-from vm_bridge.browser.walls import HOME, MIB, walls
-from vm_bridge.hosts.limits import Groups, Limits
-from vm_bridge.seccomp import filter_descriptor
+from vm_bridge.hosts.isolation.cgroups import ControlGroups, ResourceLimits
+from vm_bridge.hosts.isolation.seccomp import open_filter
 
-SHELL = "chromium-headless-shell"
-WHOLE = "chromium"
-INSTALL = "install chromium-headless-shell (Debian), or chromium"
+HEADLESS_SHELL = "chromium-headless-shell"
+FULL_BROWSER = "chromium"
+INSTALL_HINT = "install chromium-headless-shell (Debian), or chromium"
 END_SECONDS = 5.0
 END_POLL = 0.01
 READ, WRITE = 3, 4
 """The descriptors on which the browser expects its pipe."""
-PLUMB = (
+LAUNCH_SCRIPT = (
     'for group in $1; do echo $$ >"$group/cgroup.procs" || exit 70; done; in=$2; out=$3; shift 3; '
     f'exec "$@" {READ}<&$in {WRITE}>&$out {{in}}<&- {{out}}>&-'
 )
 """Joins control groups and puts the ends of a pipe where the browser expects them; only bash takes numbers of several
 digits. Its arguments are data, never text."""
-LIMITS = Limits(cores=float(os.cpu_count() or 1), memory=4096 * MIB, processes=1000)
+LIMITS = ResourceLimits(cores=float(os.cpu_count() or 1), memory=4096 * MIB, processes=1000)
 """Of one browser with all its sessions, where the host may set any."""
 COMMON = (
     *("--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check", "--password-store=basic"),
@@ -68,8 +68,8 @@ class Process:
     process: asyncio.subprocess.Process
     pipe: Pipe
     folder: Path
-    groups: Groups
-    confined: bool
+    groups: ControlGroups
+    in_bubblewrap: bool
     """Whether it is behind walls."""
     sandboxed: bool
     """Whether its renderers are in Chromium's own sandbox besides."""
@@ -82,16 +82,16 @@ class Process:
         return self.process.pid
 
     @classmethod
-    async def start(cls, folder: Path, *, exact: bool, gpu: bool, confined: bool, sandboxed: bool) -> "Process":
-        """`folder` is the browser's alone, and removed when it ends. `confined` puts it behind `walls`, `sandboxed` its
+    async def start(cls, folder: Path, *, exact: bool, gpu: bool, in_bubblewrap: bool, sandboxed: bool) -> "Process":
+        """`folder` is the browser's alone, and removed when it ends. `in_bubblewrap` puts it behind `walls`, `sandboxed` its
         renderers into Chromium's own sandbox, which makes user namespaces.
 
         Raises BrowserFailed.
         """
-        program = browser_find(exact=exact)
+        program = find_browser(exact=exact)
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-        home = HOME if confined else str(folder)
-        words = [
+        home = HOME if in_bubblewrap else str(folder)
+        last_errors = [
             *(
                 program,
                 *COMMON,
@@ -102,20 +102,20 @@ class Process:
             f"--disable-features={','.join(FEATURES_OFF)}",
             f"--user-data-dir={home}/profile",
         ]
-        if Path(program).name == WHOLE:
-            words.append("--headless=new")
-        groups = Groups.create(f"browser-{secrets.token_hex(6)}", LIMITS)
+        if Path(program).name == FULL_BROWSER:
+            last_errors.append("--headless=new")
+        groups = ControlGroups.create(f"browser-{secrets.token_hex(6)}", LIMITS)
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
         try:
             with (
                 (folder / "errors").open("wb") as errors,
-                filter_descriptor(user_namespaces=sandboxed) as seccomp,
+                open_filter(user_namespaces=sandboxed) as seccomp,
             ):
-                behind = walls(gpu=gpu, seccomp=seccomp) if confined else []
+                sandbox_words = sandbox_command(gpu=gpu, seccomp=seccomp) if in_bubblewrap else []
                 process = await asyncio.create_subprocess_exec(
-                    *("/bin/bash", "-c", PLUMB, "plumb", " ".join(map(str, groups.paths))),
-                    *(str(theirs_in), str(theirs_out), *behind, *words),
+                    *("/bin/bash", "-c", LAUNCH_SCRIPT, "plumb", " ".join(map(str, groups.paths))),
+                    *(str(theirs_in), str(theirs_out), *sandbox_words, *last_errors),
                     pass_fds=(theirs_in, theirs_out, seccomp),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.DEVNULL,
@@ -133,7 +133,7 @@ class Process:
             os.close(theirs_out)
         pipe = await Pipe.open(ours_in, ours_out)
         watch = asyncio.create_task(_close_after(process, pipe))
-        return cls(process, pipe, folder, groups, confined, sandboxed, watch)
+        return cls(process, pipe, folder, groups, in_bubblewrap, sandboxed, watch)
 
     async def end(self) -> None:
         """Returns when it has ended. Idempotent."""
@@ -158,7 +158,7 @@ class Process:
                 time.sleep(END_POLL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def words(self) -> str:
+    def last_errors(self) -> str:
         """What it said last; for people."""
         with suppress(OSError):
             return " ".join((self.folder / "errors").read_text(errors="replace").split())[-400:]
@@ -170,9 +170,9 @@ async def _close_after(process: asyncio.subprocess.Process, pipe: Pipe) -> None:
     pipe.close()
 
 
-def browser_find(*, exact: bool) -> str:
+def find_browser(*, exact: bool) -> str:
     """The program to start. Raises BrowserFailed with what to install."""
-    for name in (SHELL,) if exact else (SHELL, WHOLE):
+    for name in (HEADLESS_SHELL,) if exact else (HEADLESS_SHELL, FULL_BROWSER):
         if path := shutil.which(name):
             return path
-    raise BrowserFailed(f"no {SHELL if exact else 'Chromium'} on this machine; {INSTALL}")
+    raise BrowserFailed(f"no {HEADLESS_SHELL if exact else 'Chromium'} on this machine; {INSTALL_HINT}")

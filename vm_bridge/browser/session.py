@@ -7,35 +7,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from vm_bridge.browser.answers import Answers
+from vm_bridge.browser.cdp_events import MAX_PAGES, CdpEventHandler
+from vm_bridge.browser.clocks import FRAME_MS, Clock, PageClock
+from vm_bridge.browser.document_state import FRAME_BINDING
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
-from vm_bridge.browser.exact import ExactTime
-from vm_bridge.browser.happenings import MOST_TEXT, Happening, Happenings
-from vm_bridge.browser.inputs import Inputs
-from vm_bridge.browser.live import Live
-from vm_bridge.browser.look import DREW
-from vm_bridge.browser.news import MOST_PAGES, News
-from vm_bridge.browser.page import Page, value
-from vm_bridge.browser.pipe import CALL_SECONDS, Told
-from vm_bridge.browser.script import ScriptTime
+from vm_bridge.browser.events import MAX_TEXT, BrowserEvent, EventBuffer
+from vm_bridge.browser.exact_clock import ExactClock
+from vm_bridge.browser.frame_stream import FrameStream
+from vm_bridge.browser.input import InputDispatcher
+from vm_bridge.browser.page import Page, evaluation_value
+from vm_bridge.browser.pipe import CALL_SECONDS, CdpPayload
+from vm_bridge.browser.request_interception import RequestInterceptor
+from vm_bridge.browser.script_clock import ScriptClock
 from vm_bridge.browser.site import Site
-from vm_bridge.browser.time import FRAME_MS, Time
-from vm_bridge.browser.words import Clock
 
 if TYPE_CHECKING:
     from vm_bridge.browser.engine import Engine
 
 PRELUDE = (Path(__file__).parent / "js" / "prelude.js").read_text(encoding="utf-8")
 LOAD_MS = 10_000.0
-LAND_SECONDS = 10.0
-MOST_FRAMES = 60
+NAVIGATION_SECONDS = 10.0
+MAX_FRAMES_PER_LOCK = 60
 """Frames that pass before somebody else has a turn."""
-SOON_MS = 250.0
+TIMER_WAIT_MS = 250.0
 """A page does not rest while a single timer is due within so long."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class SettleResult:
     """How a settle ended."""
 
     settled: bool
@@ -43,7 +42,7 @@ class Rest:
     """Game time."""
 
 
-class Session(Inputs):
+class Session(InputDispatcher):
     """Made by `Engine.open`. Calls follow each other: whoever uses it waits for one before the next."""
 
     def __init__(
@@ -52,22 +51,22 @@ class Session(Inputs):
         self.engine, self.context = engine, context
         self.size, self.seed, self.start_time = size, seed, start_time
         self.clock = engine.clock
-        self.time: Time = ExactTime(self) if self.clock is Clock.EXACT else ScriptTime(self)
-        self.news = asyncio.Event()
+        self.time: PageClock = ExactClock(self) if self.clock is Clock.EXACT else ScriptClock(self)
+        self.page_changed = asyncio.Event()
         """Set whenever the browser tells of a page."""
-        self.answers = Answers(self, site, self._prelude)
-        self._happenings = Happenings()
-        self._news = News(self)
+        self.interceptor = RequestInterceptor(self, site, self._prelude)
+        self._events = EventBuffer()
+        self._event_handler = CdpEventHandler(self)
         self._pages: dict[str, Page] = {}
         self._active = ""
-        self._keeper: Page | None = None
-        self._awaits: Literal["", "keeper", "page"] = ""
+        self._clock_page: Page | None = None
+        self._expected_target: Literal["", "keeper", "page"] = ""
         """What the next page to come is; where nothing is awaited, a page has opened it."""
-        self.refused = False
+        self.popup_blocked = False
         """Whether a window was: the browser may then count its first request as on its way for ever."""
-        self.live = Live(self)
+        self.frame_stream = FrameStream(self)
         """Its picture for viewers."""
-        self._turn = asyncio.Lock()
+        self._frame_lock = asyncio.Lock()
         """Held while a frame passes or is taken: the engine's user and viewers come one after another."""
 
     @property
@@ -96,58 +95,60 @@ class Session(Inputs):
     def page(self, page_id: str) -> Page | None:
         return self._pages.get(page_id)
 
-    def take_events(self) -> tuple[Happening, ...]:
+    def take_events(self) -> tuple[BrowserEvent, ...]:
         """What happened since this was last asked."""
-        return self._happenings.take()
+        return self._events.drain()
 
     # Where it is
 
-    async def go(self, url: str, *, limit_ms: float = LOAD_MS) -> Rest:
+    async def goto(self, url: str, *, limit_ms: float = LOAD_MS) -> SettleResult:
         """Open an address on the active page, and let time pass until it has loaded. Raises BrowserFailed."""
         page = self.active
-        page.leaving = True
+        page.navigating = True
         # The answer comes with the document, which may be long in coming.
-        page.send("Page.navigate", url=url).add_done_callback(lambda answer: self._went(page, url, answer))
+        page.send("Page.navigate", url=url).add_done_callback(
+            lambda answer: self._on_navigate_answer(page, url, answer)
+        )
         return await self.settle(limit_ms, still=False)
 
-    def _went(self, page: Page, url: str, answer: "asyncio.Future[Told]") -> None:
-        told = {} if answer.cancelled() or answer.exception() else answer.result()
-        if "loaderId" not in told or "errorText" in told:
-            page.leaving = False
-        if word := told.get("errorText"):
-            self.happen("request_failed", f"{url}: {word}", page, word=word)
+    def _on_navigate_answer(self, page: Page, url: str, answer: "asyncio.Future[CdpPayload]") -> None:
+        payload = {} if answer.cancelled() or answer.exception() else answer.result()
+        if "loaderId" not in payload or "errorText" in payload:
+            page.navigating = False
+        if word := payload.get("errorText"):
+            self.report_event("request_failed", f"{url}: {word}", page, word=word)
 
-    async def back(self) -> bool:
+    async def go_back(self) -> bool:
         """Go to the page before this one in the active page's history; false when there is none."""
         return await self._history(-1)
 
-    async def forward(self) -> bool:
+    async def go_forward(self) -> bool:
         """Go to the page after this one; false when there is none."""
         return await self._history(1)
 
     async def reload(self) -> None:
         """Load the active page again; `settle` sees it through."""
         page = self.active
-        page.leaving = True
+        page.navigating = True
         await page.call("Page.reload")
 
     async def _history(self, by: int) -> bool:
         page = self.active
-        told = await page.call("Page.getNavigationHistory")
-        index = told["currentIndex"] + by
-        if not 0 <= index < len(told["entries"]) or told["entries"][index]["url"] == "about:blank":
+        payload = await page.call("Page.getNavigationHistory")
+        index = payload["currentIndex"] + by
+        if not 0 <= index < len(payload["entries"]) or payload["entries"][index]["url"] == "about:blank":
             return False
-        page.leaving = True
-        await page.call("Page.navigateToHistoryEntry", entryId=told["entries"][index]["id"])
+        page.navigating = True
+        await page.call("Page.navigateToHistoryEntry", entryId=payload["entries"][index]["id"])
         return True
 
-    async def show(self, page_id: str) -> None:
+    async def activate_page(self, page_id: str) -> None:
         """Make another page the active one. Raises KeyError."""
         page = self._pages[page_id]
         with suppress(BrowserEnded, KeyError):
             self._pages[self._active].send("Emulation.setFocusEmulationEnabled", enabled=False)
         self._active = page.id
-        page.fresh = True
+        page.awaiting_first_frame = True
         await page.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     async def close_page(self, page_id: str) -> None:
@@ -157,7 +158,7 @@ class Session(Inputs):
         with suppress(TimeoutError):
             async with asyncio.timeout(CALL_SECONDS):
                 await page.closed.wait()
-        await self.some_page()
+        await self.ensure_page()
 
     # Time
 
@@ -165,54 +166,56 @@ class Session(Inputs):
         """Let game time pass, in whole frames, at least one. Raises PageHung."""
         left = max(1, round(ms / FRAME_MS)) if ms > 0 else 0
         while left > 0:
-            frames = min(left, 1 if self.live.watched else MOST_FRAMES)
-            async with self._turn:
+            frames = min(left, 1 if self.frame_stream.watched else MAX_FRAMES_PER_LOCK)
+            async with self._frame_lock:
                 await self.time.advance(frames)
-            self.live.touch()
+            self.frame_stream.touch()
             left -= frames
 
     async def refresh(self) -> None:
         """Have drawn what changed, without letting time pass."""
-        async with self._turn:
+        async with self._frame_lock:
             await self.time.refresh()
-        self.live.touch()
+        self.frame_stream.touch()
 
-    async def settle(self, limit_ms: float, *, still: bool = True) -> Rest:
+    async def settle(self, limit_ms: float, *, still: bool = True) -> SettleResult:
         """Let time pass, at most so much, until nothing is on its way: loading, answers; and where it shall be `still`,
         single timers and changes."""
         began = self.now_ms
         while self.now_ms - began < limit_ms:
-            await self.some_page()
-            async with self._turn:
+            await self.ensure_page()
+            async with self._frame_lock:
                 tick = await self.time.frame(seen=still)
-            self.live.touch()
-            moving = still and (tick.changed or tick.soon <= SOON_MS)
-            if not (moving or self.active.busy or self.answers.pending):
-                return Rest(True, self.now_ms - began)
-        return Rest(False, self.now_ms - began)
+            self.frame_stream.touch()
+            moving = still and (tick.changed or tick.next_timer_ms <= TIMER_WAIT_MS)
+            if not (moving or self.active.busy or self.interceptor.pending):
+                return SettleResult(True, self.now_ms - began)
+        return SettleResult(False, self.now_ms - began)
 
-    async def reach(self, at_ms: float) -> None:
+    async def advance_until(self, at_ms: float) -> None:
         """Let time pass until then as `settle` did which ended there; nobody looks. Raises PageHung."""
         while self.now_ms < at_ms:
-            await self.some_page()
-            async with self._turn:
+            await self.ensure_page()
+            async with self._frame_lock:
                 await self.time.frame(seen=False)
-            self.live.touch()
+            self.frame_stream.touch()
 
-    async def glance(self) -> None:
+    async def draw_without_screenshot(self) -> None:
         """All that a page goes through where its picture is taken, without the picture. Raises BrowserFailed."""
-        await self.some_page()
-        async with self._turn:
+        await self.ensure_page()
+        async with self._frame_lock:
             await self.time.refresh(seen=False)
 
     # What is seen
 
-    async def picture(self, kind: Literal["jpeg", "png"] = "jpeg", quality: int = 90, *, aside: bool = False) -> bytes:
+    async def picture(
+        self, kind: Literal["jpeg", "png"] = "jpeg", quality: int = 90, *, passive: bool = False
+    ) -> bytes:
         """The active page as it is now; `aside` where it is no part of what is done, so that nothing settles later for
         it. Raises BrowserFailed."""
-        await self.some_page()
-        async with self._turn:
-            return await self.time.picture(kind, quality, aside=aside)
+        await self.ensure_page()
+        async with self._frame_lock:
+            return await self.time.picture(kind, quality, passive=passive)
 
     async def evaluate(self, expression: str, *, world: Literal["main", "own"] = "main") -> Any:
         """The value of a script in the active page. Raises ScriptFailed."""
@@ -226,37 +229,39 @@ class Session(Inputs):
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=self.context, eventsEnabled=True
         )
         if self.clock is Clock.EXACT:
-            self._awaits = "keeper"
+            self._expected_target = "keeper"
             made = await self._create()
-            assert self._keeper is not None and self._keeper.id == made  # noqa: PT018
-            await self.time.begin(self._keeper)
+            assert self._clock_page is not None and self._clock_page.id == made  # noqa: PT018
+            await self.time.begin(self._clock_page)
         await self._open_page()
 
-    async def landed(self) -> None:
+    async def wait_for_navigations(self) -> None:
         """Returns when every page that was on its way to another document has it, or must wait for it in game time."""
         try:
-            async with asyncio.timeout(LAND_SECONDS):
-                while any(page.leaving and not self.answers.waits(page) for page in self._pages.values()):
-                    self.news.clear()
-                    await self.news.wait()
+            async with asyncio.timeout(NAVIGATION_SECONDS):
+                while any(
+                    page.navigating and not self.interceptor.delays_document(page) for page in self._pages.values()
+                ):
+                    self.page_changed.clear()
+                    await self.page_changed.wait()
         except TimeoutError:
             for page in self._pages.values():
-                page.leaving = False
+                page.navigating = False
 
-    async def heard(self, page: Page, answer: "asyncio.Future[Told]") -> Any:
+    async def await_script_result(self, page: Page, answer: "asyncio.Future[CdpPayload]") -> Any:
         """What a page's script answered; None where its document goes before it does. Raises PageHung, BrowserEnded."""
         loop = asyncio.get_running_loop()
-        ends = loop.time() + self.time.patience
-        while not (answer.done() or page.leaving or page.crashed or page.closed.is_set()):
-            self.news.clear()
-            news = asyncio.ensure_future(self.news.wait())
+        ends = loop.time() + self.time.frame_timeout
+        while not (answer.done() or page.navigating or page.crashed or page.closed.is_set()):
+            self.page_changed.clear()
+            page_changed = asyncio.ensure_future(self.page_changed.wait())
             left = ends - loop.time()
-            await asyncio.wait((answer, news), timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
-            news.cancel()
+            await asyncio.wait((answer, page_changed), timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
+            page_changed.cancel()
             if left <= 0:
-                raise PageHung(f"the page does not answer within {self.time.patience:.0f} s")
+                raise PageHung(f"the page does not answer within {self.time.frame_timeout:.0f} s")
         try:
-            return value(answer.result()) if answer.done() else None
+            return evaluation_value(answer.result()) if answer.done() else None
         except BrowserEnded:
             raise
         except BrowserFailed:
@@ -265,63 +270,63 @@ class Session(Inputs):
     async def close(self) -> None:
         """End it. Idempotent."""
         self.abandon()
-        await self.live.close()
-        await self.engine.drop(self)
+        await self.frame_stream.close()
+        await self.engine.dispose_session(self)
 
     def abandon(self) -> None:
         """Stop everything of it on this side."""
-        self._news.close()
+        self._event_handler.close()
         for page in self._pages.values():
             self.engine.pipe.forget(page.session)
 
-    def happen(self, kind: str, text: str, page: Page, **more: str) -> None:
+    def report_event(self, kind: str, text: str, page: Page, **more: str) -> None:
         """Note an event for whoever asks."""
-        self._happenings.add(Happening(kind, text[:MOST_TEXT], self.now_ms, page.id, more))
+        self._events.add(BrowserEvent(kind, text[:MAX_TEXT], self.now_ms, page.id, more))
 
-    def attached(self, session: str, info: Told) -> None:
+    def on_target_attached(self, session: str, info: CdpPayload) -> None:
         """A page has come to be, and waits."""
         pipe = self.engine.pipe
-        awaited, self._awaits = self._awaits, ""
-        page = Page(pipe, info["targetId"], session, info.get("openerId", ""), window=not awaited)
-        if awaited == "keeper":
-            self._keeper = page
-            pipe.listen(session, lambda event, told: self._news.keeper(event))
+        expected, self._expected_target = self._expected_target, ""
+        page = Page(pipe, info["targetId"], session, info.get("openerId", ""), window=not expected)
+        if expected == "keeper":
+            self._clock_page = page
+            pipe.listen(session, lambda event, payload: self._event_handler.clock_page(event))
             pipe.send("Runtime.runIfWaitingForDebugger", session)
             return
-        if len(self._pages) >= MOST_PAGES:
+        if len(self._pages) >= MAX_PAGES:
             # Who opened it waits until it has gone on.
-            self.refused = True
+            self.popup_blocked = True
             pipe.send("Runtime.runIfWaitingForDebugger", session)
             pipe.send("Target.closeTarget", targetId=page.id)
-            return self.happen("popup_refused", f"{MOST_PAGES} pages are open", page)
+            return self.report_event("popup_refused", f"{MAX_PAGES} pages are open", page)
         self._pages[page.id] = page
-        pipe.listen(session, lambda event, told: self._news.page(page, event, told))
+        pipe.listen(session, lambda event, payload: self._event_handler.page(page, event, payload))
         if page.window:
-            self.happen("popup", "a window opened", page)
-        self._news.do(self._prepare(page))
+            self.report_event("popup", "a window opened", page)
+        self._event_handler.do(self._prepare(page))
 
-    def target_told(self, event: str, told: Told) -> None:
+    def on_target_event(self, event: str, payload: CdpPayload) -> None:
         """News of some target of the browser, maybe ours."""
         if event == "Browser.downloadWillBegin":
-            if self._owns(told["frameId"]):
-                self._news.download(told)
+            if self._owns(payload["frameId"]):
+                self._event_handler.download(payload)
             return
-        page = self._pages.get(told["targetId"])
+        page = self._pages.get(payload["targetId"])
         if page is None:
             return
         if event == "Target.targetCrashed":
-            self.news.set()
-            return self._news.crashed(page)
+            self.page_changed.set()
+            return self._event_handler.crashed(page)
         self._pages.pop(page.id)
         page.closed.set()
-        self.answers.forget(page)
+        self.interceptor.forget(page)
         self.engine.pipe.forget(page.session)
-        self.happen("closed", page.url, page)
+        self.report_event("closed", page.url, page)
         if self._active == page.id:
             self._active = page.opener if page.opener in self._pages else next(reversed(self._pages), "")
             if self._active:
-                self.active.fresh = True
-        self.news.set()
+                self.active.awaiting_first_frame = True
+        self.page_changed.set()
 
     def _owns(self, frame: str) -> bool:
         return frame in self._pages or any(frame in page.contexts.values() for page in self.pages)
@@ -332,7 +337,7 @@ class Session(Inputs):
         return PRELUDE.replace("__SETTINGS__", json.dumps(settings), 1)
 
     async def _open_page(self) -> None:
-        self._awaits = "page"
+        self._expected_target = "page"
         self._active = await self._create()
         page = self.active
         try:
@@ -353,7 +358,7 @@ class Session(Inputs):
         )
         return str(made["targetId"])
 
-    async def some_page(self) -> None:
+    async def ensure_page(self) -> None:
         """See to it that there is a page."""
         if not self._pages:
             await self._open_page()
@@ -363,7 +368,7 @@ class Session(Inputs):
         calls = [
             page.send("Page.enable"),
             page.send("Runtime.enable"),
-            page.send("Runtime.addBinding", name=DREW),
+            page.send("Runtime.addBinding", name=FRAME_BINDING),
             page.send("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0),
             page.send("Fetch.enable", patterns=[{"urlPattern": "*"}]),
             page.send("Page.addScriptToEvaluateOnNewDocument", source=self._prelude(), runImmediately=True),
@@ -384,4 +389,4 @@ class Session(Inputs):
         page.ready.set()
         if page.window and page.id in self._pages:
             self._active = page.id
-            self.news.set()
+            self.page_changed.set()

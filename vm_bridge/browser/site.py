@@ -41,7 +41,7 @@ class Site(Protocol):
         ...
 
 
-class Folder:
+class StaticSite:
     """Files of a folder, each host of `hosts` its own; for tests and suites that have no more than files."""
 
     def __init__(self, hosts: Mapping[str, Path]) -> None:

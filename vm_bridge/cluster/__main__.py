@@ -15,14 +15,14 @@ try:
 except ModuleNotFoundError:
     sys.exit("vm_bridge.cluster: Ray is not installed here: pip install -r vm_bridge/cluster/requirements.lock")
 
-from vm_bridge.__main__ import logging_begin, redis_of
-from vm_bridge.cluster.keeper import Keeper, Needs
-from vm_bridge.config import Config, ConfigError, config_read
+from vm_bridge.__main__ import configure_logging, connect_redis
+from vm_bridge.cluster.controller import ClusterController, HostResources
+from vm_bridge.config import Config, ConfigError, read_config
 
 GIB = 1 << 30
 
 
-def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(given: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="python -m vm_bridge.cluster",
@@ -36,7 +36,7 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--memory", type=float, default=0, help="GiB that it sets aside for each")
     parser.add_argument(
-        "--resource", type=amount_read, action="append", default=[], help="name=amount; may be repeated"
+        "--resource", type=parse_resource, action="append", default=[], help="name=amount; may be repeated"
     )
     arguments = parser.parse_args(given)
     if arguments.hosts < 1:
@@ -44,7 +44,7 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     return arguments
 
 
-def amount_read(text: str) -> tuple[str, float]:
+def parse_resource(text: str) -> tuple[str, float]:
     """A resource of a node and how much of it. Raises ArgumentTypeError."""
     name, _, amount = text.partition("=")
     try:
@@ -53,37 +53,37 @@ def amount_read(text: str) -> tuple[str, float]:
         raise argparse.ArgumentTypeError(f"{text} is not name=amount") from None
 
 
-async def kept(config: Config, arguments: argparse.Namespace) -> None:
+async def run_controller(config: Config, arguments: argparse.Namespace) -> None:
     """Until SIGTERM or SIGINT, then end the hosts; until SIGHUP, then leave them running, and so does an error that
     nobody foresaw."""
-    needs = Needs(arguments.cpus, int(arguments.memory * GIB), dict(arguments.resource))
-    async with redis_of(config) as redis:
-        keeper = Keeper(redis, needs)
-        keeper.place(arguments.hosts)
-        keeping = asyncio.create_task(keeper.keep())
-        told: asyncio.Queue[int] = asyncio.Queue()
+    host_resources = HostResources(arguments.cpus, int(arguments.memory * GIB), dict(arguments.resource))
+    async with connect_redis(config) as redis:
+        controller = ClusterController(redis, host_resources)
+        controller.place_hosts(arguments.hosts)
+        run_task = asyncio.create_task(controller.run())
+        signals: asyncio.Queue[int] = asyncio.Queue()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, told.put_nowait, number)
-        hearing = asyncio.create_task(told.get())
-        await asyncio.wait((keeping, hearing), return_when=asyncio.FIRST_COMPLETED)
-        if not hearing.done():
-            await keeping  # which raises: this program would go on and look after nothing
-        keeping.cancel()
-        if hearing.result() != signal.SIGHUP:
-            await keeper.withdraw()
+            asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
+        signal_task = asyncio.create_task(signals.get())
+        await asyncio.wait((run_task, signal_task), return_when=asyncio.FIRST_COMPLETED)
+        if not signal_task.done():
+            await run_task  # which raises: this program would go on and look after nothing
+        run_task.cancel()
+        if signal_task.result() != signal.SIGHUP:
+            await controller.stop_hosts()
 
 
 def main(given: Sequence[str] | None = None) -> int:
     """Place the hosts and look after them. Returns 1 where there is no cluster."""
-    arguments = parsed(given)
-    logging_begin()
+    arguments = parse_arguments(given)
+    configure_logging()
     try:
-        config = config_read(os.environ)
+        config = read_config(os.environ)
         ray.init(address=arguments.ray, log_to_driver=False, logging_level="warning")
     except (ConfigError, ConnectionError) as error:
         print(f"vm_bridge.cluster: {error}", file=sys.stderr)
         return 1
-    asyncio.run(kept(config, arguments))
+    asyncio.run(run_controller(config, arguments))
     return 0
 
 

@@ -5,22 +5,22 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from vm_bridge.gym.acts import Given
-from vm_bridge.gym.player import Picture
+from vm_bridge.gym.actions import ActionInput
+from vm_bridge.gym.runner import Image
 from vocabulary.actions import Click
 
 
-class GridClicks(gymnasium.ActionWrapper[Picture, int, Given]):
+class GridClicks(gymnasium.ActionWrapper[Image, int, ActionInput]):
     """One click on the middle of one of `columns` x `rows` fields of the screen."""
 
-    def __init__(self, env: gymnasium.Env[Picture, Given], columns: int = 16, rows: int = 12) -> None:
+    def __init__(self, env: gymnasium.Env[Image, ActionInput], columns: int = 16, rows: int = 12) -> None:
         super().__init__(env)
         self._columns, self._rows = columns, rows
         shape: Any = env.observation_space.shape
         self._height, self._width = int(shape[0]), int(shape[1])
         self.action_space: Any = spaces.Discrete(columns * rows)
 
-    def action(self, action: int) -> Given:
+    def action(self, action: int) -> ActionInput:
         """Fields are counted along the rows."""
         row, column = divmod(int(action), self._columns)
         return Click(

@@ -7,12 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
-from vm_bridge.drivers.computer import Computer, ComputerMachine
-from vm_bridge.drivers.computer_link import Nothing
+from vm_bridge.drivers.computer.driver import ComputerDriver, ComputerMachine
+from vm_bridge.drivers.computer.guest_link import EmptyReply
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.machine import Capabilities, Machine, Snapshot
-from vm_bridge.sandbox import RESET_SECONDS, FrameSource
-from vm_bridge.suites import Desk, Suite
+from vm_bridge.sandbox import MAX_RESET_SECONDS, FrameSource
+from vm_bridge.suites import SandboxEnvironment, Suite
 from vocabulary.tasks import Task
 
 
@@ -21,11 +21,11 @@ class ComputerSandbox(ABC):
 
     health_seconds: ClassVar[float] = 10.0
     """Longest that the guest may take to answer."""
-    reset_seconds: ClassVar[float] = RESET_SECONDS
+    reset_seconds: ClassVar[float] = MAX_RESET_SECONDS
 
     def __init__(self, name: str, image: str, folder: Path, suites: Mapping[str, Suite]) -> None:
         self.id, self.image, self.folder = name, image, folder
-        self._computer = Computer(suites, folder)
+        self._computer = ComputerDriver(suites, folder)
         self.vnc_socket: Path | None = None
         self.frames: FrameSource | None = self._computer.frames
         self._changing = asyncio.Lock()
@@ -39,9 +39,9 @@ class ComputerSandbox(ABC):
     def bind(self, fencing_token: int) -> Machine:
         return ComputerMachine(self._computer, fencing_token, self)
 
-    def desk(self, fencing_token: int) -> Desk:
+    def environment(self, fencing_token: int) -> SandboxEnvironment:
         """The inside, as suites use it."""
-        return self._computer.desk(fencing_token)
+        return self._computer.environment(fencing_token)
 
     @property
     def fence(self) -> int:
@@ -62,7 +62,7 @@ class ComputerSandbox(ABC):
         """See `Keeper.prepare`."""
         async with self._changing:
             # The guest must have seen this token before anything is thrown away.
-            await self._computer.hurry(fencing_token)
+            await self._computer.skip_settle(fencing_token)
             await self._put_back(task)
 
     @abstractmethod
@@ -79,7 +79,7 @@ class ComputerSandbox(ABC):
         if self._changing.locked():
             return True  # it is put back, which has a bound of its own
         try:
-            await self._computer.link.call("ping", Nothing, timeout=self.health_seconds)
+            await self._computer.link.call("ping", EmptyReply, timeout=self.health_seconds)
         except BridgeError:
             return False
         return not self.destroyed

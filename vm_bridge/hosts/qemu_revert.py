@@ -9,15 +9,15 @@ import sys
 from pathlib import Path
 
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.qmp import Qmp, QmpRefused
+from vm_bridge.hosts.qemu.qmp import QmpClient, QmpError
 
 STATE = "ready"
 LOAD_SECONDS = 600.0
 
 
-async def put_back(control: Path, state: str) -> None:
+async def load_state(control: Path, state: str) -> None:
     """Load a state and let the machine run. Raises MachineGone, QmpRefused."""
-    qmp = await Qmp.connect(control)
+    qmp = await QmpClient.connect(control)
     try:
         nodes = await qmp.ask("query-named-block-nodes", flat=True)
         having = {
@@ -28,7 +28,7 @@ async def put_back(control: Path, state: str) -> None:
         }
         memory = [name for name, size in having.items() if size]
         if not memory:
-            raise QmpRefused(f"the machine at {control} has no state {state!r}")
+            raise QmpError(f"the machine at {control} has no state {state!r}")
         await qmp.do("snapshot-load", seconds=LOAD_SECONDS, tag=state, vmstate=memory[0], devices=list(having))
         await qmp.ask("cont")
     finally:
@@ -42,8 +42,8 @@ def main(words: list[str]) -> int:
     parser.add_argument("--state", default=STATE)
     given = parser.parse_args(words)
     try:
-        asyncio.run(put_back(given.folder / f"{given.address.rpartition(':')[2]}.sock", given.state))
-    except (MachineGone, QmpRefused) as problem:
+        asyncio.run(load_state(given.folder / f"{given.address.rpartition(':')[2]}.sock", given.state))
+    except (MachineGone, QmpError) as problem:
         print(problem, file=sys.stderr)
         return 1
     return 0

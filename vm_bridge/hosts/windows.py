@@ -6,16 +6,16 @@ import socket
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from vm_bridge.drivers.computer import KINDS, Able, ComputerMachine
-from vm_bridge.drivers.computer_canvas import Canvas
-from vm_bridge.drivers.computer_frames import Screen
-from vm_bridge.drivers.computer_link import GuestLink, Nothing
-from vm_bridge.drivers.computer_task import screen_of, servers_of
-from vm_bridge.drivers.inside import GuestTerminals
+from vm_bridge.drivers.computer.driver import ACTION_KINDS, ComputerMachine, GuestCapabilities
+from vm_bridge.drivers.computer.frames import GuestScreen
+from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
+from vm_bridge.drivers.computer.machine_io import GuestTerminals
+from vm_bridge.drivers.computer.remote_frames import FrameCanvas
+from vm_bridge.drivers.task_parameters import parse_mcp_servers, parse_screen_size
 from vm_bridge.errors import InvalidAction, UnsupportedAction
-from vm_bridge.guest.win32.apps import APPS
+from vm_bridge.guest.windows.programs import APPS
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
-from vm_bridge.hosts.supplied import RESET_SECONDS, Lending, PuttingBack
+from vm_bridge.hosts.external_machines import RESET_SECONDS, ExternalMachinePool, MachineReverter
 from vm_bridge.machine import Machine, Snapshot
 from vm_bridge.sandbox import Sandbox, Usage
 from vocabulary.observations import Observation
@@ -24,9 +24,9 @@ from vocabulary.tasks import Task
 logger = logging.getLogger(__name__)
 
 IMAGE = "windows"
-LACKING = ("type_terminal", "run_code", "call_tool")
-ABLE = Able(
-    kinds=tuple(kind for kind in KINDS if kind not in LACKING),
+UNSUPPORTED_KINDS = ("type_terminal", "run_code", "call_tool")
+CAPABILITIES = GuestCapabilities(
+    kinds=tuple(kind for kind in ACTION_KINDS if kind not in UNSUPPORTED_KINDS),
     streams=("webrtc", "stills"),
     snapshots=False,
     apps=tuple(APPS),
@@ -35,7 +35,7 @@ DIAL_SECONDS = 10.0
 
 
 class WindowsSandbox(ComputerSandbox):
-    """One machine; `revert` is as in `PuttingBack`."""
+    """One machine; `revert` is as in `MachineReverter`."""
 
     reset_seconds = RESET_SECONDS
 
@@ -44,18 +44,18 @@ class WindowsSandbox(ComputerSandbox):
         (folder / name).mkdir(parents=True, exist_ok=True)
         super().__init__(name, IMAGE, folder / name, {})
         self.address = address
-        self.given_back = False
-        self._secret, self._putting_back = secret, PuttingBack(address, revert)
+        self.released = False
+        self._secret, self._putting_back = secret, MachineReverter(address, revert)
 
     def bind(self, fencing_token: int) -> Machine:
         return WindowsMachine(self._computer, fencing_token, self)
 
     async def prepare(self, fencing_token: int, task: Task) -> None:
         """What this machine cannot be made into is refused first."""
-        wanted, has = screen_of(task), (self.capabilities.width, self.capabilities.height)
+        wanted, has = parse_screen_size(task), (self.capabilities.width, self.capabilities.height)
         if wanted not in (None, has):
             raise InvalidAction(f"the screen of this machine is {has[0]}x{has[1]} for good")
-        if servers_of(task):
+        if parse_mcp_servers(task):
             raise InvalidAction("this machine has no tools")
         await super().prepare(fencing_token, task)
 
@@ -72,7 +72,7 @@ class WindowsSandbox(ComputerSandbox):
         """The machine itself is somebody else's and runs on."""
         await self._putting_back.end()
         self._hang_up()  # it may have been reached meanwhile
-        self.given_back = True
+        self.released = True
 
     async def _put_back(self, task: Task | None) -> None:
         """Raises MachineGone when no agent that knows the secret answers."""
@@ -86,14 +86,14 @@ class WindowsSandbox(ComputerSandbox):
         link = await GuestLink.dial(host.strip("[]"), int(port), self._secret, timeout=DIAL_SECONDS)
         try:
             said = await link.ready(self.health_seconds)
-            canvas = Canvas(said.width, said.height)
+            canvas = FrameCanvas(said.width, said.height)
             link.paint = canvas.paint
             fence = max(said.fence, self._computer.fence)
-            await link.call("hurry", Nothing, timeout=self.health_seconds, fence=fence)
+            await link.call("hurry", EmptyReply, timeout=self.health_seconds, fence=fence)
         except BaseException:
             link.close()
             raise
-        self._computer.attach(link, Screen(canvas, said.width, said.height), fence, ABLE)
+        self._computer.attach(link, GuestScreen(canvas, said.width, said.height), fence, CAPABILITIES)
 
 
 class WindowsMachine(ComputerMachine):
@@ -119,15 +119,17 @@ class WindowsHost:
     def __init__(self, data: Path, addresses: Sequence[str], secret: str, revert: Sequence[str] = ()) -> None:
         self.images: tuple[str, ...] = (IMAGE,)
         folder = data / IMAGE
-        self._lending = Lending(IMAGE, addresses, lambda address: WindowsSandbox(address, secret, revert, folder))
+        self._machine_pool = ExternalMachinePool(
+            IMAGE, addresses, lambda address: WindowsSandbox(address, secret, revert, folder)
+        )
         if not revert:
             logger.warning("no command puts the machines of Windows back: each lease finds what the one before left")
 
     async def create(self, image: str) -> Sandbox:
-        return await self._lending.lend()
+        return await self._machine_pool.acquire()
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
         return []  # their leases are given back; the next one finds them put back
 
     async def close(self) -> None:
-        await self._lending.close()
+        await self._machine_pool.close()

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from vm_bridge.errors import NoMachine
-from vm_bridge.images.build import image_names, image_prepare
-from vm_bridge.images.tools import tools_prepare
+from vm_bridge.images.build import list_images, prepare_image
+from vm_bridge.images.tools import prepare_tools
 
 
 def main() -> None:
@@ -18,9 +18,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     try:
-        tools_prepare(folder)
-        for name in image_names():
-            image_prepare(name, folder)
+        prepare_tools(folder)
+        for name in list_images():
+            prepare_image(name, folder)
     except NoMachine as error:
         sys.exit(str(error))
 

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from vm_bridge.errors import NoMachine
-from vm_bridge.images.manifest import MANIFEST, manifest_read
+from vm_bridge.images.manifest import MANIFEST_FILE, read_manifest
 from vm_bridge.python_packages import Command, locked_install
 
 PACKAGE = Path(__file__).parent.parent
@@ -17,11 +17,16 @@ IMAGES = PACKAGE / "images"
 GUEST_SOURCES = (
     "__init__.py",
     "settle.py",
-    *(f"guest/{path.name}" for path in sorted((PACKAGE / "guest").glob("*.py"))),
+    "guest/__init__.py",
+    *(
+        path.relative_to(PACKAGE).as_posix()
+        for folder in ("common", "linux")
+        for path in sorted((PACKAGE / "guest" / folder).rglob("*.py"))
+    ),
 )
 """What of this package runs inside every sandbox."""
 REQUIREMENTS = PACKAGE / "guest" / "requirements.lock"
-OWN_REQUIREMENTS = "requirements.lock"
+IMAGE_REQUIREMENTS = "requirements.lock"
 """In an image's folder: what its programs need beside the guest's packages."""
 GUEST_PYTHON = "/usr/bin/python3"
 """The distribution's Python: unlike the developer's it can be read by every user."""
@@ -30,14 +35,14 @@ FOLDERS = ("home", "etc", "tools")
 """What every image has, empty or not."""
 
 
-def image_prepare(name: str, data: Path, installed: Path | None = None) -> Path:
+def prepare_image(name: str, data: Path, installed: Path | None = None) -> Path:
     """The folder of an image, as `installed` has it or under `data`: made there on first use and whenever its sources
     change.
 
     Raises NoMachine when there is no such image or the guest's libraries cannot be installed.
     """
-    if name not in image_names():
-        raise NoMachine(f"there is no image {name!r}; there are {', '.join(image_names())}")
+    if name not in list_images():
+        raise NoMachine(f"there is no image {name!r}; there are {', '.join(list_images())}")
     place = Path("images", f"{name}-{_fingerprint(name)}")
     if installed is not None and (installed / place).is_dir():
         return installed / place
@@ -55,9 +60,9 @@ def image_prepare(name: str, data: Path, installed: Path | None = None) -> Path:
     return folder
 
 
-def image_names() -> tuple[str, ...]:
+def list_images() -> tuple[str, ...]:
     """Every image there is."""
-    return tuple(sorted(path.name for path in IMAGES.iterdir() if (path / MANIFEST).is_file()))
+    return tuple(sorted(path.name for path in IMAGES.iterdir() if (path / MANIFEST_FILE).is_file()))
 
 
 def _make(name: str, folder: Path) -> None:
@@ -69,27 +74,28 @@ def _make(name: str, folder: Path) -> None:
         target = site / "vm_bridge" / source
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PACKAGE / source, target)
-    for lock in (REQUIREMENTS, folder / OWN_REQUIREMENTS):
+    for lock in (REQUIREMENTS, folder / IMAGE_REQUIREMENTS):
         if lock.exists():
-            run_command(locked_install(sys.executable, lock, "--quiet", "--target", str(site)))
+            run_command_step(locked_install(sys.executable, lock, "--quiet", "--target", str(site)))
     # The image is mounted read-only, so the guest could not keep compiled files itself.
-    run(GUEST_PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(site))
-    open_to_all(folder)
+    run_step(GUEST_PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(site))
+    make_readable(folder)
 
 
 def _sources(name: str) -> tuple[str, ...]:
     """What of this package runs inside the sandboxes of an image."""
-    modules = manifest_read(IMAGES / name).modules
-    own = (path for module in modules for path in sorted((PACKAGE / module).glob("*.py")))
-    return (*GUEST_SOURCES, *(str(path.relative_to(PACKAGE)) for path in own))
+    modules = read_manifest(IMAGES / name).modules
+    own = {path for module in modules for path in (PACKAGE / module).rglob("*.py")}
+    packages = {PACKAGE / parent / "__init__.py" for module in modules for parent in Path(module).parents[:-1]}
+    return (*GUEST_SOURCES, *(path.relative_to(PACKAGE).as_posix() for path in sorted(own | packages)))
 
 
-def run(*words: str, folder: Path | None = None) -> None:
+def run_step(*words: str, folder: Path | None = None) -> None:
     """Do one step of making an image. Raises NoMachine with what it said when it fails."""
-    run_command(Command(words), folder)
+    run_command_step(Command(words), folder)
 
 
-def run_command(command: Command, folder: Path | None = None) -> None:
+def run_command_step(command: Command, folder: Path | None = None) -> None:
     """The same with what the command needs in its environment."""
     done = subprocess.run(
         command.words,
@@ -104,7 +110,7 @@ def run_command(command: Command, folder: Path | None = None) -> None:
         raise NoMachine(f"cannot prepare the image: {command.words[0]} failed: {done.stderr.strip()[-500:]}")
 
 
-def open_to_all(folder: Path) -> None:
+def make_readable(folder: Path) -> None:
     """Sandboxes run as users of their own: everything must be readable whatever the umask was."""
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):

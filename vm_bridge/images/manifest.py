@@ -9,11 +9,11 @@ from vm_bridge.errors import NoMachine
 from vocabulary.base import Frozen
 from vocabulary.observations import Platform
 
-MANIFEST = "image.json"
+MANIFEST_FILE = "image.json"
 MIB = 1024 * 1024
 
 
-class Manifest(Frozen):
+class ImageManifest(Frozen):
     """One image. A width and height of zero mean that it has no screen."""
 
     platform: Platform = "desktop"
@@ -42,9 +42,9 @@ class Manifest(Frozen):
         return self
 
 
-def manifest_read(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> ImageManifest:
     """The manifest of a prepared image. Raises NoMachine."""
     try:
-        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+        return ImageManifest.model_validate_json((folder / MANIFEST_FILE).read_bytes())
     except (OSError, ValidationError) as error:
-        raise NoMachine(f"the image {folder.name} has no usable {MANIFEST}: {error}") from error
+        raise NoMachine(f"the image {folder.name} has no usable {MANIFEST_FILE}: {error}") from error

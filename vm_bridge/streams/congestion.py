@@ -3,25 +3,25 @@
 import time
 from collections import deque
 
-FLOOR = 500_000
+MIN_RATE = 500_000
 """Less no screen is worth watching at (bits per second); who cannot have it drops pictures instead."""
-LOSS_HARMLESS, LOSS_HARMFUL = 0.02, 0.1
+LOW_LOSS, HIGH_LOSS = 0.02, 0.1
 """Shares of lost packets between which nothing is changed, as in Google's congestion control."""
-RISE = 0.15
+INCREASE_PER_SECOND = 0.15
 """How much more is tried in a second without losses (share of the rate)."""
-LONGEST = 1.0
+MAX_REPORT_INTERVAL_SECONDS = 1.0
 """Reports come several times a second; a longer silence says nothing of the time between (seconds)."""
-FALL_BEHIND = 0.7
+OVERRUN_FACTOR = 0.7
 """What is left after the viewer's queue ran over."""
-USED = 0.5
+MIN_UTILIZATION = 0.5
 """A rate less than half used was not tried, and says nothing of a higher one."""
-FELL = 0.97
+ESTIMATE_DROP_FACTOR = 0.97
 """An estimate that moves by less has not moved."""
-WINDOW = 1.0
+WINDOW_SECONDS = 1.0
 """Over how long the rate sent is measured (seconds)."""
 
 
-class Allowance:
+class RateController:
     """The rate one viewer may be sent: between FLOOR and `ceiling` (bits per second).
 
     A browser's own estimate (REMB) follows what it is sent, which on a screen that rests is nothing. So only an
@@ -34,30 +34,30 @@ class Allowance:
         self._reported_at = 0.0
         self.rate = ceiling
 
-    def reported(self, *, lost: float, sent: float, at: float) -> None:
+    def on_loss_report(self, *, lost: float, sent: float, at: float) -> None:
         """A receiver report: the share of packets lost since the last one, the rate sent meanwhile, and when it came
         (seconds)."""
-        passed, self._reported_at = min(at - self._reported_at, LONGEST), at
-        if lost > LOSS_HARMFUL:
+        passed, self._reported_at = min(at - self._reported_at, MAX_REPORT_INTERVAL_SECONDS), at
+        if lost > HIGH_LOSS:
             self._set(self.rate * (1 - lost / 2))
-        elif lost < LOSS_HARMLESS and sent > USED * self.rate:
-            self._set(self.rate * (1 + RISE * passed))
+        elif lost < LOW_LOSS and sent > MIN_UTILIZATION * self.rate:
+            self._set(self.rate * (1 + INCREASE_PER_SECOND * passed))
 
-    def estimated(self, estimate: int, *, sent: float) -> None:
+    def on_bandwidth_estimate(self, estimate: int, *, sent: float) -> None:
         """What the browser believes its link takes, while so much comes."""
-        if estimate < min(self._estimate * FELL, sent, self.rate):
+        if estimate < min(self._estimate * ESTIMATE_DROP_FACTOR, sent, self.rate):
             self._set(estimate)
         self._estimate = estimate
 
-    def overrun(self) -> None:
+    def on_overrun(self) -> None:
         """The viewer's queue ran over."""
-        self._set(self.rate * FALL_BEHIND)
+        self._set(self.rate * OVERRUN_FACTOR)
 
     def _set(self, rate: float) -> None:
-        self.rate = int(min(max(rate, FLOOR), self._ceiling))
+        self.rate = int(min(max(rate, MIN_RATE), self._ceiling))
 
 
-class Meter:
+class RateMeter:
     """The rate of the last WINDOW (bits per second)."""
 
     def __init__(self) -> None:
@@ -71,9 +71,9 @@ class Meter:
     @property
     def rate(self) -> float:
         self._forget()
-        return sum(size for _, size in self._sizes) * 8 / WINDOW
+        return sum(size for _, size in self._sizes) * 8 / WINDOW_SECONDS
 
     def _forget(self) -> None:
-        oldest = time.monotonic() - WINDOW
+        oldest = time.monotonic() - WINDOW_SECONDS
         while self._sizes and self._sizes[0][0] < oldest:
             self._sizes.popleft()

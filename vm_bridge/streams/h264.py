@@ -9,15 +9,15 @@ import numpy.typing as npt
 from av.video.reformatter import Colorspace, VideoReformatter
 
 from vm_bridge.sandbox import Box
-from vm_bridge.streams.quantiser import SHARP, Quantiser
-from vm_bridge.streams.x264 import BLOCK, STANDING, X264
+from vm_bridge.streams.quantiser import SHARP_LIMIT, Quantiser
+from vm_bridge.streams.x264 import BLOCK, UNCHANGED, X264Encoder
 
-CLOCK = 90_000
+CLOCK_RATE = 90_000
 """Ticks of a timestamp in a second (RTP's video clock)."""
-TIME_BASE = Fraction(1, CLOCK)
+TIME_BASE = Fraction(1, CLOCK_RATE)
 BURST_FRAMES = 1.5
 """How much may be sent at once, in frames at the ceiling: what a link without a pacer takes well."""
-OPTIONS = {
+X264_OPTIONS = {
     # The quantiser is said for each picture. It has to lie between those of key frames and of frames between others,
     # which these ratios put at 17 and 69.
     **{"qp": "35", "ipratio": "8", "pbratio": "50"},
@@ -25,13 +25,13 @@ OPTIONS = {
     **{"colorprim": "bt709", "transfer": "bt709", "colormatrix": "bt709"},
 }
 
-GRID = BLOCK
+GRID_PIXELS = BLOCK
 """What changed is converted and searched in whole cells of so many pixels. Larger cells would give fewer sizes, but a
 size that begins anew costs only a quarter of its converting."""
-KEPT_SIZES = 32
+MAX_REFORMATTERS = 32
 
 
-class Converter:
+class PixelConverter:
     """BGRX pixels to the planes an encoder reads (BT.709, limited range). Where only a part changed, only that part is
     converted, into the picture given out before: who keeps a picture asks for whole ones."""
 
@@ -53,17 +53,17 @@ class Converter:
             picture = self._planes(np.ascontiguousarray(screen))
             self._picture = None if whole else picture
             return picture
-        left, top, right, bottom = _on_grid(changed, size)
+        left, top, right, bottom = _align_to_grid(changed, size)
         if left < right and top < bottom:
             part = self._planes(screen[top:bottom, left:right])
             for plane, piece, scale in zip(last.planes, part.planes, (1, 2, 2), strict=True):
                 rows, columns = slice(top // scale, bottom // scale), slice(left // scale, right // scale)
-                _samples(plane)[rows, columns] = _samples(piece)[:, : (right - left) // scale]
+                _plane_array(plane)[rows, columns] = _plane_array(piece)[:, : (right - left) // scale]
         return last
 
     def _planes(self, pixels: npt.NDArray[np.uint8]) -> av.VideoFrame:
         height, width = pixels.shape[:2]
-        if len(self._reformatters) > KEPT_SIZES:
+        if len(self._reformatters) > MAX_REFORMATTERS:
             self._reformatters.clear()
         reformatter = self._reformatters.setdefault((width, height), VideoReformatter())
         source = av.VideoFrame.from_numpy_buffer(pixels, format="bgra")
@@ -87,28 +87,34 @@ class H264Encoder:
         self.burst = int(bitrate / fps * BURST_FRAMES / 8)
         """Bytes the largest packets aim to stay under, at this rate."""
         self._quantiser = Quantiser(BURST_FRAMES / fps)
-        self._codec = X264(width, height, OPTIONS | {"fps": str(Fraction(fps).limit_denominator(1000))})
-        self._standing = np.empty(self._codec.blocks, np.uint8)
+        self._codec = X264Encoder(width, height, X264_OPTIONS | {"fps": str(Fraction(fps).limit_denominator(1000))})
+        self._unchanged_blocks = np.empty(self._codec.blocks, np.uint8)
         self._number = 0
 
     @property
     def sharp(self) -> bool:
         """Whether the latest picture could be drawn well."""
-        return self._quantiser.last <= SHARP
+        return self._quantiser.last <= SHARP_LIMIT
 
     def encode(self, picture: av.VideoFrame, pts: int, *, key: bool, changed: Box | None = None) -> "av.Packet[Any]":
         """The packet of `picture` at `pts` (in CLOCK ticks, rising); with `key` one that needs no other. `changed` is
         the box outside of which it is the picture encoded before."""
         whole = key or changed is None or self._number == 0
-        left, top, right, bottom = (0, 0, *self.size) if whole or changed is None else _on_grid(changed, self.size)
-        luma = _samples(picture.planes[0])[top : max(top, bottom), left : max(left, right)]
-        quantiser = self._quantiser.choose(luma, pts / CLOCK, self.bitrate / 8)
-        self._standing.fill(STANDING)
-        self._standing[top // BLOCK : -(-bottom // BLOCK), left // BLOCK : -(-right // BLOCK)] = 0
-        data, is_key = self._codec.encode(
-            picture, self._number, key=key, quantiser=quantiser, standing=None if whole else self._standing
+        left, top, right, bottom = (
+            (0, 0, *self.size) if whole or changed is None else _align_to_grid(changed, self.size)
         )
-        self._quantiser.made(len(data))
+        luma = _plane_array(picture.planes[0])[top : max(top, bottom), left : max(left, right)]
+        quantiser = self._quantiser.choose(luma, pts / CLOCK_RATE, self.bitrate / 8)
+        self._unchanged_blocks.fill(UNCHANGED)
+        self._unchanged_blocks[top // BLOCK : -(-bottom // BLOCK), left // BLOCK : -(-right // BLOCK)] = 0
+        data, is_key = self._codec.encode(
+            picture,
+            self._number,
+            key=key,
+            quantiser=quantiser,
+            unchanged_blocks=None if whole else self._unchanged_blocks,
+        )
+        self._quantiser.record_size(len(data))
         self._number += 1
         packet = av.Packet(data)
         packet.pts = packet.dts = pts
@@ -116,12 +122,12 @@ class H264Encoder:
         return packet
 
 
-def _on_grid(box: Box, size: tuple[int, int]) -> Box:
+def _align_to_grid(box: Box, size: tuple[int, int]) -> Box:
     """The box made larger to the grid, and cut to the picture."""
-    left, top = (max(0, edge // GRID * GRID) for edge in box[:2])
-    right, bottom = (min(-(-edge // GRID) * GRID, end) for edge, end in zip(box[2:], size, strict=True))
+    left, top = (max(0, edge // GRID_PIXELS * GRID_PIXELS) for edge in box[:2])
+    right, bottom = (min(-(-edge // GRID_PIXELS) * GRID_PIXELS, end) for edge, end in zip(box[2:], size, strict=True))
     return left, top, right, bottom
 
 
-def _samples(plane: Any) -> npt.NDArray[np.uint8]:
+def _plane_array(plane: Any) -> npt.NDArray[np.uint8]:
     return np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)

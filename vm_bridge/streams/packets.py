@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import av
 
-from vm_bridge.streams.broadcast import Shot
+from vm_bridge.streams.broadcast import BroadcastFrame
 
-BOUND = 8
+MAX_QUEUED_PACKETS = 8
 """Most packets that wait."""
 
 
-class Coded(NamedTuple):
+class QueuedPacket(NamedTuple):
     """A packet, and the size of its picture."""
 
     packet: "av.Packet[Any]"
@@ -23,23 +23,23 @@ class Coded(NamedTuple):
 class PacketQueue:
     """Never makes the encoder wait. `overrun` is called when it dropped what waited, and a key frame is needed."""
 
-    def __init__(self, overrun: Callable[[], None]) -> None:
-        self._overrun = overrun
-        self._queue: asyncio.Queue[Coded | None] = asyncio.Queue(BOUND + 1)
+    def __init__(self, on_overrun: Callable[[], None]) -> None:
+        self._on_overrun = on_overrun
+        self._queue: asyncio.Queue[QueuedPacket | None] = asyncio.Queue(MAX_QUEUED_PACKETS + 1)
         self._needs_key = True
 
-    def offer(self, shot: Shot) -> None:
+    def offer(self, frame: BroadcastFrame) -> None:
         """Take a packet, unless it builds on one that was dropped."""
-        packet = shot.packet
+        packet = frame.packet
         if packet is None or (self._needs_key and not packet.is_keyframe):
             return
-        if self._queue.qsize() >= BOUND:
+        if self._queue.qsize() >= MAX_QUEUED_PACKETS:
             self._drain()
             self._needs_key = True
-            self._overrun()
+            self._on_overrun()
             return
         self._needs_key = False
-        self._queue.put_nowait(Coded(packet, shot.picture.width, shot.picture.height))
+        self._queue.put_nowait(QueuedPacket(packet, frame.picture.width, frame.picture.height))
 
     def end(self) -> None:
         """Drop what waits; `get` gives None."""
@@ -51,7 +51,7 @@ class PacketQueue:
         if not self._queue.full():
             self._queue.put_nowait(None)
 
-    async def get(self) -> Coded | None:
+    async def get(self) -> QueuedPacket | None:
         """The next packet; None at the end."""
         return await self._queue.get()
 

@@ -3,44 +3,44 @@
 import numpy as np
 import numpy.typing as npt
 
-BEST, WORST, DEBT = 20, 51, 63
+FINEST, COARSEST, OVERDRAWN = 20, 51, 63
 """Finer than the first nobody sees; the second is the coarsest there is. Beyond it x264 leaves details out as well:
 that is for pictures after others that were too large."""
-SHARP = 26
+SHARP_LIMIT = 26
 """Text drawn coarser than this looks soft."""
-LEAST_BITS, BITS_OF_DETAIL = 0.06, 0.155
+FLAT_BITS, BITS_OF_DETAIL = 0.06, 0.155
 """Of a pixel that changed, at BEST: without any detail, and for each grey level from one pixel to the next. Measured of
 text, windows, gradients, photographs and noise, where the model is right within a fifth and rather high."""
 NO_BITS = 54
 """Bits go down to nearly none in a straight line to this quantiser."""
-ROWS = 16
+DETAIL_ROW_STEP = 16
 """Detail is measured in every so many rows."""
-FINER = 3
+REFINE_STEP = 3
 """Steps by which what was drawn coarsely is drawn again."""
-LEAST_TRUST, MOST_TRUST = 0.35, 1.5
+MIN_CORRECTION, MAX_CORRECTION = 0.35, 1.5
 """Between what shares of the model real sizes are believed to stay: below the first a cut would burst."""
 
 Luma = npt.NDArray[np.uint8]
 
 
-def detail(luma: Luma) -> float:
+def measure_detail(luma: Luma) -> float:
     """Mean difference of neighbouring pixels in a row (grey levels)."""
-    rows = luma[::ROWS].astype(np.int16)
+    rows = luma[::DETAIL_ROW_STEP].astype(np.int16)
     return float(np.abs(rows[:, 1:] - rows[:, :-1]).mean()) if rows.shape[1] > 1 else 0.0
 
 
-def bytes_expected(pixels: int, detailed: float, quantiser: int) -> float:
+def estimate_bytes(pixels: int, detailed: float, quantiser: int) -> float:
     """The size of a picture in which so many pixels changed."""
-    fineness = max(0.0, NO_BITS - quantiser) / (NO_BITS - BEST)
-    return pixels * (LEAST_BITS + BITS_OF_DETAIL * detailed * fineness) / 8
+    fineness = max(0.0, NO_BITS - quantiser) / (NO_BITS - FINEST)
+    return pixels * (FLAT_BITS + BITS_OF_DETAIL * detailed * fineness) / 8
 
 
-def quantiser_for(pixels: int, detailed: float, most: float) -> int:
+def finest_quantiser(pixels: int, detailed: float, most: float) -> int:
     """The finest with which they take at most so many bytes."""
-    return next((q for q in range(BEST, WORST) if bytes_expected(pixels, detailed, q) <= most), WORST)
+    return next((q for q in range(FINEST, COARSEST) if estimate_bytes(pixels, detailed, q) <= most), COARSEST)
 
 
-class Bucket:
+class TokenBucket:
     """What may be sent at once: fills with time, up to what the rate gives in so many seconds (bytes)."""
 
     def __init__(self, seconds: float) -> None:
@@ -64,9 +64,9 @@ class Quantiser:
 
     def __init__(self, seconds: float) -> None:
         """What may be sent at once is what may be sent in so many seconds."""
-        self.bucket = Bucket(seconds)
-        self.last = BEST
-        self._trust = 1.0
+        self.bucket = TokenBucket(seconds)
+        self.last = FINEST
+        self._correction = 1.0
         """By how much real sizes differ from the model of late: what moves is cheaper than what is new."""
         self._expected = 0.0
 
@@ -75,22 +75,22 @@ class Quantiser:
         self.bucket.fill(at, rate)
         most = max(self.bucket.level, self.bucket.burst / 16)
         pixels = changed.size
-        if bytes_expected(pixels, 64.0, BEST) <= most:
-            detailed, fitting = 64.0, BEST
+        if estimate_bytes(pixels, 64.0, FINEST) <= most:
+            detailed, fitting = 64.0, FINEST
         else:
-            detailed = detail(changed)
-            fitting = quantiser_for(pixels, detailed, most / self._trust)
-            if fitting == WORST and self.bucket.level < 0:
-                fitting = DEBT
+            detailed = measure_detail(changed)
+            fitting = finest_quantiser(pixels, detailed, most / self._correction)
+            if fitting == COARSEST and self.bucket.level < 0:
+                fitting = OVERDRAWN
         # The rest of a picture that was drawn coarsely becomes finer with it, so that goes by steps.
-        ready = FINER if self.bucket.level > self.bucket.burst / 2 else 0
+        ready = REFINE_STEP if self.bucket.level > self.bucket.burst / 2 else 0
         self.last = max(fitting, self.last - ready)
-        self._expected = bytes_expected(pixels, detailed, self.last) if fitting > BEST else 0.0
+        self._expected = estimate_bytes(pixels, detailed, self.last) if fitting > FINEST else 0.0
         return self.last
 
-    def made(self, size: int) -> None:
+    def record_size(self, size: int) -> None:
         """The picture has so many bytes."""
         self.bucket.take(size)
         if self._expected:
             share = size / self._expected
-            self._trust = min(MOST_TRUST, max(LEAST_TRUST, (self._trust + share) / 2))
+            self._correction = min(MAX_CORRECTION, max(MIN_CORRECTION, (self._correction + share) / 2))

@@ -8,7 +8,7 @@ NO_SECURITY = 1
 SET_PIXEL_FORMAT, SET_ENCODINGS, UPDATE_REQUEST = 0, 2, 3
 KEY_EVENT, POINTER_EVENT, CUT_TEXT = 4, 5, 6
 CONTINUOUS_UPDATES, FENCE, XVP, SET_DESKTOP_SIZE, QEMU = 150, 248, 250, 251, 255
-FIXED = {
+FIXED_LENGTHS = {
     SET_PIXEL_FORMAT: 20,
     UPDATE_REQUEST: 10,
     KEY_EVENT: 8,
@@ -18,10 +18,10 @@ FIXED = {
     QEMU: 12,
 }
 """Length of messages that always have the same (bytes)."""
-PASSED = frozenset({SET_PIXEL_FORMAT, UPDATE_REQUEST, CONTINUOUS_UPDATES, FENCE})
+FORWARDED_MESSAGES = frozenset({SET_PIXEL_FORMAT, UPDATE_REQUEST, CONTINUOUS_UPDATES, FENCE})
 MAX_ENCODINGS = 256
 
-SEEING = frozenset(
+VIEW_ONLY_PSEUDO_ENCODINGS = frozenset(
     {
         -223,  # DesktopSize
         -224,  # LastRect
@@ -37,11 +37,11 @@ SEEING = frozenset(
 """Pseudo-encodings that change only what is seen."""
 
 
-class NotViewing(Exception):
+class ViewOnlyViolation(Exception):
     """The client says something a viewer does not say, or that cannot be read."""
 
 
-def sees_only(encoding: int) -> bool:
+def is_view_only_encoding(encoding: int) -> bool:
     """Whether asking for an encoding changes only how pictures travel.
 
     The others would open further ways in (extended clipboard, extended pointer and key events), whose
@@ -49,10 +49,10 @@ def sees_only(encoding: int) -> bool:
     """
     quality, compression = -32 <= encoding <= -23, -256 <= encoding <= -247
     tight_jpeg = -512 <= encoding <= -412 or -768 <= encoding <= -763
-    return 0 <= encoding < 2**24 or quality or compression or tight_jpeg or encoding in SEEING
+    return 0 <= encoding < 2**24 or quality or compression or tight_jpeg or encoding in VIEW_ONLY_PSEUDO_ENCODINGS
 
 
-class ViewOnly:
+class ViewOnlyFilter:
     """Filters the bytes a client sends, in whatever pieces they come; holds back at most one message's head."""
 
     def __init__(self) -> None:
@@ -85,9 +85,9 @@ class ViewOnly:
         stage = len(self._greeting)
         self._greeting.pop(0)
         if stage == 3 and part not in VERSIONS:
-            raise NotViewing(f"RFB version {part!r} is not supported")
+            raise ViewOnlyViolation(f"RFB version {part!r} is not supported")
         if stage == 2 and part[0] != NO_SECURITY:
-            raise NotViewing(f"security type {part[0]} was not offered")
+            raise ViewOnlyViolation(f"security type {part[0]} was not offered")
         # ClientInit: always shared, or a viewer could throw the others out.
         return b"\1" if stage == 1 else part
 
@@ -97,13 +97,13 @@ class ViewOnly:
             return self._set_encodings()
         if kind == CUT_TEXT:
             return self._drop_text()
-        length = FIXED.get(kind) or self._length(kind)
+        length = FIXED_LENGTHS.get(kind) or self._length(kind)
         message = None if length is None else self._take(length)
         if message is None:
             return None
         if kind == QEMU and message[1] != 0:
-            raise NotViewing(f"QEMU message {message[1]} is not for viewers")
-        return message if kind in PASSED else b""
+            raise ViewOnlyViolation(f"QEMU message {message[1]} is not for viewers")
+        return message if kind in FORWARDED_MESSAGES else b""
 
     def _length(self, kind: int) -> int | None:
         """The length of a message that says its own; None while too little of it is here."""
@@ -111,18 +111,20 @@ class ViewOnly:
             return 9 + self._held[8] if len(self._held) > 8 else None
         if kind == SET_DESKTOP_SIZE:
             return 8 + 16 * self._held[6] if len(self._held) > 6 else None
-        raise NotViewing(f"message {kind} is not for viewers")
+        raise ViewOnlyViolation(f"message {kind} is not for viewers")
 
     def _set_encodings(self) -> bytes | None:
         if len(self._held) < 4:
             return None
         (count,) = struct.unpack_from(">H", self._held, 2)
         if count > MAX_ENCODINGS:
-            raise NotViewing(f"{count} encodings are too many")
+            raise ViewOnlyViolation(f"{count} encodings are too many")
         message = self._take(4 + 4 * count)
         if message is None:
             return None
-        kept = [encoding for encoding in struct.unpack_from(f">{count}i", message, 4) if sees_only(encoding)]
+        kept = [
+            encoding for encoding in struct.unpack_from(f">{count}i", message, 4) if is_view_only_encoding(encoding)
+        ]
         return struct.pack(f">BxH{len(kept)}i", SET_ENCODINGS, len(kept), *kept)
 
     def _drop_text(self) -> bytes | None:

@@ -10,19 +10,19 @@ from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
 from pydantic import StringConstraints
 
+from vm_bridge.api.tickets import StreamKind, TicketClaim, verify_ticket
 from vm_bridge.errors import MachineGone, TicketRefused
-from vm_bridge.ledger import Ledger
+from vm_bridge.leases import LeaseGuard
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox
-from vm_bridge.streams.cdp import cdp_routes
-from vm_bridge.streams.stills import MEDIA_TYPE, stills
+from vm_bridge.streams.cdp_routes import cdp_routes
+from vm_bridge.streams.stills import MEDIA_TYPE, stream_stills
 from vm_bridge.streams.terminal import terminal_routes
-from vm_bridge.streams.webrtc import MAX_OFFER, WebRtc
-from vm_bridge.tickets import StreamKind, TicketClaim, verify
+from vm_bridge.streams.webrtc import MAX_OFFER, WebRtcServer
 from vocabulary.base import Frozen
 
 
-class Offer(Frozen):
+class WebRtcOffer(Frozen):
     """`POST /streams/webrtc`: what the browser's peer connection offers, and the ticket."""
 
     ticket: Annotated[str, StringConstraints(max_length=2_000)]
@@ -30,29 +30,29 @@ class Offer(Frozen):
     type: Literal["offer"]
 
 
-class Answer(Frozen):
+class WebRtcAnswer(Frozen):
     """What the browser sets as its remote description."""
 
     sdp: str
     type: Literal["answer"] = "answer"
 
 
-class Streams:
+class StreamServer:
     """Who watches the machines of this host."""
 
     def __init__(
         self,
         *,
         secret: str,
-        ledger: Ledger,
-        webrtc: WebRtc,
+        lease_guard: LeaseGuard,
+        webrtc: WebRtcServer,
         web_origins: tuple[str, ...] = (),
         cdp_logs: Path | None = None,
     ) -> None:
         """`cdp_logs` is the folder for what programs send to browsers; without it, none may."""
         self._secret, self._cdp_logs = secret, cdp_logs
         self._web_origins = web_origins
-        self._ledger = ledger
+        self._lease_guard = lease_guard
         self._webrtc = webrtc
         self._over: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
@@ -73,10 +73,10 @@ class Streams:
 
         async def redeem(text: str, kind: StreamKind) -> tuple[Sandbox, asyncio.Event, TicketClaim]:
             """The machine a ticket opens, what is set when its lease ends, and what the ticket claims."""
-            ticket = verify(self._secret, text, kind)
+            ticket = verify_ticket(self._secret, text, kind)
             sandbox = sandbox_of(ticket.claim.machine_id)
             over = self._over[sandbox.id]
-            await self._ledger.redeem(ticket)
+            await self._lease_guard.redeem(ticket)
             if over.is_set():  # the lease ended while Redis's answer was on its way
                 raise TicketRefused("the lease of this ticket has ended")
             return sandbox, over, ticket.claim
@@ -90,10 +90,10 @@ class Streams:
             return sandbox.bind(claim.fencing_token), over
 
         @router.post("/webrtc")
-        async def webrtc(body: Offer) -> Answer:
+        async def webrtc(body: WebRtcOffer) -> WebRtcAnswer:
             """Answer a viewer's offer. Non-trickle: the answer holds every candidate."""
             sandbox, _ = await admit(body.ticket, "webrtc")
-            return Answer(sdp=await self._webrtc.answer(sandbox, body.sdp))
+            return WebRtcAnswer(sdp=await self._webrtc.answer(sandbox, body.sdp))
 
         @router.get("/stills", response_class=StreamingResponse, responses={200: {"content": {MEDIA_TYPE: {}}}})
         async def still_frames(authorization: Annotated[str, Header()] = "") -> StreamingResponse:
@@ -105,7 +105,7 @@ class Streams:
             if sandbox.frames is None:
                 raise MachineGone(f"machine {sandbox.id} has no picture")
             return StreamingResponse(
-                stills(sandbox.frames, over),
+                stream_stills(sandbox.frames, over),
                 media_type=MEDIA_TYPE,
                 # The second asks a reverse proxy (nginx) to pass each picture on at once.
                 headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},

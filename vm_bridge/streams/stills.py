@@ -14,43 +14,43 @@ FPS = 5.0
 QUALITY = 80
 BOUNDARY = "frame"
 MEDIA_TYPE = f"multipart/x-mixed-replace; boundary={BOUNDARY}"
-QUIET = 10.0
+RESEND_SECONDS = 10.0
 """The last picture is sent again after so long without a change, so that a dead viewer is noticed (seconds)."""
 
 
-async def stills(source: FrameSource, over: asyncio.Event) -> AsyncIterator[bytes]:
+async def stream_stills(source: FrameSource, over: asyncio.Event) -> AsyncIterator[bytes]:
     """JPEG parts as the picture changes, at most FPS a second, until the machine ends or `over` is set."""
     ended = asyncio.create_task(over.wait())
     try:
         async with source.subscribe(fps=FPS) as frames:
-            async for part in _parts(frames, ended):
+            async for part in _stream_parts(frames, ended):
                 yield part
     finally:
         ended.cancel()
 
 
-async def _parts(frames: AsyncIterator[Frame], ended: "asyncio.Task[Literal[True]]") -> AsyncIterator[bytes]:
+async def _stream_parts(frames: AsyncIterator[Frame], ended: "asyncio.Task[Literal[True]]") -> AsyncIterator[bytes]:
     part = b""
-    pending: asyncio.Future[Frame | None] = asyncio.ensure_future(_next(frames))
+    pending: asyncio.Future[Frame | None] = asyncio.ensure_future(_copy_next_frame(frames))
     try:
         while True:
             either: set[asyncio.Future[Any]] = {pending, ended}
-            await asyncio.wait(either, timeout=QUIET, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(either, timeout=RESEND_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if ended.done():
                 return
             if pending.done():
                 frame = pending.result()
                 if frame is None:
                     return
-                part = await asyncio.to_thread(_part, frame)
-                pending = asyncio.ensure_future(_next(frames))
+                part = await asyncio.to_thread(_encode_part, frame)
+                pending = asyncio.ensure_future(_copy_next_frame(frames))
             yield part
     finally:
         pending.cancel()
         await asyncio.wait({pending})  # a source cannot close while it is asked
 
 
-def _part(frame: Frame) -> bytes:
+def _encode_part(frame: Frame) -> bytes:
     screen = np.frombuffer(frame.pixels, np.uint8).reshape(frame.height, frame.width, 4)
     data: bytes = simplejpeg.encode_jpeg(screen, quality=QUALITY, colorspace="BGRX", colorsubsampling="420")
     captured = int(frame.captured_at * 1000)
@@ -60,7 +60,7 @@ def _part(frame: Frame) -> bytes:
     return head.encode() + data + b"\r\n"
 
 
-async def _next(frames: AsyncIterator[Frame]) -> Frame | None:
+async def _copy_next_frame(frames: AsyncIterator[Frame]) -> Frame | None:
     """A frame of its own: while it is encoded, those who watch at a higher rate may have its memory written anew."""
     frame = await anext(frames, None)
     return frame and replace(frame, pixels=memoryview(bytes(frame.pixels)))

@@ -9,16 +9,16 @@ from contextlib import suppress
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
 from vm_bridge.errors import BridgeError, TicketRefused
-from vm_bridge.inside import TerminalFrame
 from vm_bridge.machine import Machine
+from vm_bridge.machine_io import TerminalFrame
 
 POLICY_VIOLATION, GOING_AWAY = 1008, 1001
 
-Admit = Callable[[str], Awaitable[tuple[Machine, asyncio.Event]]]
+AdmitViewer = Callable[[str], Awaitable[tuple[Machine, asyncio.Event]]]
 """The machine a ticket opens, and what is set when its lease ends. Raises BridgeError."""
 
 
-def terminal_routes(admit: Admit, web_origins: tuple[str, ...]) -> APIRouter:
+def terminal_routes(admit: AdmitViewer, web_origins: tuple[str, ...]) -> APIRouter:
     """One WebSocket, opened by a ticket in its query from a page of these origins."""
     router = APIRouter()
 
@@ -36,7 +36,7 @@ def terminal_routes(admit: Admit, web_origins: tuple[str, ...]) -> APIRouter:
             return await socket.close(POLICY_VIOLATION)  # before it is accepted: the browser sees a refusal
         await socket.accept()
         showing, leaving, ending = (
-            asyncio.create_task(work) for work in (_show(machine, socket), _gone(socket), over.wait())
+            asyncio.create_task(work) for work in (_send_frames(machine, socket), _wait_disconnect(socket), over.wait())
         )
         tasks = (showing, leaving, ending)
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -50,21 +50,21 @@ def terminal_routes(admit: Admit, web_origins: tuple[str, ...]) -> APIRouter:
     return router
 
 
-async def _show(machine: Machine, socket: WebSocket) -> None:
+async def _send_frames(machine: Machine, socket: WebSocket) -> None:
     """Send frames until the machine is gone; one that is being sent keeps the next from being asked for."""
     with suppress(BridgeError, WebSocketDisconnect, RuntimeError):
         async with machine.terminals.watch() as frames:
             async for frame in frames:
                 if frame.rows:
-                    await socket.send_text(_text(frame))
+                    await socket.send_text(_frame_json(frame))
 
 
-async def _gone(socket: WebSocket) -> None:
+async def _wait_disconnect(socket: WebSocket) -> None:
     """Returns when the viewer has left."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
 
 
-def _text(frame: TerminalFrame) -> str:
+def _frame_json(frame: TerminalFrame) -> str:
     data = b64encode(frame.data).decode()
     return json.dumps({"session": frame.session, "data": data, "cols": frame.columns, "rows": frame.rows})

@@ -17,31 +17,34 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 from websockify.websocketproxy import ProxyRequestHandler, WebSocketProxy
 
-from vm_bridge.config import Config, ConfigError, config_read
+from vm_bridge.api.tickets import Ticket, verify_ticket
+from vm_bridge.config import Config, ConfigError, read_config
 from vm_bridge.errors import BridgeError, MachineGone, TicketRefused
-from vm_bridge.ledger import Ledger
-from vm_bridge.streams.rfb import NotViewing, ViewOnly
+from vm_bridge.leases import LeaseGuard
+from vm_bridge.streams.rfb import ViewOnlyFilter, ViewOnlyViolation
 from vm_bridge.streams.vnc_admission import Admission, admitted
-from vm_bridge.tickets import Ticket, verify
 
-CHECK_EVERY = 1.0
+LEASE_CHECK_SECONDS = 1.0
 """How often a connection makes sure that its lease stands (seconds)."""
-HEARTBEAT = 15.0
-STALLED = 5.0
+HEARTBEAT_SECONDS = 15.0
+STALL_TIMEOUT_SECONDS = 5.0
 """A machine that takes nothing for so long is given up (seconds)."""
 CHUNK = 65_536
 POLICY_VIOLATION = 1008
-NO_SERVER = "this machine has no VNC server"
+NO_SERVER_MESSAGE = "this machine has no VNC server"
 
 
-class Gateway(WebSocketProxy):  # type: ignore[misc]
+class VncGateway(WebSocketProxy):  # type: ignore[misc]
     """Listens, and forks a handler for each connection that is admitted."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self._admission: Admission | None = None
         super().__init__(
-            ViewOnlyHandler, listen_host=config.vnc_bind.host, listen_port=config.vnc_bind.port, heartbeat=HEARTBEAT
+            ViewOnlyHandler,
+            listen_host=config.vnc_bind.host,
+            listen_port=config.vnc_bind.port,
+            heartbeat=HEARTBEAT_SECONDS,
         )
         self._listener = os.getpid()
         self._ending = False
@@ -79,11 +82,11 @@ class Gateway(WebSocketProxy):  # type: ignore[misc]
 
 
 class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
-    """One viewer: admitted by its ticket, connected to its machine's RFB socket, heard only through `ViewOnly`."""
+    """One viewer: admitted by its ticket, connected to its machine's RFB socket, heard only through `ViewOnlyFilter`."""
 
-    server: Gateway
+    server: VncGateway
     ticket: Ticket
-    ledger: Ledger
+    lease_guard: LeaseGuard
     runner: asyncio.Runner
 
     def validate_connection(self) -> None:
@@ -95,20 +98,20 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
         redis = Redis.from_url(
             config.redis_url, decode_responses=True, socket_timeout=5, socket_connect_timeout=2, driver_info=None
         )
-        self.ledger = Ledger(redis)
+        self.lease_guard = LeaseGuard(redis)
         match = re.search(r"[?&]token=([^&]*)", self.path)
         try:
-            self.ticket = verify(config.secret, match[1] if match else "", "vnc")
-            held = socket_held(self.runner.run(self._socket_path()))
+            self.ticket = verify_ticket(config.secret, match[1] if match else "", "vnc")
+            held = open_rfb_socket(self.runner.run(self._socket_path()))
         except (BridgeError, RedisError) as error:
             self._refuse(str(error))
         self.server.unix_target = f"/proc/self/fd/{held}"  # open until this viewer's process ends
 
     async def _socket_path(self) -> Path:
-        await self.ledger.redeem(self.ticket)
-        path = await self.ledger.vnc_socket(self.ticket.claim.machine_id)
+        await self.lease_guard.redeem(self.ticket)
+        path = await self.lease_guard.vnc_socket(self.ticket.claim.machine_id)
         if path is None:
-            raise MachineGone(NO_SERVER)
+            raise MachineGone(NO_SERVER_MESSAGE)
         return Path(path)
 
     def _refuse(self, reason: str) -> NoReturn:
@@ -117,8 +120,8 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
 
     def do_proxy(self, target: socket.socket) -> None:
         """Carry pictures out and what a viewer may say in, each side read only when the other has taken all."""
-        target.settimeout(STALLED)
-        view_only = ViewOnly()
+        target.settimeout(STALL_TIMEOUT_SECONDS)
+        view_only = ViewOnlyFilter()
         to_client: list[bytes] = []
         to_target = b""
         client_busy = False
@@ -126,16 +129,16 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
         while True:
             now = time.monotonic()
             if now >= check_at:
-                check_at = now + CHECK_EVERY
+                check_at = now + LEASE_CHECK_SECONDS
                 self._check_lease()
             if now >= heartbeat_at:
-                heartbeat_at = now + HEARTBEAT
+                heartbeat_at = now + HEARTBEAT_SECONDS
                 self.send_ping()
             reads = ([] if to_target else [self.request]) + ([] if client_busy else [target])
             writes = ([target] if to_target else []) + ([self.request] if client_busy else [])
-            readable, writable, _ = select.select(reads, writes, [], CHECK_EVERY)
+            readable, writable, _ = select.select(reads, writes, [], LEASE_CHECK_SECONDS)
             if self.request in readable:
-                to_target = self._heard(view_only)
+                to_target = self._read_client(view_only)
             if target in writable or to_target:
                 to_target = to_target[target.send(to_target) :]
             if target in readable:
@@ -147,11 +150,11 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
                 client_busy = self.send_frames(to_client)
                 to_client = []
 
-    def _heard(self, view_only: ViewOnly) -> bytes:
+    def _read_client(self, view_only: ViewOnlyFilter) -> bytes:
         parts, closed = self.recv_frames()
         try:
             allowed = b"".join(map(view_only.feed, parts))
-        except NotViewing as error:
+        except ViewOnlyViolation as error:
             raise self.CClose(POLICY_VIOLATION, str(error)) from None
         if closed:
             raise self.CClose(closed["code"], closed["reason"])
@@ -160,7 +163,7 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
     def _check_lease(self) -> None:
         claim = self.ticket.claim
         try:
-            self.runner.run(self.ledger.check(claim.machine_id, claim.fencing_token))
+            self.runner.run(self.lease_guard.check(claim.machine_id, claim.fencing_token))
         except (BridgeError, RedisError) as error:
             raise self.CClose(POLICY_VIOLATION, str(error)) from None
 
@@ -169,7 +172,7 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
         super().log_message("%s", re.sub(r"token=[^&\s'\"]*", "token=(hidden)", format % args))
 
 
-def socket_held(path: Path) -> int:
+def open_rfb_socket(path: Path) -> int:
     """A descriptor of the RFB socket that a host names, itself or by one link of its own. Raises MachineGone.
 
     Where the bridge is not root, programs in a machine can put something else in its place: a link of theirs, which
@@ -178,7 +181,7 @@ def socket_held(path: Path) -> int:
     try:
         held = os.open(path.readlink() if path.is_symlink() else path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise MachineGone(NO_SERVER) from error
+        raise MachineGone(NO_SERVER_MESSAGE) from error
     if not stat.S_ISSOCK(os.fstat(held).st_mode):
         os.close(held)
         raise MachineGone("this machine has put something else in the place of its VNC server")
@@ -189,10 +192,10 @@ def main() -> None:
     """Serve until SIGTERM or SIGINT."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
     try:
-        config = config_read(os.environ)
+        config = read_config(os.environ)
     except ConfigError as error:
         sys.exit(f"vm_bridge.streams.vnc: {error}")
-    Gateway(config).start_server()
+    VncGateway(config).start_server()
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from vm_bridge.api.tickets import Ticket, verify_ticket
 from vm_bridge.config import Config
 from vm_bridge.errors import TicketRefused
-from vm_bridge.tickets import Ticket, verify
 
 REQUEST_SECONDS = 5.0
 """Longest that a request may take to come whole."""
@@ -144,4 +144,4 @@ def admitted(config: Config, request: bytes) -> Ticket:
     if headers.get("origin") not in config.web_origins:
         raise TicketRefused("a page of another origin")
     found = TOKEN.search(first)
-    return verify(config.secret, found[1] if found else "", "vnc")
+    return verify_ticket(config.secret, found[1] if found else "", "vnc")

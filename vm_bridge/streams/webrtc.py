@@ -24,21 +24,27 @@ from av.video.frame import PictureType
 
 from vm_bridge.errors import InvalidOffer
 from vm_bridge.sandbox import Sandbox
-from vm_bridge.streams.broadcast import Broadcast, Broadcasts, Shot
-from vm_bridge.streams.congestion import Allowance, Meter
+from vm_bridge.streams.broadcast import Broadcast, BroadcastFrame, BroadcastRegistry
+from vm_bridge.streams.congestion import RateController, RateMeter
 from vm_bridge.streams.packets import PacketQueue
-from vm_bridge.streams.sender import Estimate, Loss, Report, fit_sender, offer_playout_delay
+from vm_bridge.streams.rtp_sender import (
+    BandwidthEstimate,
+    PacketLoss,
+    ReceiverReport,
+    enable_playout_delay,
+    patch_sender,
+)
 
 logger = logging.getLogger(__name__)
 
-CONNECT_WITHIN = 15.0
+CONNECT_TIMEOUT_SECONDS = 15.0
 """A viewer that is not connected by then is let go (seconds)."""
-NOWHERE = "a=candidate:0 1 udp 1 127.0.0.1 9 typ host\r\n"
+UNREACHABLE_CANDIDATE = "a=candidate:0 1 udp 1 127.0.0.1 9 typ host\r\n"
 """The discard port: aioice gives up at once on an empty list instead of waiting to be found."""
 MAX_CANDIDATES = 64
 MAX_OFFER = 64 * 1024
 """Longest offer read (characters)."""
-UNREADABLE = (
+INVALID_OFFER_ERRORS = (
     *(ValueError, LookupError, AttributeError, TypeError, AssertionError, RuntimeError),
     *(InvalidAccessError, InvalidStateError, OperationError),
 )
@@ -55,43 +61,43 @@ class PacketTrack(MediaStreamTrack):
         super().__init__()
         self._broadcast = broadcast
         self._ended = ended
-        self._queue = PacketQueue(self._overrun)
-        self._allowance = Allowance(broadcast.bitrate)
-        self._sent = Meter()
+        self._queue = PacketQueue(self._on_overrun)
+        self._rate_controller = RateController(broadcast.bitrate)
+        self._sent = RateMeter()
 
     @property
     def rate(self) -> int:
-        return self._allowance.rate
+        return self._rate_controller.rate
 
-    def offer(self, shot: Shot) -> None:
-        self._queue.offer(shot)
+    def offer(self, frame: BroadcastFrame) -> None:
+        self._queue.offer(frame)
 
     def end(self) -> None:
         self._queue.end()
         self._ended()
 
-    def heard(self, report: Report) -> None:
+    def on_report(self, report: ReceiverReport) -> None:
         """What the browser says of its link."""
         match report:
-            case Loss():
-                self._allowance.reported(lost=report.share, sent=self._sent.rate, at=time.monotonic())
-            case Estimate():
-                self._allowance.estimated(report.rate, sent=self._sent.rate)
+            case PacketLoss():
+                self._rate_controller.on_loss_report(lost=report.share, sent=self._sent.rate, at=time.monotonic())
+            case BandwidthEstimate():
+                self._rate_controller.on_bandwidth_estimate(report.rate, sent=self._sent.rate)
 
     async def recv(self) -> "av.Packet[Any]":
         """The next packet. Raises MediaStreamError at the end."""
-        coded = await self._queue.get()
-        if coded is None:
+        queued = await self._queue.get()
+        if queued is None:
             raise MediaStreamError
-        self._sent.add(coded.packet.size)
-        return coded.packet
+        self._sent.add(queued.packet.size)
+        return queued.packet
 
-    def _overrun(self) -> None:
-        self._allowance.overrun()
+    def _on_overrun(self) -> None:
+        self._rate_controller.on_overrun()
         self._broadcast.request_key()
 
 
-class PictureTrack(MediaStreamTrack):
+class FrameTrack(MediaStreamTrack):
     """A viewer aiortc encodes for (VP8); only the newest picture waits."""
 
     kind = "video"
@@ -103,15 +109,15 @@ class PictureTrack(MediaStreamTrack):
         self._ended = ended
         self._queue: asyncio.Queue[av.VideoFrame | None] = asyncio.Queue(1)
 
-    def offer(self, shot: Shot) -> None:
-        _drain(self._queue)
-        self._queue.put_nowait(shot.picture)
+    def offer(self, frame: BroadcastFrame) -> None:
+        _clear_queue(self._queue)
+        self._queue.put_nowait(frame.picture)
 
-    def heard(self, report: Report) -> None:
+    def on_report(self, report: ReceiverReport) -> None:
         """aiortc's own encoder has heard it already."""
 
     def end(self) -> None:
-        _drain(self._queue)
+        _clear_queue(self._queue)
         self._queue.put_nowait(None)
         self._ended()
 
@@ -125,25 +131,25 @@ class PictureTrack(MediaStreamTrack):
         return picture
 
 
-class WebRtc:
+class WebRtcServer:
     """Every peer connection of this host, by machine."""
 
-    def __init__(self, broadcasts: Broadcasts, *, ice_servers: Callable[[], list[RTCIceServer]] = list) -> None:
+    def __init__(self, broadcasts: BroadcastRegistry, *, ice_servers: Callable[[], list[RTCIceServer]] = list) -> None:
         self._broadcasts = broadcasts
         self._ice_servers = ice_servers
         self._peers: defaultdict[str, set[RTCPeerConnection]] = defaultdict(set)
         self._tasks: set[asyncio.Task[None]] = set()
-        offer_playout_delay()
+        enable_playout_delay()
 
     async def answer(self, sandbox: Sandbox, offer: str) -> str:
         """The SDP that answers a viewer's. Raises InvalidOffer, MachineGone."""
-        _check(offer)
+        _check_offer(offer)
         broadcast = self._broadcasts.of(sandbox)
         h264 = "H264/90000" in offer and "packetization-mode=1" in offer
         # Without a list of its own aiortc asks a public STUN server.
         peer = RTCPeerConnection(RTCConfiguration(iceServers=self._ice_servers()))
-        kind = PacketTrack if h264 else PictureTrack
-        track = kind(broadcast, lambda: self._spawn(self._let_go(sandbox.id, peer)))
+        kind = PacketTrack if h264 else FrameTrack
+        track = kind(broadcast, lambda: self._spawn(self._close_peer(sandbox.id, peer)))
         self._peers[sandbox.id].add(peer)
         try:
             transceiver = peer.addTransceiver(track, direction="sendonly")
@@ -151,11 +157,11 @@ class WebRtc:
             name = "video/H264" if h264 else "video/VP8"
             # Before setRemoteDescription, or aiortc does not heed it.
             transceiver.setCodecPreferences([codec for codec in codecs if codec.mimeType in (name, "video/rtx")])
-            fit_sender(transceiver.sender, broadcast.request_key, track.heard)
-            await peer.setRemoteDescription(RTCSessionDescription(_reachable(offer), "offer"))
+            patch_sender(transceiver.sender, broadcast.request_key, track.on_report)
+            await peer.setRemoteDescription(RTCSessionDescription(_without_mdns(offer), "offer"))
             await peer.setLocalDescription(await peer.createAnswer())
-        except UNREADABLE as error:
-            await self._let_go(sandbox.id, peer)
+        except INVALID_OFFER_ERRORS as error:
+            await self._close_peer(sandbox.id, peer)
             raise InvalidOffer(f"this offer cannot be answered: {error}") from error
         self._follow(sandbox.id, peer, broadcast, track)
         return str(peer.localDescription.sdp)
@@ -172,11 +178,11 @@ class WebRtc:
             await self.end(machine_id)
 
     def _follow(
-        self, machine_id: str, peer: RTCPeerConnection, broadcast: Broadcast, track: PacketTrack | PictureTrack
+        self, machine_id: str, peer: RTCPeerConnection, broadcast: Broadcast, track: PacketTrack | FrameTrack
     ) -> None:
         """Feed the viewer once it is connected; let go of it when it leaves or never comes."""
         loop = asyncio.get_running_loop()
-        late = loop.call_later(CONNECT_WITHIN, lambda: self._spawn(self._let_go(machine_id, peer)))
+        late = loop.call_later(CONNECT_TIMEOUT_SECONDS, lambda: self._spawn(self._close_peer(machine_id, peer)))
 
         @peer.on("connectionstatechange")
         def changed() -> None:
@@ -186,9 +192,9 @@ class WebRtc:
             elif peer.connectionState in ("failed", "closed"):
                 late.cancel()
                 broadcast.leave(track)
-                self._spawn(self._let_go(machine_id, peer))
+                self._spawn(self._close_peer(machine_id, peer))
 
-    async def _let_go(self, machine_id: str, peer: RTCPeerConnection) -> None:
+    async def _close_peer(self, machine_id: str, peer: RTCPeerConnection) -> None:
         self._peers[machine_id].discard(peer)
         if not self._peers[machine_id]:
             del self._peers[machine_id]
@@ -200,7 +206,7 @@ class WebRtc:
         task.add_done_callback(self._tasks.discard)
 
 
-def offer_addresses(addresses: tuple[str, ...]) -> None:
+def set_host_addresses(addresses: tuple[str, ...]) -> None:
     """Offer browsers these addresses; with none given, those of every interface and the loopback's.
 
     aioice leaves 127.0.0.1 out, so that a page on the same machine could not connect without a network.
@@ -213,7 +219,7 @@ def offer_addresses(addresses: tuple[str, ...]) -> None:
     aioice.ice.get_host_addresses = chosen
 
 
-def _check(offer: str) -> None:
+def _check_offer(offer: str) -> None:
     """Refuse at once what no viewer of ours sends. Raises InvalidOffer."""
     if len(offer) > MAX_OFFER or offer.count("a=candidate:") > MAX_CANDIDATES:
         raise InvalidOffer("this offer is too long")
@@ -221,13 +227,13 @@ def _check(offer: str) -> None:
         raise InvalidOffer("an offer has one video section and nothing else")
 
 
-def _reachable(offer: str) -> str:
+def _without_mdns(offer: str) -> str:
     """The offer without mDNS names: resolving one takes a second, and the browser finds us without it."""
     lines = [line for line in offer.splitlines() if not re.match(r"a=candidate:.*\.local |a=end-of-candidates", line)]
     text = "".join(f"{line}\r\n" for line in lines if line)
-    return text if "a=candidate:" in text else text + NOWHERE
+    return text if "a=candidate:" in text else text + UNREACHABLE_CANDIDATE
 
 
-def _drain(queue: asyncio.Queue[Any]) -> None:
+def _clear_queue(queue: asyncio.Queue[Any]) -> None:
     while not queue.empty():
         queue.get_nowait()

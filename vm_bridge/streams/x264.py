@@ -14,19 +14,19 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-OPEN = "x264_encoder_open_165"
+OPEN_FUNCTION = "x264_encoder_open_165"
 """The name holds the build, so that another one is not met by mistake."""
 PARAMETER_BYTES = 4096
 """More than the structure of parameters takes."""
-WIDTH, HEIGHT, HEEDS_STANDING = 28, 32, 628
+WIDTH, HEIGHT, USES_BLOCK_INFO = 28, 32, 628
 """Where those parameters lie that have no name (`i_width`, `i_height`, `analyse.b_mb_info`)."""
 I420 = 2
-AUTOMATIC, KEY = 0, 1
-STANDING = 1
+AUTOMATIC, KEY_FRAME = 0, 1
+UNCHANGED = 1
 """Of a macroblock: it is what it was in the picture before."""
 BLOCK = 16
 
-Blocks = npt.NDArray[np.uint8]
+BlockMap = npt.NDArray[np.uint8]
 """One entry for each macroblock, in rows."""
 
 
@@ -42,21 +42,21 @@ class _Picture(ctypes.Structure):
     ]
 
 
-class _Unit(ctypes.Structure):
+class _NalUnit(ctypes.Structure):
     _fields_ = [
         *(("reference", ctypes.c_int), ("kind", ctypes.c_int), ("long_start", ctypes.c_int)),
         *(("first", ctypes.c_int), ("last", ctypes.c_int), ("size", ctypes.c_int), ("data", ctypes.c_void_p)),
     ]
 
 
-class Encoded(NamedTuple):
+class EncodedPicture(NamedTuple):
     """One picture's bytes, and whether it needs no other."""
 
     data: bytes
     is_key: bool
 
 
-class X264:
+class X264Encoder:
     """One encoder. Not for several threads at once."""
 
     def __init__(self, width: int, height: int, options: Mapping[str, str]) -> None:
@@ -68,10 +68,10 @@ class X264:
         for name, value in options.items():
             if self._library.x264_param_parse(parameters, name.encode(), value.encode()) != 0:
                 raise ValueError(f"x264 does not take {name}={value}")
-        for offset, number in ((WIDTH, width), (HEIGHT, height), (HEEDS_STANDING, 1)):
+        for offset, number in ((WIDTH, width), (HEIGHT, height), (USES_BLOCK_INFO, 1)):
             ctypes.c_int.from_buffer(parameters, offset).value = number
         self._library.x264_param_apply_profile(parameters, b"baseline")
-        self._encoder = getattr(self._library, OPEN)(parameters)
+        self._encoder = getattr(self._library, OPEN_FUNCTION)(parameters)
         self._library.x264_param_cleanup(parameters)
         if not self._encoder:
             raise ValueError(f"x264 does not take {width}x{height} with {dict(options)}")
@@ -84,32 +84,38 @@ class X264:
         return -(-height // BLOCK), -(-width // BLOCK)
 
     def encode(
-        self, picture: av.VideoFrame, number: int, *, key: bool, quantiser: int, standing: Blocks | None = None
-    ) -> Encoded:
+        self,
+        picture: av.VideoFrame,
+        number: int,
+        *,
+        key: bool,
+        quantiser: int,
+        unchanged_blocks: BlockMap | None = None,
+    ) -> EncodedPicture:
         """The bytes of a yuv420p picture; `number` rises. `standing` is STANDING where it is the picture before, 0
         elsewhere."""
         given, made = _Picture(), _Picture()
         self._library.x264_picture_init(ctypes.byref(given))
-        given.kind, given.quantiser_plus_one, given.pts = KEY if key else AUTOMATIC, quantiser + 1, number
+        given.kind, given.quantiser_plus_one, given.pts = KEY_FRAME if key else AUTOMATIC, quantiser + 1, number
         given.layout, given.planes = I420, 3
         for index, plane in enumerate(picture.planes):
             given.strides[index], given.plane[index] = plane.line_size, plane.buffer_ptr
-        if standing is not None:
-            given.blocks = standing.ctypes.data
-        units, count = ctypes.POINTER(_Unit)(), ctypes.c_int()
+        if unchanged_blocks is not None:
+            given.blocks = unchanged_blocks.ctypes.data
+        units, count = ctypes.POINTER(_NalUnit)(), ctypes.c_int()
         size = self._library.x264_encoder_encode(
             self._encoder, ctypes.byref(units), ctypes.byref(count), ctypes.byref(given), ctypes.byref(made)
         )
         if size <= 0:
             raise RuntimeError(f"x264 gave no picture ({size})")
-        return Encoded(ctypes.string_at(units[0].data, size), bool(made.is_key))
+        return EncodedPicture(ctypes.string_at(units[0].data, size), bool(made.is_key))
 
 
 @cache
 def _library() -> ctypes.CDLL:
     folder = Path(av.__file__).parents[1] / "av.libs"
     library = ctypes.CDLL(str(next(iter(folder.glob("libx264-*")), "libx264.so")))
-    getattr(library, OPEN).restype = ctypes.c_void_p
+    getattr(library, OPEN_FUNCTION).restype = ctypes.c_void_p
     library.x264_encoder_close.argtypes = [ctypes.c_void_p]
     library.x264_encoder_encode.argtypes = [ctypes.c_void_p] * 5
     return library

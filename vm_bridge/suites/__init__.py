@@ -10,20 +10,20 @@ from vocabulary.tasks import Language, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandResult:
     """What a command left: its exit status (None when its time ran out) and its combined output, bounded."""
 
     code: int | None
     output: str
 
 
-class Desk(Protocol):
+class SandboxEnvironment(Protocol):
     """The inside of one sandbox, as its ordinary user; relative paths start at the home folder.
 
     Errors: any `BridgeError`; a command that fails is no exception but a `Ran`.
     """
 
-    async def run(self, argv: Sequence[str], *, timeout: float = 30.0) -> Ran:
+    async def run(self, argv: Sequence[str], *, timeout: float = 30.0) -> CommandResult:
         """Run a command to its end; `timeout` in seconds, at most 600."""
         ...
 
@@ -64,22 +64,22 @@ class Suite(Protocol):
         """One task as it is offered. Raises UnknownTask, and InvalidAction where it has no such variant."""
         ...
 
-    async def prepare(self, task: Task, desk: Desk) -> None:
+    async def prepare(self, task: Task, environment: SandboxEnvironment) -> None:
         """Make a fresh sandbox into the task's start state."""
         ...
 
-    async def evaluate(self, task: Task, desk: Desk, answer: str) -> Verdict:
+    async def evaluate(self, task: Task, environment: SandboxEnvironment, answer: str) -> Verdict:
         """Judge the present state, and the answer given with it."""
         ...
 
 
-def plain_only(level: int, language: Language, size: tuple[int, int] | None) -> None:
+def reject_variants(level: int, language: Language, size: tuple[int, int] | None) -> None:
     """For suites whose tasks differ by their seed alone. Raises InvalidAction for any other variant."""
     if level != 1 or language != "en" or size is not None:
         raise InvalidAction("these tasks have one level, speak English, and fill their screen")
 
 
-def suite_of(suites: Mapping[str, Suite], task: Task) -> Suite | None:
+def find_suite(suites: Mapping[str, Suite], task: Task) -> Suite | None:
     """The suite a task names, None where it names none. Raises UnknownTask."""
     if task.suite is None:
         return None
@@ -89,9 +89,11 @@ def suite_of(suites: Mapping[str, Suite], task: Task) -> Suite | None:
     return suite
 
 
-async def judged(suites: Mapping[str, Suite], task: Task | None, desk: Callable[[], Desk], answer: str) -> Verdict:
+async def evaluate_task(
+    suites: Mapping[str, Suite], task: Task | None, environment: Callable[[], SandboxEnvironment], answer: str
+) -> Verdict:
     """What the verifier of a prepared task says of the present state."""
-    suite = suite_of(suites, task) if task is not None else None
+    suite = find_suite(suites, task) if task is not None else None
     if task is None or suite is None:
         return Verdict(success=None, score=0.0, reason="nothing can judge this task")
-    return await suite.evaluate(task, desk(), answer)
+    return await suite.evaluate(task, environment(), answer)

@@ -12,12 +12,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vm_bridge.browser import Engine
-from vm_bridge.config import without_walls
+from vm_bridge.config import browser_unsandboxed
 from vm_bridge.suites.web import DRILLS, GAMES, SITES, FolderSuite
-from vm_bridge.suites.web.check import Report, check
-from vm_bridge.suites.web.folder import Folder
+from vm_bridge.suites.web.episodes import play_task
 from vm_bridge.suites.web.manifest import LANGUAGES, Reference
-from vm_bridge.suites.web.play import play
+from vm_bridge.suites.web.task_folder import TaskFolder
+from vm_bridge.suites.web.validation import ValidationReport, validate_task
 
 SUITES = (DRILLS, GAMES, SITES)
 
@@ -50,13 +50,13 @@ def _list() -> int:
 
 
 async def _check(options: argparse.Namespace) -> int:
-    wanted = [_found(name) for name in options.names] or [
+    wanted = [_find_task(name) for name in options.names] or [
         (suite, folder) for suite in SUITES for folder in suite.folders.values()
     ]
     failed = 0
     async with _engine(options) as first, _engine(options) as second:
         for suite, folder in wanted:
-            report = await check(suite, folder, first, second, seeds=1 if options.quick else options.seeds)
+            report = await validate_task(suite, folder, first, second, seeds=1 if options.quick else options.seeds)
             print(json.dumps(report.summary(), ensure_ascii=False), flush=True)
             failed += bool(report.faults)
             if options.write and not report.faults:
@@ -66,10 +66,10 @@ async def _check(options: argparse.Namespace) -> int:
 
 
 async def _play(options: argparse.Namespace) -> int:
-    suite, folder = _found(options.name)
+    suite, folder = _find_task(options.name)
     task = suite.make(folder.manifest.name, seed=options.seed, level=options.level, language=options.language)
     async with _engine(options) as engine:
-        record, actions = await play(engine, suite, task, "random" if options.random else "expert", frames=True)
+        record, actions = await play_task(engine, suite, task, "random" if options.random else "expert", frames=True)
     print(task.instruction)
     for action in actions:
         print(action.model_dump_json())
@@ -77,14 +77,14 @@ async def _play(options: argparse.Namespace) -> int:
     return 0
 
 
-def _found(name: str) -> tuple[FolderSuite, Folder]:
+def _find_task(name: str) -> tuple[FolderSuite, TaskFolder]:
     for suite in SUITES:
         if name in suite.folders:
             return suite, suite.folders[name]
     raise LookupError(f"there is no task {name}; `list` shows all")
 
 
-def _write(folder: Folder, report: Report) -> None:
+def _write(folder: TaskFolder, report: ValidationReport) -> None:
     """Put the measured reference at the end of the manifest, in a line of its own."""
     path = folder.path / "manifest.json"
     reference: Reference = report.reference
@@ -96,7 +96,9 @@ def _write(folder: Folder, report: Report) -> None:
 @asynccontextmanager
 async def _engine(options: argparse.Namespace) -> AsyncIterator[Engine]:
     with tempfile.TemporaryDirectory(prefix="suites-") as folder:
-        engine = await Engine.start(Path(folder), exact=not options.script_clock, bare=without_walls(os.environ))
+        engine = await Engine.start(
+            Path(folder), exact=not options.script_clock, unsandboxed=browser_unsandboxed(os.environ)
+        )
         try:
             yield engine
         finally:

@@ -56,6 +56,6 @@ SCRIPT = """(() => {
 })()"""
 
 
-async def parts_read(session: Session) -> str:
+async def read_parts(session: Session) -> str:
     """The parts of the page as JSON (`vocabulary.parts.Parts`). Changes nothing. Raises ScriptFailed."""
     return Parts.model_validate(await session.evaluate(SCRIPT, world="own")).model_dump_json()

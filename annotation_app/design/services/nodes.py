@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
-from annotation_app.design.difficulty import level_of, rubric_guessed
+from annotation_app.design.difficulty import guess_rubric, level_of
 from annotation_app.design.graph import GraphFormat, graph_read
 from annotation_app.design.models import Node, Placement
 from annotation_app.design.schemas import DEEPEST, GraphReport, GraphRow, NodeChange, NodeIn
@@ -77,7 +77,7 @@ def graph_import(*, user: User, data: bytes, form: GraphFormat, preview: bool) -
         weighed = dict(Node.objects.values_list("pk", "importance"))
         for row in sorted(rows, key=lambda row: len(_path(row))):
             there = _path(row) in known
-            node = _ensured(_path(row), known)
+            node = _node_ensure(_path(row), known)
             added += not there
             if weighed.get(node) != row.importance:
                 changed += there
@@ -100,8 +100,8 @@ def suites_derive(*, user: User) -> GraphReport:
             path = path_of(task.definition)
             if path is None:
                 continue
-            rubric = rubric_guessed(task.definition)
-            node, level = _ensured(path, known), level_of(rubric)
+            rubric = guess_rubric(task.definition)
+            node, level = _node_ensure(path, known), level_of(rubric)
             Placement.objects.update_or_create(
                 task=task,
                 defaults={"node_id": node},
@@ -136,9 +136,9 @@ def _path(row: GraphRow) -> tuple[str, ...]:
     return tuple(part for part in (row.application, row.function, row.part) if part)
 
 
-def _ensured(path: tuple[str, ...], known: dict[tuple[str, ...], int]) -> int:
+def _node_ensure(path: tuple[str, ...], known: dict[tuple[str, ...], int]) -> int:
     """The node of a path, made with all above it where it is not there."""
     if path not in known:
-        parent = _ensured(path[:-1], known) if len(path) > 1 else None
+        parent = _node_ensure(path[:-1], known) if len(path) > 1 else None
         known[path] = Node.objects.create(parent_id=parent, name=path[-1]).pk
     return known[path]

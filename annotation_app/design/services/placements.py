@@ -5,7 +5,7 @@ from django.db import transaction
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
-from annotation_app.design.difficulty import level_of, rubric_guessed
+from annotation_app.design.difficulty import guess_rubric, level_of
 from annotation_app.design.models import Placement
 from annotation_app.design.schemas import PlacementIn
 from annotation_app.design.selectors import node_of
@@ -30,9 +30,9 @@ def tasks_place(*, user: User, wanted: PlacementIn) -> None:
 
 def task_place(*, task: Task, node_id: int | None, wanted: PlacementIn) -> None:
     """Runs inside the caller's transaction."""
-    rubric = wanted.rubric or rubric_guessed(task.definition)
+    rubric = wanted.rubric or guess_rubric(task.definition)
     made = {"node_id": node_id, "rubric": rubric, "level": level_of(rubric), "guessed": wanted.rubric is None}
-    told: dict[str, object] = {} if node_id is None else {"node_id": node_id}
+    defaults: dict[str, object] = {} if node_id is None else {"node_id": node_id}
     if wanted.rubric is not None:
-        told |= {"rubric": rubric, "level": level_of(rubric), "guessed": False}
-    Placement.objects.update_or_create(task=task, defaults=told, create_defaults=made)
+        defaults |= {"rubric": rubric, "level": level_of(rubric), "guessed": False}
+    Placement.objects.update_or_create(task=task, defaults=defaults, create_defaults=made)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
-from annotation_app.design.difficulty import level_of, rubric_guessed
+from annotation_app.design.difficulty import guess_rubric, level_of
 from annotation_app.design.models import UNDER_WAY, Placement, Suggestion, Writer, Writing, WritingState
 from annotation_app.design.schemas import WriterIn, WriterServer, WritingIn, WritingPlan
 from annotation_app.errors import Conflict, NotFound
@@ -68,8 +68,8 @@ def writing_cancel(*, user: User, writing_id: UUID) -> None:
 def writing_begin(*, writing_id: UUID) -> WritingPlan | None:
     """Take up a queued request; None for any other."""
     queued = Writing.objects.filter(pk=writing_id, status=WritingState.QUEUED)
-    begun = {"attempts": F("attempts") + 1, "heard_at": timezone.now(), "error": ""}
-    if not queued.update(status=WritingState.RUNNING, **begun):
+    started = {"attempts": F("attempts") + 1, "heard_at": timezone.now(), "error": ""}
+    if not queued.update(status=WritingState.RUNNING, **started):
         return None
     writing = Writing.objects.select_related("task", "writer").get(pk=writing_id)
     writer = writing.writer
@@ -118,7 +118,7 @@ def suggestion_accept(*, user: User, suggestion_id: int, text: str) -> Task:
         raise Conflict("The pool has a task of this wording already.", code="wording_known")
     task = Task.objects.get(pool=pool, key=definition.id)
     beside = Placement.objects.filter(task=source).first()
-    rubric = beside.rubric if beside else rubric_guessed(definition)
+    rubric = beside.rubric if beside else guess_rubric(definition)
     Placement.objects.create(
         task=task,
         node_id=beside.node_id if beside else None,

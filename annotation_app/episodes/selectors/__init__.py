@@ -13,15 +13,15 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import pseudonym, sees_everything
 from annotation_app.blobs.models import Blob
-from annotation_app.episodes.models import UNCATALOGUED, Command, Desk, Episode, EpisodeBlob, Review
+from annotation_app.episodes.models import UNCATALOGUED, Command, Episode, EpisodeBlob, EpisodeStateDocument, Review
 from annotation_app.episodes.models import Proposal as ProposalRow
 from annotation_app.episodes.models import Step as StepRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
-from annotation_app.moment import one_moment
 from annotation_app.policies.selectors import PolicyServer, policy_server
 from annotation_app.tasks.models import AssignmentState
-from annotation_app.tasks.selectors import blind_to, may_annotate, revision_of
+from annotation_app.tasks.selectors import can_annotate, revision_of, tasks_blinded_for
+from annotation_app.transactions import repeatable_read
 from vocabulary.base import Frozen
 from vocabulary.judging import without_references
 from vocabulary.messages import EpisodeState
@@ -49,7 +49,7 @@ def episodes_visible(user: User) -> QuerySet[Episode]:
     would tell them how others do a task they may do themselves."""
     if not sees_everything(user):
         return Episode.objects.filter(annotator=user)
-    hidden = blind_to(user)
+    hidden = tasks_blinded_for(user)
     return Episode.objects.exclude(~Q(annotator=user), task__in=hidden) if hidden.exists() else Episode.objects.all()
 
 
@@ -88,7 +88,7 @@ def _summary(episode: Episode) -> EpisodeSummary:
     )
 
 
-def _listed(episodes: QuerySet[Episode]) -> QuerySet[Episode]:
+def _with_summary_columns(episodes: QuerySet[Episode]) -> QuerySet[Episode]:
     notes = Command.objects.filter(episode=OuterRef("pk")).exclude(note="").order_by("-id").values("note")
     return episodes.select_related("task__pool", "annotator").annotate(
         step_count=Count("steps", filter=Q(steps__undoing__isnull=True)), last_note=Subquery(notes[:1])
@@ -116,37 +116,39 @@ def episodes_page(
         wanted &= Q(annotator__username=annotator)
     found = episodes_visible(user).filter(wanted)
     total, end = found.count(), page * PAGE
-    items = tuple(_summary(e) for e in _listed(found)[end - PAGE : end])
+    items = tuple(_summary(e) for e in _with_summary_columns(found)[end - PAGE : end])
     return EpisodePage(items=items, total=total, next=page + 1 if end < total else None)
 
 
 def episodes_current(*, user: User) -> tuple[EpisodeSummary, ...]:
     """What this person has open, newest first."""
-    return tuple(_summary(e) for e in _listed(user.episodes.filter(status__in=OPEN_STATUSES)))
+    return tuple(_summary(e) for e in _with_summary_columns(user.episodes.filter(status__in=OPEN_STATUSES)))
 
 
 def episodes_returned(*, user: User) -> tuple[EpisodeSummary, ...]:
     """What a reviewer sent back to this person and they have not taken up again."""
     waiting = user.assignments.filter(state=AssignmentState.RETURNED).values("task_id")
-    return tuple(_summary(e) for e in _listed(user.episodes.filter(review=Review.RETURNED, task_id__in=waiting)))
+    return tuple(
+        _summary(e) for e in _with_summary_columns(user.episodes.filter(review=Review.RETURNED, task_id__in=waiting))
+    )
 
 
 def episodes_recent(*, user: User, most: int = 10) -> tuple[EpisodeSummary, ...]:
     """What this person ended last."""
-    return tuple(_summary(e) for e in _listed(user.episodes.filter(status__in=ENDED_STATUSES))[:most])
+    return tuple(_summary(e) for e in _with_summary_columns(user.episodes.filter(status__in=ENDED_STATUSES))[:most])
 
 
 def episode_state(*, episode_id: UUID) -> EpisodeState:
     """All the desk shows of an episode: its row, steps and offers belong together, for what happens from then on is
     applied to them. Raises NotFound."""
-    with one_moment():
+    with repeatable_read():
         episode = Episode.objects.select_related("task__pool", "assignment").filter(pk=episode_id).first()
         if episode is None:
             raise NotFound(NO_EPISODE)
         return state_of(
             episode,
             steps=steps_of(episode),
-            proposals=tuple(told(_marked(row)) for row in episode.proposals.filter(open=True)),
+            proposals=tuple(told(_proposal_value(row)) for row in episode.proposals.filter(open=True)),
         )
 
 
@@ -168,7 +170,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
         lease_expires_at=episode.assignment.expires_at,
         created_at=episode.created_at,
         finished_at=episode.finished_at,
-        **{name: getattr(desk, name) for name in Desk.model_fields},
+        **{name: getattr(desk, name) for name in EpisodeStateDocument.model_fields},
     )
 
 
@@ -183,7 +185,7 @@ def task_of(episode: Episode) -> Task:
     )
 
 
-def _marked(row: ProposalRow) -> Proposal:
+def _proposal_value(row: ProposalRow) -> Proposal:
     return row.document.model_copy(update={"mark": row.mark or None})
 
 
@@ -212,7 +214,7 @@ def steps_of(episode: Episode) -> tuple[Step, ...]:
     return tuple(step.model_copy(update={"undone": True}) if step.index in undone else step for step in steps)
 
 
-def succeeded(episode: Episode) -> bool | None:
+def success_of(episode: Episode) -> bool | None:
     """Whether a finished episode did its task: the verifier's word, else its annotator's; None where nobody says."""
     if episode.status != "finished":
         return None
@@ -257,7 +259,9 @@ def episode_trajectory(*, episode_id: UUID) -> Trajectory:
 
 def trajectory_of(episode: Episode) -> Trajectory:
     """An episode's steps with everything that was offered at each, whatever became of it."""
-    return _trajectory(episode, steps_of(episode), ((row.index, _marked(row)) for row in episode.proposals.all()))
+    return _trajectory(
+        episode, steps_of(episode), ((row.index, _proposal_value(row)) for row in episode.proposals.all())
+    )
 
 
 def _trajectory(episode: Episode, steps: tuple[Step, ...], offers: Iterable[tuple[int, Proposal]]) -> Trajectory:
@@ -328,7 +332,7 @@ def episodes_abandoned() -> tuple[UUID, ...]:
     return tuple(run_out.filter(status__in=OPEN_STATUSES).order_by().values_list("pk", flat=True))
 
 
-def episodes_uncatalogued(*, most: int | None) -> list[UUID]:
+def episodes_missing_from_catalogue(*, most: int | None) -> list[UUID]:
     """Ended episodes that the catalogue does not show as they are, those that ended first."""
     return list(Episode.objects.filter(UNCATALOGUED).order_by("finished_at").values_list("pk", flat=True)[:most])
 
@@ -341,12 +345,12 @@ def catalogued_until() -> datetime:
 
 def episode_summary(*, episode_id: UUID) -> EpisodeSummary:
     """One episode's line. Raises Episode.DoesNotExist."""
-    return _summary(_listed(Episode.objects.all()).get(pk=episode_id))
+    return _summary(_with_summary_columns(Episode.objects.all()).get(pk=episode_id))
 
 
 def episode_summaries(*, ids: list[UUID]) -> tuple[EpisodeSummary, ...]:
     """The lines of these episodes, in this order."""
-    found = {episode.pk: episode for episode in _listed(Episode.objects.filter(pk__in=ids))}
+    found = {episode.pk: episode for episode in _with_summary_columns(Episode.objects.filter(pk__in=ids))}
     return tuple(_summary(found[key]) for key in ids if key in found)
 
 
@@ -393,4 +397,4 @@ def episode_access(*, user: User, episode_id: UUID) -> Access:
         raise NotFound(NO_EPISODE)
     if annotator_id != user.pk and not episodes_visible(user).filter(pk=episode_id).exists():
         raise Forbidden("This episode is somebody else's.")
-    return Access(steers=annotator_id == user.pk and may_annotate(user))
+    return Access(steers=annotator_id == user.pk and can_annotate(user))

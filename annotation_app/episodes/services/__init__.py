@@ -4,10 +4,10 @@ Every durable change is one event: built from its class, applied to the row by `
 after commit. So `state_apply(old snapshot, event) == new snapshot` holds by construction.
 """
 
-from annotation_app.episodes.services.arrivals import Arrival, episodes_arrive
-from annotation_app.episodes.services.blobs import blob_add, blob_keep, blob_link
+from annotation_app.episodes.services.blobs import blob_add, blob_link, blob_upload
 from annotation_app.episodes.services.branches import branches_refresh, episode_branch
-from annotation_app.episodes.services.course import (
+from annotation_app.episodes.services.ingestion import IncomingEpisode, episodes_ingest
+from annotation_app.episodes.services.lifecycle import (
     episode_change,
     episode_claim,
     episode_next,
@@ -16,14 +16,14 @@ from annotation_app.episodes.services.course import (
     lease_renew,
     leases_expire,
 )
-from annotation_app.episodes.services.review import episode_review
-from annotation_app.episodes.services.row import Fenced
-from annotation_app.episodes.services.runner import (
+from annotation_app.episodes.services.locking import RunnerFenced
+from annotation_app.episodes.services.reviews import episode_review
+from annotation_app.episodes.services.runner_leases import (
     machine_set,
     runner_acquire,
-    runner_attend,
+    runner_attendance_set,
     runner_release,
-    runner_take,
+    runner_take_over,
     runners_renew,
 )
 from annotation_app.episodes.services.steps import (
@@ -37,12 +37,12 @@ from annotation_app.episodes.services.steps import (
 )
 
 __all__ = [
-    "Arrival",
-    "Fenced",
+    "IncomingEpisode",
+    "RunnerFenced",
     "act_begin",
     "blob_add",
-    "blob_keep",
     "blob_link",
+    "blob_upload",
     "branches_refresh",
     "command_record",
     "episode_branch",
@@ -50,8 +50,8 @@ __all__ = [
     "episode_claim",
     "episode_next",
     "episode_review",
-    "episodes_arrive",
     "episodes_catalogued",
+    "episodes_ingest",
     "lease_expire",
     "lease_renew",
     "leases_expire",
@@ -60,9 +60,9 @@ __all__ = [
     "proposals_add",
     "proposals_withdraw",
     "runner_acquire",
-    "runner_attend",
+    "runner_attendance_set",
     "runner_release",
-    "runner_take",
+    "runner_take_over",
     "runners_renew",
     "step_append",
     "step_undo",

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from annotation_app.blobs.services import blob_record, blob_write, blobs_record
 from annotation_app.episodes.models import EpisodeBlob
-from annotation_app.episodes.services.row import row_locked
+from annotation_app.episodes.services.locking import episode_lock
 from vocabulary.blobs import BlobRef
 
 
@@ -15,11 +15,11 @@ def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None
     """Store bytes and let whoever sees this episode see them. Raises Invalid, TooLarge, Fenced."""
     blob_write(ref=ref, data=data)
     with transaction.atomic(durable=True):
-        row_locked(episode_id, token)
+        episode_lock(episode_id, token)
         blob_link(episode_id=episode_id, ref=ref, data=data)
 
 
-def blob_keep(*, episode_id: UUID, ref: BlobRef, data: bytes) -> None:
+def blob_upload(*, episode_id: UUID, ref: BlobRef, data: bytes) -> None:
     """Store bytes a person brought, and let whoever sees this episode see them. Raises Invalid, TooLarge."""
     blob_write(ref=ref, data=data)
     with transaction.atomic(durable=True):

@@ -8,14 +8,14 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Branch, Episode
-from annotation_app.episodes.selectors import needed
+from annotation_app.episodes.selectors import branch_candidates
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.policies.selectors import policies_admin_check
 from annotation_app.tasks.models import Pool, Sampling, TaskState
 from annotation_app.tasks.services import task_open_again
 from vocabulary.trajectories import Branch as BranchValue
 
-STATES_OPEN = 20
+MAX_OPEN_BRANCHES = 20
 """States of a pool that wait to be begun at, at most: the others are looked for when these are done."""
 
 
@@ -25,10 +25,10 @@ def episode_branch(*, user: User, episode_id: UUID, step: int) -> None:
     state before the first step is the task's own start. Raises Forbidden, NotFound, and Conflict for an open episode
     and a broken task."""
     policies_admin_check(user)
-    _branch_open(actor=user, episode_id=episode_id, step=step)
+    _branch_create(actor=user, episode_id=episode_id, step=step)
 
 
-def _branch_open(*, actor: User | None, episode_id: UUID, step: int) -> None:
+def _branch_create(*, actor: User | None, episode_id: UUID, step: int) -> None:
     episode = Episode.objects.select_for_update(of=("self",)).select_related("task").filter(pk=episode_id).first()
     if episode is None:
         raise NotFound(selectors.NO_EPISODE)
@@ -65,8 +65,8 @@ def branches_refresh() -> int:
 @transaction.atomic(durable=True)
 def _refresh(pool: Pool) -> int:
     Pool.objects.select_for_update(of=("self",)).get(pk=pool.pk)
-    room = STATES_OPEN - Branch.objects.filter(episode__task__pool=pool, open=True).count()
-    wanted = needed.states_to_begin_at(pool)[: max(0, room)]
+    room = MAX_OPEN_BRANCHES - Branch.objects.filter(episode__task__pool=pool, open=True).count()
+    wanted = branch_candidates.branchable_states(pool)[: max(0, room)]
     for state in wanted:
-        _branch_open(actor=None, episode_id=state.episode, step=state.step)
+        _branch_create(actor=None, episode_id=state.episode, step=state.step)
     return len(wanted)

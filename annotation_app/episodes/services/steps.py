@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Command, Episode, Proposal, Step, Undoing
-from annotation_app.episodes.services.row import event_record, row_locked, stop_check
+from annotation_app.episodes.services.locking import episode_lock, event_apply, pool_running_check
 from annotation_app.errors import Conflict, NotFound
 from vocabulary.messages import (
     DurableEvent,
@@ -35,7 +35,7 @@ def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -
 def command_record(*, episode_id: UUID, token: int, command_id: str, digest: str, note: str = "") -> None:
     """Remember a command that is not an act, and log what was said with it. Raises Conflict for an id that was
     used."""
-    episode, note = row_locked(episode_id, token), note.replace("\x00", "")
+    episode, note = episode_lock(episode_id, token), note.replace("\x00", "")
     _command_make(episode, command_id, digest, note=note)
     if note:
         audit_record(
@@ -46,13 +46,13 @@ def command_record(*, episode_id: UUID, token: int, command_id: str, digest: str
 @transaction.atomic(durable=True)
 def act_begin(*, episode_id: UUID, token: int, digest: str, pending: PendingAct, intent: str) -> DurableEvent:
     """Store what is about to be done. Raises Conflict while another act is under way, or where its pool was stopped."""
-    episode = row_locked(episode_id, token)
-    stop_check(episode)
+    episode = episode_lock(episode_id, token)
+    pool_running_check(episode)
     if episode.pending_id is not None:
         raise Conflict("Another act is under way.", code="act_pending")
     episode.pending = _command_make(episode, pending.command_id, digest, intent=intent)
     event = StepStarted(version=episode.version + 1, pending=pending)
-    event_record(episode, event)
+    event_apply(episode, event)
     return event
 
 
@@ -60,7 +60,7 @@ def act_begin(*, episode_id: UUID, token: int, digest: str, pending: PendingAct,
 def step_append(*, episode_id: UUID, token: int, step: StepValue) -> DurableEvent:
     """Store an executed step; it completes the pending act and closes the offers. Raises ValueError for a
     step that does not follow the last one."""
-    episode = row_locked(episode_id, token)
+    episode = episode_lock(episode_id, token)
     count = episode.steps.count()
     if step.index != count:
         raise ValueError(f"step {step.index} cannot follow {count} steps")
@@ -75,36 +75,36 @@ def step_append(*, episode_id: UUID, token: int, step: StepValue) -> DurableEven
         took_ms=(step.ended_at - step.started_at).total_seconds() * 1_000,
         document=step,
     )
-    _offers_close(episode)
+    _proposals_close(episode)
     episode.pending = None
     event = StepAdded(version=episode.version + 1, step=step)
-    event_record(episode, event)
+    event_apply(episode, event)
     return event
 
 
 @transaction.atomic(durable=True)
 def step_undo(*, episode_id: UUID, token: int, index: int, observation: Observation) -> DurableEvent:
     """Note that a step was taken back; the offers since are void. Raises ValueError where there is no such step."""
-    episode = row_locked(episode_id, token)
+    episode = episode_lock(episode_id, token)
     step = episode.steps.filter(index=index, undoing__isnull=True).first()
     if step is None:
         raise ValueError(f"there is no step {index} to take back")
     Undoing.objects.create(step=step)
-    _offers_close(episode)
+    _proposals_close(episode)
     event = StepUndone(version=episode.version + 1, index=index, observation=observation)
-    event_record(episode, event)
+    event_apply(episode, event)
     return event
 
 
-def _offers_close(episode: Episode) -> None:
+def _proposals_close(episode: Episode) -> None:
     Proposal.objects.filter(episode=episode, open=True).update(open=False)
 
 
 @transaction.atomic(durable=True)
 def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...], policy: PolicyRef) -> DurableEvent:
     """Store what is offered at the present step, in place of earlier offers; their tokens are told to nobody."""
-    episode = row_locked(episode_id, token)
-    _offers_close(episode)
+    episode = episode_lock(episode_id, token)
+    _proposals_close(episode)
     index = episode.steps.count()
     Proposal.objects.bulk_create(
         Proposal(
@@ -119,26 +119,26 @@ def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...],
         for offer in proposals
     )
     event = ProposalsReady(version=episode.version + 1, proposals=tuple(map(told, proposals)), policy=policy)
-    event_record(episode, event)
+    event_apply(episode, event)
     return event
 
 
 @transaction.atomic(durable=True)
 def proposals_withdraw(*, episode_id: UUID, token: int, reason: str) -> DurableEvent:
     """Void the pending offers; their rows stay."""
-    episode = row_locked(episode_id, token)
-    _offers_close(episode)
+    episode = episode_lock(episode_id, token)
+    _proposals_close(episode)
     event = ProposalsWithdrawn(version=episode.version + 1, reason=reason)
-    event_record(episode, event)
+    event_apply(episode, event)
     return event
 
 
 @transaction.atomic(durable=True)
 def proposal_mark(*, episode_id: UUID, token: int, proposal_id: str, mark: Mark | None) -> DurableEvent:
     """Judge an offer. Raises NotFound."""
-    episode = row_locked(episode_id, token)
+    episode = episode_lock(episode_id, token)
     if not Proposal.objects.filter(episode=episode, key=proposal_id).update(mark=mark or ""):
         raise NotFound("There is no such proposal.", code="unknown_proposal")
     event = ProposalMarked(version=episode.version + 1, proposal_id=proposal_id, mark=mark)
-    event_record(episode, event)
+    event_apply(episode, event)
     return event

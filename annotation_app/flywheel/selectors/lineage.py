@@ -5,19 +5,19 @@ from uuid import UUID
 from annotation_app.accounts.models import User
 from annotation_app.errors import NotFound
 from annotation_app.flywheel.models import Checkpoint, Sample, Use
-from annotation_app.flywheel.schemas import CheckpointLineage, Taught, TrajectoryLineage, UseOut
+from annotation_app.flywheel.schemas import CheckpointLineage, LearnedCheckpoint, TrajectoryLineage, UseOut
 from annotation_app.flywheel.selectors.turns import (
-    PAGE,
+    PAGE_SIZE,
     checkpoint_out,
-    checkpoints_shown,
-    reader_check,
+    checkpoints_with_counts,
+    flywheel_reader_check,
     sample_out,
 )
 
 
 def trajectory_lineage(*, user: User, episode_id: UUID) -> tuple[TrajectoryLineage, ...]:
     """What became of a trajectory, wheel by wheel; empty where none took it in. Raises Forbidden."""
-    reader_check(user)
+    flywheel_reader_check(user)
     found = Sample.objects.select_related("wheel", "turn").filter(episode=episode_id)
     return tuple(
         TrajectoryLineage(
@@ -33,14 +33,14 @@ def trajectory_lineage(*, user: User, episode_id: UUID) -> tuple[TrajectoryLinea
 
 def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> CheckpointLineage:
     """What a checkpoint comes of. Raises Forbidden and NotFound."""
-    reader_check(user)
-    checkpoint = checkpoints_shown().filter(pk=checkpoint_id).first()
+    flywheel_reader_check(user)
+    checkpoint = checkpoints_with_counts().filter(pk=checkpoint_id).first()
     if checkpoint is None:
         raise NotFound("There is no such checkpoint.")
     uses = Use.objects.select_related("sample__turn").filter(checkpoint=checkpoint, pk__gt=after).order_by("id")
-    rows = list(uses[: PAGE + 1])
+    rows = list(uses[: PAGE_SIZE + 1])
     ancestors = _ancestors(checkpoint)
-    shown = {one.pk: one for one in checkpoints_shown().filter(pk__in=ancestors)}
+    shown = {one.pk: one for one in checkpoints_with_counts().filter(pk__in=ancestors)}
     return CheckpointLineage(
         checkpoint=checkpoint_out(checkpoint),
         ancestors=tuple(checkpoint_out(shown[key]) for key in ancestors),
@@ -48,13 +48,13 @@ def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> Checkpo
             UseOut.model_validate(
                 {"sample": sample_out(use.sample), "turn": use.sample.turn.number, "source": use.source}
             )
-            for use in rows[:PAGE]
+            for use in rows[:PAGE_SIZE]
         ),
-        next=rows[PAGE - 1].pk if len(rows) > PAGE else None,
+        next=rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None,
     )
 
 
-def _taught(sample: Sample) -> tuple[Taught, ...]:
+def _taught(sample: Sample) -> tuple[LearnedCheckpoint, ...]:
     """Checkpoints that were trained on it, and those that come of them, in whichever wheel."""
     sources: dict[int, str] = dict(sample.uses.values_list("checkpoint", "source"))
     children: dict[int | None, list[int]] = {}
@@ -67,10 +67,10 @@ def _taught(sample: Sample) -> tuple[Taught, ...]:
                 sources[child] = "inherited"
                 waiting.append(child)
     return tuple(
-        Taught.model_validate(
+        LearnedCheckpoint.model_validate(
             {"checkpoint": checkpoint_out(one), "wheel": one.turn.wheel.name, "source": sources[one.pk]}
         )
-        for one in checkpoints_shown().filter(pk__in=sources)
+        for one in checkpoints_with_counts().filter(pk__in=sources)
     )
 
 

@@ -11,11 +11,11 @@ from django.db.models import QuerySet
 from annotation_app.accounts.models import User
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, NotFound
-from annotation_app.flywheel.folders import TRIALS, folder_of
 from annotation_app.flywheel.models import Checkpoint, Sample, Turn
-from annotation_app.flywheel.schemas import SeedTrials, Side, Trial, TrialsBeside, TrialShown
-from annotation_app.flywheel.selectors.turns import reader_check
-from annotation_app.flywheel.trials import Head, attempt_read, heads_read, picture_read
+from annotation_app.flywheel.paths import TRIALS_FOLDER, turn_path
+from annotation_app.flywheel.schemas import SeedTrials, Side, Trial, TrialComparison, TrialDetails
+from annotation_app.flywheel.selectors.turns import flywheel_reader_check
+from annotation_app.flywheel.trials import TrialHead, picture_read, trial_heads, trial_trajectory
 from vocabulary.agreement import aligned, step_agreement
 from vocabulary.blobs import BlobRef
 from vocabulary.tasks import kind_named, kind_of
@@ -24,17 +24,17 @@ from vocabulary.trajectories import Trajectory
 SIDES: tuple[Side, ...] = ("active", "candidate")
 
 
-def tried_before(turn: Turn) -> Path | None:
+def earlier_trials_path(turn: Turn) -> Path | None:
     """What the active revision did as a candidate of this wheel, where it would do the very same once more: greedy, at
     the same tasks. Attempts that are drawn are drawn anew, or what passed by luck would go on being lucky."""
     made = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, revision=turn.active).select_related("turn").first()
     if made is None or made.turn.recipe.trials != turn.recipe.trials or turn.recipe.trials.temperature > 0:
         return None
-    folder = folder_of(made.turn_id) / TRIALS / "candidate"
+    folder = turn_path(made.turn_id) / TRIALS_FOLDER / "candidate"
     return folder if folder.exists() else None
 
 
-def held_out_of(turn: Turn, episodes: Sequence[UUID] | QuerySet[Sample, Any]) -> set[UUID]:
+def held_out_episodes(turn: Turn, episodes: Sequence[UUID] | QuerySet[Sample, Any]) -> set[UUID]:
     """Which of these are attempts at what the turn's gate tries: they are never learned from."""
     found = Episode.objects.filter(pk__in=episodes).select_related("task")
     return {
@@ -58,21 +58,21 @@ def task_trials(*, user: User, turn_id: UUID, suite: str, name: str, level: int)
     return sorted(rows, key=_weight)
 
 
-def trials_beside(*, user: User, turn_id: UUID, active: int, candidate: int) -> TrialsBeside:
+def trials_beside(*, user: User, turn_id: UUID, active: int, candidate: int) -> TrialComparison:
     """Two attempts at one task and seed, by their places. Raises Forbidden, NotFound, TooLarge, and Conflict where they
     are at two tasks."""
     turn = _turn(user, turn_id)
-    one = attempt_read(_folder(turn, "active"), active)
-    other = attempt_read(_folder(turn, "candidate"), candidate)
+    one = trial_trajectory(_folder(turn, "active"), active)
+    other = trial_trajectory(_folder(turn, "candidate"), candidate)
     if (kind_of(one.task), one.task.seed) != (kind_of(other.task), other.task.seed):
         raise Conflict("These are attempts at two tasks.", code="two_tasks")
     pairs = aligned(one.steps, other.steps)
-    return TrialsBeside(
+    return TrialComparison(
         kind=kind_of(one.task),
         seed=one.task.seed,
         instruction=one.task.instruction,
-        active=_shown(one),
-        candidate=_shown(other),
+        active=_trial_out(one),
+        candidate=_trial_out(other),
         pairs=pairs,
         divergence=next((place for place, pair in enumerate(pairs) if not pair.same), None),
         agreement=step_agreement(one.steps, other.steps),
@@ -86,7 +86,7 @@ def trial_picture(*, user: User, turn_id: UUID, side: Side, place: int, sha256: 
 
 def _turn(user: User, turn_id: UUID) -> Turn:
     """A turn that has both revisions' attempts, as the ledger says; what is cleared away is missed in its folder."""
-    reader_check(user)
+    flywheel_reader_check(user)
     turn = Turn.objects.filter(pk=turn_id).first()
     if turn is None:
         raise NotFound("There is no such turn.")
@@ -98,19 +98,19 @@ def _turn(user: User, turn_id: UUID) -> Turn:
 
 def _folder(turn: Turn, side: Side) -> Path:
     """Where a side's attempts are; those of an active revision that were not repeated lie with the turn it came of."""
-    own = folder_of(turn.pk) / TRIALS / side
-    return own if side == "candidate" or own.exists() else tried_before(turn) or own
+    own = turn_path(turn.pk) / TRIALS_FOLDER / side
+    return own if side == "candidate" or own.exists() else earlier_trials_path(turn) or own
 
 
 def _by_seed(folder: Path, kind: str) -> dict[int, list[Trial]]:
     """A side's attempts at a kind of task, in short."""
     found: dict[int, list[Trial]] = {}
-    for place, head in heads_read(folder, kind):
+    for place, head in trial_heads(folder, kind):
         found.setdefault(head.task.seed, []).append(_trial(place, head))
     return found
 
 
-def _trial(place: int, head: Head) -> Trial:
+def _trial(place: int, head: TrialHead) -> Trial:
     return Trial(
         place=place,
         solved=None if head.verdict is None else head.verdict.success,
@@ -119,8 +119,8 @@ def _trial(place: int, head: Head) -> Trial:
     )
 
 
-def _shown(attempt: Trajectory) -> TrialShown:
-    return TrialShown(steps=attempt.steps, outcome=attempt.outcome, verdict=attempt.verdict)
+def _trial_out(attempt: Trajectory) -> TrialDetails:
+    return TrialDetails(steps=attempt.steps, outcome=attempt.outcome, verdict=attempt.verdict)
 
 
 def _weight(row: SeedTrials) -> tuple[bool, bool, int]:

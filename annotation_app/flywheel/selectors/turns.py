@@ -17,7 +17,7 @@ from annotation_app.flywheel.schemas import (
     Curve,
     CurvePoint,
     PlayedOut,
-    Routes,
+    RouteCounts,
     SampleOut,
     SamplePage,
     Source,
@@ -28,19 +28,19 @@ from annotation_app.flywheel.schemas import (
 )
 from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
-from annotation_app.queues import training_heard
+from annotation_app.queues import training_worker_alive
 from annotation_app.tasks.models import Tally
 from vocabulary.evaluations import Rate, TaskChange
 from vocabulary.statistics import rate_of
 
-SHOWN = 30
+TURNS_SHOWN = 30
 """Turns of a wheel that are shown, the newest."""
-PAGE = 50
-POINTS = 500
+PAGE_SIZE = 50
+MAX_CURVE_POINTS = 500
 """Points of a curve, evenly taken."""
 
 
-def reader_check(user: User) -> None:
+def flywheel_reader_check(user: User) -> None:
     """Raises Forbidden for all but researchers and admins."""
     role_check(user, Role.RESEARCHER, Role.ADMIN)
 
@@ -82,7 +82,7 @@ def turns_running() -> tuple[UUID, ...]:
 
 def wheels_page(*, user: User) -> tuple[WheelOut, ...]:
     """Every wheel. Raises Forbidden."""
-    reader_check(user)
+    flywheel_reader_check(user)
     return tuple(
         WheelOut(
             id=wheel.pk,
@@ -90,7 +90,7 @@ def wheels_page(*, user: User) -> tuple[WheelOut, ...]:
             pool=wheel.pool.name,
             every_hours=wheel.every_hours,
             recipe=wheel.recipe,
-            turns=tuple(map(turn_row, _turns().filter(wheel=wheel)[:SHOWN])),
+            turns=tuple(map(turn_row, _turns().filter(wheel=wheel)[:TURNS_SHOWN])),
         )
         for wheel in Wheel.objects.select_related("pool")
     )
@@ -98,7 +98,7 @@ def wheels_page(*, user: User) -> tuple[WheelOut, ...]:
 
 def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOut:
     """A turn in detail; `folder` is where its curves are. Raises Forbidden and NotFound."""
-    reader_check(user)
+    flywheel_reader_check(user)
     turn = _turns().select_related("wheel__pool").filter(pk=turn_id).first()
     if turn is None:
         raise NotFound("There is no such turn.")
@@ -112,8 +112,8 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
         recipe=turn.recipe,
         row=turn_row(turn),
         last=not Turn.objects.filter(wheel=turn.wheel_id, number__gt=turn.number).exists(),
-        compared=_compared(turn),
-        checkpoints=tuple(map(checkpoint_out, checkpoints_shown().filter(turn=turn))),
+        compared=_task_changes(turn),
+        checkpoints=tuple(map(checkpoint_out, checkpoints_with_counts().filter(turn=turn))),
         played=tuple(played),
         curves=() if folder is None else tuple(_curves(folder)),
     )
@@ -121,10 +121,12 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
 
 def samples_page(*, user: User, turn_id: UUID, route: str | None, after: int) -> SamplePage:
     """A page of a turn's samples, of one route or of all. Raises Forbidden."""
-    reader_check(user)
+    flywheel_reader_check(user)
     found = Sample.objects.filter(turn=turn_id, pk__gt=after).order_by("id")
-    rows = list((found.filter(route=route) if route else found)[: PAGE + 1])
-    return SamplePage(items=tuple(map(sample_out, rows[:PAGE])), next=rows[PAGE - 1].pk if len(rows) > PAGE else None)
+    rows = list((found.filter(route=route) if route else found)[: PAGE_SIZE + 1])
+    return SamplePage(
+        items=tuple(map(sample_out, rows[:PAGE_SIZE])), next=rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None
+    )
 
 
 def turn_row(turn: Turn) -> TurnRow:
@@ -132,7 +134,7 @@ def turn_row(turn: Turn) -> TurnRow:
     stages = {stage.name: stage for stage in turn.stages.all()}
     tried, registered = _result(stages, "gate"), _result(stages, "register")
     routed = dict(turn.samples.exclude(route="").values_list("route").annotate(Count("pk")).order_by())
-    made = _made(turn)
+    made = _registered_revision(turn)
     people = {"accepted": 0, "overridden": 0}
     if made is not None:
         of = Tally.objects.filter(revision=made, pool=turn.wheel.pool_id)
@@ -141,13 +143,13 @@ def turn_row(turn: Turn) -> TurnRow:
         id=turn.pk,
         number=turn.number,
         state=turn.state,
-        unheard=turn.state == TurnState.RUNNING and not training_heard(),
+        unheard=turn.state == TurnState.RUNNING and not training_worker_alive(),
         by_clock=turn.by_clock,
         requested_by=turn.requested_by.username,
         created_at=turn.created_at,
         ended_at=turn.ended_at,
         stages=tuple(map(_stage_out, stages.values())),
-        routes=Routes(**{name: routed.get(name, 0) for name in Routes.model_fields}),
+        routes=RouteCounts(**{name: routed.get(name, 0) for name in RouteCounts.model_fields}),
         active=str(turn.active or ""),
         revision=str(made or ""),
         success=_rate(tried.get("successes", 0), tried.get("attempts", 0)),
@@ -164,14 +166,14 @@ def sample_out(sample: Sample) -> SampleOut:
     return SampleOut.model_validate({**told, "route": sample.route or None, "reason": sample.reason or None})
 
 
-def checkpoints_shown() -> QuerySet[Checkpoint]:
+def checkpoints_with_counts() -> QuerySet[Checkpoint]:
     """Checkpoints with how many samples they were trained on."""
     counted = {source: Count("uses", filter=Q(uses__source=source)) for source in get_args(Source)}
     return Checkpoint.objects.select_related("turn__wheel", "revision").annotate(**counted).order_by("id")
 
 
 def checkpoint_out(checkpoint: Checkpoint) -> CheckpointOut:
-    """A checkpoint of `checkpoints_shown` as it is shown."""
+    """A checkpoint of `checkpoints_with_counts` as it is shown."""
     told = {name: getattr(checkpoint, name) for name in ("id", "phase", "path", "sha256", "begun_with")}
     counts = {name: getattr(checkpoint, name) for name in get_args(Source)}
     revision = str(checkpoint.revision or "")
@@ -183,14 +185,14 @@ def _turns() -> QuerySet[Turn]:
     return Turn.objects.select_related("wheel", "active", "requested_by").prefetch_related("stages", made)
 
 
-def _made(turn: Turn) -> PolicyRevision | None:
+def _registered_revision(turn: Turn) -> PolicyRevision | None:
     """The revision that a turn of `_turns` registered."""
     return next((one.revision for one in reversed(turn.checkpoints.all()) if one.revision), None)
 
 
-def _compared(turn: Turn) -> tuple[TaskChange, ...]:
+def _task_changes(turn: Turn) -> tuple[TaskChange, ...]:
     """What the report on the turn's revision found, task by task."""
-    report = Evaluation.objects.filter(revision=_made(turn)).order_by("id").first()
+    report = Evaluation.objects.filter(revision=_registered_revision(turn)).order_by("id").first()
     return report.document.comparison.tasks if report is not None and report.document.comparison is not None else ()
 
 
@@ -214,12 +216,12 @@ def _curves(folder: Path) -> Iterator[Curve]:
         if not file.exists():
             continue
         lines = [line for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
-        step = -(-len(lines) // POINTS) or 1
-        points = tuple(_point(json.loads(line, parse_constant=_nothing)) for line in lines[::step])
+        step = -(-len(lines) // MAX_CURVE_POINTS) or 1
+        points = tuple(_point(json.loads(line, parse_constant=_ignore_constant)) for line in lines[::step])
         yield Curve.model_validate({"phase": phase, "points": points})
 
 
-def _nothing(_constant: str) -> None:
+def _ignore_constant(_constant: str) -> None:
     return None
 
 

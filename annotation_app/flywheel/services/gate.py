@@ -8,15 +8,21 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation_app.flywheel.folders import TRIALS
+from annotation_app.flywheel.model_servers import serve_weights, weights_load, weights_verify
 from annotation_app.flywheel.models import Checkpoint, Turn
-from annotation_app.flywheel.programs import ProgramFailed, Programs, platform_python, trainer_python
-from annotation_app.flywheel.recipe import root_of
-from annotation_app.flywheel.selectors.trials import tried_before
+from annotation_app.flywheel.paths import TRIALS_FOLDER
+from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, platform_python, trainer_python
+from annotation_app.flywheel.recipe import server_root
+from annotation_app.flywheel.selectors.trials import earlier_trials_path
 from annotation_app.flywheel.selectors.turns import own_active
-from annotation_app.flywheel.services.lending import give_back, lent
-from annotation_app.flywheel.services.training import PHASES, found_at, server_of, start_of, turn_folder
-from annotation_app.flywheel.serving import served, weights_expect, weights_give
+from annotation_app.flywheel.services.server_reservation import reserved_server, server_release
+from annotation_app.flywheel.services.training import (
+    PHASES,
+    checkpoint_path,
+    serving_url,
+    start_checkpoint,
+    turn_folder,
+)
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
 from annotation_app.promotions.models import GateDecision
@@ -38,26 +44,31 @@ def name_of(turn: Turn) -> str:
     return f"{turn.wheel.name}-{turn.number:04}"
 
 
-def gate(turn: Turn, programs: Programs) -> dict[str, Any]:
+def gate(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
     """Have both try, and compare them."""
     candidate = candidate_of(turn)
     if candidate is None:
         return {"candidate": ""}
-    folder = turn_folder(turn) / TRIALS
+    folder = turn_folder(turn) / TRIALS_FOLDER
     report = folder / "report.json"
     words = [platform_python(), "-m", "agent_backend.evaluate", str(folder / "candidate"), "--out", str(report)]
-    _tried(turn, programs, Path(found_at(candidate.path)), folder / "candidate", name_of(turn))
+    _run_trials(turn, programs, Path(checkpoint_path(candidate.path)), folder / "candidate", name_of(turn))
     active = own_active(turn)
     if active is not None:
-        before = tried_before(turn)
+        before = earlier_trials_path(turn)
         if before is None:
             before = folder / "active"
-            _tried(turn, programs, Path(found_at(start_of(turn))), before, active.revision)
+            _run_trials(turn, programs, Path(checkpoint_path(start_checkpoint(turn))), before, active.revision)
         words += ["--against", str(before)]
     if not report.exists():
         programs.run(words, log=folder / "report.log")
     found = Evaluation.model_validate_json(report.read_bytes())
-    return {"candidate": name_of(turn), "attempts": found.attempts, "successes": _successes(found), **_before(found)}
+    return {
+        "candidate": name_of(turn),
+        "attempts": found.attempts,
+        "successes": _successes(found),
+        **_active_results(found),
+    }
 
 
 def register(turn: Turn) -> dict[str, Any]:
@@ -67,7 +78,7 @@ def register(turn: Turn) -> dict[str, Any]:
         return {}
     revision, _new = revision_add(user=turn.requested_by, revision=_revision(turn, candidate))
     Checkpoint.objects.filter(pk=candidate.pk).update(revision=revision)
-    report = Evaluation.model_validate_json((turn_folder(turn) / TRIALS / "report.json").read_bytes())
+    report = Evaluation.model_validate_json((turn_folder(turn) / TRIALS_FOLDER / "report.json").read_bytes())
     evaluation, _new = evaluation_add(user=turn.requested_by, revision_id=revision.pk, report=report)
     said = GateDecision.objects.filter(pool=turn.wheel.pool_id, evaluation=evaluation).first()
     return {
@@ -78,24 +89,24 @@ def register(turn: Turn) -> dict[str, Any]:
     }
 
 
-def refresh(turn: Turn, programs: Programs) -> dict[str, Any]:
+def refresh(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
     """Give the server the new weights and the pool the new revision, where the gate let it through; and the server that
     answered at the gate the weights of who proposes from now on. Once begun it is not stopped: between two of these
     steps people would be answered by weights that nobody activated."""
-    programs = programs.anyway()
-    with lent(turn, programs):
-        came = _refreshed(turn, programs)
+    programs = programs.ignoring_cancellation()
+    with reserved_server(turn, programs):
+        came = _refresh(turn, programs)
     candidate = candidate_of(turn)
     if candidate is None or candidate.revision is None:
         return came
     if Pool.objects.filter(pk=turn.wheel.pool_id, policy=candidate.revision).exists():
-        give_back(turn, programs, weights=candidate.path, version=candidate.revision.revision)
+        server_release(turn, programs, weights=candidate.path, version=candidate.revision.revision)
     else:
-        give_back(turn, programs)
+        server_release(turn, programs)
     return came
 
 
-def _refreshed(turn: Turn, programs: Programs) -> dict[str, Any]:
+def _refresh(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
     candidate = candidate_of(turn)
     if candidate is None or candidate.revision is None:
         return {"active": "", "reloaded": False}
@@ -103,8 +114,8 @@ def _refreshed(turn: Turn, programs: Programs) -> dict[str, Any]:
     if said is None or not said.passed or not turn.recipe.activate:
         return {"active": "", "reloaded": False}
     if turn.recipe.server:
-        weights, version = Path(found_at(candidate.path)), candidate.revision.revision
-        weights_give(programs, turn.recipe.server, weights, version, log=turn_folder(turn) / "reload.log")
+        weights, version = Path(checkpoint_path(candidate.path)), candidate.revision.revision
+        weights_load(programs, turn.recipe.server, weights, version, log=turn_folder(turn) / "reload.log")
     if Pool.objects.filter(pk=turn.wheel.pool_id).exclude(policy=candidate.revision).exists():
         try:
             policy_activate(user=turn.requested_by, pool_id=turn.wheel.pool_id, revision_id=candidate.revision.pk)
@@ -114,24 +125,24 @@ def _refreshed(turn: Turn, programs: Programs) -> dict[str, Any]:
     return {"active": str(candidate.revision), "reloaded": bool(turn.recipe.server)}
 
 
-def _server_restore(turn: Turn, programs: Programs) -> None:
+def _server_restore(turn: Turn, programs: ProgramRunner) -> None:
     """Give the policy server, where the recipe names one, the weights of who goes on proposing there; that it did not
     take them is only told in the log."""
     server = turn.recipe.server
     if not server:
         return
     revision = Pool.objects.select_related("policy").get(pk=turn.wheel.pool_id).policy
-    if revision is None or not revision.checkpoint or root_of(revision.base_url) != root_of(server):
+    if revision is None or not revision.checkpoint or server_root(revision.base_url) != server_root(server):
         revision = own_active(turn)
     weights = (revision.checkpoint if revision else "") or turn.recipe.start
     version = (revision.weight_version or revision.revision) if revision else "start"
     try:
-        weights_give(programs, server, Path(found_at(weights)), version, log=turn_folder(turn) / "reload.log")
+        weights_load(programs, server, Path(checkpoint_path(weights)), version, log=turn_folder(turn) / "reload.log")
     except ProgramFailed as failed:
         logger.warning("turn %s left its policy server with other weights: %s: %s", turn.pk, failed.code, failed)
 
 
-def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision: str) -> None:
+def _run_trials(turn: Turn, programs: ProgramRunner, checkpoint: Path, out: Path, revision: str) -> None:
     """Attempts by some weights, as a folder; one that is whole is left, one that broke off goes on."""
     if out.exists():
         return
@@ -148,7 +159,7 @@ def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision
     if active is not None and active.memory:
         what += ["--memory", json.dumps(active.memory)]
     serving, log_served = turn.recipe.serving, out.with_suffix(".serve.log")
-    with served(
+    with serve_weights(
         programs, checkpoint, name=turn.recipe.policy, version=revision, threads=trials.threads, log=log_served,
         serving=serving,
     ) as server:  # fmt: skip
@@ -157,7 +168,7 @@ def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision
         words += ["--dialect", turn.recipe.dialect, *what, *seeds]
         programs.run([platform_python(), "-m", "agent_backend.rollout", *words], log=log)
         if serving is not None:
-            weights_expect(programs, serving.url, revision, out, log=log_served)
+            weights_verify(programs, serving.url, revision, out, log=log_served)
 
 
 def _revision(turn: Turn, candidate: Checkpoint) -> RevisionIn:
@@ -167,9 +178,9 @@ def _revision(turn: Turn, candidate: Checkpoint) -> RevisionIn:
         name=turn.recipe.policy,
         revision=name_of(turn),
         dialect=turn.recipe.dialect,
-        base_url=server_of(turn),
+        base_url=serving_url(turn),
         model=active.model if active else turn.recipe.policy,
-        checkpoint=found_at(candidate.path),
+        checkpoint=checkpoint_path(candidate.path),
         weight_version=name_of(turn),
         sampling=active.sampling if active else {},
         memory=active.memory if active else {},
@@ -180,7 +191,7 @@ def _successes(report: Evaluation) -> int:
     return sum(task.successes.successes for task in report.tasks)
 
 
-def _before(report: Evaluation) -> dict[str, Any]:
+def _active_results(report: Evaluation) -> dict[str, Any]:
     """How the active revision did at the same."""
     if report.comparison is None:
         return {}

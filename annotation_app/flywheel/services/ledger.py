@@ -13,19 +13,19 @@ from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.flywheel.models import Stage, StageState, Turn, TurnState, Wheel
 from annotation_app.flywheel.recipe import Recipe
-from annotation_app.flywheel.services.lending import untaken_check
-from annotation_app.flywheel.services.training import server_of
+from annotation_app.flywheel.services.server_reservation import server_unreserved_check
+from annotation_app.flywheel.services.training import serving_url
 from annotation_app.tasks.models import Pool
 
-STUMBLES = 3
+MAX_UNEXPECTED_ERRORS = 3
 """How often a stage may end with an error nobody foresaw until the turn fails: what passed by itself has passed by
 then, a defect comes again each time."""
-UNFORESEEN, TOO_LONG = "unforeseen", "too_long"
+UNEXPECTED_ERROR_CODE, TIMEOUT_CODE = "unforeseen", "too_long"
 
-_EXCHANGING = Exists(Stage.objects.filter(turn=OuterRef("pk"), name="refresh", state=StageState.BEGUN))
+_WEIGHTS_CHANGING = Exists(Stage.objects.filter(turn=OuterRef("pk"), name="refresh", state=StageState.BEGUN))
 
 
-def turner_check(user: User) -> None:
+def turn_permission_check(user: User) -> None:
     """Raises Forbidden for anybody but admins: a turn may change who proposes."""
     if not user.has_role(Role.ADMIN):
         raise Forbidden("Only admins turn the wheel.")
@@ -35,12 +35,12 @@ def turner_check(user: User) -> None:
 def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: int | None = None) -> Wheel:
     """Make a wheel, or give it another recipe; turns that have begun keep theirs. Raises Forbidden, NotFound and
     Conflict."""
-    turner_check(user)
+    turn_permission_check(user)
     found = Pool.objects.filter(name=pool).first()
     if found is None:
         raise NotFound(f"There is no pool {pool!r}.")
-    told = {"recipe": recipe, "every_hours": every_hours, "owner": user}
-    wheel, _made = Wheel.objects.update_or_create(name=name, defaults=told, create_defaults={"pool": found, **told})
+    fields = {"recipe": recipe, "every_hours": every_hours, "owner": user}
+    wheel, _made = Wheel.objects.update_or_create(name=name, defaults=fields, create_defaults={"pool": found, **fields})
     if wheel.pool_id != found.pk:
         raise Conflict("A wheel stays with its pool; another pool has another wheel.", code="other_pool")
     details = {"recipe": recipe.model_dump(mode="json"), "every_hours": every_hours}
@@ -51,13 +51,13 @@ def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: 
 def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
     """Note that a wheel is to turn. Raises Forbidden, NotFound, and Conflict where it is turning, and where nobody
     would serve what it makes; the clock's turn fails by that in its ledger, where somebody sees it."""
-    turner_check(user)
+    turn_permission_check(user)
     try:
         with transaction.atomic(durable=True):
-            wheel = _wheels_held().get(wheel_id)
+            wheel = _wheels_locked().get(wheel_id)
             if wheel is None:
                 raise NotFound("There is no such wheel.")
-            untaken_check(wheel.recipe, wheel.pk)
+            server_unreserved_check(wheel.recipe, wheel.pk)
             last = wheel.turns.aggregate(last=Max("number"))["last"] or 0
             turn = Turn.objects.create(
                 wheel=wheel,
@@ -68,7 +68,7 @@ def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
                 requested_by=user,
             )
             if not by_clock:
-                server_of(turn)
+                serving_url(turn)
             audit_record(actor=user, verb="wheel.turned", subject=f"turn:{turn.pk}", details={"turn": str(turn)})
     except IntegrityError:
         raise Conflict("The wheel is turning already.", code="turning") from None
@@ -80,10 +80,10 @@ def turn_cancel(*, user: User, turn_id: UUID) -> None:
     """Stop a turn; what it did is kept, and one that has ended is left as it is. Raises Forbidden, NotFound, and
     Conflict where it is exchanging who proposes, also where its worker died at it: half done, people would be answered
     by weights that nobody activated."""
-    turner_check(user)
+    turn_permission_check(user)
     turn = _turn(turn_id)
     running = Turn.objects.filter(pk=turn_id, state=TurnState.RUNNING)
-    if running.filter(_EXCHANGING).exists():
+    if running.filter(_WEIGHTS_CHANGING).exists():
         raise Conflict("The turn is exchanging who proposes, which it brings to its end.", code="exchanging")
     if running.update(state=TurnState.CANCELLED, ended_at=timezone.now()):
         audit_record(actor=user, verb="wheel.cancelled", subject=f"turn:{turn_id}", details={"turn": str(turn)})
@@ -92,13 +92,13 @@ def turn_cancel(*, user: User, turn_id: UUID) -> None:
 def turn_resume(*, user: User, turn_id: UUID) -> None:
     """Go on with a turn that failed or was cancelled, from the stage it was at; only a wheel's last turn goes on.
     Raises Forbidden, NotFound and Conflict."""
-    turner_check(user)
+    turn_permission_check(user)
     with transaction.atomic(durable=True):
         turn = _turn(turn_id)
-        _wheels_held()
+        _wheels_locked()
         if Turn.objects.filter(wheel=turn.wheel_id, number__gt=turn.number).exists():
             raise Conflict("A later turn has begun; this one stays as it is.", code="not_last")
-        untaken_check(turn.recipe, turn.wheel_id)
+        server_unreserved_check(turn.recipe, turn.wheel_id)
         ended = Turn.objects.filter(pk=turn_id, state__in=(TurnState.FAILED, TurnState.CANCELLED))
         if not ended.update(state=TurnState.RUNNING, resumed_at=timezone.now(), ended_at=None):
             raise Conflict("Only a turn that failed or was cancelled is resumed.", code="not_ended")
@@ -106,7 +106,7 @@ def turn_resume(*, user: User, turn_id: UUID) -> None:
         audit_record(actor=user, verb="wheel.resumed", subject=f"turn:{turn_id}", details={"turn": str(turn)})
 
 
-def _wheels_held() -> dict[int, Wheel]:
+def _wheels_locked() -> dict[int, Wheel]:
     """All wheels, held until the transaction ends: of two turns that begin at once the second sees the first, which may
     have taken the model server of both."""
     wheels = Wheel.objects.select_for_update(of=("self",)).select_related("pool__policy").order_by("pk")
@@ -143,27 +143,27 @@ def stage_fail(*, turn_id: UUID, name: str, code: str, error: str) -> None:
     turn_end(turn_id=turn_id, state=TurnState.FAILED)
 
 
-def stage_stumble(*, turn_id: UUID, name: str, error: str) -> bool:
+def stage_error_record(*, turn_id: UUID, name: str, error: str) -> bool:
     """Note an error nobody foresaw in a stage, before it or after the last; whether the stage is tried again. After so
     many of them the turn has failed."""
     Stage.objects.get_or_create(turn_id=turn_id, name=name, defaults={"tries": 0})
     at = Stage.objects.filter(turn_id=turn_id, name=name)
-    at.update(state=StageState.BEGUN, stumbles=F("stumbles") + 1, code=UNFORESEEN, error=error[:4000])
-    if not at.filter(stumbles__gte=STUMBLES).exists():
+    at.update(state=StageState.BEGUN, stumbles=F("stumbles") + 1, code=UNEXPECTED_ERROR_CODE, error=error[:4000])
+    if not at.filter(stumbles__gte=MAX_UNEXPECTED_ERRORS).exists():
         return True
-    stage_fail(turn_id=turn_id, name=name, code=UNFORESEEN, error=error)
+    stage_fail(turn_id=turn_id, name=name, code=UNEXPECTED_ERROR_CODE, error=error)
     return False
 
 
-def overlong_fail(*, longest: timedelta) -> None:
+def overlong_turns_fail(*, longest: timedelta) -> None:
     """Fail turns at which somebody has been for longer, since they were first taken up or somebody last had them go on:
     a worker ends after that time, and the next would go on for as long again."""
     latest = timezone.now() - longest
-    for turn in Turn.objects.filter(~_EXCHANGING, state=TurnState.RUNNING):
+    for turn in Turn.objects.filter(~_WEIGHTS_CHANGING, state=TurnState.RUNNING):
         first, at = turn.stages.first(), turn.stages.filter(state=StageState.BEGUN).last()
         if first is not None and at is not None and (turn.resumed_at or first.began_at) < latest:
             error = f"The turn took longer than {longest.days} days."
-            stage_fail(turn_id=turn.pk, name=at.name, code=TOO_LONG, error=error)
+            stage_fail(turn_id=turn.pk, name=at.name, code=TIMEOUT_CODE, error=error)
 
 
 def turn_end(*, turn_id: UUID, state: str = TurnState.DONE) -> None:

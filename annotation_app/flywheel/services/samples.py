@@ -15,22 +15,22 @@ from annotation_app.catalogue.selectors import entries_matching, entries_whole
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode
 from annotation_app.flywheel.models import Played, Sample, Turn, Wheel
-from annotation_app.flywheel.programs import Halted
+from annotation_app.flywheel.programs import TurnCancelled
 from annotation_app.flywheel.recipe import Recipe
-from annotation_app.flywheel.routing import Subject, is_worth_playing, route_of
-from annotation_app.flywheel.selectors.trials import held_out_of
+from annotation_app.flywheel.routing import RoutingInput, decide_route, is_worth_playing
+from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
-from annotation_app.flywheel.services.asking import checks_ask, judges_ask
 from annotation_app.flywheel.services.ledger import turn_running
+from annotation_app.flywheel.services.replay_requests import checks_request, judgements_request
 from annotation_app.flywheel.value import Grounds, value_of
 from annotation_app.judges.models import Judgement
-from annotation_app.policies.selectors import kinds_evaluated
+from annotation_app.policies.selectors import evaluated_kinds
+from annotation_app.reviews.duplicates import find_duplicates
 from annotation_app.reviews.models import Job, JobKind, JobState
-from annotation_app.reviews.searching import pairs_found
-from annotation_app.reviews.selectors.jobs import episodes_compared
+from annotation_app.reviews.selectors.jobs import episodes_to_compare
 from annotation_app.tasks.models import Tally
 
-TOGETHER = 500
+BATCH_SIZE = 500
 
 
 def collect(turn: Turn) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def collect(turn: Turn) -> dict[str, Any]:
     entries_refresh()
     Sample.objects.filter(wheel=turn.wheel_id, route="").update(turn=turn)  # of turns that ended before they said where
     room = max(0, turn.recipe.most - _samples(turn).count())
-    new = _new(turn.wheel_id, turn.wheel.pool_id, turn.recipe).order_by("created_at", "episode_id")
+    new = _new_entries(turn.wheel_id, turn.wheel.pool_id, turn.recipe).order_by("created_at", "episode_id")
     for batch in _batches(new.values_list("episode_id", flat=True)[:room]):
         rows = [Sample(wheel=turn.wheel, turn=turn, episode=episode) for episode in batch]
         Sample.objects.bulk_create(rows, ignore_conflicts=True)
@@ -49,7 +49,7 @@ def is_enough(wheel: Wheel) -> bool:
     """Whether a turn of the clock would take in as much as the recipe asks for."""
     left = Sample.objects.filter(wheel=wheel, route="").count()
     wanted = max(0, wheel.recipe.least - left)
-    return _new(wheel.pk, wheel.pool_id, wheel.recipe)[:wanted].count() == wanted
+    return _new_entries(wheel.pk, wheel.pool_id, wheel.recipe)[:wanted].count() == wanted
 
 
 def check(turn: Turn) -> dict[str, Any]:
@@ -58,14 +58,17 @@ def check(turn: Turn) -> dict[str, Any]:
     if turn.recipe.replay:
         known = _executable([sample.episode for sample in _samples(turn)])
         unknown = [sample.episode for sample in _samples(turn) if sample.episode not in known]
-        unchecked = checks_ask(turn_id=turn.pk, user=turn.requested_by, episodes=unknown)
-    told = _executable([sample.episode for sample in _samples(turn)])
+        unchecked = checks_request(turn_id=turn.pk, user=turn.requested_by, episodes=unknown)
+    executable_by_episode = _executable([sample.episode for sample in _samples(turn)])
     duplicates = _duplicates(turn)
     for batch in _batches(_samples(turn)):
         for sample in batch:
-            sample.executable, sample.duplicate_of = told.get(sample.episode), duplicates.get(sample.episode)
+            sample.executable, sample.duplicate_of = (
+                executable_by_episode.get(sample.episode),
+                duplicates.get(sample.episode),
+            )
         Sample.objects.bulk_update(batch, ["executable", "duplicate_of"])
-    counted = Counter(told.values())
+    counted = Counter(executable_by_episode.values())
     return {
         "executable": counted[True],
         "not_executable": counted[False],
@@ -77,7 +80,7 @@ def check(turn: Turn) -> dict[str, Any]:
 def value(turn: Turn) -> dict[str, Any]:
     """What each sample is worth, with everything that was said of it."""
     if turn.recipe.judge:
-        judges_ask(turn_id=turn.pk, user=turn.requested_by, pool_id=turn.wheel.pool_id)
+        judgements_request(turn_id=turn.pk, user=turn.requested_by, pool_id=turn.wheel.pool_id)
     counted: Counter[str] = Counter()
     for batch in _batches(_samples(turn)):
         grounds = _grounds([sample.episode for sample in batch])
@@ -96,9 +99,9 @@ def route(turn: Turn) -> dict[str, Any]:
     for batch in _batches(_samples(turn)):
         ids = [sample.episode for sample in batch]
         there = set(entries_matching(Query()).filter(episode_id__in=ids).values_list("episode_id", flat=True))
-        tried = held_out_of(turn, ids)
+        tried = held_out_episodes(turn, ids)
         for sample in batch:
-            subject = Subject(
+            subject = RoutingInput(
                 value=sample.value,
                 turned_down=sample.valued_by == "review" and sample.value == 0,
                 executable=sample.executable,
@@ -106,14 +109,14 @@ def route(turn: Turn) -> dict[str, Any]:
                 held_out=sample.episode in tried,
                 withdrawn=sample.episode not in there,
             )
-            routed = route_of(subject, passes=turn.recipe.passes)
+            routed = decide_route(subject, passes=turn.recipe.passes)
             sample.route, sample.reason = routed.route, routed.reason
             counted[routed.route] += 1
         Sample.objects.bulk_update(batch, ["route", "reason"])
-    return {"routes": dict(counted), "playing": _play(turn)}
+    return {"routes": dict(counted), "playing": _choose_kinds_to_play(turn)}
 
 
-def _new(wheel_id: int, pool_id: int, recipe: Recipe) -> QuerySet[Entry]:
+def _new_entries(wheel_id: int, pool_id: int, recipe: Recipe) -> QuerySet[Entry]:
     """Whole episodes of the pool that this wheel has not taken in."""
     asked = Query(pool=pool_id, review="accepted" if recipe.accepted_only else None)
     return entries_whole(asked).filter(~Exists(Sample.objects.filter(wheel=wheel_id, episode=OuterRef("episode_id"))))
@@ -125,7 +128,7 @@ def _samples(turn: Turn) -> QuerySet[Sample]:
 
 def _batches(found: Iterable[Any]) -> Iterable[list[Any]]:
     rows = iter(found)
-    while batch := list(islice(rows, TOGETHER)):
+    while batch := list(islice(rows, BATCH_SIZE)):
         yield batch
 
 
@@ -142,9 +145,11 @@ def _executable(episodes: Sequence[UUID]) -> dict[UUID, bool]:
 def _duplicates(turn: Turn) -> dict[UUID, UUID]:
     """Samples that are nearly the same as an older attempt at the same task, each with that attempt. Tasks that differ
     by their seed are not the same: what they have in common is what is to be learned."""
-    pairs = pairs_found(episodes_compared(pool_id=turn.wheel.pool_id), further=lambda _: turn_running(turn_id=turn.pk))
+    pairs = find_duplicates(
+        episodes_to_compare(pool_id=turn.wheel.pool_id), should_continue=lambda _: turn_running(turn_id=turn.pk)
+    )
     if pairs is None:
-        raise Halted
+        raise TurnCancelled
     mine = {sample.episode for sample in _samples(turn)}
     found: dict[UUID, UUID] = {}
     for pair in pairs:
@@ -179,7 +184,7 @@ def _grounds(episodes: Sequence[UUID]) -> dict[UUID, Grounds]:
 
 
 @transaction.atomic
-def _play(turn: Turn) -> list[str]:
+def _choose_kinds_to_play(turn: Turn) -> list[str]:
     """Note how the active revision does at each kind of task, and which of these are worth playing."""
     rule = turn.recipe.rl
     if rule is None:
@@ -218,7 +223,7 @@ def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
     tallies = Tally.objects.filter(pool=turn.wheel.pool_id, revision=own_active(turn)).values_list("kind")
     for kind, succeeded, failed in tallies.annotate(Sum("succeeded"), Sum("failed")):
         add(kind, succeeded, succeeded + failed)
-    for kind, (succeeded, attempts) in kinds_evaluated(own_active(turn)).items():
+    for kind, (succeeded, attempts) in evaluated_kinds(own_active(turn)).items():
         add(kind, succeeded, attempts)
     return rates
 

@@ -20,78 +20,78 @@ from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.errors import Conflict
 from annotation_app.exports.folder import Order, folder_write
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
-from annotation_app.flywheel.folders import TURNS, folder_of
-from annotation_app.flywheel.mixing import sources_of
+from annotation_app.flywheel.mixing import mix_sources
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, TurnState
-from annotation_app.flywheel.playing import Player, reinforced
-from annotation_app.flywheel.programs import ProgramFailed, Programs, held, trainer_python
-from annotation_app.flywheel.recipe import Likelihood, Reinforcement
-from annotation_app.flywheel.selectors.trials import held_out_of
+from annotation_app.flywheel.paths import TURNS_FOLDER, turn_path
+from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, trainer_python, turn_lock
+from annotation_app.flywheel.recipe import LikelihoodTraining, ReinforcementTraining
+from annotation_app.flywheel.rollouts import RolloutPlan, train_on_rollouts
+from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
-from annotation_app.flywheel.services.uses import uses_keep
+from annotation_app.flywheel.services.lineage import lineage_record
 from annotation_app.flywheel.value import REFUSALS
 
 logger = logging.getLogger(__name__)
 LIKELIHOODS = ("ct", "sft")
-COPIES = "data"
+COPIES_FOLDER = "data"
 """Of a turn's folder: trajectories as the trainer reads them."""
 PHASES = (*LIKELIHOODS, "rl")
 
 
 def turn_folder(turn: Turn) -> Path:
     """Where everything of a turn lies."""
-    return folder_of(turn.pk)
+    return turn_path(turn.pk)
 
 
-def copies_drop(turn: Turn) -> None:
+def training_copies_delete(turn: Turn) -> None:
     """Delete the folders that a turn learned from: the database has it all, and what is deleted there must not live on
     in copies. Raises OSError."""
-    if (turn_folder(turn) / COPIES).exists():
-        shutil.rmtree(turn_folder(turn) / COPIES)
+    if (turn_folder(turn) / COPIES_FOLDER).exists():
+        shutil.rmtree(turn_folder(turn) / COPIES_FOLDER)
 
 
-def copies_sweep() -> None:
+def training_copies_sweep() -> None:
     """Delete the copies of turns that failed, were stopped, or whose worker died before; going on makes them again.
     A folder that another process is at is its own affair."""
     ended = Turn.objects.exclude(state=TurnState.RUNNING)
     for turn_id in ended.values_list("pk", flat=True):
-        folder = folder_of(turn_id)
+        folder = turn_path(turn_id)
         try:
-            if not (folder / COPIES).exists():
+            if not (folder / COPIES_FOLDER).exists():
                 continue
-            with held(folder) as lock:
+            with turn_lock(folder) as lock:
                 if lock is not None and ended.filter(pk=turn_id).exists():
-                    shutil.rmtree(folder / COPIES)
+                    shutil.rmtree(folder / COPIES_FOLDER)
         except OSError:
-            logger.exception("the copies in %s could not be deleted", folder / COPIES)
+            logger.exception("the copies in %s could not be deleted", folder / COPIES_FOLDER)
 
 
 def mix(turn: Turn) -> dict[str, Any]:
     """Write what is learned from: of each route a folder with what is new and one with what earlier turns had. Done
     again it writes the same; where some of that may be learned from no more, the rest, and what was half trained on it
     is begun anew. Raises Conflict where nobody would serve what comes of it."""
-    server_of(turn)
+    serving_url(turn)
     written: dict[str, Any] = {}
     for phase in LIKELIHOODS:
-        plan: Likelihood | None = getattr(turn.recipe, phase)
-        if plan is None or not _is_due(turn, phase, plan) or _trained(turn, phase) is not None:
+        plan: LikelihoodTraining | None = getattr(turn.recipe, phase)
+        if plan is None or not _is_due(turn, phase, plan) or _trained_checkpoint(turn, phase) is not None:
             continue
-        chosen = _chosen(turn, phase)
+        chosen = _selected_episodes(turn, phase)
         folders = {
             name: _folder_write(turn, f"{phase}-{name}", list(map(UUID, ids))) if ids else None
             for name, ids in chosen.items()
         }
-        _same_or_anew(turn, phase, {name: _written_sha256(one) for name, one in folders.items() if one is not None})
-        sources = sources_of(plan.shares, **folders, general=turn.recipe.general)
+        _discard_if_changed(turn, phase, {name: _copy_sha256(one) for name, one in folders.items() if one is not None})
+        sources = mix_sources(plan.shares, **folders, general=turn.recipe.general)
         _file_write(turn_folder(turn) / f"{phase}-sources.json", sources)
         written[phase] = {**{name: len(ids) for name, ids in chosen.items()}, "sources": sorted(sources)}
     return written
 
 
-def _chosen(turn: Turn, phase: str) -> dict[str, list[str]]:
+def _selected_episodes(turn: Turn, phase: str) -> dict[str, list[str]]:
     """Which trajectories are learned from: what was chosen before, as far as it still may be. Where it may not all be,
     nothing is left that was made of it."""
-    folder, (fresh, earlier) = turn_folder(turn), _routed(turn, phase)
+    folder, (fresh, earlier) = turn_folder(turn), _routed_episodes(turn, phase)
     may = {"fresh": list(map(str, fresh)), "earlier": list(map(str, earlier))}
     noted = folder / f"{phase}-chosen.json"
     before: dict[str, list[str]] | None = json.loads(noted.read_text()) if noted.exists() else None
@@ -100,14 +100,14 @@ def _chosen(turn: Turn, phase: str) -> dict[str, list[str]]:
         may if before is None else {name: [one for one in ids if UUID(one) in allowed] for name, ids in before.items()}
     )
     if chosen != before:
-        for made in (*(folder / COPIES).glob(f"{phase}-*"), folder / "train" / phase):
+        for made in (*(folder / COPIES_FOLDER).glob(f"{phase}-*"), folder / "train" / phase):
             if made.exists():
                 shutil.rmtree(made)
         _file_write(noted, chosen)
     return chosen
 
 
-def _same_or_anew(turn: Turn, phase: str, copies: dict[str, str]) -> None:
+def _discard_if_changed(turn: Turn, phase: str, copies: dict[str, str]) -> None:
     """A training that is half done goes on only with what it was begun with, to the letter: a review since then is in
     the copies too, and the trainer refuses other data."""
     noted, run = turn_folder(turn) / f"{phase}-copies.json", turn_folder(turn) / "train" / phase
@@ -116,7 +116,7 @@ def _same_or_anew(turn: Turn, phase: str, copies: dict[str, str]) -> None:
     _file_write(noted, copies)
 
 
-def _written_sha256(folder: Path) -> str:
+def _copy_sha256(folder: Path) -> str:
     """What a copy says, but for its pictures, which their names tell."""
     digest = sha256()
     for file in sorted(folder.rglob("*.jsonl")):
@@ -125,13 +125,13 @@ def _written_sha256(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def train(turn: Turn, programs: Programs) -> dict[str, Any]:
+def train(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
     """Continued pre-training, imitation, reinforcement, as far as they are due and have something to learn from. What
     was mixed is looked at again: since then somebody may have had it deleted, and copies go with a turn that ended."""
     mix(turn)
-    begun_with, parent, made = start_of(turn), _parent_of(turn), []
+    begun_with, parent, made = start_checkpoint(turn), _parent_of(turn), []
     for phase in PHASES:
-        done = _trained(turn, phase)
+        done = _trained_checkpoint(turn, phase)
         if done is None:
             done = _phase(turn, phase, begun_with, parent, programs)
         if done is not None:
@@ -140,18 +140,18 @@ def train(turn: Turn, programs: Programs) -> dict[str, Any]:
     return {"phases": made, "checkpoint": begun_with if made else ""}
 
 
-def _trained(turn: Turn, phase: str) -> Checkpoint | None:
+def _trained_checkpoint(turn: Turn, phase: str) -> Checkpoint | None:
     """What this training of the turn made before."""
     return Checkpoint.objects.filter(turn=turn, phase=phase).first()
 
 
-def start_of(turn: Turn) -> str:
+def start_checkpoint(turn: Turn) -> str:
     """The checkpoint a turn begins with: the policy's active revision's."""
     active = own_active(turn)
     return (active.checkpoint if active else "") or turn.recipe.start
 
 
-def server_of(turn: Turn) -> str:
+def serving_url(turn: Turn) -> str:
     """Where the turn's revision will answer people, with /v1: the recipe's server, else the active revision's. Raises
     Conflict where there is none."""
     if turn.recipe.server:
@@ -164,13 +164,13 @@ def server_of(turn: Turn) -> str:
     return active.base_url
 
 
-def found_at(checkpoint: str) -> str:
+def checkpoint_path(checkpoint: str) -> str:
     """Where a checkpoint lies: one that a turn made went along when the installation was restored elsewhere."""
     parts = Path(checkpoint).parts
-    if Path(checkpoint).exists() or TURNS not in parts:
+    if Path(checkpoint).exists() or TURNS_FOLDER not in parts:
         return checkpoint
-    below = parts[len(parts) - parts[::-1].index(TURNS) :]
-    here = Path(settings.ENV.data, TURNS, *below).absolute()
+    below = parts[len(parts) - parts[::-1].index(TURNS_FOLDER) :]
+    here = Path(settings.ENV.data, TURNS_FOLDER, *below).absolute()
     return str(here) if here.exists() else checkpoint
 
 
@@ -178,28 +178,28 @@ def _parent_of(turn: Turn) -> Checkpoint | None:
     """The same, where a turn trained it, whichever wheel's: by its revision, which knows it wherever it lies now."""
     active, trained = own_active(turn), Checkpoint.objects.order_by("-id")
     registered = trained.filter(revision=active).first() if active else None
-    return registered or trained.filter(path=start_of(turn)).first()
+    return registered or trained.filter(path=start_checkpoint(turn)).first()
 
 
-def _since(turn: Turn, phase: str) -> int:
+def _last_trained_turn(turn: Turn, phase: str) -> int:
     """The number of the wheel's last turn before this one that trained so, 0 where none did: what a turn that failed,
     was stopped or found nothing to learn from had routed is still new."""
     trained = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, turn__number__lt=turn.number, phase=phase)
     return trained.aggregate(last=Max("turn__number"))["last"] or 0
 
 
-def _is_due(turn: Turn, phase: str, plan: Likelihood | Reinforcement) -> bool:
-    return turn.number - _since(turn, phase) >= plan.every
+def _is_due(turn: Turn, phase: str, plan: LikelihoodTraining | ReinforcementTraining) -> bool:
+    return turn.number - _last_trained_turn(turn, phase) >= plan.every
 
 
-def _routed(turn: Turn, phase: str) -> tuple[list[UUID], list[UUID]]:
+def _routed_episodes(turn: Turn, phase: str) -> tuple[list[UUID], list[UUID]]:
     """What was routed there since the last turn that trained so, and before. Left out is what may not be learned from
     any more: it was withdrawn, deleted or lost its pictures meanwhile, a reviewer said no, or the gate tries it now."""
     routed = Sample.objects.filter(wheel=turn.wheel_id, turn__number__lte=turn.number, route=phase)
     there = entries_matching(Query(pool=turn.wheel.pool_id)).filter(episode__emptied_at__isnull=True)
     left = there.exclude(episode__review__in=REFUSALS).values("episode_id")
     numbers = routed.filter(episode__in=left).order_by("turn__number", "episode")
-    held_out, since = held_out_of(turn, routed.values("episode")), _since(turn, phase)
+    held_out, since = held_out_episodes(turn, routed.values("episode")), _last_trained_turn(turn, phase)
     fresh: list[UUID] = []
     earlier: list[UUID] = []
     for episode, number in numbers.values_list("episode", "turn__number"):
@@ -210,7 +210,7 @@ def _routed(turn: Turn, phase: str) -> tuple[list[UUID], list[UUID]]:
 
 def _folder_write(turn: Turn, name: str, episodes: Sequence[UUID]) -> Path:
     """An export of these trajectories, as every trainer reads it; one that is whole is left."""
-    target = turn_folder(turn) / COPIES / name
+    target = turn_folder(turn) / COPIES_FOLDER / name
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -227,54 +227,56 @@ def _folder_write(turn: Turn, name: str, episodes: Sequence[UUID]) -> Path:
     return target
 
 
-def _phase(turn: Turn, phase: str, begun_with: str, parent: Checkpoint | None, programs: Programs) -> Checkpoint | None:
+def _phase(
+    turn: Turn, phase: str, begun_with: str, parent: Checkpoint | None, programs: ProgramRunner
+) -> Checkpoint | None:
     """Train one phase, or go on with it; None where it is not due or there is nothing to learn from."""
-    plan: Likelihood | Reinforcement | None = getattr(turn.recipe, phase)
+    plan: LikelihoodTraining | ReinforcementTraining | None = getattr(turn.recipe, phase)
     if plan is None or not _is_due(turn, phase, plan):
         return None
-    folder, player = turn_folder(turn), None
-    told = {
-        "checkpoint": found_at(begun_with),
+    folder, rollout_plan = turn_folder(turn), None
+    trainer_settings = {
+        "checkpoint": checkpoint_path(begun_with),
         "out": str(folder / "train" / phase),
         "updates": plan.updates,
         **plan.settings,
     }
-    if isinstance(plan, Likelihood):
+    if isinstance(plan, LikelihoodTraining):
         sources = json.loads((folder / f"{phase}-sources.json").read_text())
         if not sources:
             return None
-        command, more = _learning(plan, sources, turn.recipe.dialect)
-        told |= more
+        command, more = _training_command(plan, sources, turn.recipe.dialect)
+        trainer_settings |= more
     else:
         command = ("trainer", plan.algorithm)
         kinds = list(Played.objects.filter(turn=turn, chosen=True).values_list("kind", flat=True))
         if not kinds:
             return None
         _file_write(folder / "rl-tasks.json", kinds)
-        player = _player(turn, plan, kinds)
-        if player is not None and not player.tasks:
+        rollout_plan = _rollout_plan(turn, plan, kinds)
+        if rollout_plan is not None and not rollout_plan.tasks:
             return None
-        told = player.told | told if player else told
-        told |= {"inbox": str(folder / "train" / "rl-inbox"), "dialect": turn.recipe.dialect}
+        trainer_settings = rollout_plan.trainer_settings | trainer_settings if rollout_plan else trainer_settings
+        trainer_settings |= {"inbox": str(folder / "train" / "rl-inbox"), "dialect": turn.recipe.dialect}
     config, log = folder / "train" / f"{phase}.json", folder / "train" / f"{phase}.log"
-    _file_write(config, told)
+    _file_write(config, trainer_settings)
     words = [trainer_python(), "-m", *command, "--config", str(config)]
-    if player is None:
+    if rollout_plan is None:
         made = Path(programs.run(words, log=log))
     else:
-        made = Path(reinforced(programs, words, player, threads=player.play.threads, log=log))
+        made = Path(train_on_rollouts(programs, words, rollout_plan, threads=rollout_plan.play.threads, log=log))
     if not made.is_dir():
         raise ProgramFailed(f"The trainer named no checkpoint: {str(made)[:200]!r}")
-    return _checkpoint_keep(turn, phase, made, begun_with, parent)
+    return _checkpoint_record(turn, phase, made, begun_with, parent)
 
 
-def _player(turn: Turn, plan: Reinforcement, kinds: Sequence[str]) -> Player | None:
+def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str]) -> RolloutPlan | None:
     """Who plays these kinds of task for the trainer, as far as they are the suite's; None where others do."""
     if plan.play is None:
         return None
     prefix, folder, active = f"{plan.play.suite}/", turn_folder(turn) / "train", own_active(turn)
     named = (kind.removeprefix(prefix).partition(" ")[0] for kind in kinds if kind.startswith(prefix))
-    return Player(
+    return RolloutPlan(
         play=plan.play,
         tasks=tuple(dict.fromkeys(named)),
         bridge=settings.ENV.bridge_url,
@@ -290,7 +292,9 @@ def _player(turn: Turn, plan: Reinforcement, kinds: Sequence[str]) -> Player | N
     )
 
 
-def _learning(plan: Likelihood, sources: dict[str, Any], dialect: str) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _training_command(
+    plan: LikelihoodTraining, sources: dict[str, Any], dialect: str
+) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The command that learns from these sources, and what it is told of them."""
     if plan.by == "nano":
         return ("trainer.nano", "clicking"), {"folders": [path for one in sources.values() for path in one["paths"]]}
@@ -298,12 +302,12 @@ def _learning(plan: Likelihood, sources: dict[str, Any], dialect: str) -> tuple[
 
 
 @transaction.atomic(durable=True)
-def _checkpoint_keep(turn: Turn, phase: str, made: Path, begun_with: str, parent: Checkpoint | None) -> Checkpoint:
+def _checkpoint_record(turn: Turn, phase: str, made: Path, begun_with: str, parent: Checkpoint | None) -> Checkpoint:
     """Note a checkpoint and what it was trained on, at once and once."""
     checkpoint = Checkpoint.objects.create(
         turn=turn, phase=phase, path=str(made), sha256=weights_sha256(made), begun_with=begun_with, parent=parent
     )
-    uses_keep(checkpoint, turn_folder(turn))
+    lineage_record(checkpoint, turn_folder(turn))
     return checkpoint
 
 
@@ -318,8 +322,8 @@ def weights_sha256(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _file_write(path: Path, told: Any) -> None:
+def _file_write(path: Path, trainer_settings: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(path.name + ".part")
-    aside.write_text(json.dumps(told, indent=1))
+    aside.write_text(json.dumps(trainer_settings, indent=1))
     os.replace(aside, path)

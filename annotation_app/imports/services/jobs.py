@@ -24,7 +24,7 @@ from annotation_app.imports.models import Import, ImportState
 from annotation_app.imports.selectors import import_folder, import_of, importer_check
 from annotation_app.imports.services.rows import Batches, collection_paused, rows_read, rows_store
 from annotation_app.imports.unpacking import Unfit, place_of, unpack
-from annotation_app.notices.services import notice_give
+from annotation_app.notices.services import notice_create
 from annotation_app.tasks.models import Pool
 from annotation_app.webhooks.services import event_emit
 from vocabulary.exports import UNFINISHED
@@ -254,7 +254,7 @@ def _tell(job: Import) -> None:
     event_emit(kind=kind, data={"id": str(job.pk), "status": job.status, **counts, "code": job.code})
     if job.requested_by is not None:
         details = {**counts, "reason": job.error}
-        notice_give(user=job.requested_by, kind=kind, subject=f"import:{job.pk}", details=details)
+        notice_create(user=job.requested_by, kind=kind, subject=f"import:{job.pk}", details=details)
 
 
 def shown_name(name: str) -> str:

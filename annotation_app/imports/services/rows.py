@@ -15,10 +15,10 @@ from django.db import DatabaseError, DataError, IntegrityError, transaction
 from annotation_app.accounts.services import strangers_ensure
 from annotation_app.catalogue.selectors import trajectories_of
 from annotation_app.episodes.models import Episode, Source
-from annotation_app.episodes.services import Arrival, episodes_arrive
+from annotation_app.episodes.services import IncomingEpisode, episodes_ingest
 from annotation_app.imports.folder import Folder, Pictures, Row, digest_of
 from annotation_app.imports.models import Import, Refusal
-from annotation_app.reviews.selectors.views import trajectories_reviewed
+from annotation_app.reviews.selectors.reviewed_trajectories import trajectories_reviewed
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure
 from vocabulary.blobs import BlobRef
@@ -184,7 +184,7 @@ def _database_reason(error: DatabaseError) -> str:
 
 
 def _store(job: Import, group: Sequence[Read]) -> Outcomes:
-    """Store those of a group that are not here yet. Raises what `episodes_arrive` raises."""
+    """Store those of a group that are not here yet. Raises what `episodes_ingest` raises."""
     outcomes: dict[Row, int | RowRefused | None] = {}
     digests = Source.objects.filter(digest__in=[one.digest for one in group])
     known = set(digests.values_list("digest", flat=True))
@@ -206,8 +206,8 @@ def _store(job: Import, group: Sequence[Read]) -> Outcomes:
 def _arrive(job: Import, fresh: Sequence[tuple[Read, tuple[BlobRef, ...]]]) -> None:
     pool = _pool(job, fresh[0][0].trajectory)
     people = strangers_ensure({one.trajectory.annotator for one, _ in fresh})
-    arrivals = [
-        Arrival(
+    incoming_episodes = [
+        IncomingEpisode(
             episode_id=one.episode_id,
             digest=one.digest,
             annotator=people[one.trajectory.annotator],
@@ -216,7 +216,7 @@ def _arrive(job: Import, fresh: Sequence[tuple[Read, tuple[BlobRef, ...]]]) -> N
         )
         for one, blobs in fresh
     ]
-    episodes_arrive(import_id=job.id, pool=pool, arrivals=arrivals)
+    episodes_ingest(import_id=job.id, pool=pool, incoming_episodes=incoming_episodes)
 
 
 def _reader(job: Import, row: Row) -> Reader:

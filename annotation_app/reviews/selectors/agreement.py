@@ -16,8 +16,8 @@ from annotation_app.episodes.selectors import NO_EPISODE
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.reviews.models import Adjudication, Cut, Remark
 from annotation_app.reviews.schemas import Agreement, GoldScore, SideBySide, TaskAgreement
-from annotation_app.reviews.selectors.meetings import attempts_of
-from annotation_app.reviews.selectors.queue import readers_check
+from annotation_app.reviews.selectors.queue import review_reader_check
+from annotation_app.reviews.selectors.shared_tasks import attempt_rows
 from vocabulary.agreement import aligned, alpha, step_agreement
 from vocabulary.steps import Step
 
@@ -33,7 +33,7 @@ GOLD = 500
 
 def agreement(*, user: User, pool_id: int | None = None) -> Agreement:
     """How far people agree, in one pool or in all. Raises Forbidden."""
-    readers_check(user)
+    review_reader_check(user)
     units = _verdicts(pool_id)
     tasks = _tasks(pool_id)
     return Agreement(
@@ -48,7 +48,7 @@ def agreement(*, user: User, pool_id: int | None = None) -> Agreement:
 def comparison(*, user: User, one: UUID, other: UUID) -> SideBySide:
     """Two attempts at one task beside each other. Raises Forbidden, NotFound, and Conflict where they are at two
     tasks, or one is not finished."""
-    readers_check(user)
+    review_reader_check(user)
     found = Episode.objects.select_related("task").in_bulk([one, other])
     if len(found) < 2:
         raise NotFound(NO_EPISODE)
@@ -60,7 +60,7 @@ def comparison(*, user: User, one: UUID, other: UUID) -> SideBySide:
     counted = counting_steps([one, other])
     steps, beside = counted[one], counted[other]
     pairs = aligned(steps, beside)
-    sides = {side.episode.id: side for side in attempts_of([one, other])}
+    sides = {side.episode.id: side for side in attempt_rows([one, other])}
     ruling = Adjudication.objects.select_related("adjudicator").filter(task_id=left.task_id).first()
     return SideBySide(
         task=left.task_id,
@@ -89,10 +89,10 @@ def counting_steps(ids: Collection[UUID]) -> dict[UUID, tuple[Step, ...]]:
 
 def _verdicts(pool_id: int | None) -> list[list[str]]:
     """For each step that several reviewers judged, what each of them called it last."""
-    said = Remark.objects.exclude(verdict="")
+    remarks = Remark.objects.exclude(verdict="")
     if pool_id is not None:
-        said = said.filter(episode__task__pool_id=pool_id)
-    by_step = said.order_by().values("episode", "index").annotate(people=Count("reviewer", distinct=True))
+        remarks = remarks.filter(episode__task__pool_id=pool_id)
+    by_step = remarks.order_by().values("episode", "index").annotate(people=Count("reviewer", distinct=True))
     units = by_step.filter(people__gt=1).annotate(
         reviewers=ArrayAgg("reviewer", order_by=("round", "id")),
         verdicts=ArrayAgg("verdict", order_by=("round", "id")),

@@ -10,18 +10,18 @@ from annotation_app.episodes.selectors import episode_summaries, trajectory_of
 from annotation_app.errors import NotFound
 from annotation_app.reviews.models import Duplicate, Job
 from annotation_app.reviews.schemas import DuplicatePair, Duplicates, JobOut
-from annotation_app.reviews.selectors.queue import readers_check
-from annotation_app.reviews.selectors.sheet import job_out
-from annotation_app.reviews.selectors.views import reviews_of, with_reviews
+from annotation_app.reviews.selectors.details import job_out
+from annotation_app.reviews.selectors.queue import review_reader_check
+from annotation_app.reviews.selectors.reviewed_trajectories import reviews_of, with_reviews
 from vocabulary.steps import mended
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
-SHOWN = 100
+DUPLICATES_SHOWN = 100
 
 
 def job_of(*, user: User, job_id: UUID) -> JobOut:
     """How a job stands. Raises Forbidden and NotFound."""
-    readers_check(user)
+    review_reader_check(user)
     job = Job.objects.filter(pk=job_id).first()
     if job is None:
         raise NotFound("There is no such job.")
@@ -30,9 +30,11 @@ def job_of(*, user: User, job_id: UUID) -> JobOut:
 
 def duplicates(*, user: User, pool_id: int) -> Duplicates:
     """What the last look through a pool found, the most alike first. Raises Forbidden."""
-    readers_check(user)
+    review_reader_check(user)
     job = Job.objects.filter(pool_id=pool_id).first()
-    rows = Duplicate.objects.filter(pool_id=pool_id).annotate(task=F("one__task"), beside=F("other__task"))[:SHOWN]
+    rows = Duplicate.objects.filter(pool_id=pool_id).annotate(task=F("one__task"), beside=F("other__task"))[
+        :DUPLICATES_SHOWN
+    ]
     ids = list(dict.fromkeys(key for row in rows for key in (row.one_id, row.other_id)))
     found = {summary.id: summary for summary in episode_summaries(ids=ids)}
     return Duplicates(
@@ -50,14 +52,14 @@ def duplicates(*, user: User, pool_id: int) -> Duplicates:
     )
 
 
-def episodes_compared(*, pool_id: int) -> tuple[UUID, ...]:
+def episodes_to_compare(*, pool_id: int) -> tuple[UUID, ...]:
     """The finished episodes of a pool that nobody turned down, oldest first."""
     found = Episode.objects.filter(task__pool_id=pool_id, status="finished")
     found = found.exclude(review__in=(Review.RETURNED, Review.REJECTED))
     return tuple(found.order_by("finished_at", "id").values_list("pk", flat=True))
 
 
-def attempt_mended(*, episode_id: UUID) -> Trajectory:
+def corrected_trajectory(*, episode_id: UUID) -> Trajectory:
     """An attempt as it is to be repeated: what counts of it, mended; whole, for a part begins where another ended."""
     episode = Episode.objects.select_related("task__pool", "annotator").get(pk=episode_id)
     reviewed = reviews_of([episode_id]).get(episode_id)

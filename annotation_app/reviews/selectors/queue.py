@@ -17,7 +17,7 @@ from annotation_app.tasks.models import Pool, ReviewMode
 from annotation_app.tasks.selectors import review_wanted
 from vocabulary.base import Frozen
 
-PAGE = 50
+PAGE_SIZE = 50
 Direction = Literal["next", "previous"]
 
 
@@ -30,13 +30,13 @@ class QueueFilters(Frozen):
     returned: bool = False
 
 
-def readers_check(user: User) -> None:
+def review_reader_check(user: User) -> None:
     """Raises Forbidden for who reads no reviews."""
     if not user.has_role(Role.REVIEWER, Role.ADMIN, Role.RESEARCHER):
         raise Forbidden("Only reviewers see this.")
 
 
-def waiting_for(user: User, filters: QueueFilters) -> QuerySet[Episode]:
+def reviewable_by(user: User, filters: QueueFilters) -> QuerySet[Episode]:
     """Finished episodes that nobody has decided, none of them this person's own. Of a pool that has a sample reviewed,
     only those in the sample."""
     wanted = Q(status="finished", review=Review.PENDING, task__pool__practice=False)
@@ -64,7 +64,7 @@ def _sampled(found: QuerySet[Episode]) -> list[UUID]:
     return [episode for episode, pool in rows if review_wanted(pools[pool], episode)]
 
 
-def free_for(user: User, waiting: QuerySet[Episode]) -> QuerySet[Episode]:
+def unclaimed_for(user: User, waiting: QuerySet[Episode]) -> QuerySet[Episode]:
     """Those that no other reviewer has now."""
     taken = Claim.objects.filter(episode=OuterRef("pk"), until__gt=timezone.now()).exclude(reviewer=user)
     return waiting.filter(~Exists(taken))
@@ -72,23 +72,27 @@ def free_for(user: User, waiting: QuerySet[Episode]) -> QuerySet[Episode]:
 
 def review_queue(*, user: User, filters: QueueFilters, after: str | None = None) -> ReviewQueue:
     """A page of what waits. Raises Forbidden, and Invalid for a place that makes no sense."""
-    readers_check(user)
-    waiting = waiting_for(user, filters)
+    review_reader_check(user)
+    waiting = reviewable_by(user, filters)
     total = waiting.count()
     if after is not None:
         moment, key = _place(after)
         waiting = waiting.filter(Q(finished_at__gt=moment) | Q(finished_at=moment, id__gt=key))
-    rows = list(waiting.order_by("finished_at", "id").values_list("pk", "finished_at")[: PAGE + 1])
-    shown = [key for key, _ in rows[:PAGE]]
-    claims = {claim.episode_id: claim for claim in Claim.objects.select_related("reviewer").filter(episode__in=shown)}
-    rounds = dict.fromkeys(shown, 1)
-    for episode in Round.objects.filter(episode__in=shown).values_list("episode_id", flat=True):
+    rows = list(waiting.order_by("finished_at", "id").values_list("pk", "finished_at")[: PAGE_SIZE + 1])
+    page_ids = [key for key, _ in rows[:PAGE_SIZE]]
+    claims = {
+        claim.episode_id: claim for claim in Claim.objects.select_related("reviewer").filter(episode__in=page_ids)
+    }
+    rounds = dict.fromkeys(page_ids, 1)
+    for episode in Round.objects.filter(episode__in=page_ids).values_list("episode_id", flat=True):
         rounds[episode] += 1
     items = tuple(
         QueueItem(episode=summary, round=rounds[summary.id], claim=claim_out(claims.get(summary.id), user))
-        for summary in episode_summaries(ids=shown)
+        for summary in episode_summaries(ids=page_ids)
     )
-    return ReviewQueue(items=items, total=total, next=_place_of(*rows[PAGE - 1]) if len(rows) > PAGE else None)
+    return ReviewQueue(
+        items=items, total=total, next=_place_of(*rows[PAGE_SIZE - 1]) if len(rows) > PAGE_SIZE else None
+    )
 
 
 def claim_out(claim: Claim | None, user: User) -> ClaimOut | None:

@@ -1,6 +1,7 @@
 """Reviewing: the only writers of its tables. What is said and mended stands beside the record, which never changes."""
 
 from annotation_app.reviews.services.adjudication import task_adjudicate
+from annotation_app.reviews.services.corrections import cut_undo, episode_split, episode_trim, remark_set, step_fix
 from annotation_app.reviews.services.decisions import (
     review_claim,
     review_decide,
@@ -9,7 +10,7 @@ from annotation_app.reviews.services.decisions import (
     review_resubmit,
 )
 from annotation_app.reviews.services.jobs import (
-    Found,
+    DuplicateMatch,
     check_end,
     check_request,
     duplicates_end,
@@ -17,14 +18,13 @@ from annotation_app.reviews.services.jobs import (
     job_begin,
     job_cancel,
     job_fail,
-    job_further,
     job_heartbeat,
+    job_progress_set,
     jobs_stale,
 )
-from annotation_app.reviews.services.mending import cut_undo, episode_split, episode_trim, remark_set, step_fix
 
 __all__ = [
-    "Found",
+    "DuplicateMatch",
     "check_end",
     "check_request",
     "cut_undo",
@@ -35,8 +35,8 @@ __all__ = [
     "job_begin",
     "job_cancel",
     "job_fail",
-    "job_further",
     "job_heartbeat",
+    "job_progress_set",
     "jobs_stale",
     "remark_set",
     "review_claim",

@@ -8,11 +8,11 @@ from django.utils import timezone
 from annotation_app.accounts.models import Role, User
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import OPEN_STATUSES, episode_of
-from annotation_app.episodes.services.row import row_locked
+from annotation_app.episodes.services.locking import episode_lock
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.reviews.models import Claim
 
-CLAIM = timedelta(minutes=20)
+CLAIM_DURATION = timedelta(minutes=20)
 """How long an episode stays with a reviewer who writes nothing."""
 
 
@@ -22,11 +22,11 @@ def reviewer_check(user: User) -> None:
         raise Forbidden("Only reviewers decide this.")
 
 
-def reviewable(*, user: User, episode_id: UUID) -> Episode:
+def reviewable_episode(*, user: User, episode_id: UUID) -> Episode:
     """The locked row of an episode that this person may review. Raises NotFound, Forbidden and Conflict."""
     episode_of(user=user, episode_id=episode_id)
     reviewer_check(user)
-    episode = row_locked(episode_id)
+    episode = episode_lock(episode_id)
     if episode.annotator_id == user.pk:
         raise Forbidden("Nobody reviews their own work.", code="own_work")
     if episode.task.pool.practice:
@@ -38,9 +38,9 @@ def reviewable(*, user: User, episode_id: UUID) -> Episode:
     return episode
 
 
-def held(*, user: User, episode_id: UUID) -> Episode:
+def claimed_episode(*, user: User, episode_id: UUID) -> Episode:
     """The same, now claimed by this person for some time more. Raises Conflict where another reviewer has it."""
-    episode = reviewable(user=user, episode_id=episode_id)
+    episode = reviewable_episode(user=user, episode_id=episode_id)
     claim_make(user=user, episode=episode)
     return episode
 
@@ -55,17 +55,19 @@ def claim_make(*, user: User, episode: Episode) -> Claim:
             code="claimed_by_other",
             extra={"reviewer": found.reviewer.username, "until": found.until.isoformat()},
         )
-    claim, _made = Claim.objects.update_or_create(episode=episode, defaults={"reviewer": user, "until": now + CLAIM})
+    claim, _made = Claim.objects.update_or_create(
+        episode=episode, defaults={"reviewer": user, "until": now + CLAIM_DURATION}
+    )
     return claim
 
 
-def mendable(*, user: User, episode_id: UUID) -> Episode:
+def correctable_episode(*, user: User, episode_id: UUID) -> Episode:
     """The locked row of an episode whose steps this person may mend: a reviewer's, or their own that was sent back.
     Raises NotFound, Forbidden and Conflict."""
     episode = episode_of(user=user, episode_id=episode_id)
     if episode.annotator_id != user.pk:
-        return held(user=user, episode_id=episode_id)
-    episode = row_locked(episode_id)
+        return claimed_episode(user=user, episode_id=episode_id)
+    episode = episode_lock(episode_id)
     if episode.review != Review.RETURNED:
         raise Conflict("Only what was sent back is mended.", code="not_returned")
     return episode
@@ -77,6 +79,6 @@ def step_check(episode: Episode, index: int) -> None:
         raise NotFound("There is no such step.")
 
 
-def round_of(episode: Episode) -> int:
+def current_round(episode: Episode) -> int:
     """The round an episode is in, from 1."""
     return episode.rounds.count() + 1

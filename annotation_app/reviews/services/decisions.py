@@ -10,12 +10,12 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import episode_of
 from annotation_app.episodes.services import episode_review
-from annotation_app.episodes.services.row import row_locked
+from annotation_app.episodes.services.locking import episode_lock
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.reviews.models import Claim, Decision, Fix, Round
 from annotation_app.reviews.schemas import DecisionWord
-from annotation_app.reviews.selectors.queue import Direction, QueueFilters, free_for, waiting_for
-from annotation_app.reviews.services.access import claim_make, held, reviewer_check, round_of
+from annotation_app.reviews.selectors.queue import Direction, QueueFilters, reviewable_by, unclaimed_for
+from annotation_app.reviews.services.access import claim_make, claimed_episode, current_round, reviewer_check
 from annotation_app.tasks.models import Assignment, AssignmentState
 from annotation_app.tasks.services import assignment_end
 
@@ -23,7 +23,7 @@ from annotation_app.tasks.services import assignment_end
 @transaction.atomic(durable=True)
 def review_claim(*, user: User, episode_id: UUID) -> Claim:
     """Take an episode before anybody else does, or keep it. Raises NotFound, Forbidden and Conflict."""
-    return claim_make(user=user, episode=held(user=user, episode_id=episode_id))
+    return claim_make(user=user, episode=claimed_episode(user=user, episode_id=episode_id))
 
 
 @transaction.atomic(durable=True)
@@ -41,7 +41,7 @@ def review_next(
     """Claim the oldest that waits, or the one nearest behind (before) the episode given, which is left to others.
     Two reviewers at once get two episodes. Raises Forbidden."""
     reviewer_check(user)
-    waiting = free_for(user, waiting_for(user, filters))
+    waiting = unclaimed_for(user, reviewable_by(user, filters))
     place = Episode.objects.filter(pk=after).values_list("finished_at", "id").first() if after else None
     if place is not None:
         moment, key = place
@@ -74,8 +74,8 @@ def _claimed(user: User, waiting: QuerySet[Episode]) -> Episode | None:
 def review_decide(*, user: User, episode_id: UUID, decision: DecisionWord, reason: str) -> Round:
     """Accept an episode, send it back to its annotator, or reject it; the last two with a reason. Raises NotFound,
     Forbidden, and Conflict where it runs, is somebody else's to review, or was decided before."""
-    episode = held(user=user, episode_id=episode_id)
-    number = round_of(episode)
+    episode = claimed_episode(user=user, episode_id=episode_id)
+    number = current_round(episode)
     episode_review(reviewer=user, episode_id=episode_id, decision=decision, reason=reason)
     Claim.objects.filter(episode=episode).delete()
     return Round.objects.create(
@@ -88,16 +88,16 @@ def review_resubmit(*, user: User, episode_id: UUID) -> Episode:
     """Hand in again what was sent back and mended, without doing the task anew. Raises NotFound, Forbidden, and
     Conflict where it was not sent back, nothing was mended, or the task is being done anew."""
     episode_of(user=user, episode_id=episode_id)
-    episode = row_locked(episode_id)
+    episode = episode_lock(episode_id)
     if episode.annotator_id != user.pk:
         raise Forbidden("Only its annotator hands it in again.")
     if episode.review != Review.RETURNED:
         raise Conflict("It was not sent back.", code="not_returned")
-    kept = Assignment.objects.select_for_update(of=("self",)).select_related("task__pool")
-    waiting = kept.filter(task=episode.task, annotator=user, state=AssignmentState.RETURNED).first()
+    assignments = Assignment.objects.select_for_update(of=("self",)).select_related("task__pool")
+    waiting = assignments.filter(task=episode.task, annotator=user, state=AssignmentState.RETURNED).first()
     if waiting is None:
         raise Conflict("You have begun to do this task anew.", code="begun_anew")
-    if not Fix.objects.filter(episode=episode, round=round_of(episode)).exists():
+    if not Fix.objects.filter(episode=episode, round=current_round(episode)).exists():
         raise Conflict("Mend a step first, or do the task anew.", code="nothing_mended")
     assignment_end(assignment=waiting, state=AssignmentState.DONE)
     episode.review, episode.review_reason = Review.PENDING, ""

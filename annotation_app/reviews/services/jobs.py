@@ -12,14 +12,14 @@ from annotation_app.errors import Conflict, NotFound
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.reviews.models import UNDER_WAY, Duplicate, Job, JobKind, JobState
 from annotation_app.reviews.schemas import CheckReport
-from annotation_app.reviews.services.access import reviewable, reviewer_check
+from annotation_app.reviews.services.access import reviewable_episode, reviewer_check
 from annotation_app.tasks.models import Pool
 from vocabulary.base import Frozen
 
 """A worker that did not get further for so long, or never began, is taken for dead."""
 
 
-class Found(Frozen):
+class DuplicateMatch(Frozen):
     """Two episodes that are nearly the same."""
 
     one: UUID
@@ -33,7 +33,7 @@ def check_request(*, user: User, episode_id: UUID) -> Job:
     checked."""
     try:
         with transaction.atomic(durable=True):
-            episode = reviewable(user=user, episode_id=episode_id)
+            episode = reviewable_episode(user=user, episode_id=episode_id)
             job = Job.objects.create(kind=JobKind.CHECK, episode=episode, requested_by=user)
             audit_record(actor=user, verb="episode.check", subject=f"episode:{episode_id}")
     except IntegrityError:
@@ -73,7 +73,7 @@ def job_begin(*, job_id: UUID, total: int) -> bool:
     return bool(queued.update(status=JobState.RUNNING, total=total, heard_at=timezone.now()))
 
 
-def job_further(*, job_id: UUID, done: int) -> bool:
+def job_progress_set(*, job_id: UUID, done: int) -> bool:
     """Say how far it is; whether it is to go on."""
     running = Job.objects.filter(pk=job_id, status=JobState.RUNNING)
     return bool(running.update(done=done, heard_at=timezone.now()))
@@ -90,7 +90,7 @@ def check_end(*, job_id: UUID, report: CheckReport) -> None:
 
 
 @transaction.atomic(durable=True)
-def duplicates_end(*, job_id: UUID, found: tuple[Found, ...]) -> None:
+def duplicates_end(*, job_id: UUID, found: tuple[DuplicateMatch, ...]) -> None:
     """Put what was found in the place of what was found before; nothing happens to a search that was cancelled."""
     if not _close(job_id, JobState.DONE):
         return

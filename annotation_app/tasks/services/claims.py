@@ -12,8 +12,8 @@ from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.policies.selectors import policies_admin_check
 from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Sampling, Task, TaskState
-from annotation_app.tasks.need import drawn, falls
-from annotation_app.tasks.selectors import gold_new_to, pools_giving, tasks_open_in, weights_of
+from annotation_app.tasks.selectors import pools_with_tasks, tasks_open_in, unseen_gold_tasks, weights_of
+from annotation_app.tasks.task_sampling import seeded_chance, weighted_order
 
 
 def lease_end(pool: Pool, claimed_at: datetime, *, paused: bool = False) -> datetime:
@@ -52,8 +52,8 @@ def _returned_claim(user: User, back: list[int]) -> Assignment | None:
 
 
 def _waiting_claim(user: User, pool_id: int | None, practice: bool) -> Assignment | None:
-    for pool in pools_giving(user, pool_id=pool_id, practice=practice):
-        task = _gold(pool, user) or _next(pool, user)
+    for pool in pools_with_tasks(user, pool_id=pool_id, practice=practice):
+        task = _gold_task(pool, user) or _next_task(pool, user)
         if task is not None:
             if pool.consent and not pool.agreed:  # type: ignore[attr-defined]  # annotated by pools_giving
                 raise _consent_needed(pool)
@@ -74,34 +74,34 @@ def _consent_needed(pool: Pool) -> Conflict:
     )
 
 
-def _next(pool: Pool, user: User) -> Task | None:
+def _next_task(pool: Pool, user: User) -> Task | None:
     waiting = tasks_open_in(pool, user)
     free = waiting.select_for_update(skip_locked=True, of=("self",))
     task = free.order_by("position", "id").first()
     if task is None and pool.overlap > 1:  # what somebody claims at this moment may have room for one more
         task = waiting.select_for_update(of=("self",)).order_by("position", "id").first()
     if task is not None and pool.sampling == Sampling.BY_NEED:
-        return _needed(pool, waiting, free) or task
+        return _most_needed_task(pool, waiting, free) or task
     return task
 
 
-def _needed(pool: Pool, waiting: QuerySet[Task], free: QuerySet[Task]) -> Task | None:
+def _most_needed_task(pool: Pool, waiting: QuerySet[Task], free: QuerySet[Task]) -> Task | None:
     """A task of this pool, drawn by need; one that somebody else is claiming at this moment is passed over. The last
     assignment's number is the seed, so a draw can be repeated from the record."""
     seed = f"{pool.pk}:{Assignment.objects.aggregate(last=Max('id'))['last'] or 0}"
-    order = drawn(weights_of(pool, waiting), seed)
+    order = weighted_order(weights_of(pool, waiting), seed)
     return next((found for key in order if (found := free.filter(pk=key).first()) is not None), None)
 
 
-def _gold(pool: Pool, user: User) -> Task | None:
+def _gold_task(pool: Pool, user: User) -> Task | None:
     """Now and then, a task whose answer is known and that they have not seen. How many tasks they had decides when: so
     a claim that failed and is made again is the same one."""
     if pool.gold_percent == 0:
         return None
     had = Assignment.objects.filter(annotator=user, task__pool=pool).count()
-    if not falls(f"gold:{pool.pk}:{user.pk}:{had}", pool.gold_percent):
+    if not seeded_chance(f"gold:{pool.pk}:{user.pk}:{had}", pool.gold_percent):
         return None
-    return gold_new_to(user, pool).order_by("position", "id").first()
+    return unseen_gold_tasks(user, pool).order_by("position", "id").first()
 
 
 def _assignment_make(user: User, task: Task) -> Assignment:

@@ -6,16 +6,16 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.tasks.models import Consent, Pool
-from annotation_app.tasks.selectors import may_annotate, pools_worked_by
+from annotation_app.tasks.selectors import can_annotate, pools_assigned_to
 
 
 @transaction.atomic(durable=True)
 def consent_give(*, user: User, pool_id: int, version: int) -> None:
     """Record, once, that this person agrees to this version of a pool's terms. Raises Forbidden, NotFound, and Conflict
     where the terms are others by now."""
-    if not may_annotate(user):
+    if not can_annotate(user):
         raise Forbidden("Only annotators agree to a pool's terms.")
-    pool = Pool.objects.select_for_update().filter(pk__in=pools_worked_by(user).values("pk"), pk=pool_id).first()
+    pool = Pool.objects.select_for_update().filter(pk__in=pools_assigned_to(user).values("pk"), pk=pool_id).first()
     if pool is None:
         raise NotFound("There is no such pool.")
     if pool.consent_version != version:

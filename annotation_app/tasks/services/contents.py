@@ -14,8 +14,8 @@ from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool, Tally, Task
-from annotation_app.tasks.need import Counts
 from annotation_app.tasks.services.claims import state_of
+from annotation_app.tasks.task_sampling import ProposalCounts
 from vocabulary.proposals import PolicyRef
 from vocabulary.tasks import kind_of
 
@@ -23,7 +23,7 @@ BATCH = 1_000
 """Tasks written in one statement."""
 
 
-def tally_add(*, task: Task, counts: Mapping[PolicyRef, Counts]) -> None:
+def tally_add(*, task: Task, counts: Mapping[PolicyRef, ProposalCounts]) -> None:
     """Count what became of the policies' proposals in an episode of this task that ended. Runs inside the caller's
     transaction; rows are taken in one order, so that two ends at once do not wait for each other in a circle."""
     named = {(policy.name, policy.revision): count for policy, count in counts.items()}

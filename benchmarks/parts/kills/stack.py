@@ -23,7 +23,7 @@ from annotation_app.operations.stack import ROOT
 from annotation_app.operations.supervisor import Supervisor
 from benchmarks.parts.figures import say
 from benchmarks.parts.kills.witnesses import Witnesses
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
 
 LOOPBACK = "127.0.0.1"
@@ -153,7 +153,7 @@ def _seeded(platform: Running, kinds: tuple[str, ...], tasks: int) -> tuple[Pers
 def _second(platform: Running, port: int) -> tuple[Program, ...]:
     """Another web process and another worker, as on a second host."""
     environment = {**platform.environment, "PYTHONPATH": str(ROOT)}
-    daphne = ("-m", "daphne", "-b", LOOPBACK, "-p", str(port), "annotation_app.serving:application")
+    daphne = ("-m", "daphne", "-b", LOOPBACK, "-p", str(port), "annotation_app.asgi_server:application")
     celery = ("-m", "celery", "-A", "annotation_app", "worker", "--loglevel", "INFO", "--concurrency", "1")
     return (
         Program("web-2", (sys.executable, *daphne), Answers(f"http://{LOOPBACK}:{port}/api/health"), environment),

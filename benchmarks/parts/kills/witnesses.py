@@ -12,7 +12,7 @@ from pathlib import Path
 FILE = "tmp/witness"
 """Below the root of a machine's file system."""
 LOOK_SECONDS = 0.25
-GUEST = b"vm_bridge.guest.main"
+GUEST = b"vm_bridge.guest.linux.main"
 
 
 class Witnesses:

@@ -16,15 +16,15 @@ from redis.exceptions import ConnectionError as RedisDown
 from annotation_app.operations.redis import binary
 from annotation_app.operations.redis_users import BRIDGE, OPERATOR, PLATFORM, user_lines
 from tests.waiting import eventually, wait_until
-from vm_bridge.__main__ import bridge_app
-from vm_bridge.client import BridgeClient
+from vm_bridge.__main__ import create_bridge_app
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.config import Config
-from vm_bridge.drivers.fake import FakeHost, FakeSandbox
-from vm_bridge.ledger import Ledger
-from vm_bridge.ledger.leases import Leases
-from vm_bridge.ledger.overview import Overview
-from vm_bridge.ledger.scripts import Scripts
-from vm_bridge.ledger.shelves import Shelves
+from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.fleet_overview import FleetOverview
+from vm_bridge.leases.inventory import HostInventory
+from vm_bridge.leases.scripts import RedisScripts
+from vm_bridge.leases.store import LeaseStore
+from vm_bridge.simulators.fake.sandbox import FakeHost, FakeSandbox
 
 SECRET = "a secret of the tests only"
 
@@ -83,9 +83,9 @@ async def operator(bridge_redis: str, private_redis: str) -> AsyncIterator[Redis
 
 
 @pytest.fixture
-def ledger(redis: Redis) -> Ledger:
+def lease_guard(redis: Redis) -> LeaseGuard:
     """Who may act and watch, asked directly."""
-    return Ledger(redis)
+    return LeaseGuard(redis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ async def bridge(
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     settings = {"web_origins": (url,), "max_machines": 3, "data": tmp_path, **bridge_settings}
     config = Config(secret=SECRET, redis_url=bridge_redis, bridge_url=url, **settings)
-    server.config.app = bridge_app(config, fake_host)
+    server.config.app = create_bridge_app(config, fake_host)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     await eventually(lambda: server.started or serving.done())
     yield RunningBridge(url, fake_host, config)
@@ -140,36 +140,36 @@ async def client(bridge: RunningBridge) -> AsyncIterator[BridgeClient]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class FakeInventory:
     """A host without a pool: the test itself puts machines on the shelf and hears what is to be done."""
 
-    shelves: Shelves
+    inventory: HostInventory
 
     async def put(self, *names: str, image: str = "desktop") -> None:
         """Make machines free."""
         for name in names:
-            await self.shelves.shelve(FakeSandbox(image, name=name), above=0)
+            await self.inventory.add_free_machine(FakeSandbox(image, name=name), above=0)
 
     async def work(self) -> list[tuple[str, str]]:
         """What the host is to do now."""
-        return [(work.verb, work.name) for work in await self.shelves.work(0.05)]
+        return [(work.verb, work.name) for work in await self.inventory.work(0.05)]
 
 
 @pytest.fixture
-async def shelf(redis: Redis) -> Shelf:
+async def fake_inventory(redis: Redis) -> FakeInventory:
     """A host of two images, with no machine yet."""
-    shelf = Shelf(Shelves(redis, Scripts(redis), "host-1", "http://host-1"))
-    await shelf.shelves.register(images=("desktop", "phone"), capacity=10)
-    return shelf
+    fake_inventory = FakeInventory(HostInventory(redis, RedisScripts(redis), "host-1", "http://host-1"))
+    await fake_inventory.inventory.register(images=("desktop", "phone"), capacity=10)
+    return fake_inventory
 
 
 @pytest.fixture
-def leases(redis: Redis) -> Leases:
+def leases(redis: Redis) -> LeaseStore:
     """The ledger of leases, asked directly."""
-    return Leases(redis)
+    return LeaseStore(redis)
 
 
 @pytest.fixture
-def overview(redis: Redis) -> Overview:
+def overview(redis: Redis) -> FleetOverview:
     """What an operator reads, asked directly."""
-    return Overview(redis)
+    return FleetOverview(redis)

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.parts import chaos
 from benchmarks.parts.beliefs import Belief, barred, beliefs, fallen, shared
-from vm_bridge.drivers.fake_journal import Entry
+from vm_bridge.simulators.fake.call_log import CallEntry
 
 
 @pytest.mark.slow
@@ -22,8 +22,8 @@ def belief(at: float, until: float, token: int, machine: str = "m-1") -> Belief:
     return Belief(at=at, until=until, machine=machine, token=token)
 
 
-def entry(at: float, token: int, event: str = "admitted") -> Entry:
-    return Entry.model_validate({"at": at, "machine": "m-1", "token": token, "event": event})
+def entry(at: float, token: int, event: str = "admitted") -> CallEntry:
+    return CallEntry.model_validate({"at": at, "machine": "m-1", "token": token, "event": event})
 
 
 def test_two_who_believe_at_once_are_counted() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from tests.integration.bridge.conftest import SECRET, RunningBridge
 from tests.waiting import eventually
-from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import (
     BridgeError,
     BridgeUnavailable,
@@ -24,8 +23,9 @@ from vm_bridge.errors import (
     UnknownTask,
     UnsupportedAction,
 )
-from vm_bridge.machine import Lease, act_bound
-from vm_bridge.settle import LIMIT
+from vm_bridge.machine import Lease, action_timeout
+from vm_bridge.settle import MAX_SETTLE_SECONDS
+from vm_bridge.simulators.fake.sandbox import FakeHost
 from vocabulary.actions import Action, Click, Navigate, ReadFile, TypeText, Wait
 from vocabulary.blobs import BlobRef
 from vocabulary.tasks import Task
@@ -73,7 +73,7 @@ async def test_a_settle_can_be_hurried(client: BridgeClient, lease: Lease, fake_
     sandbox.settle_seconds = 60
     acting = asyncio.create_task(machine.perform("command-1", CLICK))
     await eventually(lambda: sandbox.acts)
-    await machine.hurry()
+    await machine.skip_settle()
     assert (await acting).after.rest == "hurried"
 
 
@@ -174,14 +174,14 @@ class Wire:
 
 @pytest.mark.parametrize("action", [TypeText(text="long " * 4_000), Wait(seconds=0.1)])
 async def test_an_act_is_awaited_longer_than_it_may_take(client: BridgeClient, lease: Lease, action: Action) -> None:
-    patience: list[float] = []
+    timeout_seconds: list[float] = []
 
     async def note(request: httpx.Request) -> None:
-        patience.append(request.extensions["timeout"]["read"])
+        timeout_seconds.append(request.extensions["timeout"]["read"])
 
     client._http.event_hooks = {"request": [note]}
     await client.machine(lease).perform("command-1", action)
-    assert patience[0] > act_bound(action) + LIMIT
+    assert timeout_seconds[0] > action_timeout(action) + MAX_SETTLE_SECONDS
 
 
 async def test_an_act_whose_answer_was_lost_is_done_once(

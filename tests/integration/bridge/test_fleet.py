@@ -7,11 +7,11 @@ import pytest
 
 from tests.integration.bridge.conftest import SECRET, RunningBridge
 from tests.integration.bridge.test_client import in_queue
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.wire import AllocateRequest
 from vm_bridge.errors import NoMachine, StaleLease, UnknownClaim, UnknownHost
-from vm_bridge.fleet import Quota, Waiting
+from vm_bridge.fleet import QueuePosition, Quota
 from vm_bridge.machine import Lease
-from vm_bridge.wire import Allocate
 
 
 @pytest.fixture
@@ -24,20 +24,20 @@ async def held(client: BridgeClient, bridge: RunningBridge) -> list[Lease]:
     ]
 
 
-def wish(name: str, *, wait: float = 0, user: str = "ben") -> Allocate:
-    return Allocate(image="desktop", holder=name, user=user, request_id=name, wait=wait)
+def claim_request(name: str, *, wait: float = 0, user: str = "ben") -> AllocateRequest:
+    return AllocateRequest(image="desktop", holder=name, user=user, request_id=name, wait=wait)
 
 
 async def test_who_cannot_wait_is_told_the_place(client: BridgeClient, held: list[Lease]) -> None:
-    first, second = await client.claim(wish("one")), await client.claim(wish("two", user="eve"))
-    assert isinstance(first, Waiting)
-    assert isinstance(second, Waiting)
+    first, second = await client.claim(claim_request("one")), await client.claim(claim_request("two", user="eve"))
+    assert isinstance(first, QueuePosition)
+    assert isinstance(second, QueuePosition)
     assert (first.position, second.position, second.waiting) == (1, 2, 2)
-    assert await client.claimed("one") == Waiting.model_validate({**dict(first), "waiting": 2})
+    assert await client.claim_status("one") == QueuePosition.model_validate({**dict(first), "waiting": 2})
 
 
 async def test_a_place_is_kept_between_two_askings(client: BridgeClient, held: list[Lease]) -> None:
-    await client.claim(wish("one"))
+    await client.claim(claim_request("one"))
     with pytest.raises(NoMachine, match="place 2 of 2"):
         await client.allocate(image="desktop", holder="two", user="eve", request_id="two", wait=0.1)
     await client.release(held[0])
@@ -53,15 +53,15 @@ async def test_without_a_request_of_ones_own_the_place_is_given_up(client: Bridg
 
 
 async def test_a_claim_can_be_given_up(client: BridgeClient, held: list[Lease]) -> None:
-    await client.claim(wish("one"))
+    await client.claim(claim_request("one"))
     for _ in range(2):
-        await client.give_up("one")
+        await client.cancel_claim("one")
     with pytest.raises(UnknownClaim):
-        await client.claimed("one")
+        await client.claim_status("one")
 
 
 async def test_the_queue_shows_who_waits(client: BridgeClient, held: list[Lease]) -> None:
-    await client.claim(wish("one"))
+    await client.claim(claim_request("one"))
     (waiter,) = await client.fleet.queue()
     assert (waiter.request_id, waiter.position, waiter.user, waiter.image) == ("one", 1, "ben", "desktop")
 
@@ -106,32 +106,32 @@ async def test_a_host_is_drained_and_filled_again(
 ) -> None:
     (host,) = await client.fleet.hosts()
     assert (host.url, host.draining, host.machines) == (bridge.url, False, len(held))
-    await client.fleet.drain(host.id, draining=True)
+    await client.fleet.set_draining(host.id, draining=True)
     await client.machine(held[0]).observe()
     await client.release(held[0])
     waiting = asyncio.create_task(client.allocate(image="desktop", holder="next"))
     await in_queue(client, 1)
-    await client.fleet.drain(host.id, draining=False)
+    await client.fleet.set_draining(host.id, draining=False)
     assert (await waiting).machine_id != held[0].machine_id
     with pytest.raises(UnknownHost):
-        await client.fleet.drain("nowhere", draining=True)
+        await client.fleet.set_draining("nowhere", draining=True)
 
 
 async def test_quotas_are_set_and_lifted(client: BridgeClient) -> None:
-    await client.fleet.quota_set(Quota(scope="user", name="ada", limit=1))
+    await client.fleet.set_quota(Quota(scope="user", name="ada", limit=1))
     await client.allocate(image="desktop", holder="one", user="ada")
     with pytest.raises(NoMachine, match="as many as you may have"):
         await client.allocate(image="desktop", holder="two", user="ada", wait=0)
     assert await client.fleet.quotas() == (Quota(scope="user", name="ada", limit=1, held=1),)
-    await client.fleet.quota_set(Quota(scope="user", name="ada", limit=None))
+    await client.fleet.set_quota(Quota(scope="user", name="ada", limit=None))
     await client.allocate(image="desktop", holder="two", user="ada")
 
 
 async def test_the_warm_target_can_be_lowered_by_an_operator_only(client: BridgeClient) -> None:
-    await client.fleet.warm_set(image="desktop", count=2)
+    await client.fleet.set_warm_target(image="desktop", count=2)
     await client.warm(image="desktop", count=1)
     assert (await client.fleet.images())[0].target == 2
-    await client.fleet.warm_set(image="desktop", count=0)
+    await client.fleet.set_warm_target(image="desktop", count=0)
     assert (await client.fleet.images())[0].target == 0
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.integration.bridge.conftest import SECRET, RunningBridge
-from vm_bridge.client import BridgeClient
-from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.hosts.browser.host import IMAGE, BrowserHost, BrowserSandbox
 from vm_bridge.machine import Lease, Machine
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.suites.miniwob import MiniWob
@@ -93,7 +93,7 @@ class Hand:
         await self.click("document.querySelector('#area button')")
 
     async def advised(self) -> None:
-        advice = await self._machine.advise()
+        advice = await self._machine.suggest_expert_action()
         assert advice is not None, "the script knows no way on"
         await self.do(advice.action)
 

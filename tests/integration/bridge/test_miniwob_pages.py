@@ -7,17 +7,17 @@ from agent_backend.rollout.attempt import Attempted
 from agent_backend.rollout.experts import REF
 from agent_backend.rollout.pages import pages_attempted
 from tests.integration.suites.browser_tasks import NANO_SEEDS, nano_tasks
-from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
-from vm_bridge.suites.bundled import WEB_SUITES
-from vm_bridge.suites.miniwob.pages import instructions
-from vm_bridge.suites.miniwob.suite import instruction_read
+from vm_bridge.hosts.browser.host import IMAGE, BrowserHost, BrowserSandbox
+from vm_bridge.suites.miniwob.pages import read_instructions
+from vm_bridge.suites.miniwob.suite import read_instruction
+from vm_bridge.suites.registry import WEB_SUITES
 
 SEED = 50_000
 TIMES = 2
 
 
 async def test_episodes_begin_with_a_fresh_page_that_says_what_it_asks_for(tmp_path: Path) -> None:
-    assert len(instructions()["enter-text"]) <= SEED, "nobody noted what this page asks for"
+    assert len(read_instructions()["enter-text"]) <= SEED, "nobody noted what this page asks for"
     task = WEB_SUITES["miniwob"].make("enter-text", seed=SEED, size=(160, 210)).model_copy(update={"max_steps": 5})
     made, lost = list[Attempted](), list[str]()
     host = BrowserHost(tmp_path, WEB_SUITES)
@@ -27,7 +27,7 @@ async def test_episodes_begin_with_a_fresh_page_that_says_what_it_asks_for(tmp_p
         await pages_attempted(
             [sandbox],
             [task] * TIMES,
-            lambda machine: ExpertPolicy(REF, machine.advise),
+            lambda machine: ExpertPolicy(REF, machine.suggest_expert_action),
             made.append,
             lambda task, why: lost.append(why),
         )
@@ -54,7 +54,11 @@ async def test_a_page_of_a_site_is_played_the_same_way(tmp_path: Path) -> None:
         sandbox = await host.create(IMAGE)
         assert isinstance(sandbox, BrowserSandbox)
         await pages_attempted(
-            [sandbox], [task], lambda machine: ExpertPolicy(REF, machine.advise), made.append, lambda *_: None
+            [sandbox],
+            [task],
+            lambda machine: ExpertPolicy(REF, machine.suggest_expert_action),
+            made.append,
+            lambda *_: None,
         )
     finally:
         await host.close()
@@ -74,6 +78,6 @@ async def test_small_screens_of_the_demo_ask_what_their_pages_ask(tmp_path: Path
         assert isinstance(sandbox, BrowserSandbox)
         for number, task in enumerate(asked, 1):
             await sandbox.bind(number).prepare(task)
-            assert await sandbox.browser.read(number, instruction_read) == task.instruction
+            assert await sandbox.browser.read(number, read_instruction) == task.instruction
     finally:
         await host.close()

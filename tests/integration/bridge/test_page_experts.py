@@ -4,7 +4,7 @@ from pathlib import Path
 
 from agent_backend.folders import manifest_read, trajectories_read
 from agent_backend.rollout.experts import main
-from vm_bridge.suites.miniwob.pages import instructions
+from vm_bridge.suites.miniwob.pages import read_instructions
 from vocabulary.actions import Action, Click
 from vocabulary.parts import Part, Parts
 from vocabulary.steps import Step
@@ -26,7 +26,7 @@ def test_experts_solve_seeds_that_nobody_noted(tmp_path: Path) -> None:
     assert all(one.verdict is not None and one.verdict.success for one in found)
     assert manifest_read(out).filters["lost"] == []
     typed = [one for one in found if one.task.name == "enter-text"]
-    assert len(instructions()["enter-text"]) <= FIRST
+    assert len(read_instructions()["enter-text"]) <= FIRST
     for one in typed:
         (text,) = (step.action.text for step in one.steps if step.action.kind == "type_text")
         assert f'"{text}"' in one.task.instruction

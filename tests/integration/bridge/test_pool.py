@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator
 import pytest
 from redis.asyncio import Redis
 
-from tests.integration.bridge.pools import Bridge, bridge_over, sandbox_of
+from tests.integration.bridge.pool_helpers import Bridge, bridge_over, sandbox_of
 from tests.waiting import eventually
-from vm_bridge.drivers.fake import FakeHost, FakeSandbox
-from vm_bridge.errors import BridgeUnavailable, MachineGone, NoMachine, StaleLease, Unwalled
-from vm_bridge.fleet import Waiting
-from vm_bridge.ledger import Ledger
-from vm_bridge.ledger.leases import Ask
-from vm_bridge.ledger.scripts import PREFIX
+from vm_bridge.errors import BridgeUnavailable, MachineGone, NoMachine, SandboxUnavailable, StaleLease
+from vm_bridge.fleet import QueuePosition
+from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.scripts import KEY_PREFIX
+from vm_bridge.leases.store import ClaimRequest
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox, Usage
+from vm_bridge.simulators.fake.sandbox import FakeHost, FakeSandbox
 
 
 @pytest.fixture
@@ -95,11 +95,11 @@ async def test_who_waits_has_the_machine_as_soon_as_it_is_free(bridge: Bridge) -
 async def test_who_goes_away_while_waiting_leaves_the_machine_to_the_next(bridge: Bridge) -> None:
     held = [await bridge.lease(), await bridge.lease()]
     going = asyncio.Event()
-    ask = Ask("impatient", "desktop", "somebody")
-    impatient = asyncio.create_task(bridge.manager.allocate(ask, wait=60, gone=going.wait))
+    ask = ClaimRequest("impatient", "desktop", "somebody")
+    impatient = asyncio.create_task(bridge.manager.allocate(ask, wait=60, wait_disconnect=going.wait))
     patient = asyncio.create_task(bridge.lease(wait=10))
     going.set()
-    assert isinstance(await impatient, Waiting)
+    assert isinstance(await impatient, QueuePosition)
     await bridge.release(held[0])
     assert (await patient).machine_id == held[0].machine_id
 
@@ -194,7 +194,7 @@ async def test_a_lease_is_put_back_where_redis_lost_its_data(
     await eventually(lambda: lease.machine_id in bridge.pool._leases)
     await operator.flushall()
     with pytest.raises(BridgeUnavailable, match="put back"):
-        await Ledger(redis).check(lease.machine_id, lease.fencing_token)
+        await LeaseGuard(redis).check(lease.machine_id, lease.fencing_token)
 
     async def stands() -> Machine:
         async with asyncio.timeout(30):
@@ -220,15 +220,15 @@ async def test_a_lease_that_the_ledger_ended_is_not_put_back(bridge: Bridge, red
     await bridge.machine(lease)
     await eventually(lambda: lease.machine_id in bridge.pool._leases)
     (host,) = await bridge.manager.overview.hosts()
-    await bridge.manager.overview.hosts_lost([(host.id, "it fell silent")])
+    await bridge.manager.overview.mark_hosts_lost([(host.id, "it fell silent")])
     await eventually(lambda: lease.machine_id not in bridge.pool._leases)
     with pytest.raises(MachineGone, match="fell silent"):
-        await Ledger(redis).check(lease.machine_id, lease.fencing_token)
+        await LeaseGuard(redis).check(lease.machine_id, lease.fencing_token)
 
 
 async def test_a_machine_of_no_ledger_is_gone_at_once(redis: Redis) -> None:
     with pytest.raises(MachineGone):
-        await Ledger(redis).check("m-1", 2**52)
+        await LeaseGuard(redis).check("m-1", 2**52)
 
 
 async def test_a_machine_whose_making_broke_does_not_count_as_coming(redis: Redis) -> None:
@@ -249,13 +249,13 @@ class BareHost(FakeHost):
     """Cannot put walls around anything."""
 
     async def create(self, image: str) -> Sandbox:
-        raise Unwalled("bubblewrap is not installed")
+        raise SandboxUnavailable("bubblewrap is not installed")
 
 
 async def test_who_waits_is_told_by_a_code_that_walls_cannot_be_had(redis: Redis) -> None:
     async with bridge_over(BareHost(), redis) as bridge:
         for _ in range(2):
-            with pytest.raises(Unwalled, match="not installed"):
+            with pytest.raises(SandboxUnavailable, match="not installed"):
                 await bridge.lease()
 
 
@@ -279,14 +279,14 @@ async def test_a_drained_host_ends_idle_machines_now_and_held_ones_later(bridge:
     lease = await bridge.lease()
     await eventually(lambda: len(fake_host.made) == 2)
     held, idle = sandbox_of(fake_host, lease), next(s for s in fake_host.made if s.id != lease.machine_id)
-    await bridge.manager.overview.drain("host-1", True)
+    await bridge.manager.overview.set_draining("host-1", True)
     await eventually(lambda: idle.screen.closed)
     await (await bridge.machine(lease)).observe()
     await bridge.release(lease)
     await eventually(lambda: held.screen.closed)
     with pytest.raises(NoMachine):
         await bridge.lease(wait=0.2)
-    await bridge.manager.overview.drain("host-1", False)
+    await bridge.manager.overview.set_draining("host-1", False)
     assert await bridge.lease()
 
 
@@ -339,7 +339,7 @@ async def test_closing_destroys_every_machine(fake_host: FakeHost, redis: Redis)
         lease = await bridge.lease()
     assert not any([await sandbox.healthy() for sandbox in fake_host.made])
     with pytest.raises(MachineGone, match="shut down"):
-        await Ledger(redis).check(lease.machine_id, lease.fencing_token)
+        await LeaseGuard(redis).check(lease.machine_id, lease.fencing_token)
 
 
 @pytest.mark.parametrize("verb", ["reset", "drop"])
@@ -347,7 +347,7 @@ async def test_what_was_to_be_done_to_a_machine_is_not_done_to_its_next_holder(
     bridge: Bridge, fake_host: FakeHost, redis: Redis, verb: str
 ) -> None:
     lease = await bridge.lease()
-    await redis.rpush(f"{PREFIX}work:host-1", f"{verb} {lease.machine_id}", "want phone")
+    await redis.rpush(f"{KEY_PREFIX}work:host-1", f"{verb} {lease.machine_id}", "want phone")
     await bridge.warm(1, "phone")
     await eventually(lambda: len(fake_host.made) == 2)
     await (await bridge.machine(lease)).observe()

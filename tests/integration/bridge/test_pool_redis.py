@@ -6,14 +6,14 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisAway
 
-from tests.integration.bridge.pools import bridge_over
+from tests.integration.bridge.pool_helpers import bridge_over
 from tests.waiting import eventually
 from vm_bridge import pool
-from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.errors import NoMachine
-from vm_bridge.ledger.shelves import Shelves
+from vm_bridge.leases.inventory import HostInventory
 from vm_bridge.machine import Lease
 from vm_bridge.sandbox import Sandbox
+from vm_bridge.simulators.fake.sandbox import FakeHost
 
 CAPACITY = 2
 FAILURES = CAPACITY + 1
@@ -47,18 +47,18 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_every_place_is_leased_again_after_redis_was_away(
     redis: Redis, monkeypatch: pytest.MonkeyPatch, call: str, heard: bool
 ) -> None:
-    done, failures = getattr(Shelves, call), 0
+    done, failures = getattr(HostInventory, call), 0
 
-    async def unsteady(shelves: Shelves, *args: Any, **kwargs: Any) -> Any:
+    async def unsteady(inventory: HostInventory, *args: Any, **kwargs: Any) -> Any:
         nonlocal failures
         if failures == FAILURES:
-            return await done(shelves, *args, **kwargs)
+            return await done(inventory, *args, **kwargs)
         failures += 1
         if heard:
-            await done(shelves, *args, **kwargs)
+            await done(inventory, *args, **kwargs)
         raise RedisAway("Redis is away")
 
-    monkeypatch.setattr(Shelves, call, unsteady)
+    monkeypatch.setattr(HostInventory, call, unsteady)
     async with bridge_over(UnsteadyHost(("desktop", "phone"), capacity=CAPACITY), redis) as bridge:
         await bridge.warm(1)
         told: list[str] = []

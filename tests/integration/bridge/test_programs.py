@@ -13,18 +13,18 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from tests.waiting import eventually
-from vm_bridge.hosts.browser import BrowserHost
-from vm_bridge.ledger import Ledger
-from vm_bridge.ledger.leases import Ask
-from vm_bridge.ledger.scripts import Scripts
-from vm_bridge.ledger.shelves import Shelves
+from vm_bridge.api.tickets import StreamKind, TicketClaim, mint_ticket
+from vm_bridge.hosts.browser.host import BrowserHost
+from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.inventory import HostInventory
+from vm_bridge.leases.manager import LeaseManager
+from vm_bridge.leases.scripts import RedisScripts
+from vm_bridge.leases.store import ClaimRequest
 from vm_bridge.machine import Lease
-from vm_bridge.manager.manager import Manager
-from vm_bridge.pool import Pool
-from vm_bridge.streams.broadcast import Broadcasts
-from vm_bridge.streams.routes import Streams
-from vm_bridge.streams.webrtc import WebRtc
-from vm_bridge.tickets import StreamKind, TicketClaim, mint
+from vm_bridge.pool import MachinePool
+from vm_bridge.streams.broadcast import BroadcastRegistry
+from vm_bridge.streams.routes import StreamServer
+from vm_bridge.streams.webrtc import WebRtcServer
 
 SECRET = "a secret of sixteen or more"
 
@@ -34,7 +34,7 @@ class Door:
     """A bridge that has browsers, and two leases on them."""
 
     url: str
-    manager: Manager
+    manager: LeaseManager
     mine: Lease
     other: Lease
 
@@ -46,7 +46,7 @@ class Door:
             machine_id=machine or self.mine.machine_id,
             fencing_token=self.mine.fencing_token,
         )
-        return mint(secret, claim, ttl=ttl)
+        return mint_ticket(secret, claim, ttl=ttl)
 
     async def opens(self, ticket: str) -> bool:
         try:
@@ -58,12 +58,12 @@ class Door:
 
 @pytest.fixture
 async def door(redis: Redis, tmp_path: Path) -> AsyncIterator[Door]:
-    ledger = Ledger(redis)
-    webrtc = WebRtc(Broadcasts(fps=5, bitrate=1_000_000), ice_servers=list)
-    streams = Streams(secret=SECRET, ledger=ledger, webrtc=webrtc, cdp_logs=tmp_path / "logs")
-    shelves = Shelves(redis, Scripts(redis), "host-1", "http://host-1")
-    pool = Pool(BrowserHost(tmp_path / "host"), ledger, shelves, capacity=2, ended=streams.end)
-    manager = Manager(redis)
+    lease_guard = LeaseGuard(redis)
+    webrtc = WebRtcServer(BroadcastRegistry(fps=5, bitrate=1_000_000), ice_servers=list)
+    streams = StreamServer(secret=SECRET, lease_guard=lease_guard, webrtc=webrtc, cdp_logs=tmp_path / "logs")
+    inventory = HostInventory(redis, RedisScripts(redis), "host-1", "http://host-1")
+    pool = MachinePool(BrowserHost(tmp_path / "host"), lease_guard, inventory, capacity=2, ended=streams.end)
+    manager = LeaseManager(redis)
     app = FastAPI()
     app.include_router(streams.routes(pool.sandbox))
     config = uvicorn.Config(app, port=0, ws="websockets-sansio", log_config=None, timeout_graceful_shutdown=1)
@@ -81,13 +81,15 @@ async def door(redis: Redis, tmp_path: Path) -> AsyncIterator[Door]:
     await pool.close()
 
 
-async def _lease(manager: Manager, request: str) -> Lease:
+async def _lease(manager: LeaseManager, request: str) -> Lease:
     never: asyncio.Future[object] = asyncio.get_running_loop().create_future()
 
     async def gone() -> object:
         return await never
 
-    given = await manager.allocate(Ask(request, "browser", "somebody", ttl=600), wait=120, gone=gone)
+    given = await manager.allocate(
+        ClaimRequest(request, "browser", "somebody", ttl=600), wait=120, wait_disconnect=gone
+    )
     assert isinstance(given, Lease)
     return given
 

@@ -9,7 +9,7 @@ from redis.exceptions import AuthenticationError, NoPermissionError, ResponseErr
 
 from annotation_app.operations.redis_users import BRIDGE, OPERATOR, PLATFORM
 from tests.integration.bridge.conftest import as_user
-from vm_bridge.ledger.scripts import PREFIX
+from vm_bridge.leases.scripts import KEY_PREFIX
 
 OTHERS = ("json:1:session", "celery", "unacked", "_kombu.binding.celery", "anything")
 
@@ -50,7 +50,7 @@ def test_a_bridges_scripts_reach_no_key_of_others(bridge_user: Redis) -> None:
         ("CONFIG", "GET", "*"), ("CONFIG", "SET", "dir", "/tmp"), ("KEYS", "*"), ("SCAN", "0"), ("FLUSHALL",),
         ("EVAL", "return 1", "0"), ("SCRIPT", "FLUSH"), ("ACL", "LIST"), ("ACL", "SETUSER", BRIDGE, "+@all"),
         ("CLIENT", "LIST"), ("MONITOR",), ("SHUTDOWN",), ("SAVE",), ("INFO",), ("DBSIZE",),
-        ("MODULE", "LIST"), ("REPLICAOF", "NO", "ONE"), ("RENAME", f"{PREFIX}a", f"{PREFIX}b"), ("SELECT", "1"),
+        ("MODULE", "LIST"), ("REPLICAOF", "NO", "ONE"), ("RENAME", f"{KEY_PREFIX}a", f"{KEY_PREFIX}b"), ("SELECT", "1"),
     ],
     ids=" ".join,
 )  # fmt: skip
@@ -69,7 +69,7 @@ def test_a_bridge_hears_and_says_nothing_on_others_channels(bridge_user: Redis) 
 def test_the_platform_cannot_change_leases(platform_user: Redis) -> None:
     platform_user.lpush("celery", "job")
     platform_user.set("json:1:one", "1")
-    for words in (("SET", f"{PREFIX}tokens", "x"), ("KEYS", "*"), ("CONFIG", "GET", "*"), ("FLUSHALL",)):
+    for words in (("SET", f"{KEY_PREFIX}tokens", "x"), ("KEYS", "*"), ("CONFIG", "GET", "*"), ("FLUSHALL",)):
         refused(platform_user, *words)
     assert "used_memory" in platform_user.info("memory"), "the page Health asks for it"
 

@@ -21,9 +21,9 @@ from annotation_app.operations.stack import ROOT
 from annotation_app.operations.trainer import ensure_trainer
 from tests.integration.bridge.conftest import SECRET, RunningBridge
 from tests.waiting import eventually
-from trainer.trajectories import folder_open
-from vm_bridge.hosts.browser import BrowserHost
-from vm_bridge.suites.bundled import WEB_SUITES
+from trainer.data.trajectories import open_folder
+from vm_bridge.hosts.browser.host import BrowserHost
+from vm_bridge.suites.registry import WEB_SUITES
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600), pytest.mark.xdist_group("servers")]
 
@@ -160,7 +160,7 @@ async def test_attempts_in_browsers_become_updates(bridge: RunningBridge, progra
     assert all(abs(one["kl_rollout"]) < 1e-6 for one in figures), "tokens are as likely here as where they were drawn"
     acted = Counter[str]()
     for version in (FIRST, SECOND):
-        attempts = list(folder_open(inbox / ".taken" / version).trajectories())
+        attempts = list(open_folder(inbox / ".taken" / version).trajectories())
         assert len({one.task.id for one in attempts}) == len(attempts) == ATTEMPTS, "each task once"
         offered = [row[0] for one in attempts for row in one.proposals]
         drawn = {span.version for one in offered for span in one.weight_versions}

@@ -4,10 +4,10 @@ import asyncio
 
 from redis.asyncio import Redis
 
-from tests.integration.bridge.pools import bridge_over
+from tests.integration.bridge.pool_helpers import bridge_over
 from tests.waiting import eventually
-from vm_bridge.drivers.fake import FakeHost, FakeSandbox
 from vm_bridge.sandbox import Sandbox
+from vm_bridge.simulators.fake.sandbox import FakeHost, FakeSandbox
 
 
 class EndlessSandbox(FakeSandbox):

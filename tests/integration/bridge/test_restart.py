@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.bridge.process import bridge, settings
-from vm_bridge.client import BridgeClient
+from tests.integration.bridge.bridge_process import bridge, settings
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import MachineGone
 from vm_bridge.machine import Lease
 from vocabulary.actions import RunCommand

@@ -12,11 +12,11 @@ import pytest
 
 from annotation_app.operations.stack import ROOT
 from tests.integration.bridge.conftest import SECRET, RunningBridge
-from trainer.trajectories import folder_open
-from vm_bridge.client import BridgeClient
+from trainer.data.trajectories import open_folder
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import InvalidAction
-from vm_bridge.hosts.browser import BrowserHost
-from vm_bridge.suites.bundled import WEB_SUITES
+from vm_bridge.hosts.browser.host import BrowserHost
+from vm_bridge.suites.registry import WEB_SUITES
 from vocabulary.tasks import Variant
 
 BOUND = 240.0
@@ -58,7 +58,7 @@ async def test_killed_attempts_go_on_and_each_seed_is_another_task(bridge: Runni
         said = (await again.communicate())[0].decode()
     assert again.returncode == 0
     assert "were done before" in said
-    trajectories = list(folder_open(out).trajectories())
+    trajectories = list(open_folder(out).trajectories())
     assert len({one.task.id for one in trajectories}) == len(trajectories) == 2 * SEEDS
     assert all(one.verdict is not None and one.verdict.success and one.terminated for one in trajectories)
     lights = {one.steps[0].before.screenshot for one in trajectories if one.task.name == "lights"}

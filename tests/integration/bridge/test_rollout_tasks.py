@@ -13,11 +13,11 @@ from annotation_app.operations.stack import ROOT
 from benchmarks.parts.processes import below, words_of
 from benchmarks.parts.ray_cluster import Cluster
 from tests.integration.bridge.conftest import RunningBridge
-from tests.integration.cluster.placing import MARKS
-from tests.integration.cluster.placing import placed as placed
-from trainer.trajectories import folder_open
-from vm_bridge.hosts.browser import BrowserHost
-from vm_bridge.suites.bundled import WEB_SUITES
+from tests.integration.cluster.cluster_helpers import MARKS
+from tests.integration.cluster.cluster_helpers import placed as placed
+from trainer.data.trajectories import open_folder
+from vm_bridge.hosts.browser.host import BrowserHost
+from vm_bridge.suites.registry import WEB_SUITES
 
 pytestmark = list(MARKS)
 BOUND = 500.0
@@ -53,7 +53,7 @@ async def test_attempts_run_as_tasks_and_one_that_breaks_off_is_tried_again(
         await killing
     assert command.returncode == 0, said
     assert "it is tried again: the task broke off" in said
-    trajectories = list(folder_open(out).trajectories())
+    trajectories = list(open_folder(out).trajectories())
     assert sorted(one.task.seed or 0 for one in trajectories) == list(range(SEEDS))
     assert all(one.verdict is not None and one.verdict.success and one.terminated for one in trajectories)
     pictures = {one.steps[0].before.screenshot for one in trajectories}

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from tests.integration.bridge.conftest import SECRET, RunningBridge
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.server import MAX_BODY
 from vm_bridge.machine import Lease
-from vm_bridge.server import MAX_BODY
 
 
 @pytest.fixture

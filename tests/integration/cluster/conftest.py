@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from benchmarks.parts.ray_cluster import Cluster
-from tests.integration.cluster.placing import placed as placed
-from vm_bridge.client import BridgeClient
+from tests.integration.cluster.cluster_helpers import placed as placed
+from vm_bridge.api.client import BridgeClient
 
 
 @pytest_asyncio.fixture

@@ -12,12 +12,12 @@ import pytest
 
 from benchmarks.parts.processes import below, words_of
 from benchmarks.parts.ray_cluster import Cluster
-from tests.integration.cluster.placing import MACHINES, MARKS, NODES
+from tests.integration.cluster.cluster_helpers import MACHINES, MARKS, NODES
 from tests.waiting import eventually
-from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake_journal import entries
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.machine import Lease
+from vm_bridge.simulators.fake.call_log import read_entries
 from vocabulary.actions import TypeText
 
 pytestmark = list(MARKS)
@@ -155,4 +155,4 @@ def unstartable(bridge: int) -> Iterator[None]:
 def admitted(cluster: Cluster, leases: list[Lease]) -> int:
     """How many calls under these leases reached a machine."""
     tokens = {lease.fencing_token for lease in leases}
-    return sum(entry.token in tokens and entry.event == "admitted" for entry in entries(cluster.fleet.journal))
+    return sum(entry.token in tokens and entry.event == "admitted" for entry in read_entries(cluster.fleet.journal))

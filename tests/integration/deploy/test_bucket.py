@@ -17,7 +17,7 @@ from annotation_app.blobs.models import Blob
 from annotation_app.blobs.selectors import blob_file, blob_path, blob_read, blob_size
 from annotation_app.blobs.services import blob_record, blob_write, blobs_delete
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.services import blob_keep, episode_next
+from annotation_app.episodes.services import blob_upload, episode_next
 from annotation_app.health.selectors import data_check
 from tests.integration.web.conftest import PASSWORD, World
 from vocabulary.blobs import BlobRef
@@ -110,7 +110,7 @@ def test_a_bucket_that_is_not_there_keeps_nothing(server: ThreadedMotoServer, da
 def test_pictures_come_through_their_episode_alone(bucket: Any, committed: World, data: Path, settings: Any) -> None:
     episode = episode_next(user=committed.ada)
     assert episode is not None
-    blob_keep(episode_id=episode.pk, ref=REF, data=DATA)
+    blob_upload(episode_id=episode.pk, ref=REF, data=DATA)
     elsewhere(settings, data / "another")
     url = f"/api/episodes/{episode.pk}/blobs/{REF.sha256}"
     assert committed.client(committed.ada).get(url).content == DATA
@@ -123,7 +123,7 @@ def test_pictures_come_through_their_episode_alone(bucket: Any, committed: World
 def test_what_the_bucket_lost_is_found_out(bucket: Any, committed: World) -> None:
     episode = episode_next(user=committed.ada)
     assert episode is not None
-    blob_keep(episode_id=episode.pk, ref=REF, data=DATA)
+    blob_upload(episode_id=episode.pk, ref=REF, data=DATA)
     assert Episode.objects.count() == 1
     assert data_check().missing == ()
     bucket.delete_object(Bucket="pictures", Key=keys(bucket)[0])

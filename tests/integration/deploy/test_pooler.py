@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from annotation_app.blobs.services import DELETION
-from annotation_app.episodes.services import blob_keep
+from annotation_app.episodes.services import blob_upload
 from annotation_app.operations.stack import ROOT
 from benchmarks.parts.pooler import PGBOUNCER, pooler
 from tests.integration.web.conftest import World, database_url
@@ -77,7 +77,7 @@ def test_reading_row_by_row_outlives_its_transactions(committed: World, pooled: 
     for user in (committed.ada, committed.ben):
         episode = finished(committed, user)
         data = f"a picture of {user.username}".encode()
-        blob_keep(episode_id=episode.pk, ref=BlobRef.of(data, "image/jpeg"), data=data)
+        blob_upload(episode_id=episode.pk, ref=BlobRef.of(data, "image/jpeg"), data=data)
     for words in (("export_trajectories", str(tmp_path / "export")), ("check_data",)):
         said = subprocess.run(
             [sys.executable, "manage.py", *words], cwd=ROOT, env=pooled, capture_output=True, text=True, check=False,

@@ -26,7 +26,7 @@ from annotation_app.client.client import Pilothouse
 from annotation_app.client.errors import NotFound
 from tests.integration.deploy.stack import HOST, SENDER, Stack, need_stack
 from tests.waiting import wait_until
-from vm_bridge.machine import Advice
+from vm_bridge.machine import ExpertSuggestion
 from vocabulary.actions import Action, Finish, PressKeys, TypeText
 from vocabulary.exports import TRAJECTORIES
 from vocabulary.messages import LeaveEpisode
@@ -194,13 +194,13 @@ async def played(stack: Stack) -> str:
         episode = await begun(account, pool)
         async with Desk(account, episode) as desk:
 
-            async def ask() -> Advice:
+            async def ask() -> ExpertSuggestion:
                 nonlocal killed
                 if desk.state.steps and not killed:
                     runner = await asyncio.to_thread(stack.query, RUNNER.format(episode))
                     killed = runner.split(":")[0]
                     await asyncio.to_thread(stack.kill, killed)
-                return Advice(thought="as anybody would", action=WAY[len(desk.state.steps)])
+                return ExpertSuggestion(thought="as anybody would", action=WAY[len(desk.state.steps)])
 
             for seen in (stills, vnc, video, relay):
                 await seen(http, episode)

@@ -21,7 +21,7 @@ from annotation_app.exports.services import export_request
 from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.notices.models import Notice
 from tests.integration.web.conftest import World
-from tests.integration.web.wheels import attempts_come
+from tests.integration.web.flywheel.flywheel_helpers import import_attempts
 from tests.integration.web.workers import worker_kill, worker_running
 from tests.waiting import wait_until
 from vocabulary.exports import MANIFEST, TRAJECTORIES, UNFINISHED
@@ -73,7 +73,7 @@ def test_two_hosts_share_the_work_and_what_one_dies_at_the_other_does_once(
     send: Callable[..., None],
     asked: Callable[[str, str], Any],
 ) -> None:
-    attempts_come(tmp_path_factory.mktemp("attempts") / "first", {1: True, 2: False, 3: True})
+    import_attempts(tmp_path_factory.mktemp("attempts") / "first", {1: True, 2: False, 3: True})
     entries_refresh()
     with (
         worker_running(redis_url, settings, FIRST) as first,

@@ -6,20 +6,20 @@ from pathlib import Path
 import pytest
 
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.docker import DockerHost
-from vm_bridge.hosts.docker_engine import Engine
-from vm_bridge.hosts.docker_tree import IMAGE as CONTAINER
-from vm_bridge.hosts.docker_tree import SYSTEM
-from vm_bridge.network.egress import Egress
-from vm_bridge.network.gate import MakeEgress
+from vm_bridge.hosts.docker.container import IMAGE as CONTAINER
+from vm_bridge.hosts.docker.container import SYSTEM_IMAGE
+from vm_bridge.hosts.docker.engine import ContainerEngine
+from vm_bridge.hosts.docker.host import DockerHost
+from vm_bridge.network.egress_proxy import EgressProxy
+from vm_bridge.network.sandbox_network import EgressFactory
 
 
 @cache
 def _missing() -> str | None:
     """Why there are no containers here; None when there are."""
-    engine = Engine()
+    engine = ContainerEngine()
     try:
-        return None if engine.has(SYSTEM) else f"needs the image: docker build -t {SYSTEM} docker/sandbox"
+        return None if engine.has(SYSTEM_IMAGE) else f"needs the image: docker build -t {SYSTEM_IMAGE} docker/sandbox"
     except MachineGone as gone:
         return f"needs a container engine: {gone}"
 
@@ -31,7 +31,7 @@ def need_engine() -> None:
         pytest.skip(reason)
 
 
-def docker_host(data: Path, make_egress: MakeEgress = Egress) -> DockerHost:
+def docker_host(data: Path, make_egress: EgressFactory = EgressProxy) -> DockerHost:
     """Of the image that docker/sandbox makes."""
     return DockerHost(data, make_egress=make_egress)
 

@@ -16,10 +16,10 @@ import pytest_asyncio
 from tests.integration.docker.machines import CONTAINER, docker_host, need_engine
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, NoMachine, StaleLease
-from vm_bridge.hosts.docker import DockerHost
-from vm_bridge.hosts.docker_engine import Engine
-from vm_bridge.hosts.docker_tree import PREFIX, Container
-from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.docker.container import PREFIX, Container
+from vm_bridge.hosts.docker.engine import ContainerEngine
+from vm_bridge.hosts.docker.host import DockerHost
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vocabulary.actions import OpenApp, ReadFile, RunCommand, WriteFile
 from vocabulary.tasks import Task
 
@@ -75,8 +75,8 @@ async def desktop(host: DockerHost) -> LocalSandbox:
 
 
 @pytest.fixture
-def engine() -> Engine:
-    return Engine()
+def engine() -> ContainerEngine:
+    return ContainerEngine()
 
 
 def container(sandbox: LocalSandbox) -> Container:
@@ -89,7 +89,7 @@ async def ran(sandbox: LocalSandbox, command: str, *, fence: int = 1) -> str:
     return done.after.text or ""
 
 
-def told(engine: Engine, name: str) -> str:
+def told(engine: ContainerEngine, name: str) -> str:
     """The state of a container as the engine tells it; empty when there is none."""
     status, said = engine.ask("GET", f"/containers/{name}/json", expected={404})
     return "" if status == 404 else str(said["State"]["Status"])
@@ -113,10 +113,10 @@ async def test_rights_stay_away_and_the_system_is_read_only(desktop: LocalSandbo
 
 async def test_the_guest_can_be_neither_called_nor_looked_into(desktop: LocalSandbox) -> None:
     for name in ("guest.sock", "tunnel.sock", "start/start.sock"):
-        refused = await desktop.desk(1).run(["python3", "-c", CONNECT, str(desktop.tree.folder / name)])
+        refused = await desktop.environment(1).run(["python3", "-c", CONNECT, str(desktop.tree.folder / name)])
         assert "No such file" in refused.output
     assert "sock" not in await ran(desktop, "ls -A /run/host 2>&1")
-    guests = "for each in $(grep -la vm_bridge.guest.contained /proc/[0-9]*/cmdline | cut -d/ -f3)"
+    guests = "for each in $(grep -la vm_bridge.guest.linux.container_init /proc/[0-9]*/cmdline | cut -d/ -f3)"
     looked = await ran(desktop, f"{guests}; do ls /proc/$each/fd; head -c 1 /proc/$each/mem; done 2>&1")
     assert looked.count("Permission denied") >= 4
     assert "sock" not in looked
@@ -132,14 +132,14 @@ async def test_a_memory_hog_is_ended_alone(desktop: LocalSandbox) -> None:
 async def test_a_fork_bomb_stays_inside_and_a_reset_ends_it(desktop: LocalSandbox) -> None:
     if "pids" in desktop.capabilities.unbounded:
         pytest.skip("this engine bounds no processes")
-    bomb = await desktop.desk(1).run(["python3", "-c", FORKS])
+    bomb = await desktop.environment(1).run(["python3", "-c", FORKS])
     assert 100 < int(bomb.output) < 800
     assert await desktop.healthy()
     await desktop.reset()
     assert (await desktop.usage()).processes < 20
 
 
-async def test_a_reset_is_another_container_and_leaves_nothing(desktop: LocalSandbox, engine: Engine) -> None:
+async def test_a_reset_is_another_container_and_leaves_nothing(desktop: LocalSandbox, engine: ContainerEngine) -> None:
     old, user = container(desktop).name, await ran(desktop, "id -u; echo left > ~/left; (setsid sleep 1000 &)")
     await desktop.reset()
     assert container(desktop).name != old
@@ -156,7 +156,7 @@ async def test_what_it_costs_is_told(desktop: LocalSandbox) -> None:
     assert 3 < usage.processes < 20
 
 
-async def test_a_killed_container_is_found_and_replaced(desktop: LocalSandbox, engine: Engine) -> None:
+async def test_a_killed_container_is_found_and_replaced(desktop: LocalSandbox, engine: ContainerEngine) -> None:
     name = container(desktop).name
     await asyncio.to_thread(engine.ask, "POST", f"/containers/{name}/kill")
     await asyncio.wait_for(desktop.tree.link.ended(), 20)
@@ -176,10 +176,13 @@ async def test_an_image_that_is_not_there_is_named(data: Path) -> None:
     await host.close()
 
 
-async def test_one_that_nobody_wants_any_more_leaves_nothing(host: DockerHost, engine: Engine) -> None:
+async def test_one_that_nobody_wants_any_more_leaves_nothing(host: DockerHost, engine: ContainerEngine) -> None:
     """As when its bridge is told to leave while the engine starts it."""
-    image, folder = await host._image(CONTAINER), (await host._opened()).runtime.trees / "desktop-container-unwanted"
-    coming = asyncio.create_task(host._trees.spawn(image, folder))
+    image, folder = (
+        await host._image(CONTAINER),
+        (await host._opened()).runtime.sandboxes / "desktop-container-unwanted",
+    )
+    coming = asyncio.create_task(host._sandbox_factory.spawn(image, folder))
     await eventually((folder / "start" / "start.sock").exists)
     coming.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -228,7 +231,7 @@ async def test_a_machine_goes_on_though_the_engine_does_not_answer(
 ) -> None:
     """As while an engine that keeps containers alive is restarted, and the bridge with it."""
     name = await asyncio.to_thread(killed_bridge, own_data)
-    there = Engine()
+    there = ContainerEngine()
     monkeypatch.setenv("DOCKER_HOST", f"unix://{own_data}/nobody.sock")
     host = docker_host(own_data)
     try:
@@ -242,7 +245,7 @@ async def test_a_machine_goes_on_though_the_engine_does_not_answer(
     await eventually(lambda: told(there, ended) == "")
 
 
-async def test_a_killed_bridge_leaves_nothing_to_the_next(own_data: Path, engine: Engine) -> None:
+async def test_a_killed_bridge_leaves_nothing_to_the_next(own_data: Path, engine: ContainerEngine) -> None:
     name = await asyncio.to_thread(killed_bridge, own_data)
     host = docker_host(own_data)
     try:
@@ -260,9 +263,9 @@ async def test_a_killed_bridge_leaves_nothing_to_the_next(own_data: Path, engine
 
 
 async def test_containers_end_by_themselves_when_no_bridge_comes(
-    own_data: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    own_data: Path, engine: ContainerEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vm_bridge.hosts.docker_tree.LEASH_SECONDS", 1)
+    monkeypatch.setattr("vm_bridge.hosts.docker.container.LEASH_SECONDS", 1)
     host = docker_host(own_data)
     try:
         sandbox = await host.create(CONTAINER)

@@ -11,8 +11,8 @@ from gymnasium.utils.env_checker import check_env
 
 from tests.integration.browser.machine.pages import GO, PagesSuite
 from vm_bridge.gym import BrowserEnv, BrowserVectorEnv, GridClicks
-from vm_bridge.gym.player import Picture
-from vm_bridge.suites.bundled import WEB_SUITES
+from vm_bridge.gym.runner import Image
+from vm_bridge.suites.registry import WEB_SUITES
 from vocabulary.actions import Click, Finish, Wait
 
 BUTTON = "Pilothouse/miniwob-click-test-v0"
@@ -20,13 +20,13 @@ NOWHERE = Click(x=2, y=200)
 
 
 @pytest.fixture(scope="module")
-def button() -> Iterator[gymnasium.Env[Picture, Any]]:
+def button() -> Iterator[gymnasium.Env[Image, Any]]:
     environment = gymnasium.make(BUTTON)
     yield environment
     environment.close()
 
 
-def button_of(picture: Picture) -> Click:
+def button_of(picture: Image) -> Click:
     """Where the page's one button is: its grey field below the yellow instruction."""
     rows, columns = np.nonzero((picture[55:205, :155] == 239).all(axis=2))
     return Click(x=int(np.median(columns)), y=int(np.median(rows)) + 55)
@@ -42,7 +42,7 @@ def test_gymnasiums_own_check_passes() -> None:
         environment.close()
 
 
-def test_the_right_click_is_rewarded_and_ends_the_episode(button: gymnasium.Env[Picture, Any]) -> None:
+def test_the_right_click_is_rewarded_and_ends_the_episode(button: gymnasium.Env[Image, Any]) -> None:
     picture, info = button.reset(seed=3)
     assert info["instruction"] == "Click the button."
     assert info["seed"] == 3
@@ -53,7 +53,7 @@ def test_the_right_click_is_rewarded_and_ends_the_episode(button: gymnasium.Env[
     assert info["success"] is True
 
 
-def test_running_out_of_steps_is_no_end_of_the_task(button: gymnasium.Env[Picture, Any]) -> None:
+def test_running_out_of_steps_is_no_end_of_the_task(button: gymnasium.Env[Image, Any]) -> None:
     button.reset(seed=4)
     ends = [button.step(NOWHERE)[2:4] for _ in range(30)]
     assert ends[:-1] == [(False, False)] * 29
@@ -94,8 +94,8 @@ def test_a_verifier_that_throws_is_an_error_and_no_failure() -> None:
         environment.close()
 
 
-def test_the_same_seed_and_acts_show_the_same(button: gymnasium.Env[Picture, Any]) -> None:
-    def played() -> list[Picture]:
+def test_the_same_seed_and_acts_show_the_same(button: gymnasium.Env[Image, Any]) -> None:
+    def played() -> list[Image]:
         first = button.reset(seed=5)[0]
         return [first, *(button.step(act)[0] for act in (NOWHERE, Wait(seconds=0.5), Click(x=60, y=120)))]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.machine import Machine
 from vm_bridge.network.addresses import is_public
-from vm_bridge.network.egress import Egress
+from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.sandbox import Sandbox
 from vocabulary.actions import RunCommand
 from vocabulary.tasks import Task
@@ -109,7 +109,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def sandbox(internet: Internet, data: Path) -> AsyncIterator[Sandbox]:
-    host = LocalHost(data, make_egress=partial(Egress, resolver=internet.resolve, public=public_here))
+    host = LocalHost(data, make_egress=partial(EgressProxy, resolver=internet.resolve, public=public_here))
     yield await host.create("desktop")
     await host.close()
 

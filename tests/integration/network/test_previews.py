@@ -21,21 +21,28 @@ from tests.integration.bridge.conftest import (
     bridge_settings,
     client,
     fake_host,
-    ledger,
+    lease_guard,
     private_redis,
     redis,
 )
-from tests.integration.network.program import Program
+from tests.integration.network.web_program import Program
 from tests.waiting import eventually
-from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake import FakeHost
-from vm_bridge.ledger import Ledger
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.tickets import (
+    PREVIEW_PARAMETER,
+    StreamKind,
+    TicketClaim,
+    mint_ticket,
+    preview_entry_path,
+    preview_path,
+)
+from vm_bridge.leases import LeaseGuard
 from vm_bridge.machine import Lease
-from vm_bridge.network.passes import Passes
-from vm_bridge.network.previews import Previews
-from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_entrance, preview_path
+from vm_bridge.network.previews.proxy import PreviewProxy
+from vm_bridge.network.previews.sessions import PreviewSessions
+from vm_bridge.simulators.fake.sandbox import FakeHost
 
-__all__ = ["bridge", "bridge_redis", "bridge_settings", "client", "fake_host", "ledger", "private_redis", "redis"]
+__all__ = ["bridge", "bridge_redis", "bridge_settings", "client", "fake_host", "lease_guard", "private_redis", "redis"]
 PORT = 5000
 
 
@@ -55,7 +62,7 @@ class Visitor:
     @property
     def entrance(self) -> str:
         """The path at which a ticket to the program is exchanged."""
-        return f"{preview_entrance(self.lease.machine_id)}/{PORT}"
+        return f"{preview_entry_path(self.lease.machine_id)}/{PORT}"
 
     def ticket(self, kind: StreamKind = "proxy", machine_id: str = "", token: int = 0) -> str:
         claim = TicketClaim(
@@ -65,7 +72,7 @@ class Visitor:
             machine_id=machine_id or self.lease.machine_id,
             fencing_token=token or self.lease.fencing_token,
         )
-        return mint(SECRET, claim)
+        return mint_ticket(SECRET, claim)
 
     async def enter(self) -> httpx.Response:
         return await self.http.get(f"{self.entrance}/", params={PREVIEW_PARAMETER: self.ticket()})
@@ -327,14 +334,14 @@ async def test_a_websocket_ends_with_the_lease(inside: Visitor, client: BridgeCl
 
 
 async def test_machines_with_names_of_their_own_are_shown_under_these_alone(
-    visitor: Visitor, ledger: Ledger, fake_host: FakeHost
+    visitor: Visitor, lease_guard: LeaseGuard, fake_host: FakeHost
 ) -> None:
     (sandbox,) = (made for made in fake_host.made if made.id == visitor.lease.machine_id)
-    previews = Previews(
+    previews = PreviewProxy(
         Program().app,
-        passes=Passes(SECRET, ledger),
+        sessions=PreviewSessions(SECRET, lease_guard),
         sandbox_of=lambda _: sandbox,
-        framed_by=(),
+        frame_ancestors=(),
         origin="https://{machine}.preview.example",
     )
     own = f"http://{sandbox.id}.preview.example"

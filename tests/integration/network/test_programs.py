@@ -12,12 +12,12 @@ from playwright.async_api import Page, async_playwright, expect
 
 from tests.integration.bridge.conftest import SECRET, bridge_redis, private_redis
 from tests.waiting import eventually
-from vm_bridge.__main__ import bridge_app
-from vm_bridge.client import BridgeClient
+from vm_bridge.__main__ import create_bridge_app
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.tickets import PREVIEW_PARAMETER, TicketClaim, mint_ticket, preview_entry_path
 from vm_bridge.config import Config
-from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.machine import Lease, Machine
-from vm_bridge.tickets import PREVIEW_PARAMETER, TicketClaim, mint, preview_entrance
 from vocabulary.actions import RunCommand, WriteFile
 from vocabulary.observations import Observation
 
@@ -43,7 +43,7 @@ async def local_bridge(bridge_redis: str, data: Path) -> AsyncIterator[str]:
     settings = Config(
         secret=SECRET, redis_url=bridge_redis, bridge_url=url, web_origins=(url,), max_machines=1, data=data
     )
-    config.app = bridge_app(settings, LocalHost(data))
+    config.app = create_bridge_app(settings, LocalHost(data))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     await eventually(lambda: server.started or serving.done())
     yield url
@@ -78,8 +78,8 @@ class Desktop:
         claim = TicketClaim(
             kind="proxy", user="ada", episode="e", machine_id=self.lease.machine_id, fencing_token=token
         )
-        root = f"{self.bridge}{preview_entrance(self.lease.machine_id)}/{port}/{path}"
-        return f"{root}{'&' if '?' in path else '?'}{PREVIEW_PARAMETER}={mint(SECRET, claim)}"
+        root = f"{self.bridge}{preview_entry_path(self.lease.machine_id)}/{port}/{path}"
+        return f"{root}{'&' if '?' in path else '?'}{PREVIEW_PARAMETER}={mint_ticket(SECRET, claim)}"
 
     def service(self, name: str) -> str:
         """The address of one of the desktop's own web programs."""

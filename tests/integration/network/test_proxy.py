@@ -9,14 +9,14 @@ import pytest
 
 from tests.integration.network.conftest import OUTSIDE, Internet, answering, port_of, public_here
 from tests.waiting import eventually
-from vm_bridge.network.egress import Bounds, Egress
+from vm_bridge.network.egress_proxy import EgressLimits, EgressProxy
 
-BOUNDS = Bounds(connections=3, carried=200_000, head=0.2, connect=2, idle=0.2)
+BOUNDS = EgressLimits(connections=3, max_bytes=200_000, head=0.2, connect=2, idle=0.2)
 
 
 @pytest.fixture
-async def egress(internet: Internet, tmp_path: Path) -> AsyncIterator[Egress]:
-    egress = Egress(
+async def egress(internet: Internet, tmp_path: Path) -> AsyncIterator[EgressProxy]:
+    egress = EgressProxy(
         "machine-1", (f"allowed.example:{internet.port}",), bounds=BOUNDS, resolver=internet.resolve, public=public_here
     )
     yield await egress.open(tmp_path)
@@ -44,7 +44,7 @@ class Client:
 
 
 @pytest.fixture
-async def client(egress: Egress, tmp_path: Path) -> AsyncIterator[Client]:
+async def client(egress: EgressProxy, tmp_path: Path) -> AsyncIterator[Client]:
     async with Client(tmp_path) as client:
         yield client
 
@@ -87,7 +87,7 @@ async def test_an_encoded_answer_comes_as_it_is(internet: Internet, tmp_path: Pa
     packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body
     server = await answering([], lambda _: packed, OUTSIDE)
     allowed = (f"allowed.example:{port_of(server)}",)
-    egress = await Egress("m", allowed, resolver=internet.resolve, public=public_here).open(tmp_path)
+    egress = await EgressProxy("m", allowed, resolver=internet.resolve, public=public_here).open(tmp_path)
     async with Client(tmp_path) as client:
         answer = await client.ask(f"GET http://{allowed[0]}/ HTTP/1.1\r\nHost: a\r\n\r\n".encode())
     assert answer.endswith(body)
@@ -122,7 +122,7 @@ async def test_a_tunnel_on_which_nothing_moves_ends(internet: Internet, client: 
     assert answer == b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
-async def test_connections_are_counted(internet: Internet, egress: Egress, tmp_path: Path) -> None:
+async def test_connections_are_counted(internet: Internet, egress: EgressProxy, tmp_path: Path) -> None:
     async with Client(tmp_path), Client(tmp_path), Client(tmp_path), Client(tmp_path) as fourth:
         answer = await fourth.ask(f"GET http://allowed.example:{internet.port}/ HTTP/1.1\r\nHost: a\r\n\r\n".encode())
     assert b"too_many_connections" in answer
@@ -131,7 +131,9 @@ async def test_connections_are_counted(internet: Internet, egress: Egress, tmp_p
 async def test_bytes_are_counted_over_all_connections(internet: Internet, tmp_path: Path) -> None:
     server = await answering([], lambda _: b"x" * 150_000, OUTSIDE)
     allowed = (f"allowed.example:{port_of(server)}",)
-    egress = await Egress("m", allowed, bounds=BOUNDS, resolver=internet.resolve, public=public_here).open(tmp_path)
+    egress = await EgressProxy("m", allowed, bounds=BOUNDS, resolver=internet.resolve, public=public_here).open(
+        tmp_path
+    )
     got = []
     for _ in range(2):
         async with Client(tmp_path) as client:
@@ -142,7 +144,7 @@ async def test_bytes_are_counted_over_all_connections(internet: Internet, tmp_pa
 
 
 async def test_closing_ends_every_connection_and_the_socket(internet: Internet, tmp_path: Path) -> None:
-    egress = Egress("m", (f"allowed.example:{internet.port}",), resolver=internet.resolve, public=public_here)
+    egress = EgressProxy("m", (f"allowed.example:{internet.port}",), resolver=internet.resolve, public=public_here)
     await egress.open(tmp_path)
     async with Client(tmp_path) as client:
         client.writer.write(f"CONNECT allowed.example:{internet.port} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
@@ -154,7 +156,7 @@ async def test_closing_ends_every_connection_and_the_socket(internet: Internet, 
 
 
 async def test_a_refusal_is_logged_once_without_what_was_sent(
-    egress: Egress, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    egress: EgressProxy, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
     for _ in range(3):

@@ -12,11 +12,11 @@ from tempfile import mkdtemp
 import pytest
 import pytest_asyncio
 
-from tests.integration.osworld.means import means_ensured
+from tests.integration.osworld.evaluator_settings import means_ensured
 from tests.integration.osworld.task_files import ACCOUNT, MAKING, PASSWORD, Web
-from vm_bridge.hosts.osworld import GuestHost, GuestSandbox
-from vm_bridge.hosts.osworld_referee import Referee
-from vm_bridge.osworld.process import REVERT, simulated_guest
+from vm_bridge.hosts.osworld.evaluator import OSWorldEvaluator
+from vm_bridge.hosts.osworld.host import GuestHost, GuestSandbox
+from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +64,10 @@ async def guest(
     async def resolved(host: str, port: int) -> tuple[str, ...]:
         return ("127.0.0.1",)
 
-    monkeypatch.setattr(Referee, "resolver", staticmethod(resolved))
-    monkeypatch.setattr(Referee, "public", staticmethod(lambda address: True))
-    means = means_ensured(hosts=(web.host,), password=PASSWORD, files=files)
-    host = GuestHost(tmp_path, [address], REVERT, means=means)
+    monkeypatch.setattr(OSWorldEvaluator, "resolver", staticmethod(resolved))
+    monkeypatch.setattr(OSWorldEvaluator, "public", staticmethod(lambda address: True))
+    settings = means_ensured(hosts=(web.host,), password=PASSWORD, files=files)
+    host = GuestHost(tmp_path, [address], REVERT, settings=settings)
     sandbox = await host.create("osworld")
     assert isinstance(sandbox, GuestSandbox)
     yield sandbox

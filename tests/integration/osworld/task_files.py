@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from vm_bridge.hosts.osworld import GuestSandbox
+from vm_bridge.hosts.osworld.host import GuestSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import RunCommand
 from vocabulary.tasks import Task

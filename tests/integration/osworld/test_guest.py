@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.integration.osworld.means import means_ensured
+from tests.integration.osworld.evaluator_settings import means_ensured
 from vm_bridge.errors import MachineGone, NoMachine, UnsupportedTask
-from vm_bridge.hosts.osworld import GuestHost, GuestSandbox
-from vm_bridge.osworld.process import REVERT, simulated_guest
+from vm_bridge.hosts.osworld.host import GuestHost, GuestSandbox
+from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
 from vocabulary.actions import Click, GetClipboard, PressKeys, ReadFile, RunCommand, SetClipboard, TypeText, WriteFile
 from vocabulary.tasks import Task
 
@@ -30,7 +30,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest_asyncio.fixture
 async def guest(address: str, tmp_path: Path) -> AsyncIterator[GuestSandbox]:
-    host = GuestHost(tmp_path, [address], REVERT, means=means_ensured())
+    host = GuestHost(tmp_path, [address], REVERT, settings=means_ensured())
     sandbox = await host.create("osworld")
     assert isinstance(sandbox, GuestSandbox)
     yield sandbox

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from vm_bridge.osworld.process import simulated_guest
+from vm_bridge.simulators.osworld.process import simulated_guest
 
 pytestmark = pytest.mark.skipif(shutil.which("Xtigervnc") is None, reason="needs Xtigervnc")
 

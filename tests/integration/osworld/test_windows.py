@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from vm_bridge.drivers import osworld_inside
-from vm_bridge.drivers.osworld import asked_of
-from vm_bridge.osworld.__main__ import PACKAGES
-from vm_bridge.osworld.packages import packages_ensure
+from vm_bridge.drivers.osworld import guest_program
+from vm_bridge.drivers.osworld.actions import build_request
+from vm_bridge.simulators.osworld.__main__ import PACKAGES
+from vm_bridge.simulators.osworld.packages import ensure_packages
 from vocabulary.actions import (
     Action,
     Click,
@@ -65,14 +65,14 @@ class Windows:
             "TMPDIR": str(folder),
             "CLIPBOARD": str(folder / "clipboard"),
             "PATH": f"{programs}:{os.environ['PATH']}",
-            "PYTHONPATH": str(packages_ensure(PACKAGES).resolve()),
+            "PYTHONPATH": str(ensure_packages(PACKAGES).resolve()),
         }
         (folder / "clipboard").write_text("before")
 
     def ask(self, asked: dict[str, Any]) -> tuple[dict[str, Any], list[list[Any]]]:
         """What the program answers, and what it called of user32."""
         ran = subprocess.run(
-            (sys.executable, HARNESS, osworld_inside.__file__, json.dumps(asked)),
+            (sys.executable, HARNESS, guest_program.__file__, json.dumps(asked)),
             capture_output=True,
             text=True,
             env=self._environment,
@@ -83,7 +83,7 @@ class Windows:
         return answer, calls
 
     def do(self, action: Action) -> tuple[dict[str, Any], list[list[Any]]]:
-        return self.ask(asked_of(action))
+        return self.ask(build_request(action))
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from vm_bridge.drivers.phone_adb import AdbServer
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.phone import PhoneHost, PhoneSandbox
+from vm_bridge.drivers.phone.adb import AdbServer
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.phone.simulated import PhoneHost, PhoneSandbox
 from vm_bridge.machine import Machine
 
 

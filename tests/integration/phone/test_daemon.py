@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from vm_bridge.drivers.phone_adb import AdbRefused, AdbServer, Device
-from vm_bridge.phone.daemon import Daemon
-from vm_bridge.phone.keys import keys_read
-from vm_bridge.phone.services import service_named
-from vm_bridge.phone.shell import Shell
+from vm_bridge.drivers.phone.adb import AdbRequestFailed, AdbServer, Device
+from vm_bridge.simulators.phone.daemon import Daemon
+from vm_bridge.simulators.phone.keys import read_keys
+from vm_bridge.simulators.phone.services import find_service
+from vm_bridge.simulators.phone.shell import Shell
 
 BANNER = b"device::ro.product.name=test;ro.product.model=Test;ro.product.device=test;features=shell_v2"
 SECONDS = 30.0
@@ -48,7 +48,7 @@ async def address(tmp_path: Path) -> AsyncIterator[str]:
     """Where a daemon serves that trusts the keys of `tmp_path`/adb_keys."""
     listening = socket.create_server(("127.0.0.1", 0))
     shell = Shell({"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
-    daemon = Daemon(BANNER, partial(keys_read, tmp_path / "adb_keys"), partial(service_named, shell=shell))
+    daemon = Daemon(BANNER, partial(read_keys, tmp_path / "adb_keys"), partial(find_service, shell=shell))
     serving = asyncio.create_task(daemon.serve(listening))
     yield f"127.0.0.1:{listening.getsockname()[1]}"
     serving.cancel()
@@ -70,10 +70,10 @@ async def test_a_trusted_key_is_let_in(device: Adb) -> None:
 
 async def test_any_other_stays_outside(adb: AdbServer, address: str, tmp_path: Path) -> None:
     (tmp_path / "adb_keys").write_text("AAAA nobody@nowhere\n")
-    with pytest.raises(AdbRefused):
+    with pytest.raises(AdbRequestFailed):
         await adb.connect(address)
     assert "unauthorized" in await adb.ask("host:devices")
-    with pytest.raises(AdbRefused):
+    with pytest.raises(AdbRequestFailed):
         await Device(adb, address).run("true")
     await adb.disconnect(address)
 
@@ -136,7 +136,7 @@ async def test_many_streams_share_a_connection(device: Adb) -> None:
 
 
 async def test_a_stream_nobody_reads_holds_up_no_other(device: Adb, adb: AdbServer) -> None:
-    async with adb.opened(f"host:transport:{device.serial}", "exec:cat /dev/zero") as (reader, _):
+    async with adb.open_connection(f"host:transport:{device.serial}", "exec:cat /dev/zero") as (reader, _):
         await reader.readexactly(1)
         assert (await device("shell", "echo through"))[1] == b"through\n"
 
@@ -145,7 +145,7 @@ async def test_a_command_ends_with_the_stream(device: Adb, adb: AdbServer, tmp_p
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     request = f"exec:echo on; exec cat {fifo}"
-    async with adb.opened(f"host:transport:{device.serial}", request) as (reader, _):
+    async with adb.open_connection(f"host:transport:{device.serial}", request) as (reader, _):
         assert await reader.readline() == b"on\n"
         writing = await asyncio.to_thread(os.open, fifo, os.O_WRONLY)
     closed = select.poll()

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from vm_bridge.drivers.phone_adb import AdbRefused
+from vm_bridge.drivers.phone.adb import AdbRequestFailed
 from vm_bridge.errors import NoMachine, StaleLease
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.phone import PhoneHost, PhoneSandbox
-from vm_bridge.hosts.phone_devices import IMAGE, DeviceHost, size_read
-from vm_bridge.hosts.several import SeveralHosts
-from vm_bridge.phone.places import TRUSTED
+from vm_bridge.hosts.composite import CompositeHost
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.phone.devices import IMAGE, DeviceHost, parse_size
+from vm_bridge.hosts.phone.simulated import PhoneHost, PhoneSandbox
+from vm_bridge.simulators.phone.paths import TRUSTED_KEYS
 from vocabulary.actions import OpenApp, ReadFile, RunCommand, WriteFile
 from vocabulary.tasks import Task
 
@@ -29,8 +29,8 @@ commands = (f"command-{number:04}" for number in itertools.count())
 BRIDGE = """
 import asyncio, sys
 from pathlib import Path
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.phone import PhoneHost
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.phone.simulated import PhoneHost
 from vocabulary.actions import WriteFile
 
 async def main():
@@ -49,7 +49,7 @@ async def devices(phone: PhoneSandbox, tmp_path: Path) -> AsyncIterator[DeviceHo
     """A simulated phone in the place of a real one, which trusts a second server's key."""
     host = DeviceHost(tmp_path, [phone.address], ["org.pilothouse.notes"])
     await host.adb.start()
-    await phone.desk(1).write(str(TRUSTED), host.adb.public_key)
+    await phone.environment(1).write(str(TRUSTED_KEYS), host.adb.public_key)
     yield host
     await host.close()
 
@@ -84,7 +84,7 @@ async def test_a_device_is_lent_once_and_to_one(devices: DeviceHost) -> None:
 
 
 async def test_a_device_that_is_not_there_is_none(tmp_path: Path) -> None:
-    host = SeveralHosts([DeviceHost(tmp_path, ["nothing-here"], [])])
+    host = CompositeHost([DeviceHost(tmp_path, ["nothing-here"], [])])
     with pytest.raises(NoMachine):
         await host.create(IMAGE)
     with pytest.raises(NoMachine):
@@ -93,10 +93,10 @@ async def test_a_device_that_is_not_there_is_none(tmp_path: Path) -> None:
 
 
 def test_a_size_that_was_set_counts() -> None:
-    assert size_read("Physical size: 1080x2400") == (1080, 2400)
-    assert size_read("Physical size: 1080x2400\nOverride size: 720x1600") == (720, 1600)
-    with pytest.raises(AdbRefused):
-        size_read("error: no devices/emulators found")
+    assert parse_size("Physical size: 1080x2400") == (1080, 2400)
+    assert parse_size("Physical size: 1080x2400\nOverride size: 720x1600") == (720, 1600)
+    with pytest.raises(AdbRequestFailed):
+        parse_size("error: no devices/emulators found")
 
 
 async def test_a_phone_outlives_its_bridge(tmp_path: Path, data: Path) -> None:

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from vm_bridge.drivers.phone_frames import MAX_PICTURE, picture_read
+from vm_bridge.drivers.phone.frames import MAX_CAPTURE_BYTES, decode_screencap
 from vm_bridge.errors import InvalidAction, OutcomeUnknown, StaleLease
-from vm_bridge.hosts.phone import PhoneSandbox
+from vm_bridge.hosts.phone.simulated import PhoneSandbox
 from vm_bridge.machine import Machine
-from vm_bridge.phone.places import STATE
+from vm_bridge.simulators.phone.paths import STATE_FILE
 from vocabulary.actions import (
     Action,
     Click,
@@ -71,7 +71,7 @@ async def tap(machine: Machine, words: str) -> Transition:
 
 async def state(machine: Machine) -> dict[str, Any]:
     """What the phone's apps hold."""
-    held: dict[str, Any] = json.loads((await do(machine, ReadFile(path=str(STATE)))).after.text or "")
+    held: dict[str, Any] = json.loads((await do(machine, ReadFile(path=str(STATE_FILE)))).after.text or "")
     return held
 
 
@@ -172,7 +172,7 @@ async def test_a_picture_of_its_own_is_the_picture_seen(phone: PhoneSandbox, mac
     async with phone.frames.subscribe(fps=30) as frames:
         frame = await anext(frames)
         seen = bytes(frame.pixels)
-    width, height, pixels = picture_read(await phone.device.raw("screencap", most=MAX_PICTURE))
+    width, height, pixels = decode_screencap(await phone.device.raw("screencap", most=MAX_CAPTURE_BYTES))
     assert (width, height) == (frame.width, frame.height)
     assert np.array_equal(_colours(pixels), _colours(seen))
 
@@ -191,7 +191,7 @@ async def test_clearing_an_app_puts_its_data_back(machine: Machine) -> None:
 
 async def test_files_go_in_and_out(machine: Machine) -> None:
     content = bytes(range(256)) * 4
-    blob = await machine.stage(content, "application/octet-stream")
+    blob = await machine.stage_upload(content, "application/octet-stream")
     await do(machine, UploadFile(path="Download/file.bin", blob=blob))
     assert await said(machine, "stat -c %s Download/file.bin") == f"{len(content)}\n"
     brought = (await do(machine, DownloadFile(path="Download/file.bin"))).after.attachment
@@ -217,7 +217,9 @@ async def test_a_reset_leaves_nothing(phone: PhoneSandbox, machine: Machine) -> 
 async def test_a_phone_whose_browser_died_is_not_well(phone: PhoneSandbox, machine: Machine) -> None:
     assert await phone.healthy()
     with pytest.raises(OutcomeUnknown):
-        await machine.perform(next(commands), RunCommand(command="pkill -KILL -f vm_bridge.phone.main; sleep 60"))
+        await machine.perform(
+            next(commands), RunCommand(command="pkill -KILL -f vm_bridge.simulators.phone.main; sleep 60")
+        )
     assert not await phone.healthy()
 
 

@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pytest
 import pytest_asyncio
 
-from vm_bridge.drivers import phone_video
-from vm_bridge.drivers.phone_adb import Device
-from vm_bridge.drivers.phone_frames import MAX_PICTURE, picture_read
-from vm_bridge.hosts.phone import PhoneSandbox
-from vm_bridge.hosts.phone_devices import IMAGE, DeviceHost
-from vm_bridge.phone.places import TRUSTED
+from vm_bridge.drivers.phone import frames as phone_frames
+from vm_bridge.drivers.phone.adb import Device
+from vm_bridge.drivers.phone.frames import MAX_CAPTURE_BYTES, decode_screencap
+from vm_bridge.hosts.phone.devices import IMAGE, DeviceHost
+from vm_bridge.hosts.phone.simulated import PhoneSandbox
 from vm_bridge.sandbox import Frame, Sandbox
+from vm_bridge.simulators.phone.paths import TRUSTED_KEYS
 from vocabulary.actions import OpenApp
 
 BOUND = 60.0
@@ -30,7 +30,7 @@ async def device(phone: PhoneSandbox, tmp_path: Path) -> AsyncIterator[Sandbox]:
     """A simulated phone in the place of a real one."""
     host = DeviceHost(tmp_path, [phone.address], [])
     await host.adb.start()
-    await phone.desk(1).write(str(TRUSTED), host.adb.public_key)
+    await phone.environment(1).write(str(TRUSTED_KEYS), host.adb.public_key)
     yield await host.create(IMAGE)
     await host.close()
 
@@ -39,13 +39,13 @@ async def device(phone: PhoneSandbox, tmp_path: Path) -> AsyncIterator[Sandbox]:
 def recordings(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """Every command whose output is streamed."""
     asked: list[tuple[str, ...]] = []
-    streamed = Device.streamed
+    stream_output = Device.stream_output
 
     def noted(device: Device, *words: str) -> object:
         asked.append(words)
-        return streamed(device, *words)
+        return stream_output(device, *words)
 
-    monkeypatch.setattr(Device, "streamed", noted)
+    monkeypatch.setattr(Device, "stream_output", noted)
     return asked
 
 
@@ -56,7 +56,7 @@ def shown(frame: Frame) -> npt.NDArray[np.int16]:
 
 async def until_like(frames: AsyncIterator[Frame], phone: PhoneSandbox) -> Frame:
     """The first frame that shows what the phone shows at rest."""
-    width, height, pixels = picture_read(await phone.device.raw("screencap", most=MAX_PICTURE))
+    width, height, pixels = decode_screencap(await phone.device.raw("screencap", most=MAX_CAPTURE_BYTES))
     real = np.frombuffer(pixels, np.uint8).reshape(height, width, 4)[: height & ~1, : width & ~1, :3].astype(np.int16)
     async with asyncio.timeout(BOUND):
         async for frame in frames:
@@ -85,7 +85,7 @@ async def test_a_turned_phone_is_shown_as_it_lies(device: Sandbox, phone: PhoneS
     assert device.frames is not None
     async with device.frames.subscribe(fps=30) as frames:
         await until_like(frames, phone)
-        await phone.device.said("settings", "put", "system", "user_rotation", "1")
+        await phone.device.checked_output("settings", "put", "system", "user_rotation", "1")
         turned = await until_like(frames, phone)
     assert (turned.width, turned.height) == (914, 412)
 
@@ -93,8 +93,8 @@ async def test_a_turned_phone_is_shown_as_it_lies(device: Sandbox, phone: PhoneS
 async def test_a_recording_that_ends_is_begun_again(
     device: Sandbox, phone: PhoneSandbox, recordings: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short = tuple("--time-limit=2" if word.startswith("--time-limit") else word for word in phone_video.RECORD)
-    monkeypatch.setattr(phone_video, "RECORD", short)
+    short = tuple("--time-limit=2" if word.startswith("--time-limit") else word for word in phone_frames.RECORD)
+    monkeypatch.setattr(phone_frames, "RECORD", short)
     assert device.frames is not None
     async with device.frames.subscribe(fps=30) as frames, asyncio.timeout(BOUND):
         while len(recordings) < 3:
@@ -106,7 +106,7 @@ async def test_a_recording_that_ends_is_begun_again(
 async def test_without_a_recorder_viewers_see_captures(
     device: Sandbox, phone: PhoneSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(phone_video, "RECORD", ("screenrecord-of-old",))
+    monkeypatch.setattr(phone_frames, "RECORD", ("screenrecord-of-old",))
     assert device.frames is not None
     async with device.frames.subscribe(fps=30) as frames, asyncio.timeout(BOUND):
         frame = await anext(frames)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.hosts.qemu import QemuHost
-from vm_bridge.hosts.qemu_process import qemu_installed
-from vm_bridge.virtual.base import INSTALLED, base_made
+from vm_bridge.hosts.qemu.host import QemuHost
+from vm_bridge.hosts.qemu.virtual_machine import is_qemu_installed
+from vm_bridge.virtual.base_image import DEFAULT_DISKS_FOLDER, base_image_exists
 
 MEMORY = 512
 VIRTUAL = (pytest.mark.slow, pytest.mark.timeout(2400))
@@ -15,9 +15,9 @@ VIRTUAL = (pytest.mark.slow, pytest.mark.timeout(2400))
 
 def need_virtual() -> None:
     """Skip the test where there is no virtual machine to be had."""
-    if not qemu_installed():
+    if not is_qemu_installed():
         pytest.skip("needs QEMU: qemu-system-x86 qemu-utils")
-    if not base_made(INSTALLED):
+    if not base_image_exists(DEFAULT_DISKS_FOLDER):
         pytest.skip("needs the disk that `python -m vm_bridge.virtual` makes in some minutes")
 
 

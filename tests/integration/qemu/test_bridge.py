@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.bridge.process import bridge, settings
+from tests.integration.bridge.bridge_process import bridge, settings
 from tests.integration.qemu.machines import MEMORY, VIRTUAL, need_virtual
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import CannotRestore
-from vm_bridge.hosts.qemu import IMAGE
+from vm_bridge.hosts.qemu.host import IMAGE
 from vm_bridge.machine import Lease
-from vm_bridge.virtual.base import INSTALLED
+from vm_bridge.virtual.base_image import DEFAULT_DISKS_FOLDER
 from vocabulary.actions import OpenApp, RunCommand, TypeText
 from vocabulary.tasks import Task
 
@@ -70,7 +70,7 @@ async def test_machines_and_leases_outlive_the_bridge(environment: dict[str, str
     async with bridge(
         environment | {"PILOTHOUSE_QEMU_MEMORY": memory}, signal.SIGTERM, seconds=START_SECONDS
     ) as client:
-        assert list(INSTALLED.glob(f"states-*-{memory}-*")) == []
+        assert list(DEFAULT_DISKS_FOLDER.glob(f"states-*-{memory}-*")) == []
         assert (await client.renew(lease)).fencing_token == lease.fencing_token
         assert [machine.id for machine in await client.fleet.machines_of("episode-1")] == [lease.machine_id]
         assert "alive" in await said(client, lease, "kill -0 $(cat pid) && echo alive")

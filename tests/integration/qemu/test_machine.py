@@ -14,8 +14,8 @@ from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
 from tests.processes import commands_with
 from tests.waiting import eventually
 from vm_bridge.errors import CannotRestore
-from vm_bridge.hosts.qemu_process import BOOT_SECONDS
-from vm_bridge.hosts.qemu_sandbox import KEPT_SNAPSHOTS, QemuSandbox
+from vm_bridge.hosts.qemu.sandbox import MAX_SNAPSHOTS, QemuSandbox
+from vm_bridge.hosts.qemu.virtual_machine import BOOT_SECONDS
 from vocabulary.actions import OpenApp, ReadFile, RunCommand, TypeText, WriteFile
 from vocabulary.tasks import Task
 
@@ -88,7 +88,7 @@ async def test_windows_and_what_is_typed_in_them_come_back(sandbox: QemuSandbox)
 async def test_only_the_latest_snapshots_are_kept(sandbox: QemuSandbox) -> None:
     machine = sandbox.bind(1)
     taken = []
-    for number in range(KEPT_SNAPSHOTS + 1):
+    for number in range(MAX_SNAPSHOTS + 1):
         taken.append(await machine.snapshot())
         await machine.perform(next(commands), WriteFile(path="n.txt", text=str(number)), settle=False)
     with pytest.raises(CannotRestore):
@@ -108,15 +108,15 @@ async def test_one_that_nobody_wants_any_more_ends(tmp_path: Path) -> None:
     """As when its bridge is told to leave while it is made."""
     need_virtual()
     host = virtual_host(tmp_path)
-    trees = (await host._opened()).trees
+    sandboxes = (await host._opened()).sandboxes
     try:
         coming = asyncio.create_task(host.create("desktop-vm"))
-        await eventually(lambda: coming.done() or commands_with(f"filename={trees}/"), BOOT_SECONDS["tcg"])
+        await eventually(lambda: coming.done() or commands_with(f"filename={sandboxes}/"), BOOT_SECONDS["tcg"])
         coming.cancel()
         with pytest.raises(asyncio.CancelledError):
             await coming
-        assert commands_with(f"filename={trees}/") == []
-        assert list(trees.iterdir()) == []
+        assert commands_with(f"filename={sandboxes}/") == []
+        assert list(sandboxes.iterdir()) == []
     finally:
         await host.close()
 

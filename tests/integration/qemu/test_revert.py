@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.hosts.qemu_process import QEMU, qemu_installed
-from vm_bridge.hosts.qmp import Qmp
+from vm_bridge.hosts.qemu.qmp import QmpClient
+from vm_bridge.hosts.qemu.virtual_machine import QEMU, is_qemu_installed
 
 MEMORY, PLACE = 16 << 20, 4 << 20
 BEFORE, AFTER = b"before", b"after!"
@@ -44,7 +44,7 @@ class Standing:
 
 @pytest.fixture
 def standing(tmp_path: Path) -> Iterator[Standing]:
-    if not qemu_installed():
+    if not is_qemu_installed():
         pytest.skip("needs QEMU: qemu-system-x86 qemu-utils")
     machine = Standing(tmp_path)
     disk = tmp_path / "disk.qcow2"
@@ -65,14 +65,14 @@ def standing(tmp_path: Path) -> Iterator[Standing]:
 
 async def test_memory_is_as_it_was_and_the_machine_runs(standing: Standing) -> None:
     standing.write(BEFORE)
-    qmp = await Qmp.connect(standing.control)
+    qmp = await QmpClient.connect(standing.control)
     await qmp.do("snapshot-save", seconds=100, tag="ready", vmstate="disk", devices=["disk"])
     qmp.close()
     standing.write(AFTER)
     done = await asyncio.to_thread(standing.put_back)
     assert (done.returncode, done.stderr) == (0, "")
     assert standing.read() == BEFORE
-    qmp = await Qmp.connect(standing.control)
+    qmp = await QmpClient.connect(standing.control)
     assert (await qmp.ask("query-status"))["running"]
     qmp.close()
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
 
 

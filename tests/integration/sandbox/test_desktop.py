@@ -14,9 +14,9 @@ from pydantic import JsonValue
 
 from tests.waiting import eventually
 from vm_bridge.errors import InvalidAction, MachineGone, OutcomeUnknown
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.localsandbox import LocalSandbox
-from vm_bridge.hosts.usage import usage_of
+from vm_bridge.hosts.isolation.resource_usage import measure_usage
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Frame
 from vocabulary.actions import (
@@ -122,28 +122,28 @@ async def test_icons_open_programs_and_menus_open(desktop: LocalSandbox, machine
     closed = await do(machine, PressKeys(keys=("esc",)))
     assert closed.after.screenshot == before.screenshot
     await do(machine, DoubleClick(x=60, y=432))
-    assert await desktop.desk(1).wait_for_window("Mousepad")
+    assert await desktop.environment(1).wait_for_window("Mousepad")
 
 
 async def test_windows_are_dragged(desktop: LocalSandbox, machine: Machine) -> None:
-    desk = desktop.desk(1)
+    environment = desktop.environment(1)
     await do(machine, OpenApp(name="terminal"))
 
-    ran = await desk.run(["xwininfo", "-name", "xterm"])
+    ran = await environment.run(["xwininfo", "-name", "xterm"])
     values = [int(line.split()[-1]) for line in ran.output.splitlines() if "Absolute" in line]
     x, y = values[0] + 200, values[1] - 12
     await do(machine, Drag(start=Point(x=x, y=y), end=Point(x=x + 60, y=y + 40)))
-    ran = await desk.run(["xwininfo", "-name", "xterm"])
+    ran = await environment.run(["xwininfo", "-name", "xterm"])
     moved = [int(line.split()[-1]) for line in ran.output.splitlines() if "Absolute" in line]
     assert (moved[0] - values[0], moved[1] - values[1]) == (60, 40)
 
 
 async def test_a_key_held_during_a_drag_moves_a_window_by_its_inside(desktop: LocalSandbox, machine: Machine) -> None:
-    desk = desktop.desk(1)
+    environment = desktop.environment(1)
     await do(machine, OpenApp(name="terminal"))
 
     async def place() -> tuple[int, int]:
-        ran = await desk.run(["xwininfo", "-name", "xterm"])
+        ran = await environment.run(["xwininfo", "-name", "xterm"])
         x, y = (int(line.split()[-1]) for line in ran.output.splitlines() if "Absolute" in line)
         return x, y
 
@@ -191,7 +191,7 @@ async def test_hurry_cuts_a_settle_short(machine: Machine) -> None:
     await do(machine, OpenApp(name="terminal"))
     act = asyncio.create_task(do(machine, TypeText(text="sleep 2.5; echo done\n")))
     while not act.done():
-        await machine.hurry()
+        await machine.skip_settle()
         await asyncio.sleep(0.02)
     assert (await act).after.rest == "hurried"
 
@@ -199,7 +199,7 @@ async def test_hurry_cuts_a_settle_short(machine: Machine) -> None:
 async def test_hurry_ends_a_wait(machine: Machine) -> None:
     act = asyncio.create_task(do(machine, Wait(seconds=60)))
     while not act.done():
-        await machine.hurry()
+        await machine.skip_settle()
         await asyncio.sleep(0.02)
     assert (await act).error is None
 
@@ -208,14 +208,14 @@ async def test_a_child_that_works_later_is_waited_for(desktop: LocalSandbox, mac
     await do(machine, OpenApp(name="terminal"))
     done = await do(machine, TypeText(text="sleep 1.5; echo late > late.txt\n"))
     assert done.after.rest == "rested"
-    assert await desktop.desk(1).read("late.txt") == "late\n"
+    assert await desktop.environment(1).read("late.txt") == "late\n"
 
 
 async def test_a_guest_killed_during_an_act(desktop: LocalSandbox, machine: Machine) -> None:
-    programs = usage_of(desktop.tree.first.pid).processes
+    programs = measure_usage(desktop.tree.first.pid).processes
     act = asyncio.create_task(machine.perform("desktop-killed", RunCommand(command="sleep 30")))
     guest = guest_pid(desktop)
-    await eventually(lambda: usage_of(desktop.tree.first.pid).processes > programs)
+    await eventually(lambda: measure_usage(desktop.tree.first.pid).processes > programs)
     os.kill(guest, signal.SIGKILL)
     with pytest.raises(OutcomeUnknown):
         await act

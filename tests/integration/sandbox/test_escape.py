@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import RunCommand
 
@@ -49,7 +49,7 @@ async def run(machine: Machine, command: str, *, timeout: float = 20) -> str:
 
 
 async def connect(machine: Machine, desktop: LocalSandbox, *address: str) -> str:
-    ran = await desktop.desk(1).run(["python3", "-c", CONNECT, *address])
+    ran = await desktop.environment(1).run(["python3", "-c", CONNECT, *address])
     return ran.output
 
 
@@ -116,7 +116,7 @@ async def test_the_system_is_read_only_and_rights_stay_away(machine: Machine) ->
 
 
 async def test_the_guest_cannot_be_read_or_stopped_from_inside(machine: Machine) -> None:
-    finder = "guest=$(grep -la vm_bridge.guest.main /proc/[0-9]*/cmdline | cut -d/ -f3 | sort -n | sed -n 2p)"
+    finder = "guest=$(grep -la vm_bridge.guest.linux.main /proc/[0-9]*/cmdline | cut -d/ -f3 | sort -n | sed -n 2p)"
     told = await run(
         machine, f"{finder}; head -c 10 /proc/$guest/mem /proc/$guest/environ 2>&1; ls /proc/$guest/cwd/ 2>&1"
     )
@@ -133,7 +133,7 @@ async def test_the_guest_takes_no_calls_from_inside(machine: Machine, desktop: L
 
 
 async def test_a_fork_bomb_stays_inside(desktop: LocalSandbox, machine: Machine) -> None:
-    ran = await desktop.desk(1).run(["python3", "-c", FORKS])
+    ran = await desktop.environment(1).run(["python3", "-c", FORKS])
     assert 100 < int(ran.output) < 900
     assert (await desktop.usage()).processes < 1000
     assert await desktop.healthy()

@@ -8,7 +8,7 @@ from uuid import uuid4
 import numpy as np
 
 from tests.waiting import eventually
-from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Frame
 from vocabulary.actions import OpenApp, TypeText

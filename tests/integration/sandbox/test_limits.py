@@ -13,9 +13,9 @@ import pytest_asyncio
 
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.firstprocess import FirstProcess
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.isolation.init_process import InitProcess
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.hosts.users import user_free
 from vocabulary.actions import RunCommand
 
@@ -124,13 +124,13 @@ async def test_groups_go_with_the_sandbox(small: LocalSandbox) -> None:
 
 async def test_a_guest_that_hangs_is_found_and_replaced(desktop: LocalSandbox) -> None:
     first = desktop.tree.first.pid
-    guest = FirstProcess(children(first)[0])
+    guest = InitProcess(children(first)[0])
     os.kill(guest.pid, signal.SIGSTOP)
     assert not await desktop.healthy()
     await desktop.reset()
     assert await desktop.healthy()
     with pytest.raises(MachineGone):
-        FirstProcess(guest.pid, guest.began)
+        InitProcess(guest.pid, guest.began)
     guest.close()
 
 

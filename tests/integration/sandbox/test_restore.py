@@ -6,8 +6,8 @@ import itertools
 import pytest
 
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
-from vm_bridge.hosts.firstprocess import FirstProcess
-from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.isolation.init_process import InitProcess
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import Action, OpenApp, ReadFile, RunCommand, TypeText
 from vocabulary.observations import Transition
@@ -37,7 +37,7 @@ async def test_windows_and_what_is_typed_in_them_come_back(desktop: LocalSandbox
     assert seen.screenshot == typed.after.screenshot
     assert (await do(machine, ReadFile(path="note.txt"))).after.text == "first\n"
     with pytest.raises(MachineGone):
-        FirstProcess(old.pid, old.began)
+        InitProcess(old.pid, old.began)
     assert desktop.vnc_socket is not None
     assert desktop.vnc_socket.is_socket()
 

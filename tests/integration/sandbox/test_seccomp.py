@@ -5,9 +5,9 @@ import json
 
 import pyseccomp
 
-from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.isolation.seccomp import DENIED_SYSCALLS
+from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.machine import Machine
-from vm_bridge.seccomp import REFUSED
 from vocabulary.actions import RunCommand
 
 numbers = itertools.count()
@@ -87,7 +87,7 @@ async def run(machine: Machine, program: str, *arguments: str) -> str:
 
 
 async def test_parts_of_the_kernel_that_no_program_needs_are_refused(machine: Machine) -> None:
-    calls = numbers_of(REFUSED)
+    calls = numbers_of(DENIED_SYSCALLS)
     assert len(calls) >= 40
     told = json.loads(await run(machine, TRY, json.dumps(calls), json.dumps(SOCKETS)))
     assert len(told) == len(calls) + len(SOCKETS) + 2

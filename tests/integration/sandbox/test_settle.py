@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import simplejpeg
 
-from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import Click, PressKeys, RightClick, RunCommand, TypeText
 from vocabulary.observations import Observation, Transition
@@ -30,12 +30,12 @@ async def grey(machine: Machine, seen: Observation, x: int, y: int) -> int:
 async def open_window(desktop: LocalSandbox, *arguments: str) -> tuple[Machine, Click]:
     """Start the program and give a click on it; its left half lies left of the click."""
     machine = desktop.bind(1)
-    desk = desktop.desk(1)
-    await desk.write("redrawing.py", PROGRAM)
-    await desk.start(["python3", "redrawing.py", *arguments])
-    assert await desk.wait_for_window("redrawing")
+    environment = desktop.environment(1)
+    await environment.write("redrawing.py", PROGRAM)
+    await environment.start(["python3", "redrawing.py", *arguments])
+    assert await environment.wait_for_window("redrawing")
     await machine.observe(settle=True)
-    found = await desk.run(["xwininfo", "-name", "redrawing"])
+    found = await environment.run(["xwininfo", "-name", "redrawing"])
     place = {
         key.strip(): value.strip() for key, _, value in (line.partition(":") for line in found.output.splitlines())
     }

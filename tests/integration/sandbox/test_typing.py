@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import OpenApp, PressKeys, ReadFile, TypeText
 
@@ -28,21 +28,21 @@ async def do(machine: Machine, *actions: TypeText | PressKeys | OpenApp) -> None
 
 @pytest.mark.parametrize("name", TEXTS)
 async def test_typed_into_the_editor(desktop: LocalSandbox, machine: Machine, name: str) -> None:
-    desk = desktop.desk(1)
-    await desk.write("typed.txt", "")
-    await desk.start(["mousepad", "typed.txt"])
-    assert await desk.wait_for_window("typed.txt")
+    environment = desktop.environment(1)
+    await environment.write("typed.txt", "")
+    await environment.start(["mousepad", "typed.txt"])
+    assert await environment.wait_for_window("typed.txt")
     await machine.observe(settle=True)
     await do(machine, TypeText(text=TEXTS[name]), PressKeys(keys=("ctrl", "s")))
-    assert await desk.read("typed.txt") == TEXTS[name]
+    assert await environment.read("typed.txt") == TEXTS[name]
 
 
 @pytest.mark.parametrize("name", ["ascii", "latin", "chinese", "mixed"])
 async def test_typed_into_the_terminal(desktop: LocalSandbox, machine: Machine, name: str) -> None:
-    desk = desktop.desk(1)
+    environment = desktop.environment(1)
     await do(machine, OpenApp(name="terminal"), TypeText(text="cat > typed.txt\n"))
     await do(machine, TypeText(text=TEXTS[name] + "\n"), PressKeys(keys=("ctrl", "d")))
-    assert await desk.read("typed.txt") == TEXTS[name] + "\n"
+    assert await environment.read("typed.txt") == TEXTS[name] + "\n"
 
 
 async def test_keys_a_keyboard_shifts_for(desktop: LocalSandbox, machine: Machine) -> None:

@@ -14,9 +14,9 @@ from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from annotation_app.operations.stack import ROOT
 from benchmarks.parts.servers.environment import EnvironmentUnavailable
 from benchmarks.parts.servers.starting import trainer_server, vllm_server
-from trainer.nano.asking import KINDS
-from trainer.nano.screens import Screen, Widget, screen_draw
-from trainer.nano.sentences import asked
+from trainer.nano.prompts import KINDS
+from trainer.nano.synthetic.instructions import request_widget
+from trainer.nano.synthetic.screens import Screen, Widget, draw_screen
 from vocabulary.actions import Action, Click
 from vocabulary.blobs import BlobRef
 from vocabulary.memory import Budget
@@ -47,9 +47,9 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, s
 def drawn(seed: int) -> tuple[Screen, Widget, str]:
     """A screen of words that training keeps away from, and what is asked for on it."""
     random = Random(f"served {seed}")
-    screen = screen_draw(random, page=(320, 240), dense=False, kept=True)
+    screen = draw_screen(random, page=(320, 240), dense=False, held_out=True)
     widget = random.choice(screen.widgets)
-    return screen, widget, asked(random, widget).sentence
+    return screen, widget, request_widget(random, widget).sentence
 
 
 async def said(url: str, screen: Screen, instruction: str) -> Action | None:

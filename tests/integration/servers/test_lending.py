@@ -6,17 +6,23 @@ from pathlib import Path
 import httpx
 import pytest
 
-from annotation_app.flywheel.programs import Programs, held
-from annotation_app.flywheel.recipe import Serving
-from annotation_app.flywheel.serving import ServingRefused, ServingTaken, served, weights_expect, weights_give
+from annotation_app.flywheel.model_servers import (
+    ServingRefused,
+    ServingTaken,
+    serve_weights,
+    weights_load,
+    weights_verify,
+)
+from annotation_app.flywheel.programs import ProgramRunner, turn_lock
+from annotation_app.flywheel.recipe import ServingSettings
 from benchmarks.parts.servers.starting import Server
 
 
 @pytest.fixture
-def programs(tmp_path: Path) -> Iterator[Programs]:
-    with held(tmp_path / "turn") as lock:
+def programs(tmp_path: Path) -> Iterator[ProgramRunner]:
+    with turn_lock(tmp_path / "turn") as lock:
         assert lock is not None
-        yield Programs(lock, lambda: True, {})
+        yield ProgramRunner(lock, lambda: True, {})
 
 
 def said(url: str, model: str) -> str:
@@ -27,28 +33,28 @@ def said(url: str, model: str) -> str:
 
 
 def test_each_side_answers_with_its_own_weights(
-    server: Server, checkpoint: Path, other_checkpoint: Path, programs: Programs, tmp_path: Path
+    server: Server, checkpoint: Path, other_checkpoint: Path, programs: ProgramRunner, tmp_path: Path
 ) -> None:
-    log, serving = tmp_path / "serve.log", Serving(url=f"{server.url}/v1", model="tiny")
+    log, serving = tmp_path / "serve.log", ServingSettings(url=f"{server.url}/v1", model="tiny")
     words, tried = dict[str, list[str]](), tmp_path / "tried"
     try:
         for version, weights in (("one", checkpoint), ("two", other_checkpoint), ("one", checkpoint)):
-            with served(
+            with serve_weights(
                 programs, weights, name="nano", version=version, threads=1, log=log, serving=serving
             ) as answering:
                 assert answering.model == "tiny"
                 words.setdefault(version, []).append(said(answering.url, answering.model))
-            weights_expect(programs, serving.url, version, tried, log=log)
+            weights_verify(programs, serving.url, version, tried, log=log)
         assert words["one"][0] == words["one"][1] != words["two"][0]
 
         broken = tmp_path / "broken"
         broken.mkdir()
         with pytest.raises(ServingRefused, match="/collective_rpc"):
-            weights_give(programs, serving.url, broken, "broken", log=log)
+            weights_load(programs, serving.url, broken, "broken", log=log)
         tried.mkdir()
         with pytest.raises(ServingTaken, match="'one', not 'two'"):
-            weights_expect(programs, serving.url, "two", tried, log=log)
+            weights_verify(programs, serving.url, "two", tried, log=log)
         assert not tried.exists()
     finally:
-        weights_give(programs, server.url, checkpoint, "one", log=log)
+        weights_load(programs, server.url, checkpoint, "one", log=log)
     assert said(f"{server.url}/v1", "tiny") == words["one"][0], "it goes on with what it had"

@@ -20,9 +20,9 @@ from tests.integration.bridge.conftest import (
     private_redis,
 )
 from tests.waiting import wait_until
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.tickets import StreamKind, TicketClaim, mint_ticket
 from vm_bridge.machine import Lease
-from vm_bridge.tickets import StreamKind, TicketClaim, mint
 
 __all__ = ["bridge", "bridge_redis", "bridge_settings", "client", "fake_host", "private_redis"]
 
@@ -66,7 +66,7 @@ def ticket(lease: Lease) -> Callable[[StreamKind], str]:
     def fresh(kind: StreamKind) -> str:
         token = lease.fencing_token
         claim = TicketClaim(kind=kind, user="1", episode="e", machine_id=lease.machine_id, fencing_token=token)
-        return mint(SECRET, claim)
+        return mint_ticket(SECRET, claim)
 
     return fresh
 

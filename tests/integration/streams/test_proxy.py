@@ -10,7 +10,7 @@ from tests.integration.bridge.conftest import RunningBridge
 from tests.integration.streams.conftest import CHROMIUM, FLAGS, Proxy
 from tests.integration.streams.test_stills import Parts, stills
 from tests.integration.streams.test_webrtc import GREEN, Ticket, paint, shows, watch
-from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.simulators.fake.sandbox import FakeHost
 
 WATCH = (Path(__file__).parent / "watch.js").read_text()
 

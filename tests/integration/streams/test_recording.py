@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from tests.integration.bridge.conftest import RunningBridge
-from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.wire import Recording
 from vm_bridge.errors import StaleLease, UnknownRecording
 from vm_bridge.machine import Lease
-from vm_bridge.wire import Recording
+from vm_bridge.simulators.fake.sandbox import FakeHost
 
 BOUND = 15.0
 
@@ -38,39 +38,39 @@ async def ended(client: BridgeClient, bridge: RunningBridge, key: str) -> Record
 async def test_the_end_of_the_lease_ends_the_recording(
     bridge: RunningBridge, client: BridgeClient, lease: Lease, fake_host: FakeHost
 ) -> None:
-    begun = await client.record_start(lease)
+    begun = await client.start_recording(lease)
     assert (begun.running, begun.machine_id) == (True, lease.machine_id)
-    assert (await client.record_start(lease)).id == begun.id
+    assert (await client.start_recording(lease)).id == begun.id
     await recording_when(client, bridge, begun.id, lambda recording: recording.parts)
     await client.release(lease)
     recording = await ended(client, bridge, begun.id)
     (part,) = recording.parts
-    data = await client.recording_part(bridge.url, begun.id, part.number)
+    data = await client.get_recording_part(bridge.url, begun.id, part.number)
     assert len(data) == part.size
     with av.open(BytesIO(data), "r") as file:
         assert next((frame.width, frame.height) for frame in file.decode(video=0)) == (1280, 720)
-    await client.recording_forget(bridge.url, begun.id)
+    await client.delete_recording(bridge.url, begun.id)
     with pytest.raises(UnknownRecording):
         await client.recording(bridge.url, begun.id)
 
 
 async def test_it_can_be_stopped_before_and_that_is_idempotent(client: BridgeClient, lease: Lease) -> None:
-    begun = await client.record_start(lease)
-    stopped = await client.record_stop(lease)
+    begun = await client.start_recording(lease)
+    stopped = await client.stop_recording(lease)
     assert stopped is not None
     assert (stopped.id, stopped.running) == (begun.id, False)
-    assert await client.record_stop(lease) is None
+    assert await client.stop_recording(lease) is None
 
 
 async def test_only_the_holder_records(client: BridgeClient, lease: Lease) -> None:
     await client.release(lease)
     with pytest.raises(StaleLease):
-        await client.record_start(lease)
+        await client.start_recording(lease)
 
 
 @pytest.mark.parametrize("path", ["v1/recordings/{key}", "v1/recordings/{key}/parts/0"])
 async def test_a_stranger_sees_nothing(bridge: RunningBridge, client: BridgeClient, lease: Lease, path: str) -> None:
-    key = (await client.record_start(lease)).id
+    key = (await client.start_recording(lease)).id
     async with httpx.AsyncClient(base_url=bridge.url) as stranger:
         answer = await stranger.get(path.format(key=key))
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")

@@ -17,8 +17,8 @@ from playwright.async_api import Page
 from annotation_app.operations.ports import free_port
 from tests.integration.streams.test_webrtc import RED, Ticket, paint, shows, watch
 from tests.waiting import eventually, wait_until
-from vm_bridge.drivers.fake import FakeHost
-from vm_bridge.ice import IceServer, ice_passes
+from vm_bridge.ice import IceServer, with_credentials
+from vm_bridge.simulators.fake.sandbox import FakeHost
 from vm_bridge.streams.h264 import H264Encoder
 
 SHARED = "known to coturn and the bridge"
@@ -34,7 +34,7 @@ class Relay:
     def passes(self, secret: str = SHARED) -> list[dict[str, Any]]:
         """What a browser is told of it."""
         server = self.server.model_copy(update={"secret": secret})
-        return [one.model_dump(exclude_none=True) for one in ice_passes([server], "ada")]
+        return [one.model_dump(exclude_none=True) for one in with_credentials([server], "ada")]
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from PIL import Image
 
 from tests.integration.bridge.conftest import RunningBridge
 from tests.waiting import eventually
-from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.tickets import StreamKind
 from vm_bridge.machine import Lease
-from vm_bridge.tickets import StreamKind
+from vm_bridge.simulators.fake.sandbox import FakeHost
 
 Ticket = Callable[[StreamKind], str]
 

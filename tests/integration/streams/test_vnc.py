@@ -18,15 +18,15 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 from Xlib.display import Display
 
-from tests.integration.bridge.conftest import SECRET, Shelf, leases, redis, shelf
+from tests.integration.bridge.conftest import SECRET, FakeInventory, fake_inventory, leases, redis
 from tests.integration.streams.conftest import Proxy
 from tests.waiting import wait_until
-from vm_bridge.drivers.fake import FakeSandbox
-from vm_bridge.ledger.leases import Ask, Leases
+from vm_bridge.api.tickets import StreamKind, TicketClaim, mint_ticket
+from vm_bridge.leases.store import ClaimRequest, LeaseStore
 from vm_bridge.machine import Lease
-from vm_bridge.tickets import StreamKind, TicketClaim, mint
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
-__all__ = ["leases", "redis", "shelf"]
+__all__ = ["fake_inventory", "leases", "redis"]
 
 ORIGIN = "http://desk.example"
 Ticket = Callable[[StreamKind], str]
@@ -117,12 +117,12 @@ def _listens(port: int) -> bool:
 
 
 @pytest.fixture
-async def lease(shelf: Shelf, leases: Leases, desktop: Desktop) -> Lease:
+async def lease(fake_inventory: FakeInventory, leases: LeaseStore, desktop: Desktop) -> Lease:
     """A lease on that desktop."""
     sandbox = FakeSandbox("desktop", name="m-1")
     sandbox.vnc_socket = desktop.rfb_socket
-    await shelf.shelves.shelve(sandbox, above=0)
-    lease = await leases.claim(Ask("request-1", "desktop", "h"))
+    await fake_inventory.inventory.add_free_machine(sandbox, above=0)
+    lease = await leases.claim(ClaimRequest("request-1", "desktop", "h"))
     assert isinstance(lease, Lease)
     return lease
 
@@ -131,7 +131,7 @@ async def lease(shelf: Shelf, leases: Leases, desktop: Desktop) -> Lease:
 def ticket(lease: Lease) -> Ticket:
     def fresh(kind: StreamKind) -> str:
         bound = TicketClaim(kind=kind, user="1", episode="e", machine_id="m-1", fencing_token=lease.fencing_token)
-        return mint(SECRET, bound)
+        return mint_ticket(SECRET, bound)
 
     return fresh
 
@@ -256,13 +256,18 @@ async def test_a_forged_or_foreign_ticket_opens_none(gateway: RunningGateway, ti
 
 
 async def test_a_socket_of_another_s_is_not_led_to(
-    gateway: RunningGateway, ticket: Ticket, desktop: Desktop, shelf: Shelf, lease: Lease, tmp_path: Path
+    gateway: RunningGateway,
+    ticket: Ticket,
+    desktop: Desktop,
+    fake_inventory: FakeInventory,
+    lease: Lease,
+    tmp_path: Path,
 ) -> None:
     """A host's own link is followed; one that programs in the machine put where it leads is not."""
     sandbox = FakeSandbox("desktop", name=lease.machine_id)
     sandbox.vnc_socket = tmp_path / "machine"
     sandbox.vnc_socket.symlink_to(desktop.rfb_socket)
-    await shelf.shelves.adopt(sandbox)
+    await fake_inventory.inventory.adopt(sandbox)
     with watching(gateway, ticket("vnc")) as viewer:
         assert viewer.greet() == (640, 480)
     sandbox.vnc_socket.unlink()
@@ -278,7 +283,7 @@ async def test_a_page_of_another_origin_is_refused(gateway: RunningGateway, tick
         pass
 
 
-async def test_the_end_of_the_lease_ends_the_connection(viewer: Viewer, leases: Leases, lease: Lease) -> None:
+async def test_the_end_of_the_lease_ends_the_connection(viewer: Viewer, leases: LeaseStore, lease: Lease) -> None:
     viewer.greet()
     await leases.release("m-1", lease.fencing_token)
     with pytest.raises(Closed, match="ended"):

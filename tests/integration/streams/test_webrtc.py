@@ -8,11 +8,11 @@ import pytest
 from playwright.async_api import Page
 
 from tests.waiting import eventually
-from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake import FakeHost
-from vm_bridge.drivers.fake_screen import FakeScreen
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.tickets import StreamKind
 from vm_bridge.machine import Lease
-from vm_bridge.tickets import StreamKind
+from vm_bridge.simulators.fake.sandbox import FakeHost
+from vm_bridge.simulators.fake.screen import FakeScreen
 
 Ticket = Callable[[StreamKind], str]
 WATCH = (Path(__file__).parent / "watch.js").read_text()

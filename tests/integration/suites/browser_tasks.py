@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 import annotation_app.demo
-from vm_bridge.suites.bundled import WEB_SUITES
+from vm_bridge.suites.registry import WEB_SUITES
 from vm_bridge.suites.web import DRILLS, GAMES, SITES
 from vocabulary.tasks import Task
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.async_api import CDPSession, Page, ViewportSize, async_playwright
 
 from vm_bridge.images.build import IMAGES
-from vm_bridge.suites.phone.errand import Deed, Touch
+from vm_bridge.suites.phone.task import TaskAction, Touch
 from vm_bridge.suites.phone.world import World
 from vocabulary.actions import Action, Click, Drag, Finish, LongPress, OpenApp, Point, PressBack, PressHome, TypeText
 
@@ -49,15 +49,15 @@ class Phone:
             assert reply.status == 204, await reply.text()
         await self.page.wait_for_selector(".app")
 
-    async def action_of(self, deed: Deed) -> Action:
+    async def action_of(self, action: TaskAction) -> Action:
         """The deed as an action at the place where the screen has it now."""
-        if not isinstance(deed, Touch):
-            return deed
-        found = await self.page.wait_for_function(FIND, arg=deed.label, timeout=BOUND_MS)
-        x, y = await found.json_value()
-        if deed.how == "hold":
+        if not isinstance(action, Touch):
+            return action
+        verifier_result = await self.page.wait_for_function(FIND, arg=action.label, timeout=BOUND_MS)
+        x, y = await verifier_result.json_value()
+        if action.how == "hold":
             return LongPress(x=x, y=y)
-        if deed.how == "swipe":
+        if action.how == "swipe":
             return Drag(start=Point(x=x + 120, y=y), end=Point(x=x - 120, y=y))
         return Click(x=x, y=y)
 

@@ -14,9 +14,9 @@ import annotation_app.demo
 from agent_backend.scripted.__main__ import PHONE
 from agent_backend.scripted.script import Line, Script, Stage
 from tests.integration.suites.phone import APPS, SCREEN, Phone, phone_opened
-from vm_bridge.suites.phone.errand import Move, Touch
-from vm_bridge.suites.phone.suite import MAKERS, PhoneSuite, errand_make
-from vm_bridge.suites.phone.world import world_make
+from vm_bridge.suites.phone.suite import MAKERS, PhoneSuite, make_phone_task
+from vm_bridge.suites.phone.task import ExpertStep, Touch
+from vm_bridge.suites.phone.world import make_world
 from vocabulary.actions import Action, OpenApp, TypeText
 from vocabulary.dialect import Screen
 from vocabulary.tasks import Task
@@ -28,40 +28,40 @@ DEMO = Path(annotation_app.demo.__file__).with_name("phone.json")
 
 async def script_record(phone: Phone, name: str) -> Script:
     """The script of a task, found by doing it."""
-    errand = errand_make(name, 0)
-    await phone.load(errand.world)
+    phone_task = make_phone_task(name, 0)
+    await phone.load(phone_task.world)
     stages = []
-    for move in errand.moves:
+    for move in phone_task.expert_steps:
         stages.append(await _stage(phone, move))
         await phone.perform(stages[-1].lines[0].action)
     size = Screen(width=SCREEN["width"], height=SCREEN["height"])
-    return Script(task=name, instruction=errand.instruction, screen=size, stages=tuple(stages))
+    return Script(task=name, instruction=phone_task.instruction, screen=size, stages=tuple(stages))
 
 
-async def _stage(phone: Phone, move: Move) -> Stage:
-    action = await phone.action_of(move.deed)
+async def _stage(phone: Phone, move: ExpertStep) -> Stage:
+    action = await phone.action_of(move.action)
     lines = [Line(thought=move.thought, action=action)]
-    if move.wrong is not None:
+    if move.mistake is not None:
         lines = [
-            lines[0].model_copy(update={"weight": 1 - move.wrong.weight}),
+            lines[0].model_copy(update={"weight": 1 - move.mistake.weight}),
             Line(
-                thought=move.wrong.thought,
-                action=await phone.action_of(move.wrong.deed),
-                weight=move.wrong.weight,
+                thought=move.mistake.thought,
+                action=await phone.action_of(move.mistake.action),
+                weight=move.mistake.weight,
                 mistake=True,
             ),
         ]
-    any_text = isinstance(action, TypeText) and move.wrong is None
+    any_text = isinstance(action, TypeText) and move.mistake is None
     return Stage(lines=tuple(lines), also=await _ways_round(phone, move), typed=any_text)
 
 
-async def _ways_round(phone: Phone, move: Move) -> tuple[Action, ...]:
+async def _ways_round(phone: Phone, move: ExpertStep) -> tuple[Action, ...]:
     """At the home screen an app is opened by its name as well as by its picture."""
     if not phone.page.url.endswith("/launcher/"):
         return ()
-    if isinstance(move.deed, OpenApp):
-        return (await phone.action_of(Touch(move.deed.name)),)
-    return (OpenApp(name=move.deed.label),) if isinstance(move.deed, Touch) else ()
+    if isinstance(move.action, OpenApp):
+        return (await phone.action_of(Touch(move.action.name)),)
+    return (OpenApp(name=move.action.label),) if isinstance(move.action, Touch) else ()
 
 
 async def _main() -> None:
@@ -70,7 +70,7 @@ async def _main() -> None:
             scripts = [await script_record(phone, name) for name in MAKERS]
     _write(PHONE, SCRIPTS.dump_json(scripts, indent=1))
     _write(DEMO, TASKS.dump_json(PhoneSuite().tasks, indent=1))
-    _write(APPS / "start.json", json.dumps(world_make(0), ensure_ascii=False, indent=1).encode())
+    _write(APPS / "start.json", json.dumps(make_world(0), ensure_ascii=False, indent=1).encode())
 
 
 def _write(path: Path, text: bytes) -> None:

@@ -12,8 +12,8 @@ from tests.integration.suites.phone import Phone, phone_opened
 from tests.integration.suites.phone_scripts import script_record
 from tests.waiting import eventually
 from vm_bridge.errors import UnknownTask
-from vm_bridge.suites.phone.errand import Errand
-from vm_bridge.suites.phone.suite import MAKERS, errand_make, judge, task_make
+from vm_bridge.suites.phone.suite import MAKERS, judge, make_phone_task, make_task
+from vm_bridge.suites.phone.task import PhoneTask
 from vocabulary.actions import Finish
 from vocabulary.equivalence import equivalent
 
@@ -31,15 +31,15 @@ async def phone(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Phone
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", MAKERS)
 async def test_the_moves_solve_a_task_of_another_seed_and_nothing_done_does_not(phone: Phone, name: str) -> None:
-    errand = errand_make(name, 1)
-    await phone.load(errand.world)
-    assert judge(errand, phone.world(), "").success is False
+    phone_task = make_phone_task(name, 1)
+    await phone.load(phone_task.world)
+    assert judge(phone_task, phone.world(), "").success is False
     answer = ""
-    for move in errand.moves:
-        action = await phone.action_of(move.deed)
+    for move in phone_task.expert_steps:
+        action = await phone.action_of(move.action)
         await phone.perform(action)
         answer = action.answer if isinstance(action, Finish) else answer
-    await _solved(phone, errand, answer)
+    await _solved(phone, phone_task, answer)
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -55,20 +55,20 @@ async def test_the_script_is_what_the_apps_ask_for_and_solves_the_task(phone: Ph
         )
     last = now.stages[-1].lines[0].action
     assert isinstance(last, Finish)
-    await _solved(phone, errand_make(name, 0), last.answer)
+    await _solved(phone, make_phone_task(name, 0), last.answer)
 
 
-async def _solved(phone: Phone, errand: Errand, answer: str) -> None:
+async def _solved(phone: Phone, phone_task: PhoneTask, answer: str) -> None:
     with contextlib.suppress(AssertionError):
-        await eventually(lambda: judge(errand, phone.world(), answer).success, limit=3.0)
-    assert judge(errand, phone.world(), answer).reason == ""
+        await eventually(lambda: judge(phone_task, phone.world(), answer).success, limit=3.0)
+    assert judge(phone_task, phone.world(), answer).reason == ""
 
 
 def test_seeds_make_different_tasks_and_the_same_seed_the_same_one() -> None:
-    assert task_make("reply", 7) == task_make("reply", 7)
-    assert len({task_make("order", seed).instruction for seed in range(12)}) > 4
+    assert make_task("reply", 7) == make_task("reply", 7)
+    assert len({make_task("order", seed).instruction for seed in range(12)}) > 4
 
 
 def test_an_unknown_task_is_refused() -> None:
     with pytest.raises(UnknownTask):
-        task_make("../dark_mode")
+        make_task("../dark_mode")

@@ -10,11 +10,11 @@ import pytest_asyncio
 
 from tests.integration.suites.phone import Phone, apps_served, phone_opened
 from tests.waiting import eventually
-from vm_bridge.suites.phone.errand import Touch
-from vm_bridge.suites.phone.world import world_make
+from vm_bridge.suites.phone.task import Touch
+from vm_bridge.suites.phone.world import make_world
 from vocabulary.actions import OpenApp, PressBack, TypeText
 
-WORLD = world_make(5)
+WORLD = make_world(5)
 
 
 @pytest.fixture

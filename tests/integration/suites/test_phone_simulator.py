@@ -9,11 +9,11 @@ import pytest_asyncio
 
 from agent_backend.scripted.__main__ import PHONE
 from agent_backend.scripted.script import Script, scripts_load
-from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.phone import PhoneHost
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.phone.simulated import PhoneHost
 from vm_bridge.sandbox import Sandbox
-from vm_bridge.suites.bundled import SUITES
-from vm_bridge.suites.phone.suite import task_make
+from vm_bridge.suites.phone.suite import make_task
+from vm_bridge.suites.registry import SUITES
 from vocabulary.actions import Finish
 
 pytestmark = [
@@ -36,7 +36,7 @@ async def simulator(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[S
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.task)
 async def test_right_lines_solve_the_task_and_only_they(simulator: Sandbox, script: Script) -> None:
     machine = simulator.bind(1)
-    seen = await machine.prepare(task_make(script.task))
+    seen = await machine.prepare(make_task(script.task))
     assert (seen.width, seen.height) == (script.screen.width, script.screen.height)
     assert (await machine.evaluate()).success is False
     answer = ""

@@ -12,9 +12,9 @@ import annotation_app.demo
 from agent_backend.scripted.__main__ import DESKTOP, TERMINAL
 from agent_backend.scripted.script import Script, scripts_load
 from vm_bridge.errors import UnknownTask
-from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.machine import Machine
-from vm_bridge.suites.bundled import SUITES, suite_named
+from vm_bridge.suites.registry import SUITES, get_suite
 from vocabulary.actions import Finish
 from vocabulary.tasks import Task
 
@@ -30,7 +30,7 @@ class Bundle:
     demo: str
 
     def task(self, name: str) -> Task:
-        return next(task for task in suite_named(self.suite).tasks if task.name == name)
+        return next(task for task in get_suite(self.suite).tasks if task.name == name)
 
 
 BUNDLES = (
@@ -58,7 +58,7 @@ async def machine(request: pytest.FixtureRequest, host: LocalHost) -> AsyncItera
 
 @pytest.mark.parametrize("bundle", BUNDLES, ids=lambda bundle: bundle.suite)
 def test_every_task_has_a_script_with_its_very_instruction(bundle: Bundle) -> None:
-    assert {task.name: task.instruction for task in suite_named(bundle.suite).tasks} == {
+    assert {task.name: task.instruction for task in get_suite(bundle.suite).tasks} == {
         script.task: script.instruction for script in bundle.scripts
     }
 
@@ -66,12 +66,12 @@ def test_every_task_has_a_script_with_its_very_instruction(bundle: Bundle) -> No
 @pytest.mark.parametrize("bundle", BUNDLES, ids=lambda bundle: bundle.suite)
 def test_the_demo_loads_these_very_tasks(bundle: Bundle) -> None:
     loaded = TypeAdapter(tuple[Task, ...]).validate_json((DEMO / bundle.demo).read_bytes())
-    assert loaded == suite_named(bundle.suite).tasks
+    assert loaded == get_suite(bundle.suite).tasks
 
 
 def test_an_unknown_suite_is_refused() -> None:
     with pytest.raises(UnknownTask):
-        suite_named("../desktop")
+        get_suite("../desktop")
 
 
 @pytest.mark.asyncio(loop_scope="module")

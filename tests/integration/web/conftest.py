@@ -25,18 +25,18 @@ from annotation_app.accounts.services import user_ensure
 from annotation_app.asgi import application
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.services import episode_next
-from annotation_app.live.registry import registry
-from annotation_app.live.threads import THREADS, WORKERS, in_database
+from annotation_app.live.db_threads import DB_THREAD_COUNT, DB_THREADS, run_in_db_thread
+from annotation_app.live.rooms import registry
 from annotation_app.policies.services import policy_ensure
 from annotation_app.settings.base import CACHES
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure, tasks_add
 from tests.integration.bridge import conftest as bridge_fixtures
-from tests.integration.web.reloadable import Reloadable, reloadable
+from tests.integration.web.reloadable_model_server import ReloadableModelServer, reloadable
 from tests.waiting import eventually
-from vm_bridge.__main__ import bridge_app
+from vm_bridge.__main__ import create_bridge_app
 from vm_bridge.config import Config
-from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.simulators.fake.sandbox import FakeHost
 from vocabulary.actions import Click, Finish, TypeText
 from vocabulary.dialects import dialect_named
 from vocabulary.tasks import Task
@@ -132,7 +132,7 @@ def admin(committed: World) -> User:
 
 
 @pytest.fixture
-def model() -> Iterator[Reloadable]:
+def model() -> Iterator[ReloadableModelServer]:
     """A server of models that takes other weights."""
     with reloadable() as running:
         yield running
@@ -170,21 +170,21 @@ class Stack:
     bridge_url: str
     model_url: str
     host: FakeHost
-    desks: list["Desk"]
+    desks: list["EpisodeSocket"]
 
     async def episode(self, user: User | None = None) -> Episode:
         """An episode claimed for this person (Ada)."""
-        claimed: Episode | None = await in_database(episode_next, user=user or self.world.ada)
+        claimed: Episode | None = await run_in_db_thread(episode_next, user=user or self.world.ada)
         assert claimed is not None
         return claimed
 
-    async def desk(self, episode: Episode, user: User | None = None) -> "Desk":
+    async def desk(self, episode: Episode, user: User | None = None) -> "EpisodeSocket":
         """A socket of this person (Ada) at this episode."""
-        desk = Desk(episode.id, await in_database(session_of, user=user or self.world.ada))
+        desk = EpisodeSocket(episode.id, await run_in_db_thread(session_of, user=user or self.world.ada))
         self.desks.append(desk)
         return await desk.open()
 
-    async def deciding(self) -> "Desk":
+    async def deciding(self) -> "EpisodeSocket":
         """Ada at a new episode, with proposals before her."""
         desk = await self.desk(await self.episode())
         await desk.until(type="proposals.ready")
@@ -203,18 +203,18 @@ async def stack(committed: World, bridge_redis: str, data: Path, settings: Any) 
     """A bridge over painted machines and the scripted model server, both over HTTP, and what goes with them."""
     host = FakeHost(("desktop", "browser"), capacity=4)
     scripts = (*(script_for(task_named(name)) for name in ("one", "two", "three", "try")), script_for(sign_in_task()))
-    desks: list[Desk] = []
+    desks: list[EpisodeSocket] = []
 
     def bridge_at(url: str) -> Any:
         config = Config(secret=SECRET, redis_url=bridge_redis, bridge_url=url, web_origins=(url,), data=data)
-        return bridge_app(config, host)
+        return create_bridge_app(config, host)
 
     def model_at(url: str) -> Any:
         return app_of(scripts, dialect_named("ui_tars_1_5"), pace=0)
 
     async with serving(bridge_at) as bridge_url, serving(model_at) as model_url:
         settings.ENV = settings.ENV.model_copy(update={"bridge_url": bridge_url, "secret": SECRET})
-        await in_database(policy_serve, pools=[committed.pool, committed.practice], url=f"{model_url}/v1")
+        await run_in_db_thread(policy_serve, pools=[committed.pool, committed.practice], url=f"{model_url}/v1")
         yield Stack(committed, bridge_url, f"{model_url}/v1", host, desks)
         for desk in desks:
             await desk.close()
@@ -224,13 +224,13 @@ async def stack(committed: World, bridge_redis: str, data: Path, settings: Any) 
 
 async def connections_close() -> None:
     """Close what the threads of the event loop have open: Channels' own test tools keep them from doing so."""
-    barrier = Barrier(WORKERS)
+    barrier = Barrier(DB_THREAD_COUNT)
 
     def close() -> None:
         barrier.wait(BOUND)
         connections.close_all()
 
-    await asyncio.gather(*(asyncio.wrap_future(THREADS.submit(close)) for _ in range(WORKERS)))
+    await asyncio.gather(*(asyncio.wrap_future(DB_THREADS.submit(close)) for _ in range(DB_THREAD_COUNT)))
     await sync_to_async(connections.close_all)()
 
 
@@ -256,7 +256,7 @@ def database_url() -> str:
     return f"dbname={named['NAME']} user={named['USER']} host={host} port={port or 5432}{options}"
 
 
-class Desk:
+class EpisodeSocket:
     """A desk's socket, as a browser has it."""
 
     def __init__(self, episode_id: UUID, session: str | None) -> None:

@@ -14,7 +14,7 @@ from annotation_app.design.models import Node
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Checkpoint, Turn, Wheel
-from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
+from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.imports.models import Import, Upload
 from annotation_app.judges.models import PoolJudge, Run
 from annotation_app.policies.models import PolicyRevision
@@ -25,7 +25,7 @@ from tests.integration.web.conftest import World
 from vocabulary.blobs import BlobRef
 
 PICTURE = b"\xff\xd8 a picture"
-SFT = Likelihood(updates=1, shares=MixShares(fresh=1, earlier=0, general=0))
+SFT = LikelihoodTraining(updates=1, shares=MixShares(fresh=1, earlier=0, general=0))
 SECRET = "an-invitation-only-tests-know-of"
 
 
@@ -56,7 +56,9 @@ def _run(things: Things) -> object:
 
 
 def _wheel(things: Things) -> Wheel:
-    recipe = Recipe(policy="toy", start="/start", sft=SFT, trials=Trials(world="toy"), server="http://desks.example")
+    recipe = Recipe(
+        policy="toy", start="/start", sft=SFT, trials=GateTrials(world="toy"), server="http://desks.example"
+    )
     told = {"pool": things.world.pool, "recipe": recipe, "owner": things.admin}
     return Wheel.objects.get_or_create(name="main", defaults=told)[0]
 

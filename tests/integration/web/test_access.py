@@ -8,8 +8,8 @@ from django.test import Client
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode
-from annotation_app.live.threads import in_database
-from tests.integration.web.conftest import PASSWORD, Desk, Stack, World, session_of
+from annotation_app.live.db_threads import run_in_db_thread
+from tests.integration.web.conftest import PASSWORD, EpisodeSocket, Stack, World, session_of
 from vocabulary.blobs import BlobRef
 
 PICTURE = b"\xff\xd8 a picture"
@@ -20,7 +20,7 @@ def episode(world: World) -> Episode:
     """Ada's, with one picture."""
     episode = services.episode_next(user=world.ada)
     assert episode is not None
-    token = services.runner_take(episode_id=episode.id, runner="here:1:a", seconds=60)
+    token = services.runner_take_over(episode_id=episode.id, runner="here:1:a", seconds=60)
     services.blob_add(episode_id=episode.id, token=token, ref=BlobRef.of(PICTURE, "image/jpeg"), data=PICTURE)
     return episode
 
@@ -75,7 +75,7 @@ def test_django_s_admin_is_for_staff(world: World) -> None:
 
 async def test_sockets_ask_for_a_sign_in_and_the_right_person(stack: Stack) -> None:
     episode = await stack.episode()
-    stranger = await Desk(episode.id, None).open()
+    stranger = await EpisodeSocket(episode.id, None).open()
     assert await stranger.closed() == 4401
     foreign = await stack.desk(episode, stack.world.ben)
     assert await foreign.closed() == 4403
@@ -85,9 +85,9 @@ async def test_sockets_ask_for_a_sign_in_and_the_right_person(stack: Stack) -> N
 
 async def test_sockets_of_other_pages_are_refused(stack: Stack) -> None:
     episode = await stack.episode()
-    session = await in_database(session_of, user=stack.world.ada)
+    session = await run_in_db_thread(session_of, user=stack.world.ada)
     for origin in (b"https://evil.example", b"http://localhost:8010", b"https://localhost", b"null"):
-        desk = Desk(episode.id, session)
+        desk = EpisodeSocket(episode.id, session)
         headers = dict(desk.socket.scope["headers"] or ())
         desk.socket.scope["headers"] = [*{**headers, b"origin": origin}.items()]
         connected, _ = await desk.socket.connect()

@@ -11,7 +11,7 @@ from annotation_app.catalogue.words import searchable
 from annotation_app.design.difficulty import Rubric
 from annotation_app.design.models import Placement
 from annotation_app.episodes.models import UNCATALOGUED, Episode
-from annotation_app.episodes.selectors import episodes_uncatalogued
+from annotation_app.episodes.selectors import episodes_missing_from_catalogue
 from annotation_app.exports.models import Export
 from tests.integration.web.conftest import World
 from tests.integration.web.test_exports import ask, finished
@@ -52,7 +52,7 @@ def test_a_level_finds_what_was_placed_there(committed: World, ended: Episode) -
 def test_what_moved_on_is_entered_again_and_nothing_else(committed: World, ended: Episode) -> None:
     assert entries_refresh() == 0
     Episode.objects.filter(pk=ended.pk).update(version=ended.version + 1)
-    assert episodes_uncatalogued(most=None) == [ended.pk]
+    assert episodes_missing_from_catalogue(most=None) == [ended.pk]
     assert entries_refresh() == 1
     assert entries_refresh() == 0
 

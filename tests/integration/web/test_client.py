@@ -25,7 +25,7 @@ from annotation_app.client import Pilothouse, Query, answers, errors, following
 from annotation_app.client.__main__ import main
 from annotation_app.client.inbox import POSITION
 from annotation_app.episodes.models import Episode
-from annotation_app.feed.selectors import SETTLING
+from annotation_app.feed.selectors import SETTLE_TIME
 from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
 from annotation_app.settings.base import ROOT
@@ -34,15 +34,15 @@ from annotation_app.urls import api
 from tests.contract.test_store import PICTURE, REF
 from tests.integration.web.conftest import PASSWORD, World, serving, task_named
 from tests.integration.web.test_exports import finished
-from trainer.trajectories import folder_open
+from trainer.data.trajectories import open_folder
 
 IN_THE_TRAINER = """
 import json, sys
 from collections import Counter
 from pathlib import Path
-from trainer.attempts import Attempt
-from trainer.inbox import Inbox
-from trainer.trajectories import folder_open
+from trainer.rl.attempts import Attempt
+from trainer.data.inbox import Inbox
+from trainer.data.trajectories import folder_open
 
 def read(path):
     found = list(folder_open(path).trajectories())
@@ -84,7 +84,7 @@ def _episodes(world: World) -> list[Episode]:
 
 def settle(episodes: list[Episode]) -> None:
     """Let it be long ago that these became ready."""
-    before = timezone.now() - 2 * SETTLING
+    before = timezone.now() - 2 * SETTLE_TIME
     for place, episode in enumerate(episodes):
         moment = before + timedelta(seconds=place)
         Episode.objects.filter(pk=episode.pk).update(finished_at=moment, reviewed_at=moment)
@@ -161,7 +161,7 @@ async def test_an_export_comes_whole_and_a_broken_download_goes_on(
             begun.with_name(begun.name + ".etag").write_text(whole.headers["ETag"])
             manifest = client.export_download(export.id, target)
             assert manifest.counts.trajectories == 2
-            assert len(list(folder_open(target).trajectories())) == 2
+            assert len(list(open_folder(target).trajectories())) == 2
             assert [path.name for path in tmp_path.iterdir() if path.name.startswith("out")] == ["out"]
 
     await asyncio.to_thread(ask)
@@ -294,7 +294,7 @@ async def test_commands(
     status, rows, err = await run("export", str(tmp_path / "out"), "--format", "canonical")
     assert (status, rows[0]["trajectories"]) == (0, 2)
     assert "done 100%" in err
-    assert len(list(folder_open(tmp_path / "out").trajectories())) == 2
+    assert len(list(open_folder(tmp_path / "out").trajectories())) == 2
     shutil.rmtree(tmp_path / "out")
     status, _, _ = await run("export", str(tmp_path / "out"), "--id", rows[0]["id"])
     assert (status, (tmp_path / "out" / "manifest.json").is_file()) == (0, True)

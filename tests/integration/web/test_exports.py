@@ -20,7 +20,7 @@ from annotation_app.exports.jobs import exports_again_job
 from annotation_app.exports.models import Export
 from annotation_app.exports.services import ATTEMPTS, export_write
 from annotation_app.heartbeats import LOST_AFTER
-from annotation_app.live.threads import in_database
+from annotation_app.live.db_threads import run_in_db_thread
 from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
 from tests.integration.web.conftest import World
 from vocabulary.trajectories import Trajectory
@@ -32,7 +32,7 @@ def finished(world: World, user: User, *, accept: bool = True, practice: bool = 
     assert episode is not None
     own: dict[str, Any] = {
         "episode_id": episode.id,
-        "token": services.runner_take(episode_id=episode.id, runner="h:1:a", seconds=60),
+        "token": services.runner_take_over(episode_id=episode.id, runner="h:1:a", seconds=60),
     }
     services.blob_add(**own, ref=REF, data=PICTURE)
     services.proposals_add(**own, proposals=(proposal(1), proposal(2)), policy=POLICY)
@@ -113,9 +113,9 @@ def test_a_lost_picture_fails_the_job_and_leaves_no_folder(committed: World, acc
 
 
 async def test_a_download_is_one_zip(committed: World, accepted: Episode) -> None:
-    asked = await in_database(ask, world=committed)
-    client = await in_database(committed.client, user=committed.ravi)
-    response: Any = await in_database(client.get, path=f"/api/exports/{asked['id']}/download")
+    asked = await run_in_db_thread(ask, world=committed)
+    client = await run_in_db_thread(committed.client, user=committed.ravi)
+    response: Any = await run_in_db_thread(client.get, path=f"/api/exports/{asked['id']}/download")
     async with asyncio.timeout(20):
         content = b"".join([part async for part in response])
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

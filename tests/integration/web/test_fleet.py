@@ -11,14 +11,14 @@ from django.test import Client
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
-from annotation_app.live import registry
-from annotation_app.live.threads import in_database
+from annotation_app.live import rooms
+from annotation_app.live.db_threads import run_in_db_thread
 from tests.integration.web.conftest import BOUND, PASSWORD, SECRET, Stack, World
-from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake_machine import FakeMachine
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.tickets import verify_ticket
 from vm_bridge.errors import UnknownTask
 from vm_bridge.machine import Lease
-from vm_bridge.tickets import verify
+from vm_bridge.simulators.fake.machine import FakeMachine
 from vocabulary.observations import Observation
 from vocabulary.tasks import Task
 
@@ -55,12 +55,12 @@ class Admin:
 
 @pytest.fixture
 async def admin(stack: Stack) -> Admin:
-    alma = await in_database(admin_make)
-    return Admin(await in_database(stack.world.client, user=alma))
+    alma = await run_in_db_thread(admin_make)
+    return Admin(await run_in_db_thread(stack.world.client, user=alma))
 
 
 async def verbs() -> list[str]:
-    entries = await in_database(lambda: list(AuditEntry.objects.order_by("id").values_list("verb", flat=True)))
+    entries = await run_in_db_thread(lambda: list(AuditEntry.objects.order_by("id").values_list("verb", flat=True)))
     return [verb for verb in entries if verb.startswith(("machine.", "host.", "image.", "quota."))]
 
 
@@ -98,7 +98,7 @@ async def test_watching_gives_a_ticket_for_that_lease_and_is_noted(stack: Stack,
     assert machine is not None
     answer = await admin.post(f"machines/{machine['id']}/tickets", kind="stills")
     assert answer.status_code == 200
-    claim = verify(SECRET, answer.json()["ticket"], "stills").claim
+    claim = verify_ticket(SECRET, answer.json()["ticket"], "stills").claim
     assert (claim.machine_id, claim.user, claim.episode) == (machine["id"], "alma", str(desk.episode_id))
     assert await verbs() == ["machine.watch"]
 
@@ -128,7 +128,7 @@ async def test_a_failed_episode_gives_its_machine_back_before_anybody_leaves_it(
         await release(bridge, lease)
         released.set()
 
-    monkeypatch.setattr(registry, "BEAT", 0.05)
+    monkeypatch.setattr(rooms, "HEARTBEAT_SECONDS", 0.05)
     monkeypatch.setattr(FakeMachine, "prepare", refuse)
     monkeypatch.setattr(BridgeClient, "release", noting)
     desk = await stack.desk(await stack.episode())

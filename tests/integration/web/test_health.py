@@ -17,7 +17,7 @@ from redis import Redis
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import token_make, user_ensure
 from annotation_app.celery import QUEUED_HEADER
-from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
+from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.flywheel.services.ledger import wheel_set
 from annotation_app.health import asking
 from annotation_app.health.asking import BACKUP, HEARTBEAT
@@ -25,8 +25,8 @@ from annotation_app.health.checks import LATE
 from annotation_app.health.jobs import heartbeat
 from annotation_app.health.metrics import REQUESTS
 from annotation_app.policies.expert import EXPERT_URL
-from annotation_app.queues import ORDINARY, TRAINING, training_note
-from annotation_app.trace import HEADER, JsonFormatter, TraceFilter, trace_id, traced
+from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, training_worker_heartbeat
+from annotation_app.trace import TRACE_HEADER, JsonFormatter, TraceFilter, trace_context, trace_id
 from tests.integration.web.conftest import PASSWORD, World, policy_serve
 
 
@@ -57,7 +57,7 @@ def free(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 def broken(redis_url: str, settings: Any, free: Callable[[int], None]) -> None:
     """An installation whose bridge is gone, and whose queues hold no job of another test."""
     with Redis.from_url(redis_url) as broker:
-        broker.delete(ORDINARY, TRAINING)
+        broker.delete(DEFAULT_QUEUE, TRAINING_QUEUE)
     settings.ENV = settings.ENV.model_copy(update={"redis_url": redis_url, "bridge_url": "http://127.0.0.1:9"})
 
 
@@ -92,10 +92,10 @@ def test_a_silent_worker_is_told_from_a_silent_beat(world: World, alma: User, br
     found = parts(world.client(alma))
     assert (found["worker"]["state"], found["beat"]["state"]) == ("warn", "down"), "nothing is queued any more"
     with Redis.from_url(redis_url) as broker:
-        broker.lpush(ORDINARY, json.dumps({"headers": {QUEUED_HEADER: time.time() - 400}}))
-        broker.lpush(ORDINARY, json.dumps({"headers": {QUEUED_HEADER: time.time()}}))
+        broker.lpush(DEFAULT_QUEUE, json.dumps({"headers": {QUEUED_HEADER: time.time() - 400}}))
+        broker.lpush(DEFAULT_QUEUE, json.dumps({"headers": {QUEUED_HEADER: time.time()}}))
         found = parts(world.client(alma))
-        broker.delete(ORDINARY)
+        broker.delete(DEFAULT_QUEUE)
     assert (found["worker"]["state"], found["beat"]["state"]) == ("down", "ok"), "jobs come, and nobody takes them"
     assert (found["queue"]["problem"], found["queue"]["figures"]["jobs"]) == ("queue_old", 2)
     assert found["queue"]["figures"]["oldest"] >= 400
@@ -107,18 +107,18 @@ def test_who_trains_is_asked_for_where_wheels_turn(world: World, alma: User, bro
     recipe = Recipe(
         policy="toy",
         start="/start",
-        sft=Likelihood(updates=1, shares=MixShares(fresh=1, earlier=0, general=0)),
-        trials=Trials(world="toy", first_seed=900, seeds=10),
+        sft=LikelihoodTraining(updates=1, shares=MixShares(fresh=1, earlier=0, general=0)),
+        trials=GateTrials(world="toy", first_seed=900, seeds=10),
     )
     wheel_set(user=alma, name="main", pool=world.pool.name, recipe=recipe)
     silent = parts(client)["trainer"]
     assert (silent["state"], silent["problem"]) == ("warn", "no_heartbeat"), "no turn waits for it yet"
     with Redis.from_url(redis_url) as broker:
-        broker.lpush(TRAINING, json.dumps({"headers": {QUEUED_HEADER: time.time() - 400}}))
+        broker.lpush(TRAINING_QUEUE, json.dumps({"headers": {QUEUED_HEADER: time.time() - 400}}))
         waited_for = parts(client)["trainer"]
-        broker.delete(TRAINING)
+        broker.delete(TRAINING_QUEUE)
     assert (waited_for["state"], waited_for["figures"]["jobs"]) == ("down", 1)
-    training_note()
+    training_worker_heartbeat()
     assert parts(client)["trainer"]["state"] == "ok"
 
 
@@ -167,15 +167,15 @@ def test_methods_that_clients_invent_are_counted_as_one(world: World, alma: User
 
 def test_an_answer_names_the_id_it_was_given_or_a_new_one(world: World) -> None:
     client = Client()
-    assert client.get("/api/health", headers={HEADER: "click-12345"})[HEADER] == "click-12345"
-    first, second = (client.get("/api/health")[HEADER] for _ in range(2))
+    assert client.get("/api/health", headers={TRACE_HEADER: "click-12345"})[TRACE_HEADER] == "click-12345"
+    first, second = (client.get("/api/health")[TRACE_HEADER] for _ in range(2))
     assert first != second
-    assert client.get("/api/health", headers={HEADER: "a b\n"})[HEADER] != "a b\n"
+    assert client.get("/api/health", headers={TRACE_HEADER: "a b\n"})[TRACE_HEADER] != "a b\n"
 
 
 def test_a_line_logged_names_what_it_belongs_to() -> None:
     record = logging.LogRecord("pilothouse", logging.INFO, __file__, 1, "done %s", ("it",), None)
-    with traced("command-1") as trace:
+    with trace_context("command-1") as trace:
         TraceFilter().filter(record)
     line = json.loads(JsonFormatter().format(record))
     assert (line["trace"], line["message"], trace_id()) == (trace, "done it", "")

@@ -13,11 +13,11 @@ from django.test import Client
 
 from annotation_app.accounts.services import user_ensure
 from annotation_app.judges.models import Judge
-from annotation_app.live.threads import in_database
+from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Task
 from tests.integration.web.conftest import PASSWORD, Stack, World
-from tests.integration.web.test_pools import made, upload
+from tests.integration.web.tasks.test_pools import made, upload
 
 VALUES = ("NaN", "-Infinity", "1e999", '"\\ud83d"')
 
@@ -97,7 +97,7 @@ def spoil(task: Task) -> None:
 
 
 async def test_the_desk_of_a_task_that_holds_one_opens(stack: Stack) -> None:
-    await in_database(lambda: spoil(Task.objects.get(pool=stack.world.pool, key="one")))
+    await run_in_db_thread(lambda: spoil(Task.objects.get(pool=stack.world.pool, key="one")))
     desk = await stack.desk(await stack.episode())
     snapshot = strict(await desk.socket.receive_from(timeout=30))
     assert snapshot["type"] == "snapshot"

@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation_app.accounts.services import preferences_set
 from annotation_app.episodes import services
 from annotation_app.notices.models import Notice
-from annotation_app.notices.services import KEPT, notice_give, notices_mail
+from annotation_app.notices.services import MAX_NOTICES_PER_USER, notice_create, notices_mail
 from annotation_app.tasks.models import Assignment
 from tests.integration.web.conftest import World
 from tests.integration.web.test_exports import finished
@@ -43,11 +43,15 @@ def test_who_loses_a_task_is_told(committed: World) -> None:
 
 
 def test_only_so_many_are_kept(committed: World) -> None:
-    for number in range(KEPT + 5):
-        notice_give(user=committed.ada, kind="task.lost", subject=f"episode:{number}")
-    notice_give(user=committed.ben, kind="task.lost", subject="episode:0")
+    for number in range(MAX_NOTICES_PER_USER + 5):
+        notice_create(user=committed.ada, kind="task.lost", subject=f"episode:{number}")
+    notice_create(user=committed.ben, kind="task.lost", subject="episode:0")
     kept = Notice.objects.filter(user=committed.ada).order_by("id").values_list("subject", flat=True)
-    assert (len(kept), kept[0], Notice.objects.filter(user=committed.ben).count()) == (KEPT, "episode:5", 1)
+    assert (len(kept), kept[0], Notice.objects.filter(user=committed.ben).count()) == (
+        MAX_NOTICES_PER_USER,
+        "episode:5",
+        1,
+    )
 
 
 def test_who_wants_it_is_told_by_mail_once(committed: World, settings: Any) -> None:
@@ -56,7 +60,7 @@ def test_who_wants_it_is_told_by_mail_once(committed: World, settings: Any) -> N
     for user in (committed.ada, committed.ben):
         user.email = f"{user.username}@example.org"
         user.save()
-        notice_give(user=user, kind="review.returned", subject="episode:1", details={"reason": "Look again."})
+        notice_create(user=user, kind="review.returned", subject="episode:1", details={"reason": "Look again."})
     preferences_set(user=committed.ada, preferences={"mail_notices": True})
     assert (notices_mail(), notices_mail()) == (1, 0)
     (message,) = mail.outbox

@@ -13,10 +13,10 @@ from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes import services
 from annotation_app.judges.models import PoolJudge
 from annotation_app.judges.services import judge_ensure
-from annotation_app.live.threads import in_database
+from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.policies.services import policy_ensure
 from annotation_app.urls import api
-from tests.integration.web.conftest import PASSWORD, Desk, Stack, World
+from tests.integration.web.conftest import PASSWORD, EpisodeSocket, Stack, World
 from tests.integration.web.permission_things import NAMES, PICTURE, Things
 from tests.integration.web.permissions import CALLERS, COMMANDS, FREE, JSON, ROUTES, Caller, Rule
 from vocabulary.blobs import BlobRef
@@ -39,7 +39,7 @@ def things(world: World) -> Things:
     judged = PoolJudge.objects.create(pool=world.pool, judge=judge)
     episode = services.episode_next(user=world.ada)
     assert episode is not None
-    token = services.runner_take(episode_id=episode.id, runner="here:1:a", seconds=60)
+    token = services.runner_take_over(episode_id=episode.id, runner="here:1:a", seconds=60)
     services.blob_add(episode_id=episode.id, token=token, ref=BlobRef.of(PICTURE, "image/jpeg"), data=PICTURE)
     return Things(world, admin, episode, revision, judged)
 
@@ -156,7 +156,7 @@ def _is_command(schema: dict[str, Any]) -> bool:
     return "const" in schema.get("properties", {}).get("type", {})
 
 
-async def ask(desk: Desk, kind: str) -> dict[str, Any]:
+async def ask(desk: EpisodeSocket, kind: str) -> dict[str, Any]:
     """What a command is told; of those that have no fate, what comes of them."""
     if kind == "ping":
         await desk.send(type=kind, **COMMANDS[kind])
@@ -169,7 +169,7 @@ async def test_who_watches_gives_no_command(stack: Stack, watcher: str) -> None:
     episode = await stack.episode()
     holder = await stack.desk(episode)
     await holder.until(type="control.changed", control="mine")
-    desk = await stack.desk(episode, await in_database(_watcher, name=watcher, world=stack.world))
+    desk = await stack.desk(episode, await run_in_db_thread(_watcher, name=watcher, world=stack.world))
     for kind in COMMANDS:
         told = await ask(desk, kind)
         assert (told.get("code") == "view_only") is (kind not in FREE), (kind, told)
@@ -201,5 +201,5 @@ async def test_who_holds_control_gives_every_command(stack: Stack, kind: str) ->
 
 async def test_nobody_and_other_annotators_have_no_seat(stack: Stack) -> None:
     episode = await stack.episode()
-    assert await (await Desk(episode.id, None).open()).closed() == 4401
+    assert await (await EpisodeSocket(episode.id, None).open()).closed() == 4401
     assert await (await stack.desk(episode, stack.world.ben)).closed() == 4403

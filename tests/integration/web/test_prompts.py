@@ -7,8 +7,8 @@ from annotation_app.exports import selectors
 from annotation_app.exports.models import Export
 from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
 from tests.integration.web.conftest import World
-from trainer.samples import sampled_of
-from trainer.trajectories import folder_open
+from trainer.data.samples import sampled_decisions
+from trainer.data.trajectories import open_folder
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.dialects import dialect_named
 from vocabulary.prompts import Prompt
@@ -31,7 +31,7 @@ def test_what_was_asked_and_sampled_reaches_the_trainer(committed: World) -> Non
     world = committed
     episode = services.episode_next(user=world.ada)
     assert episode is not None
-    token = services.runner_take(episode_id=episode.id, runner="h:1:a", seconds=60)
+    token = services.runner_take_over(episode_id=episode.id, runner="h:1:a", seconds=60)
     own: dict[str, Any] = {"episode_id": episode.id, "token": token}
     prompt, data = ASKED.packed()
     drawn = {
@@ -58,12 +58,12 @@ def test_what_was_asked_and_sampled_reaches_the_trainer(committed: World) -> Non
     assert stranger.status_code == 404
 
     assert world.client(world.ravi).post("/api/exports", {}, content_type="application/json").status_code < 300
-    folder = folder_open(selectors.export_folder(Export.objects.get().id))
+    folder = open_folder(selectors.export_folder(Export.objects.get().id))
     assert folder.manifest.counts.images == 1, "a prompt is no picture"
     (trajectory,) = folder.trajectories()
     assert trajectory.policies == (POLICY,)
     assert folder.prompt(prompt) == ASKED
-    (sampled,) = sampled_of(trajectory)
+    (sampled,) = sampled_decisions(trajectory)
     assert (sampled.prompt_token_ids, sampled.completion_token_ids) == ((1, 2, 3), (7, 8))
     assert (sampled.logprobs, sampled.weight_versions) == ((-0.5, -0.25), drawn["weight_versions"])
     assert sampled.image_limits == LIMITS

@@ -35,7 +35,7 @@ def episode_done(user: User, pool: int, decisions: tuple[Decision, ...], *, outc
     assert episode is not None
     own: dict[str, Any] = {
         "episode_id": episode.id,
-        "token": episodes.runner_take(episode_id=episode.id, runner="h:1:a", seconds=60),
+        "token": episodes.runner_take_over(episode_id=episode.id, runner="h:1:a", seconds=60),
     }
     episodes.blob_add(**own, ref=REF, data=PICTURE)
     for index, decision in enumerate(decisions):

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path
 
 from annotation_app.accounts.models import User
-from annotation_app.live.threads import in_database
+from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.web.handler import WORKERS, RequestHandler, at_root
 from tests.integration.web.conftest import BOUND, World, session_of
 
@@ -82,7 +82,7 @@ class TestThreads:
         def note(**_: object) -> None:
             loaded.append(threading.current_thread().name)
 
-        session = await in_database(session_of, user=committed.ada)
+        session = await run_in_db_thread(session_of, user=committed.ada)
         post_init.connect(note, sender=User)
         try:
             told = await answer(asked("/thread", (b"cookie", f"sessionid={session}".encode())))

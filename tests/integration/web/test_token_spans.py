@@ -22,8 +22,8 @@ from tests.integration.servers.likelihoods import TEMPERATURE, Likelihoods, diff
 from tests.integration.servers.test_openai_policy import KINDS, PICTURES, TASK, endpoint, seen
 from tests.integration.servers.test_parity import CLOSE
 from tests.integration.web.conftest import World
-from trainer.samples import Sampled, sampled_of
-from trainer.trajectories import folder_open
+from trainer.data.samples import SampledDecision, sampled_decisions
+from trainer.data.trajectories import open_folder
 from vocabulary.actions import NoAction
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import Partial
@@ -64,11 +64,11 @@ async def asked_while_changing(url: str, weights: Path, kept: dict[BlobRef, byte
         await policy.aclose()
 
 
-def exported(world: World, offer: Proposal, kept: dict[BlobRef, bytes]) -> Sampled:
+def exported(world: World, offer: Proposal, kept: dict[BlobRef, bytes]) -> SampledDecision:
     """A proposal that was taken, through database and export, as the trainer reads it."""
     episode = services.episode_next(user=world.ada)
     assert episode is not None
-    token = services.runner_take(episode_id=episode.id, runner="h:1:a", seconds=60)
+    token = services.runner_take_over(episode_id=episode.id, runner="h:1:a", seconds=60)
     own: dict[str, Any] = {"episode_id": episode.id, "token": token}
     for ref, data in {SCREEN: PICTURES[SCREEN], **kept}.items():
         services.blob_add(**own, ref=ref, data=data)
@@ -86,8 +86,8 @@ def exported(world: World, offer: Proposal, kept: dict[BlobRef, bytes]) -> Sampl
     services.episode_change(**own, fields={"status": "finished", "outcome": "failure"})
     services.episode_review(reviewer=world.rosa, episode_id=episode.id, decision="accept")
     assert world.client(world.ravi).post("/api/exports", {}, content_type="application/json").status_code < 300
-    (trajectory,) = folder_open(selectors.export_folder(Export.objects.get().id)).trajectories()
-    (sampled,) = sampled_of(trajectory)
+    (trajectory,) = open_folder(selectors.export_folder(Export.objects.get().id)).trajectories()
+    (sampled,) = sampled_decisions(trajectory)
     return sampled
 
 

@@ -11,11 +11,11 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.celery import app
+from annotation_app.encryption import encrypt_value
 from annotation_app.notices.models import Notice
-from annotation_app.sealing import seal
 from annotation_app.webhooks.jobs import deliveries_due_job
 from annotation_app.webhooks.models import Delivery, DeliveryState, Webhook
-from annotation_app.webhooks.services import PAUSES, REFUSALS, event_emit
+from annotation_app.webhooks.services import MAX_FAILURES, RETRY_DELAYS, event_emit
 from tests.integration.web.conftest import PASSWORD, World
 from tests.integration.web.workers import worker_kill, worker_running
 from tests.waiting import wait_until
@@ -73,7 +73,9 @@ def admin(committed: World) -> User:
 @pytest.fixture
 def webhook(committed: World, admin: User, receiver: Receiver, settings: Any) -> Webhook:
     settings.CREDENTIALS_KEYS = [WORKER["PILOTHOUSE_CREDENTIALS_KEYS"]]
-    return Webhook.objects.create(url=receiver.url, events=["export.finished"], secret=seal("whsec_" + "A" * 32))
+    return Webhook.objects.create(
+        url=receiver.url, events=["export.finished"], secret=encrypt_value("whsec_" + "A" * 32)
+    )
 
 
 @pytest.fixture
@@ -103,7 +105,7 @@ def test_delivered_tried_again_given_up_and_switched_off(
         Delivery.objects.all().delete()
         receiver.heard.clear()
 
-        tries = len(PAUSES) + 1
+        tries = len(RETRY_DELAYS) + 1
         receiver.answers = [503] * (tries + 1)
         event_emit(kind="export.finished", data={"id": "two"})
         for attempt in range(1, tries + 1):
@@ -111,7 +113,7 @@ def test_delivered_tried_again_given_up_and_switched_off(
             wait_until(lambda: Delivery.objects.get().attempts == attempt, limit=PATIENCE)  # noqa: B023
         assert (Delivery.objects.get().state, len(receiver.heard)) == (DeliveryState.FAILED, tries)
 
-        Webhook.objects.update(refusals=REFUSALS - 1)
+        Webhook.objects.update(refusals=MAX_FAILURES - 1)
         event_emit(kind="export.finished", data={"id": "three"})
         due()
         wait_until(lambda: not Webhook.objects.get().enabled, limit=PATIENCE)

@@ -29,10 +29,17 @@ from annotation_app.exports.services import export_write
 from annotation_app.notices.models import Notice
 from annotation_app.policies.services import policy_ensure
 from annotation_app.promotions.services import policy_activate
-from annotation_app.webhooks import sending
+from annotation_app.webhooks import http_delivery
 from annotation_app.webhooks.jobs import deliveries_due_job
 from annotation_app.webhooks.models import Delivery, Webhook
-from annotation_app.webhooks.services import KEPT, PAUSES, REFUSALS, deliveries_claim, delivery_send, event_emit
+from annotation_app.webhooks.services import (
+    DELIVERY_RETENTION,
+    MAX_FAILURES,
+    RETRY_DELAYS,
+    deliveries_claim,
+    delivery_send,
+    event_emit,
+)
 from tests.integration.web.conftest import PASSWORD, World
 from tests.integration.web.test_exports import finished
 
@@ -154,7 +161,7 @@ def test_a_message_is_tried_again_under_its_id_until_it_has_failed(browser: Clie
     deliveries_due_job.delay()
     delivery = Delivery.objects.get()
     assert (delivery.state, delivery.attempts, delivery.status) == ("pending", 1, 500)
-    assert delivery.next_at >= began + PAUSES[0]
+    assert delivery.next_at >= began + RETRY_DELAYS[0]
     deliveries_due_job.delay()
     assert len(receiver.heard) == 1, "its time has not come"
     due_now()
@@ -169,10 +176,10 @@ def test_a_message_is_tried_again_under_its_id_until_it_has_failed(browser: Clie
 
     event_emit(kind="export.failed", data={})
     receiver.answers = [503] * 20
-    for _ in range(len(PAUSES) + 3):
+    for _ in range(len(RETRY_DELAYS) + 3):
         due_now()
     failed = Delivery.objects.exclude(pk=delivery.pk).get()
-    assert (failed.state, failed.attempts, failed.status) == ("failed", len(PAUSES) + 1, 503)
+    assert (failed.state, failed.attempts, failed.status) == ("failed", len(RETRY_DELAYS) + 1, 503)
     page = browser.get(f"/api/webhooks/{webhook}/deliveries").json()
     assert [one["state"] for one in page["items"]] == ["failed", "delivered"]
 
@@ -181,7 +188,7 @@ def test_who_takes_nothing_is_switched_off_and_admins_are_told(
     browser: Client, receiver: Receiver, admin: User
 ) -> None:
     webhook, _ = add(browser, receiver.url, "export.failed")
-    Webhook.objects.update(refusals=REFUSALS - 1)
+    Webhook.objects.update(refusals=MAX_FAILURES - 1)
     event_emit(kind="export.failed", data={})
     event_emit(kind="export.failed", data={})
     receiver.answers = [500]
@@ -212,7 +219,9 @@ def test_who_is_gone_is_switched_off_at_once(browser: Client, receiver: Receiver
 def test_what_waits_for_a_webhook_that_is_off_is_forgotten_in_the_end(browser: Client, receiver: Receiver) -> None:
     webhook, _ = add(browser, receiver.url, "export.failed")
     event_emit(kind="export.failed", data={})
-    Delivery.objects.update(created_at=timezone.now() - 2 * KEPT, next_at=timezone.now() + KEPT)
+    Delivery.objects.update(
+        created_at=timezone.now() - 2 * DELIVERY_RETENTION, next_at=timezone.now() + DELIVERY_RETENTION
+    )
     assert deliveries_claim() == ()
     assert Delivery.objects.count() == 1, "it may still be taken"
     Webhook.objects.filter(pk=webhook).update(enabled=False)
@@ -275,7 +284,9 @@ def test_a_name_leads_to_the_address_that_was_checked(tmp_path: Path, monkeypatc
         thread.start()
         port = server.server_port
         named, asked = (
-            sending.send(f"https://{name}:{port}/", b"{}", {}, private=True, resolve=lambda *_: ["127.0.0.1"])
+            http_delivery.post_message(
+                f"https://{name}:{port}/", b"{}", {}, private=True, resolve=lambda *_: ["127.0.0.1"]
+            )
             for name in ("hooks.example", "other.example")
         )
         server.shutdown()

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.integration.windows.wine import MARKS, SECRET, SIZE, Provided
-from vm_bridge.drivers.computer_link import GuestLink
+from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.errors import InvalidAction, MachineGone, StaleLease, UnsupportedAction
 from vm_bridge.hosts.windows import WindowsSandbox
 from vm_bridge.machine import Machine
@@ -137,7 +137,7 @@ async def test_what_a_command_leaves_behind_lives_on(machine: Machine, provided:
 async def test_hurry_cuts_a_command_short(machine: Machine) -> None:
     running = asyncio.create_task(do(machine, RunCommand(command="echo begun& ping -n 600 127.0.0.1 >nul")))
     while not running.done():
-        await machine.hurry()
+        await machine.skip_settle()
         await asyncio.sleep(0.1)
     error = (await running).error
     assert error is not None
@@ -146,7 +146,7 @@ async def test_hurry_cuts_a_command_short(machine: Machine) -> None:
 
 async def test_files_come_and_go(machine: Machine) -> None:
     data = bytes(range(256)) * 20_000
-    ref = await machine.stage(data, "application/octet-stream")
+    ref = await machine.stage_upload(data, "application/octet-stream")
     await told(machine, UploadFile(path="new\\folder\\data.bin", blob=ref))
     brought = (await do(machine, DownloadFile(path="new/folder/data.bin"))).after.attachment
     assert brought is not None

@@ -19,7 +19,7 @@ from subprocess import DEVNULL
 import pytest
 
 from tests.integration.windows.interpreter import interpreter
-from vm_bridge.guest.win32.pack import pack
+from vm_bridge.guest.windows.pack import pack
 
 SECRET = "the secret of the tests"
 MARKS = (pytest.mark.slow, pytest.mark.timeout(900))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from trainer.checkpoints import Checkpoint, checkpoint_load
-from trainer.nano.checkpoint import start_make
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
+from trainer.nano.initial_checkpoint import create_initial_checkpoint
 
 LOUD = 4.0
 """What matrices are multiplied by: drawn at the family's deviation, hardly anything comes through five layers."""
@@ -15,13 +15,13 @@ LOUD = 4.0
 @pytest.fixture(scope="session")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its folder."""
-    return start_make(tmp_path_factory.mktemp("nano") / "start", seed=0)
+    return create_initial_checkpoint(tmp_path_factory.mktemp("nano") / "start", seed=0)
 
 
 @pytest.fixture(scope="session")
 def nano(start: Path) -> Checkpoint:
     """It, with louder weights."""
-    checkpoint = checkpoint_load(start)
+    checkpoint = load_checkpoint(start)
     with torch.no_grad():
         for weight in checkpoint.model.parameters():
             if weight.ndim > 1:

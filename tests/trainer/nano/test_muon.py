@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from trainer.nano.muon import Muon, orthogonal, precision
+from trainer.nano.muon import Muon, orthogonalize, precision
 
 RATE, MOMENTUM, DECAY = 0.02, 0.95, 0.01
 
@@ -40,7 +40,7 @@ def test_it_goes_on_from_what_torch_has_written() -> None:
 
 
 def test_a_matrix_is_made_nearly_orthogonal() -> None:
-    near = orthogonal(torch.randn(8, 32, generator=torch.Generator().manual_seed(2)), torch.float32)
+    near = orthogonalize(torch.randn(8, 32, generator=torch.Generator().manual_seed(2)), torch.float32)
     lengths = torch.linalg.svdvals(near)
     assert 0.6 < lengths.min() <= lengths.max() < 1.3
 

@@ -11,22 +11,22 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from trainer import merge
-from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.errors import CheckpointMismatched
+from trainer.model import merge
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.nano import clicking, reading
-from trainer.nano.asked import Decision, Speller, batch_of, decision_draw
-from trainer.nano.asking import conversation, dialect
-from trainer.nano.bundling import bundle
-from trainer.nano.checkpoint import start_make
-from trainer.nano.clicking import passed
-from trainer.nano.forward import patches_of
-from trainer.nano.learning import HEADS
-from trainer.nano.screens import screen_draw
-from trainer.nano.targets import pairs_of
-from trainer.nano.tokenizer import phrases
-from trainer.serve.protocol import Message
-from trainer.serve.reader import Reader
+from trainer.nano.batches import Decision, DecisionTokenizer, build_batch, sample_decision
+from trainer.nano.bundles import write_bundle
+from trainer.nano.clicking import forward_batch
+from trainer.nano.forward import extract_patches
+from trainer.nano.initial_checkpoint import create_initial_checkpoint
+from trainer.nano.prompts import build_conversation, nano_dialect
+from trainer.nano.synthetic.screens import draw_screen
+from trainer.nano.synthetic.targets import letter_pairs
+from trainer.nano.tokenizer import single_token_phrases
+from trainer.nano.training_runs import HEADS
+from trainer.serve.prompt_encoder import PromptEncoder
+from trainer.serve.schemas import Message
 from vocabulary.dialect import Parsed, Screen, TextPart
 
 REPLY = "Thought: \"Größe 中文\" is at the top left.\nAction: click(point='<point>123 45</point>')"
@@ -42,11 +42,11 @@ def test_any_text_comes_back_and_points_are_two_tokens(nano: Checkpoint) -> None
 
 
 def test_every_phrase_is_one_token(nano: Checkpoint) -> None:
-    assert all(len(nano.tokenizer.encode(phrase, add_special_tokens=False)) == 1 for phrase in phrases())
+    assert all(len(nano.tokenizer.encode(phrase, add_special_tokens=False)) == 1 for phrase in single_token_phrases())
 
 
 def test_what_is_asked_is_short_but_for_the_instruction(nano: Checkpoint) -> None:
-    before, after = Speller(nano.tokenizer).around(conversation("?", (336, 252)))
+    before, after = DecisionTokenizer(nano.tokenizer).around(build_conversation("?", (336, 252)))
     assert len(before) < 24
     assert len(after) < 8
 
@@ -60,11 +60,11 @@ def test_a_server_reads_the_same_tokens_and_pixels(nano: Checkpoint) -> None:
         Message.model_validate({"role": message.role, "content": [_part(part, link) for part in message.content]})
         for message in _asked(4)
     ]
-    prompt = Reader(nano, max_images=5, context=4096).read(told)
-    speller = Speller(nano.tokenizer)
-    assert prompt.ids == (*one.before, *(speller.picture,) * 108, *one.after)
+    prompt = PromptEncoder(nano, max_images=5, context=4096).read(told)
+    decision_tokenizer = DecisionTokenizer(nano.tokenizer)
+    assert prompt.ids == (*one.before, *(decision_tokenizer.picture,) * 108, *one.after)
     assert torch.allclose(
-        prompt.pictures[0].pixels, patches_of(torch.from_numpy(one.pixels[None].copy()))[0], atol=1e-6
+        prompt.pictures[0].pixels, extract_patches(torch.from_numpy(one.pixels[None].copy()))[0], atol=1e-6
     )
 
 
@@ -72,7 +72,7 @@ def test_replies_are_read_as_a_click_within_the_target(nano: Checkpoint) -> None
     for one in _decisions(nano, 8):
         height, width, _ = one.pixels.shape
         said = nano.tokenizer.decode(one.reply, skip_special_tokens=True)
-        parsed = dialect().parse(said, Screen(width=width, height=height))
+        parsed = nano_dialect().parse(said, Screen(width=width, height=height))
         assert isinstance(parsed, Parsed)
         assert parsed.action.kind == "click"
         assert one.target is not None
@@ -82,19 +82,19 @@ def test_replies_are_read_as_a_click_within_the_target(nano: Checkpoint) -> None
 
 
 def test_the_batched_forward_pass_is_that_of_transformers(nano: Checkpoint) -> None:
-    speller, model = Speller(nano.tokenizer), nano.model
-    batch = batch_of(_decisions(nano, 3), speller)
+    decision_tokenizer, model = DecisionTokenizer(nano.tokenizer), nano.model
+    batch = build_batch(_decisions(nano, 3), decision_tokenizer)
     _, height, width, _ = batch.pixels.shape
     with torch.no_grad():
-        logits = passed(model, batch)[2]
+        logits = forward_batch(model, batch)[2]
         whole = model(
             input_ids=batch.ids,
             attention_mask=torch.ones_like(batch.ids),
-            pixel_values=patches_of(batch.pixels).flatten(0, 1),
+            pixel_values=extract_patches(batch.pixels).flatten(0, 1),
             image_grid_thw=torch.tensor([[1, height // 14, width // 14]] * 3),
-            mm_token_type_ids=(batch.ids == speller.picture).int(),
+            mm_token_type_ids=(batch.ids == decision_tokenizer.picture).int(),
         ).logits
-        other = passed(model, batch_of([_grey(one) for one in _decisions(nano, 3)], speller))[2]
+        other = forward_batch(model, build_batch([_grey(one) for one in _decisions(nano, 3)], decision_tokenizer))[2]
     theirs = whole.flatten(0, 1)[batch.said_at]
     assert torch.allclose(logits, theirs, atol=1e-3)
     assert (logits - other).abs().max() > 0.1  # the picture matters, or this would show nothing
@@ -142,25 +142,28 @@ def test_a_tower_may_learn_at_a_share_of_the_rates(start: Path, tmp_path: Path) 
 
 
 def test_pixels_next_to_each_other_begin_alike(start: Path) -> None:
-    checkpoint = checkpoint_load(start)
-    words, speller = checkpoint.model.get_input_embeddings().weight.detach(), Speller(checkpoint.tokenizer)
-    for axis in (words[speller.across], words[speller.down]):
+    checkpoint = load_checkpoint(start)
+    words, decision_tokenizer = (
+        checkpoint.model.get_input_embeddings().weight.detach(),
+        DecisionTokenizer(checkpoint.tokenizer),
+    )
+    for axis in (words[decision_tokenizer.across], words[decision_tokenizer.down]):
         alike = torch.nn.functional.cosine_similarity(axis[100:101], axis)
         assert alike[101] > 0.9
         assert alike[101] > alike[104] > alike[112] > alike[160]
 
 
 def test_it_is_told_which_letters_of_an_instruction_are_the_label(nano: Checkpoint) -> None:
-    speller = Speller(nano.tokenizer)
+    decision_tokenizer = DecisionTokenizer(nano.tokenizer)
     for seed in range(4, 12):
-        screen = screen_draw(Random(seed), page=(320, 240), dense=True)
-        one = decision_draw(speller, Random(seed), screen)
+        screen = draw_screen(Random(seed), page=(320, 240), dense=True)
+        one = sample_decision(decision_tokenizer, Random(seed), screen)
         label = screen.widgets[one.chosen].label
         begin = one.pairs[0][0]
         spelled = nano.tokenizer.decode(list(one.before[begin : begin + len(label)]))
         assert spelled == label
-        assert [pair for _, pair in one.pairs] == [pair for _, pair in pairs_of(label)]
-        batch = batch_of([one], speller)
+        assert [pair for _, pair in one.pairs] == [pair for _, pair in letter_pairs(label)]
+        batch = build_batch([one], decision_tokenizer)
         assert len(batch.told_at) == len(one.sentence) >= len(label)
         assert {int(batch.ids[0, place]) for place in batch.told_at} == set(
             one.before[one.sentence.start : one.sentence.stop]
@@ -169,7 +172,7 @@ def test_it_is_told_which_letters_of_an_instruction_are_the_label(nano: Checkpoi
 
 
 def test_the_same_seed_gives_the_same_weights(start: Path, tmp_path: Path) -> None:
-    again = start_make(tmp_path / "again", seed=0)
+    again = create_initial_checkpoint(tmp_path / "again", seed=0)
     assert (again / "model.safetensors").read_bytes() == (start / "model.safetensors").read_bytes()
     assert sum(file.stat().st_size for file in again.iterdir()) < 30e6
 
@@ -177,11 +180,11 @@ def test_the_same_seed_gives_the_same_weights(start: Path, tmp_path: Path) -> No
 def test_a_bundle_is_half_as_large_and_learns_on(start: Path, tmp_path: Path) -> None:
     told = {"batch": 2, "warmup": 1, "ahead": 0}
     made = clicking.run(clicking.Config(**told, checkpoint=start, out=tmp_path / "run", updates=1))
-    kept = bundle(made, tmp_path / "bundle")
-    assert bundle(made, kept) == kept
+    kept = write_bundle(made, tmp_path / "bundle")
+    assert write_bundle(made, kept) == kept
     assert (kept / "model.safetensors").stat().st_size < 0.51 * (made / "model.safetensors").stat().st_size
     assert not list(kept.glob("optimisers*"))
-    before, after = (checkpoint_load(folder).model.state_dict() for folder in (made, kept))
+    before, after = (load_checkpoint(folder).model.state_dict() for folder in (made, kept))
     assert all(torch.equal(after[name], value.bfloat16().float()) for name, value in before.items())
     again = clicking.run(clicking.Config(**told, checkpoint=kept, out=tmp_path / "again", updates=1))
     heads = [torch.load(folder / HEADS, weights_only=True)["letters.weight"] for folder in (kept, again)]
@@ -189,28 +192,29 @@ def test_a_bundle_is_half_as_large_and_learns_on(start: Path, tmp_path: Path) ->
 
 
 def test_a_bundle_is_for_everybody_and_names_no_folder_it_was_merged_from(start: Path, tmp_path: Path) -> None:
-    parts = tuple(merge.Part(checkpoint=start, weight=0.5) for _ in range(2))
+    parts = tuple(merge.MergePart(checkpoint=start, weight=0.5) for _ in range(2))
     merged = merge.run(merge.Config(parts=parts, out=tmp_path / "merged"))
-    kept = bundle(merged, tmp_path / "bundle")
+    kept = write_bundle(merged, tmp_path / "bundle")
     assert (merged / merge.MERGED).is_file()
     assert not (kept / merge.MERGED).exists()
     assert {file.stat().st_mode & 0o777 for file in kept.iterdir()} == {0o644}
 
 
 def _decisions(nano: Checkpoint, count: int) -> list[Decision]:
-    speller = Speller(nano.tokenizer)
+    decision_tokenizer = DecisionTokenizer(nano.tokenizer)
     seeds = range(4, 4 + count)
     return [
-        decision_draw(speller, Random(seed), screen_draw(Random(seed), page=(320, 240), dense=True)) for seed in seeds
+        sample_decision(decision_tokenizer, Random(seed), draw_screen(Random(seed), page=(320, 240), dense=True))
+        for seed in seeds
     ]
 
 
 def _asked(seed: int) -> tuple:  # type: ignore[type-arg]
-    from trainer.nano.sentences import asked
+    from trainer.nano.synthetic.instructions import request_widget
 
-    screen, random = screen_draw(Random(seed), page=(320, 240), dense=True), Random(seed)
-    return conversation(
-        asked(random, screen.widgets[random.randrange(len(screen.widgets))]).sentence, screen.image.size
+    screen, random = draw_screen(Random(seed), page=(320, 240), dense=True), Random(seed)
+    return build_conversation(
+        request_widget(random, screen.widgets[random.randrange(len(screen.widgets))]).sentence, screen.image.size
     )
 
 

@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from benchmarks.parts.servers.checkpoint import write
-from tests.trainer.serve.test_batch import prompt_of
-from trainer.checkpoints import Checkpoint, checkpoint_load
+from tests.trainer.serve.test_decoding import prompt_of
 from trainer.errors import CheckpointUnusable
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.serve.engine import Engine
-from trainer.serve.protocol import Refused, Sampling
-from trainer.serve.reader import Prompt, Reader
-from trainer.serve.reply import Delta
+from trainer.serve.prompt_encoder import Prompt, PromptEncoder
+from trainer.serve.replies import Delta
+from trainer.serve.schemas import InvalidRequest, Sampling
 
 BOUND = 60.0
 
 
 @pytest.fixture
 async def engine(checkpoint: Checkpoint) -> AsyncIterator[Engine]:
-    own = checkpoint_load(checkpoint.path)
+    own = load_checkpoint(checkpoint.path)
     made = Engine(own, context=2048, rows=8, kept_tokens=4096)
     yield made
     made.close()
@@ -29,7 +29,7 @@ async def engine(checkpoint: Checkpoint) -> AsyncIterator[Engine]:
 class Asking:
     """One request, heard to its end."""
 
-    def __init__(self, engine: Engine, reader: Reader, prompt: Prompt, **given: object) -> None:
+    def __init__(self, engine: Engine, reader: PromptEncoder, prompt: Prompt, **given: object) -> None:
         sampling = Sampling.model_validate({"seed": 1, "max_tokens": 12, "ignore_eos": True, **given})
         self.deltas: list[Delta] = []
         self.begun = asyncio.Event()
@@ -49,7 +49,7 @@ class Asking:
         return await asyncio.wait_for(self.done, BOUND)
 
 
-async def test_company_changes_nothing(engine: Engine, reader: Reader) -> None:
+async def test_company_changes_nothing(engine: Engine, reader: PromptEncoder) -> None:
     prompts = [prompt_of(reader, "one"), prompt_of(reader, "a second question", 10), prompt_of(reader, "x", 20, 30)]
     single = [await Asking(engine, reader, prompt, n=2, seed=5).whole() for prompt in prompts]
     together = [Asking(engine, reader, prompt, n=2, seed=5) for prompt in prompts * 2]
@@ -58,7 +58,7 @@ async def test_company_changes_nothing(engine: Engine, reader: Reader) -> None:
     assert all(len(ids) == 12 for reply in heard for ids in reply.values())
 
 
-async def test_who_leaves_makes_room(engine: Engine, reader: Reader) -> None:
+async def test_who_leaves_makes_room(engine: Engine, reader: PromptEncoder) -> None:
     prompt = prompt_of(reader, "one")
     endless = Asking(engine, reader, prompt, n=8, max_tokens=2000)
     await asyncio.wait_for(endless.begun.wait(), BOUND)
@@ -70,12 +70,12 @@ async def test_who_leaves_makes_room(engine: Engine, reader: Reader) -> None:
     assert engine.figures.generated_tokens == made + 3, "nothing is written for who has left"
 
 
-async def test_more_replies_than_there_is_room_for_are_refused(engine: Engine, reader: Reader) -> None:
-    with pytest.raises(Refused, match="at most 8"):
+async def test_more_replies_than_there_is_room_for_are_refused(engine: Engine, reader: PromptEncoder) -> None:
+    with pytest.raises(InvalidRequest, match="at most 8"):
         await Asking(engine, reader, prompt_of(reader, "one"), n=9).whole()
 
 
-async def test_a_pause_freezes_and_a_resume_goes_on(engine: Engine, reader: Reader) -> None:
+async def test_a_pause_freezes_and_a_resume_goes_on(engine: Engine, reader: PromptEncoder) -> None:
     prompt = prompt_of(reader, "one", 10)
     expected = await Asking(engine, reader, prompt, max_tokens=200).whole()
     asking = Asking(engine, reader, prompt, max_tokens=200)
@@ -91,7 +91,7 @@ async def test_a_pause_freezes_and_a_resume_goes_on(engine: Engine, reader: Read
     await late.whole()
 
 
-async def test_a_pause_may_wait_or_end_what_runs(engine: Engine, reader: Reader) -> None:
+async def test_a_pause_may_wait_or_end_what_runs(engine: Engine, reader: PromptEncoder) -> None:
     prompt = prompt_of(reader, "one")
     asking = Asking(engine, reader, prompt, max_tokens=60)
     await asyncio.wait_for(asking.begun.wait(), BOUND)
@@ -105,7 +105,7 @@ async def test_a_pause_may_wait_or_end_what_runs(engine: Engine, reader: Reader)
     assert ended.deltas[-1].finish == "abort"
 
 
-async def test_other_weights_take_over_under_a_reply(engine: Engine, reader: Reader, tmp_path: Path) -> None:
+async def test_other_weights_take_over_under_a_reply(engine: Engine, reader: PromptEncoder, tmp_path: Path) -> None:
     write(tmp_path / "other", seed=1)
     prompt = prompt_of(reader, "one", 10)
     before = await Asking(engine, reader, prompt, n=2, temperature=0, max_tokens=100).whole()
@@ -122,7 +122,7 @@ async def test_other_weights_take_over_under_a_reply(engine: Engine, reader: Rea
     assert before_it + after_it == 100
     assert heard[0][:before_it] == before[0][:before_it]
     assert heard[0] != before[0]
-    fresh = Engine(checkpoint_load(tmp_path / "other"), context=2048, rows=8, kept_tokens=0)
+    fresh = Engine(load_checkpoint(tmp_path / "other"), context=2048, rows=8, kept_tokens=0)
     whole = Prompt(ids=(*prompt.ids, *heard[0][:before_it]), pictures=prompt.pictures)
     try:
         rest = await Asking(fresh, reader, whole, temperature=0, max_tokens=after_it).whole()
@@ -131,7 +131,7 @@ async def test_other_weights_take_over_under_a_reply(engine: Engine, reader: Rea
     assert rest[0] == heard[0][before_it:], "what follows is what the new weights say after it"
 
 
-async def test_weights_that_do_not_fit_change_nothing(engine: Engine, reader: Reader, tmp_path: Path) -> None:
+async def test_weights_that_do_not_fit_change_nothing(engine: Engine, reader: PromptEncoder, tmp_path: Path) -> None:
     prompt = prompt_of(reader, "one")
     before = await Asking(engine, reader, prompt).whole()
     with pytest.raises(CheckpointUnusable):

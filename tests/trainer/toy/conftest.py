@@ -10,12 +10,12 @@ import pytest
 if find_spec("torch") is None:
     collect_ignore_glob = ["test_*.py"]
 else:
-    from trainer.toy.start import start_make
+    from trainer.toy.warm_start import create_warm_start
 
     @pytest.fixture(scope="session")
     def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
         """A policy that knows two of four colours."""
-        return start_make(tmp_path_factory.mktemp("toy") / "start", seed=0)
+        return create_warm_start(tmp_path_factory.mktemp("toy") / "start", seed=0)
 
     @pytest.fixture
     def told(start: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from trainer.attempts import attempts_of
-from trainer.checkpoints import checkpoint_load
-from trainer.rendering import Renderer
-from trainer.rewards import Shaping
+from trainer.data.rendering import Renderer
+from trainer.data.trajectories import open_folder
+from trainer.model.checkpoints import load_checkpoint
+from trainer.rl.attempts import read_attempts
+from trainer.rl.rewards import RewardShaping
 from trainer.toy import hybrid
-from trainer.toy.attempts import attempts_make
-from trainer.toy.hybrid import ARMS, CRITICS, compared, spread, table
-from trainer.toy.playing import DIALECT
-from trainer.trajectories import folder_open
+from trainer.toy.episodes import DIALECT
+from trainer.toy.evaluation import create_attempts
+from trainer.toy.hybrid import ARMS, CRITICS, compare_arms, format_mean_and_range, table
 from vocabulary.dialects import dialect_named
 from vocabulary.proposals import PolicyRef
 
@@ -22,10 +22,12 @@ SMALL = ("--seeds", "1", "--sizes", "48", "--exam", "24", "--value-updates", "10
 
 def test_attempts_with_the_tool_are_learned_from_token_for_token(start: Path, tmp_path: Path) -> None:
     by = PolicyRef(name="toy", revision="start", dialect=DIALECT)
-    folder = attempts_make(start, tmp_path / "helped", range(6), by=by, temperature=1.0, helped=True)
-    renderer = Renderer(checkpoint_load(start), context=256)
-    found, lost = attempts_of(folder_open(folder), dialect_named(DIALECT), renderer, shaping=Shaping(), temperature=1.0)
-    trajectories = {one.id: one for one in folder_open(folder).trajectories()}
+    folder = create_attempts(start, tmp_path / "helped", range(6), by=by, temperature=1.0, with_tool=True)
+    renderer = Renderer(load_checkpoint(start), context=256)
+    found, lost = read_attempts(
+        open_folder(folder), dialect_named(DIALECT), renderer, shaping=RewardShaping(), temperature=1.0
+    )
+    trajectories = {one.id: one for one in open_folder(folder).trajectories()}
     assert not lost
     assert {one.interface for one in found} == {"functions"}
     for one in found:
@@ -53,6 +55,6 @@ def test_every_arm_is_run_once_and_read_again(tmp_path: Path, capsys: pytest.Cap
 def test_a_table_has_mean_and_range_and_what_one_has_more() -> None:
     one = [{"gui": 0.5, "cpu_seconds": 2.0}, {"gui": 1.0, "cpu_seconds": 4.0}]
     other = [{"gui": 0.75, "cpu_seconds": 1.0}, {"gui": 0.5, "cpu_seconds": 1.0}]
-    assert spread([0.5, 1.0]) == "0.750 (0.500 to 1.000)"
+    assert format_mean_and_range([0.5, 1.0]) == "0.750 (0.500 to 1.000)"
     assert table({"arm": one}, ["gui"]).splitlines()[-1] == "| arm | 2 | 0.750 (0.500 to 1.000) | 3 |"
-    assert compared(one, other, ["gui"]) == "gui 0.125 (-0.250 to 0.500), more in 1 of 2"
+    assert compare_arms(one, other, ["gui"]) == "gui 0.125 (-0.250 to 0.500), more in 1 of 2"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from trainer import grpo, ppo
-from trainer.checkpoints import STATE, checkpoint_load
+from trainer.algorithms import grpo, ppo
 from trainer.errors import CheckpointMismatched, RolloutsMissing
+from trainer.model.checkpoints import STATE, load_checkpoint
 from vocabulary.inboxes import TAKEN
 
 Told = Callable[..., dict[str, Any]]
@@ -53,7 +53,7 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(
     shutil.rmtree(tmp_path / "again" / TAKEN / "played-000003")
     again = ppo.run(ppo.Config(**told(**settings, out=ended, inbox=tmp_path / "again")))
     for folder in (".", *critics):
-        first, second = (checkpoint_load(one / folder).model.state_dict() for one in (whole, again))
+        first, second = (load_checkpoint(one / folder).model.state_dict() for one in (whole, again))
         assert all(torch.equal(first[name], second[name]) for name in first)
     assert [line["update"] for line in log(ended)] == [1, 2, 3]
     assert [{**line, "seconds": 0} for line in log(ended)] == [{**line, "seconds": 0} for line in log(whole.parent)]

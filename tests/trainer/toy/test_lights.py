@@ -2,9 +2,9 @@
 
 import pytest
 
-from trainer.attempts import compared_as, interface_of
-from trainer.toy.lights import COLOURS, HITS, MISSES, NAMES, PRESS, SIZE, TURNS, Lights, presses, read
-from trainer.toy.playing import Play, Said
+from trainer.rl.attempts import attempt_interface, comparison_group
+from trainer.toy.episodes import LightsEpisode, PolicyReply
+from trainer.toy.lights import COLOURS, HITS, MISSES, NAMES, PRESS, SIZE, TURNS, Lights, calls_tool, parse_reply
 from vocabulary.proposals import WeightSpan
 
 
@@ -44,7 +44,7 @@ def test_all_colours_come_and_stay_until_they_are_hit() -> None:
     ],
 )
 def test_a_reply_ends_with_a_corner(reply: str, thought: str, corner: int | None) -> None:
-    assert read(reply) == (thought, corner)
+    assert parse_reply(reply) == (thought, corner)
 
 
 def test_the_tool_presses_once() -> None:
@@ -52,24 +52,24 @@ def test_the_tool_presses_once() -> None:
     assert (once.hits, once.presses, once.turns) == (1, 0, 1)
     assert (once.pressed().hits, once.pressed().turns) == (1, 2), "then it does nothing"
     assert Lights(seed=5).pressed().hits == 0
-    assert presses(f" look {PRESS}")
-    assert not presses(f" {PRESS} NW")
-    assert not presses("")
+    assert calls_tool(f" look {PRESS}")
+    assert not calls_tool(f" {PRESS} NW")
+    assert not calls_tool("")
 
 
-def said(text: str, version: str) -> Said:
-    return Said(
+def said(text: str, version: str) -> PolicyReply:
+    return PolicyReply(
         text=text, ids=(1, 2), logprobs=(-0.5, -0.25), versions=(WeightSpan(version=version, tokens=2),), finish="stop"
     )
 
 
 def test_an_attempt_is_what_was_said_in_it() -> None:
-    play = Play(seed=7, draw=1)
-    play.answered((9, 9), said(f" look {NAMES[play.lights.lit]}", "update-000000"), 1.0)
-    play.answered((9, 9), said(" what", "update-000001"), 1.0)
-    again = Play(seed=7, draw=1)
+    play = LightsEpisode(seed=7, draw=1)
+    play.apply_reply((9, 9), said(f" look {NAMES[play.lights.lit]}", "update-000000"), 1.0)
+    play.apply_reply((9, 9), said(" what", "update-000001"), 1.0)
+    again = LightsEpisode(seed=7, draw=1)
     for ids, words in play.said:
-        again.answered(ids, Said.model_validate(words.model_dump()), 1.0)
+        again.apply_reply(ids, PolicyReply.model_validate(words.model_dump()), 1.0)
     assert again.lights == play.lights
     assert again.blobs == play.blobs
     trajectory = play.trajectory()
@@ -82,21 +82,21 @@ def test_an_attempt_is_what_was_said_in_it() -> None:
 
 
 def test_the_same_task_is_done_both_ways() -> None:
-    alone, helped = Play(seed=7), Play(seed=7, helped=True)
-    assert alone.blobs == helped.blobs, "the same screen"
-    told = [helped.instruction]
-    for play in (alone, helped):
-        play.answered((9, 9), said(f" {PRESS}", "update-000000"), 1.0)
+    alone, with_tool = LightsEpisode(seed=7), LightsEpisode(seed=7, with_tool=True)
+    assert alone.blobs == with_tool.blobs, "the same screen"
+    told = [with_tool.instruction]
+    for play in (alone, with_tool):
+        play.apply_reply((9, 9), said(f" {PRESS}", "update-000000"), 1.0)
         told.append(play.instruction)
         while not play.over:
-            play.answered((9, 9), said(f" {NAMES[play.lights.lit]}", "update-000000"), 1.0)
+            play.apply_reply((9, 9), said(f" {NAMES[play.lights.lit]}", "update-000000"), 1.0)
     assert told == ["Point press", "Point", "Point pressed"], "what is there is said, and what is used up"
-    without, with_it = alone.trajectory(), helped.trajectory()
+    without, with_it = alone.trajectory(), with_tool.trajectory()
     assert [step.action.kind for step in without.steps] == ["wait", "click", "click", "click"], "no tool was there"
     assert [step.action.kind for step in with_it.steps] == ["call_tool", "click", "click"]
     assert without.proposals[0][0].error is not None
     assert with_it.proposals[0][0].error is None
     assert (without.outcome, with_it.outcome) == ("success", "success")
-    assert (interface_of(without), interface_of(with_it)) == ("gui", "functions")
+    assert (attempt_interface(without), attempt_interface(with_it)) == ("gui", "functions")
     assert without.task == with_it.task
-    assert len({without.id, with_it.id}) == len({compared_as(without), compared_as(with_it)}) == 2
+    assert len({without.id, with_it.id}) == len({comparison_group(without), comparison_group(with_it)}) == 2

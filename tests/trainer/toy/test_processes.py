@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from trainer.ppo import Config
+from trainer.algorithms.ppo import Config
 from trainer.toy.worker import OPEN
 from vocabulary.inboxes import TAKEN
 

@@ -14,10 +14,10 @@ from agent_backend.ports import EpisodeCommand, Policy
 from agent_backend.runner import EpisodeRunner
 from agent_backend.thinking import Patience
 from tests.waiting import eventually
-from vm_bridge.drivers.fake import FakeSandbox
-from vm_bridge.drivers.fake_machine import FakeMachine
 from vm_bridge.errors import BridgeUnavailable, NoMachine
 from vm_bridge.machine import Machine
+from vm_bridge.simulators.fake.machine import FakeMachine
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vocabulary.actions import Action, TypeText
 from vocabulary.messages import Accept, Act, DurableEvent, EpisodeState, Event
 from vocabulary.observations import Transition

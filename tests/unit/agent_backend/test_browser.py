@@ -14,10 +14,10 @@ from agent_backend.policy.fake import FakePolicy
 from agent_backend.rollout.attempt import trajectory_of
 from agent_backend.thinking import Patience
 from tests.unit.agent_backend.conftest import Desk, accept, warming
-from vm_bridge.drivers.fake import FakeSandbox
-from vm_bridge.drivers.fake_browser import ACT_MS, GOAL
 from vm_bridge.errors import MachineGone
-from vm_bridge.machine import Advice, Machine
+from vm_bridge.machine import ExpertSuggestion, Machine
+from vm_bridge.simulators.fake.browser import ACTION_MS, GOAL_CLICKS
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vocabulary.actions import CallUser, Click, ClosePage, Finish, Navigate, SwitchPage
 from vocabulary.messages import Act, Autopilot, EpisodeState, SetPace, Undo
 from vocabulary.observations import BrowserPage
@@ -32,10 +32,10 @@ def browser() -> FakeSandbox:
 
 
 def expert_of(sandbox: FakeSandbox) -> ExpertPolicy:
-    async def advise() -> Advice | None:
-        return sandbox.browser.advise() if sandbox.browser else None
+    async def suggest_expert_action() -> ExpertSuggestion | None:
+        return sandbox.browser.suggest_expert_action() if sandbox.browser else None
 
-    return ExpertPolicy(REF, advise)
+    return ExpertPolicy(REF, suggest_expert_action)
 
 
 def page_of(desk: Desk) -> BrowserPage:
@@ -100,7 +100,7 @@ async def test_the_autopilot_gives_the_wheel_back_when_the_page_has_ended(paged:
     paged.current = FakePolicy()
     paged.runner.wake()
     await paged.send(Autopilot(command_id="command-1", on=True))
-    await paged.steps(GOAL)
+    await paged.steps(GOAL_CLICKS)
     await paged.until(lambda: not paged.store.state.autopilot)
     assert page_of(paged).done
     assert paged.store.state.status == "running"
@@ -120,12 +120,12 @@ async def attempted(**parameters: float | str) -> MemoryStore:
 async def test_an_attempt_ends_with_its_page() -> None:
     store = await attempted()
     trajectory = trajectory_of(store)
-    assert (len(store.state.steps), store.state.outcome) == (GOAL, "success")
+    assert (len(store.state.steps), store.state.outcome) == (GOAL_CLICKS, "success")
     assert (trajectory.terminated, trajectory.truncated) == (True, False)
 
 
 async def test_an_attempt_whose_pages_time_ran_out_is_truncated() -> None:
-    store = await attempted(limit_ms=1.5 * ACT_MS)
+    store = await attempted(limit_ms=1.5 * ACTION_MS)
     trajectory = trajectory_of(store)
     assert (len(store.state.steps), store.state.status, store.state.outcome) == (2, "finished", "failure")
     assert (trajectory.terminated, trajectory.truncated) == (False, True)
@@ -138,7 +138,7 @@ async def test_an_attempt_whose_verifier_throws_is_nobodys_failure() -> None:
 
 async def test_a_page_whose_time_is_over_takes_no_act(paged: Desk) -> None:
     assert paged.sandbox.browser is not None
-    paged.sandbox.browser = replace(paged.sandbox.browser, limit_ms=ACT_MS)
+    paged.sandbox.browser = replace(paged.sandbox.browser, limit_ms=ACTION_MS)
     acts = [Act(command_id=f"command-{n}", action=Click(x=1, y=1), thought="It is asked for.") for n in range(2)]
     await paged.send(acts[0])
     await paged.steps(1)
@@ -151,10 +151,10 @@ async def test_a_page_whose_time_is_over_takes_no_act(paged: Desk) -> None:
 async def test_an_expert_that_knows_no_way_on_says_so() -> None:
     sandbox = browser()
 
-    async def nothing() -> Advice | None:
+    async def nothing() -> ExpertSuggestion | None:
         return None
 
-    async def gone() -> Advice | None:
+    async def gone() -> ExpertSuggestion | None:
         raise MachineGone("it is gone")
 
     seen = await sandbox.bind(1).prepare(warming().task.model_copy(update={"suite": None, "name": None}))

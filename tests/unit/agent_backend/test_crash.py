@@ -16,7 +16,7 @@ from agent_backend.policy.fake import FakePolicy
 from agent_backend.ports import EpisodeCommand
 from agent_backend.runner import EpisodeRunner
 from tests.unit.agent_backend.conftest import BOUND, Desk, FarMachine, warming
-from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vocabulary.actions import Click, Finish, Press, Release, TypeText
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import (

@@ -6,7 +6,7 @@ from agent_backend.errors import EpisodeFenced
 from agent_backend.opening import MACHINES
 from agent_backend.policy.fake import FakePolicy
 from tests.unit.agent_backend.conftest import Desk, accept, act, warming
-from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vocabulary.actions import CallUser, Click, Finish, Infeasible
 from vocabulary.messages import (
     Act,

@@ -7,7 +7,7 @@ import pytest
 
 from agent_backend.rollout import attempt
 from tests.waiting import eventually
-from vm_bridge.client import BridgeClient
+from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, BridgeUnavailable
 from vm_bridge.machine import Lease
 

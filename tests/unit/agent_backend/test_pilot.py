@@ -18,9 +18,9 @@ from agent_backend.policy.fake import Answer, FakePolicy
 from agent_backend.rollout.attempt import trajectory_of
 from agent_backend.thinking import Patience
 from tests.unit.agent_backend.conftest import warming
-from trainer.trajectories import folder_open
-from vm_bridge.drivers.fake import FakeSandbox
+from trainer.data.trajectories import open_folder
 from vm_bridge.machine import Machine
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vocabulary.actions import CallUser, Finish, Infeasible, NoAction, OpenApp, TypeText
 from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal
@@ -159,7 +159,7 @@ async def test_the_folder_is_what_the_trainer_reads(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists(), "a folder that is not whole has another name"
     manifest = folder.finish(at=datetime.now(UTC))
     assert os.listdir(tmp_path) == ["out"]
-    opened = folder_open(tmp_path / "out")
+    opened = open_folder(tmp_path / "out")
     (trajectory,) = opened.trajectories()
     assert trajectory == trajectory_of(store)
     assert (trajectory.origin, trajectory.terminated) == ("rollout", True)

@@ -6,7 +6,7 @@ from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.policy.openai import OpenAIPolicy
 from agent_backend.rollout.__main__ import parsed
 from agent_backend.rollout.options import plan_of, policy_of
-from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
 WHERE = ("--out", "o", "--bridge", "http://127.0.0.1:1", "--suite", "games")
 MODEL = ("--model-url", "http://127.0.0.1:2/v1", "--model", "m", "--dialect", "ui_tars_1_5", "--revision", "r1")

@@ -169,7 +169,7 @@ async def test_two_fast_acts_hurry_the_first_and_are_thought_about_once(desk: De
     first = desk.store.state.steps[0]
     assert first.after is not None
     assert not first.after.settled
-    desk.sandbox.hurry()
+    desk.sandbox.skip_settle()
     await desk.until(lambda: desk.store.state.pending is not None or len(desk.store.state.steps) == 2)
     await desk.answer(Hurry(command_id="command-3"))
     await desk.steps(2)

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.unit.agent_backend.conftest import Desk
-from vm_bridge.drivers.fake import FakeSandbox
-from vm_bridge.drivers.fake_inside import TOOLS
+from vm_bridge.simulators.fake.machine_io import TOOLS
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vocabulary.actions import Action, CallTool, Click, DownloadFile, RunCommand, TypeTerminal, UploadFile, WriteFile
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import Act
@@ -59,7 +59,7 @@ async def test_a_file_brought_out_is_kept_with_the_record(desk: Desk) -> None:
 async def test_a_file_that_is_lost_on_its_way_leaves_the_step(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     await desk.started()
     desk.sandbox.inside.files["a.bin"] = DATA
-    monkeypatch.setattr("vm_bridge.drivers.inside_cargo.MAX_HELD", 0)
+    monkeypatch.setattr("vm_bridge.drivers.file_staging.MAX_STAGED_BYTES", 0)
     step = await done(desk, 1, DownloadFile(path="a.bin"))
     assert step.after is not None
     assert step.after.attachment == REF

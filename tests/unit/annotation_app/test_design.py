@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation_app.design.coverage import Cell, Place, gaps, weights
-from annotation_app.design.difficulty import LEVELS, Rubric, level_of, rubric_guessed
+from annotation_app.design.coverage import Cell, CoverageNode, gaps, weights
+from annotation_app.design.difficulty import LEVELS, Rubric, guess_rubric, level_of
 from annotation_app.design.graph import graph_read
-from annotation_app.design.wording import LONGEST, quotes, wordings_read
+from annotation_app.design.rewording import MAX_WORDING_LENGTH, parse_wordings, quoted_texts
 from vocabulary.tasks import Task
 
 RUBRICS = st.builds(
@@ -47,23 +47,23 @@ def test_more_of_anything_is_never_easier(rubric: Rubric, name: str) -> None:
 def test_a_guess_comes_from_what_a_task_says_of_itself() -> None:
     easy = Task(id="a", instruction="Do it.", max_steps=6)
     hard = Task(id="b", instruction="Do it.", max_steps=90, parameters={"level": 3})
-    assert rubric_guessed(easy) == Rubric(steps=3)
-    assert (rubric_guessed(hard).prerequisites, level_of(rubric_guessed(hard))) == (2, 4)
+    assert guess_rubric(easy) == Rubric(steps=3)
+    assert (guess_rubric(hard).prerequisites, level_of(guess_rubric(hard))) == (2, 4)
 
 
 def test_importance_is_shared_down_the_graph() -> None:
-    places = [Place(1, None, 3), Place(2, None, 1), Place(3, 1, 1), Place(4, 1, 2)]
+    places = [CoverageNode(1, None, 3), CoverageNode(2, None, 1), CoverageNode(3, 1, 1), CoverageNode(4, 1, 2)]
     assert weights(places) == pytest.approx({1: 0.75, 2: 0.25, 3: 0.25, 4: 0.5})
-    assert weights([Place(1, None, 0)]) == {1: 0.0}
+    assert weights([CoverageNode(1, None, 0)]) == {1: 0.0}
 
 
 def test_the_most_important_cell_that_lacks_attempts_comes_first() -> None:
-    places = [Place(1, None, 3), Place(2, None, 1)]
+    places = [CoverageNode(1, None, 3), CoverageNode(2, None, 1)]
     found = gaps(places, {Cell(1, 1): 3, Cell(1, 2): 1})
     assert found[0] == (Cell(1, 3), 0.75)
     assert Cell(1, 1) not in [cell for cell, _ in found], "it has enough"
     assert dict(found)[Cell(1, 2)] == pytest.approx(0.5)
-    assert all(cell.node != 1 for cell, _ in gaps([*places, Place(3, 1, 1)], {})), "only leaves are cells"
+    assert all(cell.node != 1 for cell, _ in gaps([*places, CoverageNode(3, 1, 1)], {})), "only leaves are cells"
 
 
 def test_wordings_are_read_from_a_list_or_from_numbered_lines() -> None:
@@ -73,7 +73,7 @@ def test_wordings_are_read_from_a_list_or_from_numbered_lines() -> None:
         f"Here you are:\n```json\n{json.dumps(said)}\n```",
         "\n".join(f"{number}. {one}" for number, one in enumerate(said, start=1)),
     ):
-        assert wordings_read(reply, instruction=ASKED, count=5) == tuple(said)
+        assert parse_wordings(reply, instruction=ASKED, count=5) == tuple(said)
 
 
 @pytest.mark.parametrize(
@@ -85,29 +85,29 @@ def test_wordings_are_read_from_a_list_or_from_numbered_lines() -> None:
         "[" * 5_000,
         json.dumps([ASKED, ASKED.upper()]),
         json.dumps(['Call it "other.txt".']),
-        json.dumps(["x" * (LONGEST + 1) + '"final.txt"']),
+        json.dumps(["x" * (MAX_WORDING_LENGTH + 1) + '"final.txt"']),
         json.dumps(['\x00 "final.txt"']),
     ],
 )
 def test_bad_replies_are_worth_nothing(reply: str) -> None:
-    assert wordings_read(reply, instruction=ASKED, count=5) == ()
+    assert parse_wordings(reply, instruction=ASKED, count=5) == ()
 
 
 def test_no_more_than_was_asked_for_and_nothing_twice() -> None:
     said = [f'Wording {number} of "final.txt"' for number in range(50)]
-    assert len(wordings_read(json.dumps(said + said), instruction=ASKED, count=7)) == 7
-    assert wordings_read(json.dumps([said[0], said[0] + " !"]), instruction=ASKED, count=7) == (said[0],)
+    assert len(parse_wordings(json.dumps(said + said), instruction=ASKED, count=7)) == 7
+    assert parse_wordings(json.dumps([said[0], said[0] + " !"]), instruction=ASKED, count=7) == (said[0],)
 
 
 @given(st.text(max_size=500))
 def test_whatever_a_model_says_is_read_within_bounds(reply: str) -> None:
-    found = wordings_read(reply, instruction="Do it.", count=3)
+    found = parse_wordings(reply, instruction="Do it.", count=3)
     assert len(found) <= 3
-    assert all(0 < len(text) <= LONGEST for text in found)
+    assert all(0 < len(text) <= MAX_WORDING_LENGTH for text in found)
 
 
 def test_quotes_of_several_kinds_are_kept() -> None:
-    assert quotes('Call “one” and "two" and 「三」.') == ("one", "two", "三")
+    assert quoted_texts('Call “one” and "two" and 「三」.') == ("one", "two", "三")
 
 
 def test_graphs_are_read_with_every_fault() -> None:

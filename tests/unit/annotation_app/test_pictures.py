@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from annotation_app.blobs.pictures import PictureUnreadable, picture_described
-from annotation_app.reviews.likeness import fingerprint
-from vm_bridge.drivers.failures import WireRefused
-from vm_bridge.drivers.osworld_wire import picture_read
+from annotation_app.reviews.similarity import fingerprint
+from vm_bridge.drivers.osworld.guest_client import decode_image
+from vm_bridge.drivers.remote.errors import TransportError
 
 
 def encoded(form: str) -> bytes:
@@ -67,5 +67,5 @@ def test_what_cannot_be_decoded_has_no_fingerprint(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in UNREADABLE if "byte" not in name and "end" not in name])
 def test_a_guest_s_picture_is_read_with_the_same_care(name: str) -> None:
-    with pytest.raises(WireRefused):
-        picture_read(UNREADABLE[name])
+    with pytest.raises(TransportError):
+        decode_image(UNREADABLE[name])

@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 
 from annotation_app.celery import app
-from annotation_app.queues import ORDINARY, TRAINING
+from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 
 
 def test_every_route_is_a_jobs_and_leads_to_a_queue() -> None:
@@ -14,7 +14,8 @@ def test_every_route_is_a_jobs_and_leads_to_a_queue() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "queue"), [("flywheel.turn", TRAINING), ("flywheel.due", ORDINARY), ("exports.write", ORDINARY)]
+    ("name", "queue"),
+    [("flywheel.turn", TRAINING_QUEUE), ("flywheel.due", DEFAULT_QUEUE), ("exports.write", DEFAULT_QUEUE)],
 )
 def test_only_what_needs_the_trainer_waits_for_it(name: str, queue: str) -> None:
     assert app.amqp.router.route({}, name)["queue"].name == queue
@@ -27,4 +28,4 @@ def test_a_job_is_in_one_queue() -> None:
 
 
 def test_a_worker_that_is_told_nothing_listens_to_both() -> None:
-    assert set(app.amqp.queues.consume_from) == {ORDINARY, TRAINING}
+    assert set(app.amqp.queues.consume_from) == {DEFAULT_QUEUE, TRAINING_QUEUE}

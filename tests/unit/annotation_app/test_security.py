@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from annotation_app.addresses import public_url
-from annotation_app.live.wiring import stream_url
+from annotation_app.live.episode_driver import stream_url
+from annotation_app.public_urls import public_url
 from annotation_app.web.security import policy_for
 from vm_bridge.config import Config
 

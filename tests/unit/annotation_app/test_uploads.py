@@ -7,19 +7,19 @@ from hashlib import sha256
 
 import pytest
 
-from annotation_app.pools.uploads import MOST_FAULTS, UploadFormat, upload_read
+from annotation_app.pools.task_files import MAX_FAULTS, UploadFormat, task_file_read
 
 
 def rows(data: bytes, kind: UploadFormat = "csv") -> dict[int, str]:
     """What is wrong, by row."""
-    return {fault.row: fault.reason for fault in upload_read(data, kind, "desktop").faults}
+    return {fault.row: fault.reason for fault in task_file_read(data, kind, "desktop").faults}
 
 
 class TestCommaSeparated:
     def test_a_task_is_a_row_and_only_its_instruction_is_needed(self) -> None:
         heading = "instruction,id,max_steps,parameters,network"
         data = f'{heading}\n"Say ""hi"",\nthen stop",one,7,"{{""a"": 1}}",a.org b.org\nDo,,,,\n'
-        first, second = upload_read(data.encode("utf-8-sig"), "csv", "browser").tasks
+        first, second = task_file_read(data.encode("utf-8-sig"), "csv", "browser").tasks
         assert (first.id, first.instruction, first.max_steps) == ("one", 'Say "hi",\nthen stop', 7)
         assert first.parameters == {"a": 1}
         assert first.network == ("a.org", "b.org")
@@ -59,8 +59,8 @@ class TestCommaSeparated:
         assert reason in found[row], found
 
     def test_faults_are_told_up_to_a_bound(self) -> None:
-        data = "instruction,seed\n" + "Do,x\n" * (MOST_FAULTS + 50)
-        assert len(rows(data.encode())) == MOST_FAULTS
+        data = "instruction,seed\n" + "Do,x\n" * (MAX_FAULTS + 50)
+        assert len(rows(data.encode())) == MAX_FAULTS
 
     @pytest.mark.parametrize(
         "data",
@@ -87,7 +87,7 @@ class TestCommaSeparated:
         ],
     )
     def test_tables_are_read_as_programs_write_them(self, data: str) -> None:
-        upload = upload_read(data.encode(), "csv", "desktop")
+        upload = task_file_read(data.encode(), "csv", "desktop")
         assert upload.faults == ()
         assert [(task.instruction, task.seed) for task in upload.tasks] == [("Open the menu", 1)]
 
@@ -96,7 +96,7 @@ class TestCommaSeparated:
 
     def test_a_written_nul_is_none_and_lines_may_be_quoted(self) -> None:
         data = b'instruction,seed\nReplace \\u0000 by a space,1\n"Open\nthe menu",2\n"two \\\\u0000",3\n'
-        upload = upload_read(data, "csv", "desktop")
+        upload = task_file_read(data, "csv", "desktop")
         assert upload.faults == ()
         assert [task.instruction for task in upload.tasks] == [
             "Replace \\u0000 by a space",
@@ -107,11 +107,11 @@ class TestCommaSeparated:
     def test_the_same_instruction_with_another_start_is_another_task(self) -> None:
         heading = b"instruction,suite,name,seed,parameters\n"
         data = heading + b'Open,s,a,1,\nOpen,s,b,2,\nOpen,s,b,3,\nOpen,,,,"{""a"":1}"\nOpen,,,,\n'
-        upload = upload_read(data, "csv", "desktop")
+        upload = task_file_read(data, "csv", "desktop")
         assert upload.faults == ()
         ids = [task.id for task in upload.tasks]
         assert len(set(ids)) == 5
-        assert ids == [task.id for task in upload_read(data, "csv", "desktop").tasks], "so a file can be sent again"
+        assert ids == [task.id for task in task_file_read(data, "csv", "desktop").tasks], "so a file can be sent again"
         assert ids[4] == f"upload-{sha256(b'Open').hexdigest()[:16]}", "as earlier releases named it"
 
 
@@ -147,7 +147,7 @@ class TestWorkbooks:
             '<row r="3"/><row r="5"><c r="B5" t="s"><v>1</v></c><c r="D5"><v>7</v></c><c r="F5" t="s"/></row>'
             '<row><c r="B6" t="s"><v>1</v></c><c r="D6"><v>7.0</v></c></row>'
         )
-        upload = upload_read(workbook(rows, shared=shared, sheet=sheet), "xlsx", "desktop")
+        upload = task_file_read(workbook(rows, shared=shared, sheet=sheet), "xlsx", "desktop")
         assert [(task.instruction, task.seed) for task in upload.tasks] == [("Open the\nmenu", 7)]
         assert [(fault.row, "row 5" in fault.reason) for fault in upload.faults] == [(6, True)]
 
@@ -176,7 +176,7 @@ class TestWorkbooks:
 class TestJsonLines:
     def test_a_line_is_a_task_of_the_vocabulary(self) -> None:
         data = b'{"id": "a", "instruction": "Do", "suite": "fake", "seed": 3}\n\n{"id": "b", "instruction": "Do"}\n'
-        assert [(task.id, task.seed) for task in upload_read(data, "jsonl", "desktop").tasks] == [("a", 3), ("b", 0)]
+        assert [(task.id, task.seed) for task in task_file_read(data, "jsonl", "desktop").tasks] == [("a", 3), ("b", 0)]
 
     @pytest.mark.parametrize(
         ("line", "reason"),
@@ -210,14 +210,14 @@ class TestJsonLines:
         ],
     )
     def test_a_list_of_tasks_is_read_too(self, data: bytes) -> None:
-        upload = upload_read(data, "jsonl", "desktop")
+        upload = task_file_read(data, "jsonl", "desktop")
         assert upload.faults == ()
         assert [task.instruction for task in upload.tasks] == ["a", "b"]
 
     def test_one_task_may_take_several_lines_and_a_line_separator_ends_none(self) -> None:
-        (task,) = upload_read('{\n "instruction": "a\u2028b"\n}\n'.encode(), "jsonl", "desktop").tasks
+        (task,) = task_file_read('{\n "instruction": "a\u2028b"\n}\n'.encode(), "jsonl", "desktop").tasks
         assert task.instruction == "a\u2028b"
-        assert len(upload_read('{"instruction": "a\u2028b"}\n'.encode(), "jsonl", "desktop").tasks) == 1
+        assert len(task_file_read('{"instruction": "a\u2028b"}\n'.encode(), "jsonl", "desktop").tasks) == 1
 
     @pytest.mark.parametrize(
         ("data", "row", "reason"),
@@ -241,7 +241,7 @@ class TestOsworld:
 
     def test_a_task_file_keeps_its_start_state_and_evaluator(self) -> None:
         given = {"id": "b21", "instruction": "Do", "snapshot": "chrome", "config": [], "evaluator": {"func": "exact"}}
-        (task,) = upload_read(json.dumps(given).encode(), "osworld", "desktop").tasks
+        (task,) = task_file_read(json.dumps(given).encode(), "osworld", "desktop").tasks
         assert task.id == "b21"
         assert task.parameters["osworld"] == {"snapshot": "chrome", "config": [], "evaluator": {"func": "exact"}}
 

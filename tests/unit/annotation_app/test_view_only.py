@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import OperationalError
 
-from annotation_app.live import registry as module
-from annotation_app.live.registry import Desk, Registry, Seat
+from annotation_app.live import rooms as module
+from annotation_app.live.rooms import EpisodeRoom, RoomRegistry, SocketConnection
 from vocabulary.messages import Acknowledged, Command, Event, Pause
 
 PAUSE = Pause(command_id="command-1", on=True)
@@ -21,10 +21,10 @@ async def told(monkeypatch: pytest.MonkeyPatch, *, taken: bool | Exception, stee
             raise taken
         return taken
 
-    monkeypatch.setattr(module, "was_taken", was_taken)
+    monkeypatch.setattr(module, "is_recorded_command", was_taken)
     heard: list[Event] = []
-    seat = Seat("ada", steers, tell=heard.append, refresh=lambda: None, check=AsyncMock())
-    await Registry().submit(Desk(uuid4()), seat, PAUSE)
+    seat = SocketConnection("ada", steers, send_event=heard.append, refresh=lambda: None, check=AsyncMock())
+    await RoomRegistry().submit(EpisodeRoom(uuid4()), seat, PAUSE)
     return heard
 
 

@@ -119,7 +119,7 @@ def test_the_simulated_guest_does_not_affect_the_vocabulary(project: Project) ->
 
 
 def test_a_program_that_only_an_image_names_affects_the_pages(project: Project) -> None:
-    assert "tests/e2e/test_phone.py" in affected("vm_bridge/phone/main.py", project)
+    assert "tests/e2e/test_phone.py" in affected("vm_bridge/simulators/phone/main.py", project)
 
 
 def test_tests_of_the_trainer_see_no_fixtures_of_the_others(project: Project) -> None:

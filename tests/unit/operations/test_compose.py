@@ -14,7 +14,7 @@ import yaml
 
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.trainer import FOLDER
-from annotation_app.queues import ORDINARY, TRAINING
+from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 from annotation_app.settings.env import REQUIRED, SHORTEST_SECRET, Environment
 from benchmarks.parts.servers.environment import VLLM
 from vm_bridge.config import Config
@@ -149,7 +149,7 @@ def test_every_queue_has_a_worker_and_what_needs_the_trainer_goes_to_who_has_it(
         for name, each in SERVICES.items()
         if "worker" in (words := shlex.split(each.get("command", "")))
     }
-    assert listens == {"worker": ORDINARY, "trainer": TRAINING}
+    assert listens == {"worker": DEFAULT_QUEUE, "trainer": TRAINING_QUEUE}
     assert SERVICES["trainer"]["build"]["target"] == SERVICES["nano"]["build"]["target"] == "trainer"
     stage = DOCKERFILE.partition("FROM python AS trainer")[2].partition("\nFROM ")[0]
     assert str(FOLDER.relative_to(ROOT)) in stage, "where a turn looks for it"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from benchmarks.parts.nano_tasks import clear, stuck
 from benchmarks.parts.nano_trials import FIRST, OWN, SOLVED, Beside, counted, trials
-from vm_bridge.suites.bundled import WEB_SUITES
+from vm_bridge.suites.registry import WEB_SUITES
 from vm_bridge.suites.web import DRILLS, GAMES, SITES
 from vocabulary.actions import Action, Click, PressKeys
 from vocabulary.blobs import BlobRef

@@ -17,9 +17,9 @@ from annotation_app.operations.redis_users import (
     PLATFORM_KEYS,
     user_lines,
 )
-from annotation_app.queues import ORDINARY, TRAINING
+from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 from annotation_app.settings.base import CACHES, CHANNEL_LAYERS
-from vm_bridge.ledger.scripts import LUA, PREFIX
+from vm_bridge.leases.scripts import KEY_PREFIX, LUA
 
 PASSWORDS = {name: f"the password of {name}" for name in (OPERATOR, PLATFORM, BRIDGE)}
 
@@ -35,17 +35,24 @@ def test_the_bridge_may_call_what_its_scripts_call() -> None:
 
 
 def test_the_lease_store_and_the_rest_share_no_key_and_no_channel() -> None:
-    assert allowed(f"{PREFIX}machine:one", BRIDGE_KEYS)
-    assert allowed(f"{PREFIX}told", BRIDGE_CHANNELS)
-    assert not allowed(f"{PREFIX}machine:one", PLATFORM_KEYS)
-    assert not allowed(f"{PREFIX}told", PLATFORM_CHANNELS)
+    assert allowed(f"{KEY_PREFIX}machine:one", BRIDGE_KEYS)
+    assert allowed(f"{KEY_PREFIX}told", BRIDGE_CHANNELS)
+    assert not allowed(f"{KEY_PREFIX}machine:one", PLATFORM_KEYS)
+    assert not allowed(f"{KEY_PREFIX}told", PLATFORM_CHANNELS)
 
 
 def test_the_platform_reaches_its_queues_cache_and_channels() -> None:
     caches: dict[str, Any] = CACHES
     layers: dict[str, Any] = CHANNEL_LAYERS
     cache, layer = caches["default"]["KEY_PREFIX"], layers["default"]["CONFIG"]["prefix"]
-    for key in (ORDINARY, TRAINING, f"{ORDINARY}\x06\x163", f"{cache}:1:health", "_kombu.binding.celery", "unacked"):
+    for key in (
+        DEFAULT_QUEUE,
+        TRAINING_QUEUE,
+        f"{DEFAULT_QUEUE}\x06\x163",
+        f"{cache}:1:health",
+        "_kombu.binding.celery",
+        "unacked",
+    ):
         assert allowed(key, PLATFORM_KEYS), key
         assert not allowed(key, BRIDGE_KEYS), key
     for channel in (f"{layer}__group__episode", f"{layer}specific.0af", "/0.celery.pidbox", "/0.celeryev/worker"):

@@ -9,7 +9,10 @@ from tests.scheduling import MOVED_TESTS, SHARED, UNKNOWN_SECONDS, group_of, gro
 @pytest.mark.parametrize(
     ("test", "group"),
     [
-        ("tests/unit/network/test_mount.py::test_a[1]", "tests/unit/network/test_mount.py"),
+        (
+            "tests/unit/vm_bridge/network/test_preview_mount.py::test_a[1]",
+            "tests/unit/vm_bridge/network/test_preview_mount.py",
+        ),
         ("tests/e2e/test_review.py::test_a", "platform"),
         ("tests/e2e/test_phone.py::test_a", "platform of machines"),
         ("tests/integration/servers/test_lora.py::test_a", "model servers"),
@@ -32,7 +35,7 @@ def test_what_is_moved_is_there_and_says_why() -> None:
         assert one["reason"]
         assert reason_to_move(f"{one['tests']}::test_a{one.get('parameter', '')}") == one["reason"]
     assert reason_to_move("tests/contract/test_machine.py::test_a[fake]") is None
-    assert reason_to_move("tests/unit/network/test_mount.py::test_a") is None
+    assert reason_to_move("tests/unit/vm_bridge/network/test_preview_mount.py::test_a") is None
 
 
 def test_shared_groups_name_files_that_are_there() -> None:

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from vm_bridge.drivers.phone_adb import AdbRefused
-from vm_bridge.drivers.phone_frames import picture_read
-from vm_bridge.drivers.watch import Watch
+from vm_bridge.drivers.phone.adb import AdbRequestFailed
+from vm_bridge.drivers.phone.frames import decode_screencap
+from vm_bridge.drivers.remote.captures import FrameWatcher
 from vm_bridge.errors import MachineGone
 from vm_bridge.sandbox import Frame
 
@@ -19,25 +19,25 @@ BGRX = bytes((3, 2, 1, 255, 6, 5, 4, 255))
 
 @pytest.mark.parametrize("header", [struct.pack("<III", 2, 1, 1), struct.pack("<IIII", 2, 1, 1, 0)])
 def test_both_forms_of_a_captured_picture_are_read(header: bytes) -> None:
-    assert picture_read(header + RGBA) == (2, 1, BGRX)
+    assert decode_screencap(header + RGBA) == (2, 1, BGRX)
 
 
 @pytest.mark.parametrize("captured", [b"", b"no screen", struct.pack("<IIII", 2, 2, 1, 0) + RGBA, bytes(16)])
 def test_what_is_no_picture_is_refused(captured: bytes) -> None:
-    with pytest.raises(AdbRefused):
-        picture_read(captured)
+    with pytest.raises(AdbRequestFailed):
+        decode_screencap(captured)
 
 
 def frame(serial: int) -> Frame:
     return Frame(serial, time.time(), 2, 1, memoryview(BGRX))
 
 
-async def kept(*frames: Frame) -> Watch:
+async def kept(*frames: Frame) -> FrameWatcher:
     async def source() -> AsyncIterator[Frame]:
         for each in frames:
             yield each
 
-    watch = Watch()
+    watch = FrameWatcher()
     await watch.keep(source())
     return watch
 
@@ -55,10 +55,10 @@ async def test_one_that_never_stands_still_times_out() -> None:
 
 
 async def test_a_wait_for_rest_can_be_cut_short() -> None:
-    watch, hurry = await kept(frame(1)), asyncio.Event()
-    waiting = asyncio.create_task(watch.settle(hurry, since=time.monotonic(), quiet=60, limit=60))
+    watch, skip_settle = await kept(frame(1)), asyncio.Event()
+    waiting = asyncio.create_task(watch.settle(skip_settle, since=time.monotonic(), quiet=60, limit=60))
     await asyncio.sleep(0)
-    hurry.set()
+    skip_settle.set()
     assert await asyncio.wait_for(waiting, 5) == "hurried"
 
 

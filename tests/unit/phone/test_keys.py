@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import Prehashed
 
-from vm_bridge.phone.keys import SHAPE, SIZE, WORDS, key_read, keys_read
+from vm_bridge.simulators.phone.keys import SHAPE, SIZE, WORDS, parse_key, read_keys
 
 TOKEN = bytes(range(20))
 
@@ -31,13 +31,13 @@ def signature(private: rsa.RSAPrivateKey, token: bytes) -> bytes:
 
 
 def test_a_signature_over_the_token_is_taken(private: rsa.RSAPrivateKey, line: str) -> None:
-    key = key_read(line)
+    key = parse_key(line)
     assert key is not None
     assert key.signed(TOKEN, signature(private, TOKEN))
 
 
 def test_no_other_signature_is(private: rsa.RSAPrivateKey, line: str) -> None:
-    key = key_read(line)
+    key = parse_key(line)
     assert key is not None
     good = signature(private, TOKEN)
     assert not key.signed(TOKEN[::-1], good)
@@ -52,11 +52,11 @@ def test_no_other_signature_is(private: rsa.RSAPrivateKey, line: str) -> None:
     "text", ["", "#", "AAAA who@where", "not base64! who@where", base64.b64encode(b"x" * 524).decode()]
 )
 def test_what_is_no_key_is_none(text: str) -> None:
-    assert key_read(text) is None
+    assert parse_key(text) is None
 
 
 def test_a_file_gives_its_keys_and_no_file_none(tmp_path: Path, line: str) -> None:
     file = tmp_path / "adb_keys"
-    assert keys_read(file) == ()
+    assert read_keys(file) == ()
     file.write_text(f"{line}\nnonsense\n")
-    assert len(keys_read(file)) == 1
+    assert len(read_keys(file)) == 1

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from vm_bridge.phone import packets
-from vm_bridge.phone.packets import AdbError, Packet
+from vm_bridge.simulators.phone import packets
+from vm_bridge.simulators.phone.packets import AdbError, Packet
 
 
 async def read(data: bytes) -> Packet | None:

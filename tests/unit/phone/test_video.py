@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from vm_bridge.drivers.phone_video import Decoder
-from vm_bridge.streams.h264 import CLOCK, Converter, H264Encoder
+from vm_bridge.drivers.phone.frames import H264Decoder
+from vm_bridge.streams.h264 import CLOCK_RATE, H264Encoder, PixelConverter
 
 WIDTH, HEIGHT, FPS = 64, 128, 30
 
 
 def recorded(*greys: int) -> list[bytes]:
     """One packet for each picture."""
-    encoder, converter = H264Encoder(WIDTH, HEIGHT, fps=FPS, bitrate=1_000_000), Converter()
+    encoder, converter = H264Encoder(WIDTH, HEIGHT, fps=FPS, bitrate=1_000_000), PixelConverter()
     shown = (np.full((HEIGHT, WIDTH, 4), grey, np.uint8).data.cast("B") for grey in greys)
     pictures = (converter.convert(pixels, WIDTH, HEIGHT) for pixels in shown)
-    return [bytes(encoder.encode(picture, at * CLOCK // FPS, key=at == 0)) for at, picture in enumerate(pictures)]
+    return [bytes(encoder.encode(picture, at * CLOCK_RATE // FPS, key=at == 0)) for at, picture in enumerate(pictures)]
 
 
 def grey_of(picture: tuple[int, int, bytes] | None) -> int:
@@ -24,7 +24,7 @@ def grey_of(picture: tuple[int, int, bytes] | None) -> int:
 
 
 def test_a_silence_ends_a_picture_and_the_next_follows() -> None:
-    decoder, packets = Decoder(), recorded(40, 120, 200)
+    decoder, packets = H264Decoder(), recorded(40, 120, 200)
     for packet, grey in zip(packets, (40, 120, 200), strict=True):
         decoder.newest(packet[:20])
         decoder.newest(packet[20:])
@@ -32,13 +32,13 @@ def test_a_silence_ends_a_picture_and_the_next_follows() -> None:
 
 
 def test_of_many_that_came_at_once_the_newest_is_shown() -> None:
-    decoder = Decoder()
+    decoder = H264Decoder()
     came = decoder.newest(b"".join(recorded(40, 120, 200)))
     assert abs(grey_of(came) - 120) <= 3
     assert abs(grey_of(decoder.newest(b"")) - 200) <= 3
 
 
 def test_what_is_no_recording_has_no_picture() -> None:
-    decoder = Decoder()
+    decoder = H264Decoder()
     assert decoder.newest(b"/system/bin/sh: screenrecord: not found\n") is None
     assert decoder.newest(b"") is None

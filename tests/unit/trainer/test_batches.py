@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainer.batches import Order, Place, filled, fitted
+from trainer.data.batches import BatchPosition, ShuffledOrder, fill_ratio, pack_first_fit
 
 LENGTHS = st.lists(st.integers(1, 100), min_size=1, max_size=60)
 
@@ -16,7 +16,7 @@ LENGTHS = st.lists(st.integers(1, 100), min_size=1, max_size=60)
 def test_an_epoch_has_every_sample_once_and_no_sequence_is_too_long(
     lengths: list[int], seed: int, window: int, epoch: int
 ) -> None:
-    batches = Order(lengths, tokens=100, seed=seed, window=window).epoch(epoch)
+    batches = ShuffledOrder(lengths, tokens=100, seed=seed, window=window).epoch(epoch)
     assert sorted(sample for batch in batches for sample in batch) == list(range(len(lengths)))
     assert all(sum(lengths[sample] for sample in batch) <= 100 for batch in batches)
 
@@ -24,47 +24,51 @@ def test_an_epoch_has_every_sample_once_and_no_sequence_is_too_long(
 @settings(deadline=None)
 @given(lengths=LENGTHS, seed=st.integers(0, 5), stop=st.integers(0, 40))
 def test_a_run_that_was_cut_off_goes_on_with_the_very_batch(lengths: list[int], seed: int, stop: int) -> None:
-    whole = [batch.samples for batch in islice(Order(lengths, tokens=100, seed=seed).batches(), stop + 20)]
-    begun = list(islice(Order(lengths, tokens=100, seed=seed).batches(), stop))
-    place = begun[-1].after if begun else Place()
-    rest = [batch.samples for batch in islice(Order(lengths, tokens=100, seed=seed).batches(place), 20)]
+    whole = [batch.samples for batch in islice(ShuffledOrder(lengths, tokens=100, seed=seed).batches(), stop + 20)]
+    begun = list(islice(ShuffledOrder(lengths, tokens=100, seed=seed).batches(), stop))
+    place = begun[-1].after if begun else BatchPosition()
+    rest = [batch.samples for batch in islice(ShuffledOrder(lengths, tokens=100, seed=seed).batches(place), 20)]
     assert [batch.samples for batch in begun] + rest == whole
 
 
 def test_epochs_and_seeds_differ_and_a_seed_says_it_all() -> None:
     lengths = [10 + number % 7 for number in range(50)]
-    order = Order(lengths, tokens=60, seed=1)
-    assert order.epoch(0) == Order(lengths, tokens=60, seed=1).epoch(0)
-    assert len({order.epoch(0), order.epoch(1), Order(lengths, tokens=60, seed=2).epoch(0)}) == 3
+    order = ShuffledOrder(lengths, tokens=60, seed=1)
+    assert order.epoch(0) == ShuffledOrder(lengths, tokens=60, seed=1).epoch(0)
+    assert len({order.epoch(0), order.epoch(1), ShuffledOrder(lengths, tokens=60, seed=2).epoch(0)}) == 3
 
 
 def test_the_order_is_written_down() -> None:
     """No version of Python or of a library may change it: runs go on from it."""
-    assert Order([3, 1, 2, 2, 1], tokens=4, seed=7).epoch(0) == ((3, 2), (1,), (0, 4))
+    assert ShuffledOrder([3, 1, 2, 2, 1], tokens=4, seed=7).epoch(0) == ((3, 2), (1,), (0, 4))
 
 
 def test_the_longest_are_placed_first() -> None:
     lengths = [3, 7, 5, 5, 2, 8]
-    batches = fitted(range(6), lengths, 10)
+    batches = pack_first_fit(range(6), lengths, 10)
     assert batches == [(5, 4), (1, 0), (2, 3)]
-    assert filled(batches, lengths, 10) == 1.0
+    assert fill_ratio(batches, lengths, 10) == 1.0
 
 
 def test_what_does_not_fit_is_no_order() -> None:
     with pytest.raises(ValueError, match="has 11 tokens; a sequence holds 10"):
-        Order([5, 11], tokens=10, seed=0)
+        ShuffledOrder([5, 11], tokens=10, seed=0)
     with pytest.raises(ValueError, match="nothing to train on"):
-        Order([], tokens=10, seed=0)
+        ShuffledOrder([], tokens=10, seed=0)
 
 
-@pytest.mark.parametrize("place", [Place(0, 1), Place(0, -1)])
-def test_a_place_that_is_none_is_refused(place: Place) -> None:
+@pytest.mark.parametrize("place", [BatchPosition(0, 1), BatchPosition(0, -1)])
+def test_a_place_that_is_none_is_refused(place: BatchPosition) -> None:
     with pytest.raises(ValueError, match="there is no place"):
-        next(Order([5], tokens=10, seed=0).batches(place))
+        next(ShuffledOrder([5], tokens=10, seed=0).batches(place))
 
 
 def test_orders_of_other_samples_are_told_apart() -> None:
-    first = Order([5, 6], tokens=20, seed=0).fingerprint
-    assert first == Order((5, 6), tokens=20, seed=0).fingerprint
-    others = [Order([6, 5], tokens=20, seed=0), Order([5, 6], tokens=21, seed=0), Order([5, 6], tokens=20, seed=1)]
+    first = ShuffledOrder([5, 6], tokens=20, seed=0).fingerprint
+    assert first == ShuffledOrder((5, 6), tokens=20, seed=0).fingerprint
+    others = [
+        ShuffledOrder([6, 5], tokens=20, seed=0),
+        ShuffledOrder([5, 6], tokens=21, seed=0),
+        ShuffledOrder([5, 6], tokens=20, seed=1),
+    ]
     assert first not in {order.fingerprint for order in others}

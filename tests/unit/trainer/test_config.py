@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import Field, JsonValue
 
-from trainer.config import Said, Settings, config_read, differing, fields_told
+from trainer.config import DialectConfig, Settings, changed_fields, describe_fields, read_config
 from trainer.errors import ConfigInvalid, ConfigUnknown, ConfigUnreadable
 
 
@@ -28,9 +28,9 @@ class Example(Settings):
 def test_words_win_over_the_file_and_values_are_json_or_text(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text('{"name": "a", "count": 5, "inner": {"depth": 2}}')
-    read = config_read(Example, file, ["count=7", 'places=["/x"]', "inner.depth=9", "name=a=b"])
+    read = read_config(Example, file, ["count=7", 'places=["/x"]', "inner.depth=9", "name=a=b"])
     assert read == Example(name="a=b", count=7, places=(Path("/x"),), inner=Inner(depth=9))
-    assert config_read(Example, None, ["name=word"]).name == "word"
+    assert read_config(Example, None, ["name=word"]).name == "word"
 
 
 @pytest.mark.parametrize(
@@ -46,20 +46,20 @@ def test_words_win_over_the_file_and_values_are_json_or_text(tmp_path: Path) -> 
 )
 def test_what_is_no_setting_is_refused(words: list[str], error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told.replace(".", r"\.")):
-        config_read(Example, None, words)
+        read_config(Example, None, words)
 
 
 @pytest.mark.parametrize("text", ["[1]", "{", ""])
 def test_a_file_that_is_no_object_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "settings.json").write_text(text)
     with pytest.raises(ConfigUnreadable):
-        config_read(Example, tmp_path / "settings.json")
+        read_config(Example, tmp_path / "settings.json")
     with pytest.raises(ConfigUnreadable):
-        config_read(Example, tmp_path / "nothing.json")
+        read_config(Example, tmp_path / "nothing.json")
 
 
 def test_fields_are_told_with_type_default_and_meaning() -> None:
-    told = fields_told(Example)
+    told = describe_fields(Example)
     assert "  name: str (required)\n      What it is called." in told
     assert "  count: int (3)\n      How many." in told
     assert '  inner: Inner ({"depth": 1})' in told
@@ -67,7 +67,7 @@ def test_fields_are_told_with_type_default_and_meaning() -> None:
 
 def test_an_unknown_dialect_is_refused() -> None:
     with pytest.raises(ConfigInvalid, match="unknown dialect"):
-        config_read(Said, None, ["dialect=latin"])
+        read_config(DialectConfig, None, ["dialect=latin"])
 
 
 class Learned(Settings):
@@ -80,6 +80,6 @@ class Learned(Settings):
 
 def test_a_run_differs_in_what_it_was_told_and_not_in_what_was_unknown_then() -> None:
     begun: dict[str, JsonValue] = {"rate": 0.1}
-    assert differing(Learned(out="elsewhere"), begun, {"out"}) == []
-    assert differing(Learned(lately=True, rate=0.2), begun, {"out"}) == ["lately", "rate"]
-    assert differing(Learned(), {"rate": 0.1, "forgotten": 3}, {"out"}) == ["forgotten"]
+    assert changed_fields(Learned(out="elsewhere"), begun, {"out"}) == []
+    assert changed_fields(Learned(lately=True, rate=0.2), begun, {"out"}) == ["lately", "rate"]
+    assert changed_fields(Learned(), {"rate": 0.1, "forgotten": 3}, {"out"}) == ["forgotten"]

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from tests.unit.vocabulary.examples import proposal, step, trajectory
-from trainer.corrections import (
+from trainer.data.corrections import (
     Role,
     class_weights,
+    intervention_onsets,
     intervention_weights,
-    onsets_of,
-    roles_of,
     share_weights,
+    step_roles,
     step_weights,
 )
 from vocabulary.actions import Action, Click, TypeText
@@ -46,7 +46,7 @@ def judged(whole: Trajectory) -> list[tuple[Action, bool, str]]:
 
 def test_each_step_has_its_role() -> None:
     whole = decided("demonstration", "auto", "accept", "accept", "override", "takeover", "auto", "edit", "auto")
-    assert roles_of(whole, window=2) == (
+    assert step_roles(whole, window=2) == (
         "demonstration",
         "own",
         "before",
@@ -57,8 +57,10 @@ def test_each_step_has_its_role() -> None:
         "correction",
         "own",
     )
-    assert [index for index, starts in enumerate(onsets_of(whole)) if starts] == [4], "another thought is no other act"
-    assert roles_of(whole)[:5] == ("demonstration", "before", "before", "before", "correction")
+    assert [index for index, starts in enumerate(intervention_onsets(whole)) if starts] == [4], (
+        "another thought is no other act"
+    )
+    assert step_roles(whole)[:5] == ("demonstration", "before", "before", "before", "correction")
 
 
 def test_weights_are_over_the_whole_data_set() -> None:
@@ -77,17 +79,17 @@ def test_what_nothing_is_learned_from_has_no_role_and_no_share() -> None:
     whole = decided("again", "auto", "auto", "override")
     failed = whole.steps[1].model_copy(update={"error": ActionError(code="no_action", message="?")})
     left = whole.model_copy(update={"steps": (whole.steps[0], failed, *whole.steps[2:])})
-    assert roles_of(left) == (None, None, "before", "correction")
+    assert step_roles(left) == (None, None, "before", "correction")
     assert step_weights([left], "interventions") == {left.id: {2: 1.0, 3: 1.0}}
-    assert onsets_of(left) == (False, False, False, True)
+    assert intervention_onsets(left) == (False, False, False, True)
 
 
 def test_what_was_taken_back_has_no_role() -> None:
     whole = decided("auto", "override", "auto")
     undone = whole.steps[1].model_copy(update={"undone": True})
     left = whole.model_copy(update={"steps": (whole.steps[0], undone, whole.steps[2])})
-    assert roles_of(left) == ("own", "own")
-    assert not any(onsets_of(left))
+    assert step_roles(left) == ("own", "own")
+    assert not any(intervention_onsets(left))
 
 
 def test_corrections_weigh_as_much_as_all_else() -> None:

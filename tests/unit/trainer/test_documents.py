@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from trainer.chats import ChatFile
-from trainer.documents import document_read, documents_in, html_parts, markdown_parts
+from trainer.data.chats import ChatFile
+from trainer.data.documents import html_parts, list_documents, markdown_parts, read_document
 from trainer.errors import ChatUnreadable, FolderUnknown, SampleUnreadable
 from vocabulary.dialect import ImagePart
 
@@ -45,7 +45,7 @@ def test_pictures_come_from_the_folder_alone(tmp_path: Path) -> None:
         "![gone](no.png) ![x](page.md)"
     )
     left_out: Counter[str] = Counter()
-    parts = document_read(folder / "sub" / "page.md", folder, left_out)
+    parts = read_document(folder / "sub" / "page.md", folder, left_out)
     assert parts[0] == b"here"
     assert b"secret" not in parts
     assert "".join(part for part in parts if isinstance(part, str)) == " out far gone x"
@@ -55,11 +55,11 @@ def test_pictures_come_from_the_folder_alone(tmp_path: Path) -> None:
 def test_documents_are_found_in_order_and_have_to_be_text(tmp_path: Path) -> None:
     for name in ("b.md", "a.html", "c.txt", "d.MD"):
         (tmp_path / name).write_bytes(b"\xff" if name == "d.MD" else b"text")
-    assert [file.name for file in documents_in(tmp_path)] == ["a.html", "b.md", "d.MD"]
+    assert [file.name for file in list_documents(tmp_path)] == ["a.html", "b.md", "d.MD"]
     with pytest.raises(SampleUnreadable):
-        document_read(tmp_path / "d.MD", tmp_path, Counter())
+        read_document(tmp_path / "d.MD", tmp_path, Counter())
     with pytest.raises(FolderUnknown):
-        documents_in(tmp_path / "nothing")
+        list_documents(tmp_path / "nothing")
 
 
 def chats(path: Path, *lines: object) -> ChatFile:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from trainer.batches import Order
-from trainer.mixing import Mix
+from trainer.data.batches import ShuffledOrder
+from trainer.data.mixing import Mix
 
 SOURCES: dict[str, tuple[float, list[int]]] = {
     "web": (3.0, [40, 60, 80, 20, 50]),
@@ -17,11 +17,11 @@ SOURCES: dict[str, tuple[float, list[int]]] = {
 
 def mix(**changed: Any) -> Mix:
     given: dict[str, tuple[float, list[int]]] = {**SOURCES, **changed}
-    return Mix({name: (share, Order(lengths, tokens=100, seed=3)) for name, (share, lengths) in given.items()})
+    return Mix({name: (share, ShuffledOrder(lengths, tokens=100, seed=3)) for name, (share, lengths) in given.items()})
 
 
 def test_every_source_has_its_share_of_the_tokens() -> None:
-    *_, last = islice(mix().follow({}), 600)
+    *_, last = islice(mix().resume_from({}), 600)
     given = {name: stand["tokens"] for name, stand in last.place.items()}
     total = sum(given.values())
     for name, (share, _) in SOURCES.items():
@@ -29,7 +29,7 @@ def test_every_source_has_its_share_of_the_tokens() -> None:
 
 
 def test_the_share_holds_at_every_moment() -> None:
-    for batch in islice(mix().follow({}), 5, 200):
+    for batch in islice(mix().resume_from({}), 5, 200):
         given = {name: stand["tokens"] for name, stand in batch.place.items()}
         total = sum(given.values())
         for name, (share, _) in SOURCES.items():
@@ -39,7 +39,7 @@ def test_the_share_holds_at_every_moment() -> None:
 def test_sequences_hold_samples_of_one_source_and_each_has_its_number_there() -> None:
     made = mix()
     met: dict[str, set[int]] = {}
-    for batch in islice(made.follow({}), 50):
+    for batch in islice(made.resume_from({}), 50):
         ((name, _), *_) = told = [made.source_of(sample) for sample in batch.samples]
         assert {source for source, _ in told} == {name}
         met.setdefault(name, set()).update(number for _, number in told)
@@ -47,9 +47,9 @@ def test_sequences_hold_samples_of_one_source_and_each_has_its_number_there() ->
 
 
 def test_a_mix_goes_on_from_any_place() -> None:
-    whole = list(islice(mix().follow({}), 40))
+    whole = list(islice(mix().resume_from({}), 40))
     for cut in (1, 7, 23):
-        assert list(islice(mix().follow(whole[cut - 1].place), 40 - cut)) == whole[cut:]
+        assert list(islice(mix().resume_from(whole[cut - 1].place), 40 - cut)) == whole[cut:]
 
 
 def test_other_shares_or_lengths_are_another_mix() -> None:

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from tests.unit.vocabulary.examples import proposal, step, trajectory
-from trainer.rewards import (
-    Shaping,
+from trainer.rl.rewards import (
+    RewardShaping,
     budget_penalty,
     length_penalty,
     outcome_reward,
     readable_share,
     reply_lengths,
-    shaped,
+    shape_rewards,
 )
 from vocabulary.actions import Click, NoAction
 from vocabulary.observations import Verdict
@@ -53,7 +53,7 @@ def test_the_verifier_says_how_it_ended_and_else_a_person(
     ended = attempt(1, **fields)
     assert outcome_reward(ended) == whole
     assert outcome_reward(ended, partial=True) == partial
-    assert (shaped(ended, Shaping()) is None) == (whole is None)
+    assert (shape_rewards(ended, RewardShaping()) is None) == (whole is None)
 
 
 @pytest.mark.parametrize(("length", "expected"), [(0, 0), (768, 0), (896, -0.5), (1024, -1), (5000, -1)])
@@ -86,16 +86,16 @@ def test_only_the_policys_own_replies_have_a_length() -> None:
 
 
 def test_what_only_the_outcome_is_worth_falls_on_the_last_step() -> None:
-    found = shaped(attempt(5, 6, 7), Shaping())
+    found = shape_rewards(attempt(5, 6, 7), RewardShaping())
     assert found is not None
     assert found.steps == (0, 0, 1)
 
 
 def test_every_term_falls_where_it_belongs() -> None:
-    shaping = Shaping(
+    shaping = RewardShaping(
         outcome=2.0, format=0.5, length=1.0, longest=10, buffer=5, budget=0.4, free_steps=0, most_steps=8, onset=0.3
     )
-    found = shaped(attempt(5, 6, None, None, 20), shaping)
+    found = shape_rewards(attempt(5, 6, None, None, 20), shaping)
     assert found is not None
     assert found.steps == pytest.approx((0, -0.2, -0.3, 0, -1 + 2 + 0.5 - 0.25))
     assert (found.outcome, found.format, found.budget) == pytest.approx((2, 0.5, -0.25))
@@ -107,7 +107,9 @@ def test_every_term_falls_where_it_belongs() -> None:
 def test_a_reply_that_is_no_action_is_paid_for_where_it_was_said() -> None:
     whole = attempt(5, 6, 7)
     lapse = whole.steps[1].model_copy(update={"action": NoAction(said="Hm.")})
-    found = shaped(whole.model_copy(update={"steps": (whole.steps[0], lapse, whole.steps[2])}), Shaping(lapse=0.25))
+    found = shape_rewards(
+        whole.model_copy(update={"steps": (whole.steps[0], lapse, whole.steps[2])}), RewardShaping(lapse=0.25)
+    )
     assert found is not None
     assert (found.steps, found.lapse) == ((0, -0.25, 1), -0.25)
 
@@ -116,10 +118,10 @@ def test_what_was_taken_back_is_not_paid_for() -> None:
     whole = attempt(5, None, 5)
     undone = whole.steps[1].model_copy(update={"undone": True})
     left = whole.model_copy(update={"steps": (whole.steps[0], undone, whole.steps[2])})
-    found = shaped(left, Shaping(onset=1.0))
+    found = shape_rewards(left, RewardShaping(onset=1.0))
     assert found is not None
     assert found.steps == (0, 1)
 
 
 def test_an_attempt_without_steps_has_no_reward() -> None:
-    assert shaped(trajectory(), Shaping()) is None
+    assert shape_rewards(trajectory(), RewardShaping()) is None

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.vocabulary.examples import TASK, observation, proposal, spans, step, trajectory
-from trainer.samples import sampled_of
+from trainer.data.samples import sampled_decisions
 from vocabulary.actions import CONTROL_KINDS, Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
 from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
 from vocabulary.dialects import dialect_named, dialect_names
@@ -97,7 +97,7 @@ def accepted(**fields: object) -> Trajectory:
 
 
 def test_the_policys_own_words_come_as_tokens() -> None:
-    (sampled,) = sampled_of(accepted(weight_versions=spans(v1=1)))
+    (sampled,) = sampled_decisions(accepted(weight_versions=spans(v1=1)))
     assert (sampled.index, sampled.prompt_token_ids, sampled.completion_token_ids) == (0, (1, 2), (3,))
     assert (sampled.logprobs, sampled.weight_versions, sampled.exact) == ((-0.5,), spans(v1=1), True)
 
@@ -115,16 +115,16 @@ def test_it_is_known_which_weights_drew_each_token_or_nothing_is_compared(
     told: tuple[WeightSpan, ...], read: tuple[WeightSpan, ...], exact: bool
 ) -> None:
     drawn = {"completion_token_ids": (3, 4, 5), "logprobs": (-0.5, -0.5, -0.5)}
-    (sampled,) = sampled_of(accepted(weight_versions=told, **drawn))
+    (sampled,) = sampled_decisions(accepted(weight_versions=told, **drawn))
     assert (sampled.weight_versions, sampled.exact) == (read, exact)
 
 
 @pytest.mark.parametrize("fields", [{"sampling": {"top_p": 0.9}}, {"sampling": {"top_k": 5}}])
 def test_logprobs_that_cannot_be_compared_say_so(fields: dict[str, object]) -> None:
-    (sampled,) = sampled_of(accepted(**fields))
+    (sampled,) = sampled_decisions(accepted(**fields))
     assert not sampled.exact
 
 
 @pytest.mark.parametrize("fields", [{"prompt_token_ids": None}, {"logprobs": None}, {"logprobs": (-0.5, -0.5)}])
 def test_tokens_that_are_not_whole_are_none(fields: dict[str, object]) -> None:
-    assert list(sampled_of(accepted(**fields))) == []
+    assert list(sampled_decisions(accepted(**fields))) == []

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from vm_bridge.config import HOST_ID, Address, ConfigError, config_read
+from vm_bridge.config import HOST_ID_PATTERN, BindAddress, ConfigError, read_config
 from vm_bridge.fleet import Quota
 from vm_bridge.ice import IceServer
 
@@ -12,13 +12,13 @@ SECRET = {"PILOTHOUSE_SECRET": "long enough a secret"}
 
 
 def test_only_the_secret_is_needed() -> None:
-    config = config_read(SECRET)
-    assert config.bridge_bind == Address("127.0.0.1", 8010)
+    config = read_config(SECRET)
+    assert config.bridge_bind == BindAddress("127.0.0.1", 8010)
     assert config.ice_servers == ()
 
 
 def test_every_kind_of_value_is_read_from_text() -> None:
-    config = config_read(
+    config = read_config(
         {
             **SECRET,
             "PILOTHOUSE_BRIDGE_BIND": "0.0.0.0:9000",
@@ -31,7 +31,7 @@ def test_every_kind_of_value_is_read_from_text() -> None:
             "PILOTHOUSE_UNRELATED": "x",
         }
     )
-    assert config.bridge_bind == Address("0.0.0.0", 9000)
+    assert config.bridge_bind == BindAddress("0.0.0.0", 9000)
     assert config.web_origins == ("https://a.example", "https://b.example")
     assert config.warm == {"desktop": 2}
     assert config.ice_servers == (IceServer(urls="turn:turn.example", username="u", credential="c"),)
@@ -43,8 +43,8 @@ def test_every_kind_of_value_is_read_from_text() -> None:
 def test_machines_of_windows_need_their_secret() -> None:
     machine = {**SECRET, "PILOTHOUSE_WINDOWS": "127.0.0.1:8015"}
     with pytest.raises(ConfigError, match="PILOTHOUSE_WINDOWS_SECRET"):
-        config_read(machine)
-    assert config_read({**machine, "PILOTHOUSE_WINDOWS_SECRET": "s" * 16}).windows == ("127.0.0.1:8015",)
+        read_config(machine)
+    assert read_config({**machine, "PILOTHOUSE_WINDOWS_SECRET": "s" * 16}).windows == ("127.0.0.1:8015",)
 
 
 @pytest.mark.parametrize(
@@ -66,20 +66,20 @@ def test_machines_of_windows_need_their_secret() -> None:
 )
 def test_a_bad_value_is_named(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=name):
-        config_read({**SECRET, name: value})
+        read_config({**SECRET, name: value})
 
 
 def test_a_missing_secret_is_named() -> None:
     with pytest.raises(ConfigError, match="PILOTHOUSE_SECRET"):
-        config_read({})
+        read_config({})
 
 
 def test_a_manager_may_have_several_processes_and_a_host_has_a_name() -> None:
-    config = config_read({**SECRET, "PILOTHOUSE_ROLE": "manager", "PILOTHOUSE_WORKERS": "2"})
+    config = read_config({**SECRET, "PILOTHOUSE_ROLE": "manager", "PILOTHOUSE_WORKERS": "2"})
     assert (config.role, config.workers) == ("manager", 2)
-    assert re.fullmatch(HOST_ID, config.host_id)
+    assert re.fullmatch(HOST_ID_PATTERN, config.host_id)
 
 
 def test_quotas_are_given_as_json() -> None:
-    config = config_read({**SECRET, "PILOTHOUSE_QUOTAS": '[{"scope": "user", "name": "*", "limit": 4}]'})
+    config = read_config({**SECRET, "PILOTHOUSE_QUOTAS": '[{"scope": "user", "name": "*", "limit": 4}]'})
     assert config.quotas == (Quota(scope="user", name="*", limit=4),)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vm_bridge.machine import ACT_SECONDS, act_bound
+from vm_bridge.machine import MAX_ACTION_SECONDS, action_timeout
 from vocabulary.actions import Action, Click, Gesture, MoveTo, RunCode, RunCommand, TimedInput, TypeText, Wait
 
 GESTURE = Gesture(inputs=tuple(TimedInput(at_ms=at, input=MoveTo(x=1, y=1)) for at in (0, 2500)))
@@ -20,4 +20,4 @@ GESTURE = Gesture(inputs=tuple(TimedInput(at_ms=at, input=MoveTo(x=1, y=1)) for 
     ],
 )
 def test_an_act_may_take_its_own_time_and_some_more(action: Action, own: float) -> None:
-    assert act_bound(action) == ACT_SECONDS + own
+    assert action_timeout(action) == MAX_ACTION_SECONDS + own

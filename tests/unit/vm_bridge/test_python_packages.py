@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.python_packages import pip_install, pip_uninstall, uv_environment, uv_settings
+from vm_bridge.python_packages import parse_pip_config, pip_install, pip_uninstall, uv_environment
 
 LISTED = """\
 :env:.find-links='/wheels /more'
@@ -20,14 +20,14 @@ global.no-cache-dir='true'
 
 
 def test_settings_of_pip_are_given_to_uv() -> None:
-    assert uv_settings(LISTED) == {
+    assert parse_pip_config(LISTED) == {
         "UV_CONSTRAINT": "/bounds.txt",
         "UV_DEFAULT_INDEX": "https://mirror.example/simple",
         "UV_FIND_LINKS": "/wheels,/more",
         "UV_INDEX": "file:///one file:///two",
         "SSL_CERT_FILE": "/certificates.pem",
     }
-    assert uv_settings("") == {}
+    assert parse_pip_config("") == {}
 
 
 def test_a_setting_of_uv_wins_over_pips(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,16 +17,16 @@ import pytest_asyncio
 from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import Pipe
-from vm_bridge.drivers import phone_adb
-from vm_bridge.drivers.computer_link import GuestLink, Nothing
-from vm_bridge.drivers.phone_adb import AdbRefused, AdbServer, Device
+from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
+from vm_bridge.drivers.phone import adb
+from vm_bridge.drivers.phone.adb import AdbRequestFailed, AdbServer, Device
 from vm_bridge.errors import MachineGone
-from vm_bridge.guest import wire
-from vm_bridge.guest.bare import Bare
-from vm_bridge.guest.door import Door
-from vm_bridge.guest.inside import Inside
-from vm_bridge.guest.serve import Server
-from vm_bridge.hosts.qmp import Qmp
+from vm_bridge.guest.common import wire
+from vm_bridge.guest.common.server import Server
+from vm_bridge.guest.linux.headless import HeadlessDesktop
+from vm_bridge.guest.linux.host_listener import SharedMemoryHostListener
+from vm_bridge.guest.linux.machine_io import LinuxMachineIO
+from vm_bridge.hosts.qemu.qmp import QmpClient
 
 SEED = 29
 ROUNDS = 300
@@ -59,7 +59,13 @@ def served(tmp_path: Path) -> Iterator[Path]:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
-        server = Server(Door(listener, memory, 1), lambda *_: Bare(Inside()), Inside(), home="", tools={})
+        server = Server(
+            SharedMemoryHostListener(listener, memory, 1),
+            lambda *_: HeadlessDesktop(LinuxMachineIO()),
+            LinuxMachineIO(),
+            home="",
+            tools={},
+        )
         serving = threading.Thread(target=server.serve)
         serving.start()
         yield path
@@ -127,18 +133,18 @@ async def guest() -> AsyncIterator[tuple[GuestLink, socket.socket]]:
 async def test_the_bridge_hears_an_answer_behind_messages_of_any_kind(guest: tuple[GuestLink, socket.socket]) -> None:
     link, theirs = guest
     chance = random.Random(SEED)
-    call = asyncio.create_task(link.call("ping", Nothing, timeout=20))
+    call = asyncio.create_task(link.call("ping", EmptyReply, timeout=20))
     await asyncio.sleep(0)
     noise = [drawn(chance, ("id", "op", "result", "refused", "slot", "data")) for _ in range(ROUNDS)]
     messages: list[wire.Message] = [{"id": []}, {"id": {}}, {"id": [[]], "result": {}}, *noise, {"id": 1, "result": {}}]
     await asyncio.to_thread(theirs.sendall, b"".join(map(wire.encode, messages)))
-    assert await call == Nothing()
+    assert await call == EmptyReply()
 
 
 @pytest.mark.parametrize("body", [DEEP, b'{"id":1,"result":' * 5000, b"\xff", b"9" * 5000, b'{"id":1e999}'])
 async def test_what_is_no_message_leaves_no_call_waiting(guest: tuple[GuestLink, socket.socket], body: bytes) -> None:
     link, theirs = guest
-    call = asyncio.create_task(link.call("ping", Nothing, timeout=600))
+    call = asyncio.create_task(link.call("ping", EmptyReply, timeout=600))
     await asyncio.sleep(0)
     theirs.sendall(wire.HEADER.pack(len(body)) + body)
     theirs.shutdown(socket.SHUT_WR)
@@ -217,7 +223,7 @@ async def test_a_phone_that_announces_gigabytes_is_refused(tmp_path: Path, said:
     device = Device(server, "phone")
     asked = {"shell": ("ls",), "read": ("/a",), "write": ("/a", b"x")}[what]
     async with await asyncio.start_unix_server(phone, tmp_path / "adb.sock"):
-        with pytest.raises(AdbRefused):
+        with pytest.raises(AdbRequestFailed):
             await getattr(device, what)(*asked)
 
 
@@ -226,7 +232,7 @@ async def test_an_exit_without_a_status_is_no_crash(tmp_path: Path) -> None:
         for _ in range(2):
             await reader.readexactly(int(await reader.readexactly(4), 16))
             writer.write(b"OKAY")
-        writer.write(phone_adb.SHELL_HEADER.pack(phone_adb.EXIT, 0))
+        writer.write(adb.SHELL_HEADER.pack(adb.EXIT, 0))
         await writer.drain()
         writer.close()
 
@@ -248,6 +254,6 @@ async def test_qemu_is_heard_behind_messages_of_any_kind(tmp_path: Path) -> None
         writer.close()
 
     async with await asyncio.start_unix_server(qemu, tmp_path / "qmp.sock"):
-        qmp = await Qmp.connect(tmp_path / "qmp.sock")
+        qmp = await QmpClient.connect(tmp_path / "qmp.sock")
         assert await qmp.ask("query-status") == {}
         qmp.close()

@@ -22,14 +22,14 @@ class LateRedis:
 
 
 async def test_a_redis_that_is_late_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program, "START_PAUSE", 0.0)
+    monkeypatch.setattr(program, "REDIS_RETRY_SECONDS", 0.0)
     redis = LateRedis(answers_at=3)
-    await program.redis_answers(cast(Redis, redis))
+    await program.wait_for_redis(cast(Redis, redis))
     assert redis.asked == 3
 
 
 async def test_a_redis_that_does_not_come_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program, "START_SECONDS", 0.0)
-    monkeypatch.setattr(program, "START_PAUSE", 0.0)
+    monkeypatch.setattr(program, "REDIS_START_TIMEOUT_SECONDS", 0.0)
+    monkeypatch.setattr(program, "REDIS_RETRY_SECONDS", 0.0)
     with pytest.raises(RedisAway, match="refused"):
-        await program.redis_answers(cast(Redis, LateRedis(answers_at=10_000)))
+        await program.wait_for_redis(cast(Redis, LateRedis(answers_at=10_000)))

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest_asyncio
 
-from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.api.server import Bridge, create_api
+from vm_bridge.api.state_routes import state_routes
+from vm_bridge.api.wire import unpack_response
 from vm_bridge.machine import Machine
-from vm_bridge.server import Bridge, app_of
-from vm_bridge.state_routes import state_routes
-from vm_bridge.wire import answer_unpack
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vocabulary.actions import MoveTo
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import Observation
@@ -36,10 +36,10 @@ async def client(sandbox: FakeSandbox) -> AsyncIterator[httpx.AsyncClient]:
         yield
 
     bridge = Bridge(
-        secret="s" * 16, web_origins=(), ping=ping, suite_tasks=lambda *_: (), guarded=(state_routes(leased),)
+        secret="s" * 16, web_origins=(), ping=ping, suite_tasks=lambda *_: (), secret_routers=(state_routes(leased),)
     )
     headers = {"Authorization": f"Bearer {bridge.secret}", "X-Fencing-Token": "7"}
-    transport = httpx.ASGITransport(app_of(bridge, lifespan))
+    transport = httpx.ASGITransport(create_api(bridge, lifespan))
     async with httpx.AsyncClient(transport=transport, base_url="http://bridge", headers=headers) as client:
         yield client
 
@@ -70,7 +70,7 @@ async def test_a_state_is_kept_and_returned_to(client: httpx.AsyncClient, sandbo
     kept = await client.post(f"{PATH}/snapshot")
     before = (await client.get(f"{PATH}/screenshot")).content
     await sandbox.bind(7).perform("command-1", MoveTo(x=5, y=5))
-    text, blobs = answer_unpack((await client.post(f"{PATH}/restore", json=kept.json())).content)
+    text, blobs = unpack_response((await client.post(f"{PATH}/restore", json=kept.json())).content)
     picture = Observation.model_validate_json(text).screenshot
     assert picture is not None
     assert blobs[picture.sha256] == before

@@ -1,7 +1,7 @@
 """The bundled desktop tasks: what lies on the disk, what is open, what is asked, and how it is judged."""
 
-from vm_bridge.suites.checks import absent, answer_is, executable, file_holds
-from vm_bridge.suites.table import TableTask, Window
+from vm_bridge.suites.checks import answer_is, file_absent, file_holds, is_executable
+from vm_bridge.suites.table_suite import TableTask, Window
 
 HOME = "/home/user"
 
@@ -33,7 +33,7 @@ TASKS = (
         name="rename_report",
         instruction="Rename the file report.txt on the desktop to final.txt.",
         files={"Desktop/report.txt": REPORT},
-        checks=(file_holds(f"{HOME}/Desktop/final.txt", REPORT), absent(f"{HOME}/Desktop/report.txt")),
+        checks=(file_holds(f"{HOME}/Desktop/final.txt", REPORT), file_absent(f"{HOME}/Desktop/report.txt")),
     ),
     TableTask(
         name="fix_spelling",
@@ -65,7 +65,7 @@ TASKS = (
         name="delete_draft",
         instruction="Delete the file old-draft.txt from the desktop and leave the others alone.",
         files={"Desktop/old-draft.txt": "first try\n", "Desktop/draft.txt": "second try\n"},
-        checks=(absent(f"{HOME}/Desktop/old-draft.txt"), file_holds(f"{HOME}/Desktop/draft.txt", "second try\n")),
+        checks=(file_absent(f"{HOME}/Desktop/old-draft.txt"), file_holds(f"{HOME}/Desktop/draft.txt", "second try\n")),
     ),
     TableTask(
         name="count_lines",
@@ -87,7 +87,7 @@ TASKS = (
         instruction="Make the script run.sh in the home folder executable.",
         files={"run.sh": "#!/bin/sh\necho running\n"},
         windows=(TERMINAL,),
-        checks=(executable(f"{HOME}/run.sh"),),
+        checks=(is_executable(f"{HOME}/run.sh"),),
     ),
     TableTask(
         name="archive_logs",
@@ -97,8 +97,8 @@ TASKS = (
         checks=(
             file_holds(f"{HOME}/Desktop/archive/monday.log", LOG),
             file_holds(f"{HOME}/Desktop/archive/tuesday.log", LOG),
-            absent(f"{HOME}/Desktop/monday.log"),
-            absent(f"{HOME}/Desktop/tuesday.log"),
+            file_absent(f"{HOME}/Desktop/monday.log"),
+            file_absent(f"{HOME}/Desktop/tuesday.log"),
         ),
     ),
     TableTask(

@@ -16,7 +16,7 @@ themselves out wrongly: the dialog of click-dialog would begin left of it."""
 
 
 @cache
-def home() -> Path:
+def pages_folder() -> Path:
     """The folder of the pages. The package itself is not imported: it would bring Selenium."""
     spec = find_spec("miniwob")
     assert spec is not None, "miniwob is in requirements.txt"
@@ -25,15 +25,15 @@ def home() -> Path:
 
 
 @cache
-def paths() -> dict[str, str]:
+def page_paths() -> dict[str, str]:
     """The path of each task's page, by the task's name."""
-    plain = {page.stem: f"/miniwob/{page.name}" for page in sorted(home().glob("miniwob/*.html"))}
-    flights = {page.parent.name: page for page in sorted(home().glob("flight/*/wrapper.html"))}
+    plain = {page.stem: f"/miniwob/{page.name}" for page in sorted(pages_folder().glob("miniwob/*.html"))}
+    flights = {page.parent.name: page for page in sorted(pages_folder().glob("flight/*/wrapper.html"))}
     return plain | {f"{FLIGHT}{name.lower()}": f"/flight/{name}/wrapper.html" for name in flights}
 
 
 @cache
-def instructions() -> dict[str, tuple[str, ...]]:
+def read_instructions() -> dict[str, tuple[str, ...]]:
     """What each page said was to be done, by seed from 0; a single one is the same for all seeds."""
     return {name: tuple(said) for name, said in json.loads(INSTRUCTIONS.read_text("utf-8")).items()}
 
@@ -41,10 +41,10 @@ def instructions() -> dict[str, tuple[str, ...]]:
 @cache
 def checksum(name: str) -> str:
     """SHA-256 of what judges a task: its page and the package's core script."""
-    files = (home() / paths()[name][1:], home() / "core" / "core.js")
+    files = (pages_folder() / page_paths()[name][1:], pages_folder() / "core" / "core.js")
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def size_of(name: str) -> tuple[int, int]:
+def minimum_size(name: str) -> tuple[int, int]:
     """The least size at which a page shows all of its task."""
     return FLIGHTS if name.startswith(FLIGHT) else PLAIN

@@ -7,36 +7,36 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from vm_bridge.browser import Folder, ScriptFailed, Session
+from vm_bridge.browser import ScriptFailed, Session, StaticSite
 from vm_bridge.errors import InvalidAction, UnknownTask
-from vm_bridge.machine import Advice
-from vm_bridge.suites.miniwob.clicker import advice_of
-from vm_bridge.suites.miniwob.pages import HOST, checksum, home, instructions, paths, size_of
-from vm_bridge.suites.scenes import Scene, Standing
+from vm_bridge.machine import ExpertSuggestion
+from vm_bridge.suites.miniwob.clicker import suggest_action
+from vm_bridge.suites.miniwob.pages import HOST, checksum, minimum_size, page_paths, pages_folder, read_instructions
+from vm_bridge.suites.web_suite import Scene, TaskProgress
 from vocabulary.observations import Verdict
 from vocabulary.tasks import Language, Task
 
 NAME = "miniwob"
 EPISODE_MS = 1_000_000
 """The page's own limit, far off: who plays it is limited by steps."""
-READY_MS, LOOK_MS = 20_000, 100
+READY_MS, POLL_MS = 20_000, 100
 """How long a page may take to be ready, in its time, and how often it is looked at."""
 MAX_SIDE = 4_000
 STEPS = 30
 FLIGHT_STEPS = 60
 THRESHOLD = 0.7
 """From which reward on a task counts as solved where nearness is rewarded; elsewhere the whole reward is needed."""
-NEARNESS = frozenset(
+DISTANCE_REWARD_TASKS = frozenset(
     {
         *("bisect-angle", "circle-center", "draw-circle", "draw-line", "find-midpoint", "right-angle"),
         *("use-colorwheel", "use-colorwheel-2"),
     }
 )
-OPENED = "window.core !== undefined && core.cover_div !== null && document.readyState === 'complete'"
-BEGIN = "Math.seedrandom({seed}); core.EPISODE_MAX_TIME = {limit}; core.startEpisodeReal();"
-READY = "WOB_TASK_READY"
-LOOK = "({done: WOB_DONE_GLOBAL, reward: WOB_RAW_REWARD_GLOBAL, why: WOB_REWARD_REASON})"
-SAID = "core.getUtterance()"
+LOADED_SCRIPT = "window.core !== undefined && core.cover_div !== null && document.readyState === 'complete'"
+START_SCRIPT = "Math.seedrandom({seed}); core.EPISODE_MAX_TIME = {limit}; core.startEpisodeReal();"
+READY_FLAG = "WOB_TASK_READY"
+STATE_SCRIPT = "({done: WOB_DONE_GLOBAL, reward: WOB_RAW_REWARD_GLOBAL, why: WOB_REWARD_REASON})"
+UTTERANCE_SCRIPT = "core.getUtterance()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class MiniWob:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """Every task with the seed 0."""
-        return tuple(self.make(name) for name in paths())
+        return tuple(self.make(name) for name in page_paths())
 
     def make(
         self,
@@ -66,7 +66,7 @@ class MiniWob:
         size: tuple[int, int] | None = None,
     ) -> Task:
         """A task as it is offered: of one level, in English. Raises UnknownTask, InvalidAction."""
-        if name not in paths():
+        if name not in page_paths():
             raise UnknownTask(f"there is no task {name} in the suite {NAME}")
         if level != 1 or language != "en":
             raise InvalidAction("these pages have one level, and speak English")
@@ -86,59 +86,59 @@ class MiniWob:
         """The package's own files, under a host of their own."""
         name = self._known(task)
         return Scene(
-            site=Folder({HOST: home()}),
-            url=f"http://{HOST}{paths()[name]}",
-            size=_size(task.parameters, size_of(name)),
+            site=StaticSite({HOST: pages_folder()}),
+            url=f"http://{HOST}{page_paths()[name]}",
+            size=_size(task.parameters, minimum_size(name)),
         )
 
     async def set_up(self, task: Task, session: Session) -> None:
         """Start the episode as the package's own environment does: seed first, then the problem."""
-        await _until(session, OPENED)
-        await session.evaluate(BEGIN.format(seed=json.dumps(str(task.seed)), limit=EPISODE_MS))
-        await _until(session, READY)
+        await _wait_until(session, LOADED_SCRIPT)
+        await session.evaluate(START_SCRIPT.format(seed=json.dumps(str(task.seed)), limit=EPISODE_MS))
+        await _wait_until(session, READY_FLAG)
 
-    async def standing(self, task: Task, session: Session) -> Standing:
+    async def progress(self, task: Task, session: Session) -> TaskProgress:
         """The page's reward as the score: below 0 for the wrong thing."""
-        reward = await reward_of(session)
-        success = _solved(self._known(task), reward) if reward.done else None
-        return Standing(score=reward.raw, done=reward.done, success=success)
+        reward = await read_reward(session)
+        success = _is_solved(self._known(task), reward) if reward.done else None
+        return TaskProgress(score=reward.raw, done=reward.done, success=success)
 
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
         """The page's reward, cut at 0; no answer is asked for."""
-        reward = await reward_of(session)
+        reward = await read_reward(session)
         if not reward.done:
             return Verdict(success=False, score=0.0, reason="the page has not ended the episode")
         why = f": {reward.why}" if reward.why else ""
         return Verdict(
-            success=_solved(self._known(task), reward),
+            success=_is_solved(self._known(task), reward),
             score=min(1.0, max(0.0, reward.raw)),
             reason=f"the page's reward is {reward.raw:g}{why}",
             verifier=checksum(self._known(task)),
         )
 
-    async def advise(self, task: Task, session: Session) -> Advice | None:
+    async def suggest_expert_action(self, task: Task, session: Session) -> ExpertSuggestion | None:
         """For the simple clicking and typing tasks; None for others."""
-        if (await reward_of(session)).done:
+        if (await read_reward(session)).done:
             return None
-        return await advice_of(self._known(task), session)
+        return await suggest_action(self._known(task), session)
 
     def _known(self, task: Task) -> str:
-        if task.name not in paths():
+        if task.name not in page_paths():
             raise UnknownTask(f"there is no task {task.name} in the suite {NAME}")
         return task.name or ""
 
 
-async def instruction_read(session: Session) -> str:
+async def read_instruction(session: Session) -> str:
     """What the page says is to be done; some tasks name its parts as well, and these are left out."""
-    said = await session.evaluate(SAID)
+    said = await session.evaluate(UTTERANCE_SCRIPT)
     if isinstance(said, dict):
         return str(said["utterance"])
     return _in_words(said) if str(said).startswith("{") else str(said)
 
 
-async def reward_of(session: Session) -> Reward:
+async def read_reward(session: Session) -> Reward:
     """How the episode stands by the page's own count. Raises ScriptFailed."""
-    told: Any = await session.evaluate(LOOK)
+    told: Any = await session.evaluate(STATE_SCRIPT)
     if not isinstance(told, dict) or not isinstance(told.get("reward"), int | float):
         raise ScriptFailed("the page tells no reward")
     return Reward(done=bool(told["done"]), raw=float(told["reward"]), why=str(told.get("why") or ""))
@@ -146,7 +146,7 @@ async def reward_of(session: Session) -> Reward:
 
 def _instruction(name: str, seed: int) -> str:
     """The page alone tells that of a seed nobody noted."""
-    said = instructions().get(name, ())
+    said = read_instructions().get(name, ())
     if len(said) == 1:
         return said[0]
     return said[seed] if 0 <= seed < len(said) else "Do what is asked on top of the page."
@@ -157,16 +157,16 @@ def _in_words(fields: str) -> str:
     return "Search for a flight: " + ", ".join(f"{key}: {value}" for key, value in json.loads(fields).items()) + "."
 
 
-def _solved(name: str, reward: Reward) -> bool:
-    return reward.raw >= (THRESHOLD if name in NEARNESS else 1.0)
+def _is_solved(name: str, reward: Reward) -> bool:
+    return reward.raw >= (THRESHOLD if name in DISTANCE_REWARD_TASKS else 1.0)
 
 
-async def _until(session: Session, condition: str) -> None:
+async def _wait_until(session: Session, condition: str) -> None:
     """Raises ScriptFailed when it does not come true in the page's time."""
-    for _ in range(READY_MS // LOOK_MS):
+    for _ in range(READY_MS // POLL_MS):
         if await session.evaluate(condition) is True:
             return
-        await session.advance(LOOK_MS)
+        await session.advance(POLL_MS)
     raise ScriptFailed(f"the page was not ready after {READY_MS} ms of its time")
 
 

@@ -34,7 +34,7 @@ CHATS = (
     (("I left my umbrella at your place.", "them"), ("No problem, I'll bring it on Monday.", "me")),
     (("The meeting moved to 15:30, room 4.", "them"),),
 )
-GOODS = (
+PRODUCTS = (
     ("Desk lamp", "台灯", "home", 3490),
     ("Ceramic mug", "陶瓷杯", "home", 890),
     ("Cotton towel", "棉毛巾", "home", 1250),
@@ -67,7 +67,7 @@ SHIPPING = 490
 """Price of sending an order, in cents, whatever it holds."""
 
 
-def world_make(seed: int) -> World:
+def make_world(seed: int) -> World:
     """The state for a seed; a JSON object."""
     pick = random.Random(f"phone-{seed}")
     now = FIRST_DAY + timedelta(days=pick.randrange(60))
@@ -84,7 +84,7 @@ def world_make(seed: int) -> World:
         "shop": {
             "products": [
                 {"id": f"p{index}", "name": name, "name_zh": zh, "category": category, "price": price}
-                for index, (name, zh, category, price) in enumerate(GOODS, start=1)
+                for index, (name, zh, category, price) in enumerate(PRODUCTS, start=1)
             ],
             **{"shipping": SHIPPING, "cart": {}, "wishes": [], "orders": []},
             "address": "12 Harbour Street, 20457 Hamburg",

@@ -2,9 +2,9 @@
 
 import json
 
-from vm_bridge.suites import Desk
-from vm_bridge.suites.checks import Check, absent, answer_is, file_holds
-from vm_bridge.suites.table import TableTask
+from vm_bridge.suites import SandboxEnvironment
+from vm_bridge.suites.checks import Check, answer_is, file_absent, file_holds
+from vm_bridge.suites.table_suite import TableTask
 
 HOME = "/home/user"
 
@@ -33,8 +33,8 @@ with open("opened.txt", "w") as file:
 def note_says(title: str, *words: str) -> Check:
     """The note of this title holds each of these words, whatever their case."""
 
-    async def check(desk: Desk, answer: str) -> str:
-        notes = json.loads(await desk.read("notes.json") or "{}")
+    async def check(environment: SandboxEnvironment, answer: str) -> str:
+        notes = json.loads(await environment.read("notes.json") or "{}")
         text = str(notes.get(title, "")).casefold()
         missing = [word for word in words if word not in text]
         return f"the note {title} does not hold {', '.join(missing)}" if missing else ""
@@ -81,8 +81,8 @@ TASKS = (
             "project/tmp": "kept too\n",
         },
         checks=(
-            absent(f"{HOME}/project/a.tmp"),
-            absent(f"{HOME}/project/deep/b.tmp"),
+            file_absent(f"{HOME}/project/a.tmp"),
+            file_absent(f"{HOME}/project/deep/b.tmp"),
             file_holds(f"{HOME}/project/deep/keep.txt", "kept"),
             file_holds(f"{HOME}/project/tmp", "kept too"),
         ),

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from vm_bridge.suites.web.folder import KIT
 from vm_bridge.suites.web.suite import FolderSuite
+from vm_bridge.suites.web.task_folder import KIT
 
 HOME = Path(__file__).parent.parent
 GAMES = FolderSuite("games", HOME / "games")

@@ -13,29 +13,29 @@ from vm_bridge.errors import InvalidAction
 from vocabulary.base import Frozen
 from vocabulary.tasks import Language
 
-NAME = r"^[a-z0-9][a-z0-9_-]{0,40}$"
+NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,40}$"
 LISTS = Path(__file__).with_name("lists.json")
-SMALL = (320, 240)
+SMALL_SIZE = (320, 240)
 """The small screen that a task marked `small` must also run at."""
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 Sentence = Annotated[str, StringConstraints(min_length=2, max_length=2_000)]
 
 
-class Said(Frozen):
+class LocalizedText(Frozen):
     """One text in both languages."""
 
     en: str
     zh: str
 
 
-class Range(Frozen):
+class RangeSlot(Frozen):
     """A whole number between two, both included."""
 
     range: tuple[int, int]
 
 
-class Choice(Frozen):
+class ChoiceSlot(Frozen):
     """One of a list, or `pick` different ones of it; the same place in either language."""
 
     en: tuple[JsonValue, ...] = ()
@@ -44,7 +44,7 @@ class Choice(Frozen):
     pick: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
-    def _whole(self) -> "Choice":
+    def _whole(self) -> "ChoiceSlot":
         if bool(self.any) == bool(self.en or self.zh) or len(self.en) != len(self.zh):
             raise ValueError("a choice has `any`, or `en` and `zh` of the same length")
         if self.pick is not None and self.pick > self.length:
@@ -61,7 +61,7 @@ class Choice(Frozen):
         return self.any or (self.en if language == "en" else self.zh)
 
 
-class Named(Frozen):
+class NameSlot(Frozen):
     """`pick` different names out of lists.json: words of one list, or pairs of a word of each of two. Pairs share their
     words with each other, so that none is told by half of it, but for the first ones, as far as that goes."""
 
@@ -69,11 +69,11 @@ class Named(Frozen):
     pick: int = Field(ge=1)
 
     @model_validator(mode="after")
-    def _whole(self) -> "Named":
+    def _whole(self) -> "NameSlot":
         for name in self.named:
-            if name not in lists_read():
+            if name not in read_lists():
                 raise ValueError(f"there is no list {name}")
-            if self.each > len(lists_read()[name]):
+            if self.each > len(read_lists()[name]):
                 raise ValueError(f"the list {name} has no {self.each} words")
         return self
 
@@ -84,7 +84,7 @@ class Named(Frozen):
 
     def of(self, draw: Random, language: Language) -> tuple[list[JsonValue], list[JsonValue]]:
         """The names, and at which places of their lists their words stand."""
-        side, lists = LANGUAGES.index(language), [lists_read()[name] for name in self.named]
+        side, lists = LANGUAGES.index(language), [read_lists()[name] for name in self.named]
         drawn = [draw.sample(range(len(words)), self.each) for words in lists]
         if len(lists) == 1:
             return [lists[0][place][side] for place in drawn[0]], [*drawn[0]]
@@ -97,13 +97,13 @@ class Named(Frozen):
 
 
 @cache
-def lists_read() -> dict[str, tuple[tuple[str, str], ...]]:
+def read_lists() -> dict[str, tuple[tuple[str, str], ...]]:
     """Words by the name of their list, each in both languages."""
     found = json.loads(LISTS.read_text())
     return {name: tuple((en, zh) for en, zh in words) for name, words in found.items()}
 
 
-Slot = Choice | Named | Range | str | int | float | bool
+Slot = ChoiceSlot | NameSlot | RangeSlot | str | int | float | bool
 
 
 class Phrasings(Frozen):
@@ -113,7 +113,7 @@ class Phrasings(Frozen):
     zh: Annotated[tuple[Sentence, ...], Field(min_length=3)]
 
 
-class Rule(Frozen):
+class ResponseRule(Frozen):
     """How the site answers a path the first `times` times (0: always); the delay is game time."""
 
     path: str
@@ -132,7 +132,7 @@ class Level(Frozen):
     max_steps: int = Field(ge=1, le=1_000)
     slots: dict[str, Slot] = {}
     instructions: Phrasings | None = None
-    responses: tuple[Rule, ...] = ()
+    responses: tuple[ResponseRule, ...] = ()
 
 
 class Reference(Frozen):
@@ -153,10 +153,10 @@ class Manifest(Frozen):
     """manifest.json."""
 
     format: Literal[1]
-    name: Annotated[str, StringConstraints(pattern=NAME)]
+    name: Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
     kind: Literal["game", "web"]
     version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+$")]
-    title: Said
+    title: LocalizedText
     start: str = "/"
     size: tuple[Annotated[int, Field(ge=240, le=4096)], Annotated[int, Field(ge=180, le=4096)]] = (800, 600)
     small: bool = False
@@ -169,7 +169,7 @@ class Manifest(Frozen):
     instructions: Phrasings
     answer: bool = False
     """Whether the task ends by an answer."""
-    responses: tuple[Rule, ...] = ()
+    responses: tuple[ResponseRule, ...] = ()
     limits: Limits = Limits()
     reference: Reference | None = None
 
@@ -185,15 +185,15 @@ class Manifest(Frozen):
         picks: dict[str, JsonValue] = {}
         for name, slot in {**self.slots, **self.level(level).slots}.items():
             draw = Random(f"{self.name}-{name}-{level}-{seed}")
-            if isinstance(slot, Named):
+            if isinstance(slot, NameSlot):
                 values[name], picks[name] = slot.of(draw, language)
-            elif isinstance(slot, Choice):
+            elif isinstance(slot, ChoiceSlot):
                 places = draw.sample(range(slot.length), slot.pick or 1)
                 chosen = [slot.of(language)[place] for place in places]
                 numbers: list[JsonValue] = [*places]
                 values[name], picks[name] = (chosen, numbers) if slot.pick else (chosen[0], numbers[0])
             else:
-                values[name] = draw.randint(*slot.range) if isinstance(slot, Range) else slot
+                values[name] = draw.randint(*slot.range) if isinstance(slot, RangeSlot) else slot
         return values, picks
 
     def instruction(self, level: int, seed: int, language: Language) -> str:
@@ -204,7 +204,7 @@ class Manifest(Frozen):
         return Random(f"{self.name}-phrase-{level}-{seed}").choice(said).format(**values)
 
 
-def manifest_read(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
     """The manifest in a task's folder. Raises ValueError with what is wrong in it."""
     try:
         found = Manifest.model_validate_json((folder / "manifest.json").read_bytes())

@@ -8,7 +8,7 @@ from vocabulary.observations import ClockMode
 from vocabulary.tasks import Language
 
 
-class Record(Frozen):
+class EpisodeRecord(Frozen):
     """One episode."""
 
     suite: str
@@ -42,7 +42,7 @@ class Record(Frozen):
     """SHA-256 of every picture, where they were taken."""
 
 
-def normalised(score: float, reference: Reference | None) -> float | None:
+def normalize_score(score: float, reference: Reference | None) -> float | None:
     """A score between that of random acts (0) and the reference's (1); may lie outside."""
     if reference is None or reference.score <= reference.random:
         return None

@@ -10,11 +10,11 @@ from pydantic import Field, JsonValue, ValidationError
 
 from vm_bridge.browser import Request, Response, ScriptFailed, Session
 from vm_bridge.errors import UnknownTask, VerifierFailed
-from vm_bridge.machine import Advice
-from vm_bridge.suites.scenes import Scene, Standing
-from vm_bridge.suites.web.answers import Answers
-from vm_bridge.suites.web.folder import Folder, folders_read
-from vm_bridge.suites.web.tasks import task_make, terms_of, told
+from vm_bridge.machine import ExpertSuggestion
+from vm_bridge.suites.web.responses import SiteResponder
+from vm_bridge.suites.web.task_folder import TaskFolder, read_task_folders
+from vm_bridge.suites.web.tasks import make_task, page_parameters, parse_variant
+from vm_bridge.suites.web_suite import Scene, TaskProgress
 from vocabulary.base import Frozen
 from vocabulary.observations import Verdict
 from vocabulary.tasks import Language, Task
@@ -23,7 +23,7 @@ STATE = "window.pilothouse && window.pilothouse.state ? window.pilothouse.state(
 NOT_OPEN = "no page of the task is open"
 
 
-class Finding(Frozen):
+class VerifierResult(Frozen):
     """What a verifier says of a state."""
 
     success: bool
@@ -38,7 +38,7 @@ class Finding(Frozen):
 class FolderSite:
     """One task's site at its own host; every other host is not found."""
 
-    def __init__(self, host: str, answers: Answers) -> None:
+    def __init__(self, host: str, answers: SiteResponder) -> None:
         self._host, self._answers = host, answers
 
     async def answer(self, request: Request) -> Response:
@@ -64,14 +64,14 @@ class FolderSuite:
         self._name, self._home, self._kit = name, home, kit
 
     @cached_property
-    def folders(self) -> Mapping[str, Folder]:
+    def folders(self) -> Mapping[str, TaskFolder]:
         """Every task's folder by name, read when first asked for."""
-        return folders_read(self._home, self._kit)
+        return read_task_folders(self._home, self._kit)
 
     @property
     def tasks(self) -> tuple[Task, ...]:
         """Every task on its first level, in English, with the seed 0."""
-        return tuple(task_make(self._name, folder) for folder in self.folders.values())
+        return tuple(make_task(self._name, folder) for folder in self.folders.values())
 
     def make(
         self,
@@ -83,9 +83,9 @@ class FolderSuite:
         size: tuple[int, int] | None = None,
     ) -> Task:
         """One task as it is offered. Raises UnknownTask, InvalidAction."""
-        return task_make(self._name, self.folder(name), seed=seed, level=level, language=language, size=size)
+        return make_task(self._name, self.folder(name), seed=seed, level=level, language=language, size=size)
 
-    def folder(self, name: str | None) -> Folder:
+    def folder(self, name: str | None) -> TaskFolder:
         """The folder of a task. Raises UnknownTask."""
         found = self.folders.get(name or "")
         if found is None:
@@ -95,11 +95,11 @@ class FolderSuite:
     def scene(self, task: Task) -> Scene:
         """Where the task is played, with a site that has answered nothing yet."""
         folder = self.folder(task.name)
-        terms = terms_of(folder, task)
+        terms = parse_variant(folder, task)
         host = f"{folder.manifest.name.replace('_', '-')}.pilothouse.test"
         rules = (*folder.manifest.level(terms.level).responses, *folder.manifest.responses)
         return Scene(
-            site=FolderSite(host, Answers(folder, told(folder, terms), rules)),
+            site=FolderSite(host, SiteResponder(folder, page_parameters(folder, terms), rules)),
             url=f"http://{host}{folder.manifest.start}",
             size=terms.size,
             step_ms=folder.manifest.step_ms,
@@ -110,13 +110,13 @@ class FolderSuite:
     async def set_up(self, task: Task, session: Session) -> None:
         """Nothing: the page sets itself up from its /task.js, as it does when it is loaded again."""
 
-    async def standing(self, task: Task, session: Session) -> Standing:
+    async def progress(self, task: Task, session: Session) -> TaskProgress:
         """How it stands: unknown while no page of the task is open."""
         found = await self.find(task, session, None)
         if found is None:
-            return Standing()
+            return TaskProgress()
         ended = found.success if found.done else None
-        return Standing(score=found.score, level=found.level, done=found.done, success=ended)
+        return TaskProgress(score=found.score, level=found.level, done=found.done, success=ended)
 
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
         """The verifier's word on the present state."""
@@ -126,38 +126,40 @@ class FolderSuite:
             return Verdict(success=False, score=0.0, reason=NOT_OPEN, verifier=checksum)
         return Verdict(success=found.success, score=found.score, reason=found.reason, verifier=checksum)
 
-    async def find(self, task: Task, session: Session, answer: str | None) -> Finding | None:
+    async def find(self, task: Task, session: Session, answer: str | None) -> VerifierResult | None:
         """All the verifier says; None while no page of the task is open. Raises ScriptFailed, VerifierFailed."""
         state = await session.evaluate(STATE)
         return None if state is None else await self.find_in(task, session, state, answer)
 
-    async def find_in(self, task: Task, session: Session, state: JsonValue, answer: str | None) -> Finding:
+    async def find_in(self, task: Task, session: Session, state: JsonValue, answer: str | None) -> VerifierResult:
         """What the verifier says of this state, in a world of its own that the page's scripts cannot reach.
 
         Raises VerifierFailed.
         """
         folder = self.folder(task.name)
-        given = [state, told(folder, terms_of(folder, task)), answer]
+        given = [state, page_parameters(folder, parse_variant(folder, task)), answer]
         try:
-            said = await session.evaluate(_call(folder.verifier, "verify", given), world="own")
-            return Finding.model_validate(said)
+            said = await session.evaluate(_call_expression(folder.verifier, "verify", given), world="own")
+            return VerifierResult.model_validate(said)
         except ScriptFailed as error:
             raise VerifierFailed(f"the verifier of {task.name} threw {error}") from error
         except ValidationError as error:
             raise VerifierFailed(f"the verifier of {task.name} gave {json.dumps(said)[:200]}: {error}") from error
 
-    async def advise(self, task: Task, session: Session) -> Advice | None:
+    async def suggest_expert_action(self, task: Task, session: Session) -> ExpertSuggestion | None:
         """What the expert would do now; None where there is none, or no page of the task is open."""
         folder = self.folder(task.name)
         state = await session.evaluate(STATE)
         if state is None or not folder.expert:
             return None
-        terms = terms_of(folder, task)
-        said = await session.evaluate(_call(folder.expert, "advise", [state, told(folder, terms)]), world="own")
+        terms = parse_variant(folder, task)
+        said = await session.evaluate(
+            _call_expression(folder.expert, "advise", [state, page_parameters(folder, terms)]), world="own"
+        )
         try:
             match said:
                 case {"thought": {"en": _, "zh": _} as thoughts, "action": action}:
-                    return Advice.model_validate({"thought": thoughts[terms.language], "action": action})
+                    return ExpertSuggestion.model_validate({"thought": thoughts[terms.language], "action": action})
                 case None:
                     return None
         except ValidationError as error:
@@ -165,7 +167,7 @@ class FolderSuite:
         raise ScriptFailed(f"the expert of {task.name} gave {json.dumps(said)[:200]}")
 
 
-def _call(source: str, name: str, given: list[JsonValue]) -> str:
+def _call_expression(source: str, name: str, given: list[JsonValue]) -> str:
     """A call of a function in a script; JSON is a JavaScript expression."""
     arguments = ", ".join(json.dumps(one, ensure_ascii=False) for one in given)
     return f"(() => {{ {source}\nreturn {name}({arguments}); }})()"

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from vm_bridge.errors import InvalidAction
-from vm_bridge.suites.web.folder import Folder
-from vm_bridge.suites.web.manifest import LANGUAGES, SMALL
+from vm_bridge.suites.web.manifest import LANGUAGES, SMALL_SIZE
+from vm_bridge.suites.web.task_folder import TaskFolder
 from vocabulary.tasks import Language, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TaskVariant:
     """What a task's parameters ask of its folder."""
 
     seed: int
@@ -20,9 +20,9 @@ class Terms:
     size: tuple[int, int]
 
 
-def task_make(
+def make_task(
     suite: str,
-    folder: Folder,
+    folder: TaskFolder,
     *,
     seed: int = 0,
     level: int = 1,
@@ -49,7 +49,7 @@ def task_make(
     )
 
 
-def terms_of(folder: Folder, task: Task) -> Terms:
+def parse_variant(folder: TaskFolder, task: Task) -> TaskVariant:
     """What a task asks for, defaults filled in. Raises InvalidAction."""
     level = task.parameters.get("level", 1)
     language = task.parameters.get("language", "en")
@@ -59,10 +59,10 @@ def terms_of(folder: Folder, task: Task) -> Terms:
     folder.manifest.level(level)
     if language not in LANGUAGES:
         raise InvalidAction(f"a language is one of {', '.join(LANGUAGES)}")
-    return Terms(task.seed, level, language, _size(folder, size))
+    return TaskVariant(task.seed, level, language, _size(folder, size))
 
 
-def told(folder: Folder, terms: Terms) -> dict[str, JsonValue]:
+def page_parameters(folder: TaskFolder, terms: TaskVariant) -> dict[str, JsonValue]:
     """What the page, the verifier and the expert are told: the global TASK."""
     slots, picks = folder.manifest.filled(terms.level, terms.seed, terms.language)
     return {
@@ -75,10 +75,10 @@ def told(folder: Folder, terms: Terms) -> dict[str, JsonValue]:
     }
 
 
-def _size(folder: Folder, size: JsonValue) -> tuple[int, int]:
+def _size(folder: TaskFolder, size: JsonValue) -> tuple[int, int]:
     match size:
         case [int(width), int(height)] if 0 < width <= 4096 and 0 < height <= 4096:
-            least = SMALL if folder.manifest.small else (480, 360)
+            least = SMALL_SIZE if folder.manifest.small else (480, 360)
             if width < least[0] or height < least[1]:
                 raise InvalidAction(f"{folder.manifest.name} needs a screen of {least[0]} by {least[1]} at least")
             return width, height

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation_app.errors import ApplicationError
-from annotation_app.flywheel.services.small import small_set, small_standing
+from annotation_app.flywheel.services.toy import toy_flywheel_set, toy_flywheel_status
 
 
 class Command(BaseCommand):
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         start, attempts = options["start"].absolute(), options["attempts"]
         try:
             if attempts is not None:
-                small_set(start=start, server=options["server"], attempts=attempts, seeds=options["seeds"])
+                toy_flywheel_set(start=start, server=options["server"], attempts=attempts, seeds=options["seeds"])
         except ApplicationError as error:
             raise CommandError(error.message) from error
-        self.stdout.write(small_standing(start=start).model_dump_json())
+        self.stdout.write(toy_flywheel_status(start=start).model_dump_json())

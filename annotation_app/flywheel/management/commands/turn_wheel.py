@@ -6,12 +6,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation_app.errors import ApplicationError
-from annotation_app.flywheel.engine import turn_go
+from annotation_app.flywheel.engine import turn_run
 from annotation_app.flywheel.schemas import TurnRow
 from annotation_app.flywheel.selectors.turns import turn_last, turn_of, turn_row, turn_running, wheel_named
 from annotation_app.flywheel.services.ledger import turn_begin, turn_resume
 
-PATIENCE = 60.0
+LOCK_TIMEOUT_SECONDS = 60.0
 """Seconds that are waited for programs of a turner that died."""
 
 
@@ -33,10 +33,10 @@ class Command(BaseCommand):
                 turn_resume(user=wheel.owner, turn_id=last.pk)
             for _ in range(options["turns"]):
                 turn = turn_running(wheel) or turn_begin(user=wheel.owner, wheel_id=wheel.pk)
-                if not turn_go(turn_id=turn.pk, patience=PATIENCE):
+                if not turn_run(turn_id=turn.pk, patience=LOCK_TIMEOUT_SECONDS):
                     raise CommandError("Another process is turning it.")
                 row = turn_row(turn_of(turn.pk))
-                self.stdout.write(told(row))
+                self.stdout.write(turn_line(row))
                 if row.state != "done":
                     why = next((f"{stage.code}: {stage.error}" for stage in row.stages if stage.state == "failed"), "")
                     raise CommandError(f"Turn {row.number} {row.state}. {why}".strip())
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
 
 
-def told(row: TurnRow) -> str:
+def turn_line(row: TurnRow) -> str:
     """A turn in one line."""
     went = f"sft {row.routes.sft}, ct {row.routes.ct}, left out {row.routes.none}"
     tried = f"{row.success.successes} of {row.success.attempts}" if row.success else "not tried"

@@ -22,13 +22,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             report = Evaluation.model_validate_json(options["file"].read_bytes())
-            kept, new = services.evaluation_register(username=options["user"], report=report)
+            stored, new = services.evaluation_register(username=options["user"], report=report)
         except (OSError, ValidationError) as error:
             raise CommandError(f"{options['file']} is no report: {error}") from error
         except ApplicationError as error:
             raise CommandError(error.message) from error
-        self.stdout.write(f"{'Registered' if new else 'Known'}: {kept.sha256}")
-        for decision in selectors.evaluation_summary(kept.pk).decisions:
-            said = "promoted" if decision.promoted else "passed" if decision.passed else "shut"
+        self.stdout.write(f"{'Registered' if new else 'Known'}: {stored.sha256}")
+        for decision in selectors.evaluation_summary(stored.pk).decisions:
+            outcome = "promoted" if decision.promoted else "passed" if decision.passed else "shut"
             reasons = "; ".join(f"{reason.code} {reason.subject}".strip() for reason in decision.reasons)
-            self.stdout.write(f"{decision.pool}: {said}{': ' if reasons else ''}{reasons}")
+            self.stdout.write(f"{decision.pool}: {outcome}{': ' if reasons else ''}{reasons}")

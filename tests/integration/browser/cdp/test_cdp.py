@@ -15,12 +15,12 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from tests.waiting import eventually
+from vm_bridge.api.tickets import TicketClaim
 from vm_bridge.errors import CannotRestore, TicketRefused
-from vm_bridge.hosts.browser import BrowserHost, BrowserSandbox
+from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
 from vm_bridge.sandbox import Sandbox
-from vm_bridge.streams.cdp import cdp_log_routes, cdp_routes
+from vm_bridge.streams.cdp_routes import cdp_log_routes, cdp_routes
 from vm_bridge.suites.miniwob import MiniWob
-from vm_bridge.tickets import TicketClaim
 
 FENCE = 3
 
@@ -137,7 +137,7 @@ async def test_others_are_not_seen_and_the_browser_is_not_ruled(door: Door) -> N
     async with connect(door.address, proxy=None) as socket:
         targets = (await asked(socket, "Target.getTargets"))["result"]["targetInfos"]
         assert len(targets) == 1
-        (foreign,) = [page.id for page in (await door.other.browser.lend(FENCE)).pages]
+        (foreign,) = [page.id for page in (await door.other.browser.borrow_session(FENCE)).pages]
         for method, given in (
             ("Target.attachToTarget", {"targetId": foreign}),
             ("Target.closeTarget", {"targetId": foreign}),
@@ -185,7 +185,7 @@ async def test_time_stands_again_when_the_program_has_left(door: Door) -> None:
     async with connect(door.address, proxy=None) as socket:
         assert "result" in await asked(socket, "Browser.getVersion")
         assert (await _page(door)).pace == 1
-    await eventually(lambda: not door.mine.browser._keeper.rate)
+    await eventually(lambda: not door.mine.browser._episode_manager.rate)
     assert (await _page(door)).pace == 0
 
 

@@ -74,7 +74,7 @@ async def opened(engine: Engine, pages: Mapping[str, str | Response], *, seed: i
 async def shown(engine: Engine, site: Pages, *, seed: int = 7, url: str = "") -> Session:
     """The same of a site the test keeps hold of."""
     session = await engine.open(site, size=SIZE, seed=seed, start_time=START)
-    rest = await session.go(url or "http://site.test/")
+    rest = await session.goto(url or "http://site.test/")
     assert rest.settled
     return session
 

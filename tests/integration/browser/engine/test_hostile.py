@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, HTML, Pages, click, kinds, opened
-from vm_bridge.browser import BrowserFailed, Engine, Happening, Response, Session
-from vm_bridge.browser.news import MOST_PAGES
+from vm_bridge.browser import BrowserEvent, BrowserFailed, Engine, Response, Session
+from vm_bridge.browser.cdp_events import MAX_PAGES
 
 NEIGHBOUR = {"/": "<script>let n = 0; setInterval(() => n++, 100)</script>"}
 PATIENCE = 6.0
@@ -26,7 +26,7 @@ async def test_dialogs_are_answered_and_told(engine: Engine) -> None:
     dialogs = [(each.more["type"], each.text) for each in session.take_events() if each.kind == "dialog"]
     assert dialogs == [("alert", "a"), ("confirm", "b"), ("prompt", "c")]
     await click(session, 5, 5)
-    await session.go("http://site.test/next")
+    await session.goto("http://site.test/next")
     assert session.active.title == "Next"
 
 
@@ -38,7 +38,7 @@ async def test_downloads_are_refused(engine: Engine) -> None:
     session = await opened(engine, site)
     await click(session, 20, 20)
     await session.settle(2000)
-    told: list[Happening] = []
+    told: list[BrowserEvent] = []
     async with asyncio.timeout(20):
         while not (told := told + [each for each in session.take_events() if each.kind == "download"]):
             await session.advance(17)
@@ -49,7 +49,7 @@ async def test_downloads_are_refused(engine: Engine) -> None:
 async def test_an_endless_loop_ends_the_session_alone(engine: Engine) -> None:
     neighbour = await opened(engine, NEIGHBOUR)
     session = await opened(engine, {"/": "<script>setTimeout(() => { for (;;); }, 200)</script>"})
-    session.time.patience = PATIENCE
+    session.time.frame_timeout = PATIENCE
     with pytest.raises(BrowserFailed):
         await session.advance(1000)
     await session.close()
@@ -100,7 +100,7 @@ async def test_errors_of_a_page_are_told(engine: Engine) -> None:
 async def test_a_page_that_never_loads_is_not_waited_for(engine: Engine) -> None:
     site = Pages({"/": "<p>here<img src=/never>", "/never": Response(200, b"", HTML, delay_ms=10_000_000)})
     session = await engine.open(site, size=(320, 240), seed=1, start_time=1_700_000_000)
-    rest = await session.go("http://site.test/", limit_ms=1000)
+    rest = await session.goto("http://site.test/", limit_ms=1000)
     assert not rest.settled
     assert len(await session.picture()) > 500
 
@@ -137,7 +137,7 @@ async def test_a_thousand_windows_are_a_dozen(engine: Engine) -> None:
     session = await opened(engine, {"/": f"<button style='{BUTTON}' onclick=\"{many}\">go</button>", "/second": "hi"})
     await click(session, 20, 20)
     await session.settle(3000)
-    assert len(session.pages) == MOST_PAGES
+    assert len(session.pages) == MAX_PAGES
     assert "popup_refused" in kinds(session)
     await alive(neighbour)
     await session.advance(500)

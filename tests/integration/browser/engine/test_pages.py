@@ -23,29 +23,29 @@ async def test_a_click_follows_a_link_and_back_brings_it_back(engine: Engine) ->
         assert (session.active.url, session.active.title) == ("http://site.test/second", "Second")
         await click(session, 50, 20)
         assert await session.evaluate("window.hits") == 1
-        assert await session.back()
+        assert await session.go_back()
         await session.settle(500)
         assert session.active.url == "http://site.test/"
         await click(session, 50, 20)
         await session.settle(3000)
         assert session.active.url == "http://site.test/second"
-        assert await session.back()
+        assert await session.go_back()
         await session.settle(500)
-    assert await session.forward()
+    assert await session.go_forward()
     await session.settle(3000)
     assert session.active.url == "http://site.test/second"
-    assert not await session.forward()
+    assert not await session.go_forward()
 
 
 async def test_history_begins_with_the_first_page(engine: Engine) -> None:
     session = await opened(engine, SITE)
-    assert not await session.back()
+    assert not await session.go_back()
 
 
 async def test_time_goes_on_over_hosts(engine: Engine) -> None:
     session = await opened(engine, SITE)
     await session.advance(500)
-    await session.go("http://other.test/second")
+    await session.goto("http://other.test/second")
     began = await session.evaluate("born")
     assert began == START * 1000 + session.now_ms - await session.evaluate("Math.round(performance.now())")
     assert began >= START * 1000 + 500
@@ -69,7 +69,7 @@ async def test_a_window_is_shown_moves_and_closes(engine: Engine) -> None:
     )
     await session.advance(1000)
     assert await session.evaluate("frames60") == 61, "its frames are its own, though its scope was another document's"
-    await session.show(opener)
+    await session.activate_page(opener)
     assert await session.evaluate("other.hits") == 1
     await session.close_page(session.pages[1].id)
     await session.settle(1000)
@@ -81,7 +81,7 @@ async def test_the_last_page_leaves_an_empty_one(engine: Engine) -> None:
     session = await opened(engine, SITE)
     await session.close_page(session.active.id)
     assert session.active.url == "about:blank"
-    await session.go("http://site.test/second")
+    await session.goto("http://site.test/second")
     assert session.active.title == "Second"
 
 
@@ -130,7 +130,7 @@ async def test_answers_come_in_game_time(engine: Engine) -> None:
         }
     )
     session = await engine.open(site, size=(640, 360), seed=1, start_time=START)
-    await session.go("http://site.test/", limit_ms=300)
+    await session.goto("http://site.test/", limit_ms=300)
     assert await session.evaluate("log") == []
     await session.advance(400)
     assert await session.evaluate("log") == []
@@ -151,7 +151,7 @@ async def test_failures_are_the_pages_and_told(engine: Engine) -> None:
 async def test_a_slow_page_is_waited_for(engine: Engine) -> None:
     site = Pages(SITE | {"/late": Response(200, b"<title>Late</title>", HTML, delay_ms=1500)})
     session = await shown(engine, site)
-    rest = await session.go("http://site.test/late")
+    rest = await session.goto("http://site.test/late")
     assert rest.settled
     assert rest.took_ms >= 1500
     assert session.active.title == "Late"

@@ -14,7 +14,7 @@ async def test_a_text_area_scrolls_that_has_no_layer_of_its_own(exact: Engine, n
     task = suite.make(name, seed=0, size=(1280, 720))
     scene = suite.scene(task)
     session = await exact.open(scene.site, size=scene.size, seed=0, start_time=scene.start_time)
-    await session.go(scene.url)
+    await session.goto(scene.url)
     await suite.set_up(task, session)
     x, y = await session.evaluate(AT % "#text-area")
     top = "document.querySelector('#text-area').scrollTop"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, SIZE, START, Pages, click, hashed, opened, started
 from vm_bridge.browser import Clock, Engine, Session
-from vm_bridge.browser.keys import key_told
+from vm_bridge.browser.keys import key_event
 from vm_bridge.browser.pipe import Listener
 
 GAME = """<!doctype html><style>
@@ -196,7 +196,7 @@ async def test_a_document_begins_in_one_moment(exact: Engine) -> None:
     for turn in range(10):
         await session.advance(50)
         left = START * 1000 + session.now_ms
-        await session.go(f"http://host{turn}.test/second")
+        await session.goto(f"http://host{turn}.test/second")
         assert await session.evaluate("[born, dated, read]") == [left, left, 0]
         await session.advance(50)
         assert await session.evaluate("[once, Date.now() - born - performance.now()]") == [20, 0]
@@ -212,7 +212,7 @@ async def test_scrolling_goes_the_same_way_where_nobody_sees_it(exact: Engine, b
         if by == "wheel":
             await session.wheel(100, 100, 0, 700)
         elif by == "key":
-            await session.key("down", key_told("pagedown", 0))
+            await session.key("down", key_event("pagedown", 0))
         else:
             await session.evaluate("void scrollTo({ top: 3000, behavior: 'smooth' })")
         for _ in range(slices):
@@ -226,7 +226,7 @@ async def test_scrolling_goes_the_same_way_where_nobody_sees_it(exact: Engine, b
 async def test_what_an_input_asks_for_does_not_keep_time_from_passing(
     exact: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vm_bridge.browser.exact.STUCK_SECONDS", 60)  # a page hangs before
+    monkeypatch.setattr("vm_bridge.browser.exact_clock.STALLED_SECONDS", 60)  # a page hangs before
     page = f"<!doctype html><button id=b style='{BUTTON}'>go</button><script>let got = 0;"
     asks = page + "b.onmousedown = () => fetch('/more').then(() => { got = performance.now() })</script>"
     session = await opened(exact, {"/": asks, "/more": "more"})
@@ -286,6 +286,6 @@ async def test_a_page_has_loaded_when_it_says_so_however_late_the_browser_tells(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(exact.pipe, "listen", withheld)
         late = await exact.open(Pages(pages), size=SIZE, seed=7, start_time=START)
-    await late.go("http://site.test/")
+    await late.goto("http://site.test/")
     assert late.now_ms == expected
     assert "whole" in await late.evaluate("document.body.innerText")

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.integration.browser.machine.pages import PagesSuite
-from vm_bridge.hosts.browser import BrowserHost, BrowserSandbox
+from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import Action
 from vocabulary.observations import Transition

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from vm_bridge.browser import Request, Response, Session
 from vm_bridge.errors import UnknownTask, VerifierFailed
-from vm_bridge.machine import Advice
-from vm_bridge.suites.scenes import Scene, Standing
+from vm_bridge.machine import ExpertSuggestion
+from vm_bridge.suites.web_suite import Scene, TaskProgress
 from vocabulary.actions import Click
 from vocabulary.observations import BrowserPage, Observation, Verdict
 from vocabulary.tasks import Language, Task
@@ -154,11 +154,11 @@ class PagesSuite:
     async def set_up(self, task: Task, session: Session) -> None:
         """The page is its own start state."""
 
-    async def standing(self, task: Task, session: Session) -> Standing:
+    async def progress(self, task: Task, session: Session) -> TaskProgress:
         if task.name == "misjudged":
             raise VerifierFailed("the verifier of misjudged threw TypeError")
         state = await session.evaluate(STATE)
-        return Standing() if state is None else Standing(state["score"], None, state["done"], state["success"])
+        return TaskProgress() if state is None else TaskProgress(state["score"], None, state["done"], state["success"])
 
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
         if task.name == "misjudged":
@@ -166,8 +166,8 @@ class PagesSuite:
         state = await session.evaluate(STATE)
         return Verdict(success=bool(state and state["success"]), score=float(bool(state and state["success"])))
 
-    async def advise(self, task: Task, session: Session) -> Advice | None:
-        return Advice(thought="Press the button.", action=GO)
+    async def suggest_expert_action(self, task: Task, session: Session) -> ExpertSuggestion | None:
+        return ExpertSuggestion(thought="Press the button.", action=GO)
 
 
 def task(name: str, **parameters: float | str) -> Task:

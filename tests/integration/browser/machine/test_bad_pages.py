@@ -4,7 +4,7 @@ import pytest
 
 from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, page_of, task
-from vm_bridge.hosts.browser import BrowserHost
+from vm_bridge.hosts.browser.host import BrowserHost
 from vm_bridge.machine import Machine
 from vocabulary.actions import Navigate, NavigateBack
 from vocabulary.observations import Observation

@@ -12,9 +12,9 @@ import pytest
 from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, PagesSuite, page_of, task
 from vm_bridge.browser import Clock, Engine
-from vm_bridge.drivers.browser_start import start_scene
-from vm_bridge.hosts.browser import BrowserHost, BrowserSandbox
-from vm_bridge.hosts.browser_engines import Engines
+from vm_bridge.drivers.browser.blank_page import blank_scene
+from vm_bridge.hosts.browser.engines import BrowserEnginePool
+from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
 from vocabulary.actions import Click
 
 ENGINES, MACHINES = 2, 4
@@ -69,11 +69,11 @@ async def test_a_process_that_is_killed_takes_its_own_sessions_and_no_others(
 
 
 async def test_a_process_that_died_unnoticed_is_replaced_when_it_is_asked(tmp_path: Path) -> None:
-    engines = Engines(tmp_path / "engines", most=1)
+    engines = BrowserEnginePool(tmp_path / "engines", most=1)
     try:
-        first = await engines.open(start_scene(), seed=0, clock=Clock.EXACT)
+        first = await engines.open(blank_scene(), seed=0, clock=Clock.EXACT)
         os.kill(first.engine.pid, signal.SIGKILL)  # and nothing is awaited before the next one is opened
-        again = await engines.open(start_scene(), seed=0, clock=Clock.EXACT)
+        again = await engines.open(blank_scene(), seed=0, clock=Clock.EXACT)
         assert again.engine is not first.engine
         assert await again.evaluate("document.readyState") == "complete"
     finally:
@@ -93,10 +93,10 @@ async def test_sessions_that_reach_a_network_have_a_process_of_their_own(several
     shared = {engine_of(one) for one in several}
     first, second, third, _ = several
     one, two = [
-        await each.open(start_scene(), seed=0, clock=Clock.EXACT, network=("example.org",)) for each in (first, second)
+        await each.open(blank_scene(), seed=0, clock=Clock.EXACT, network=("example.org",)) for each in (first, second)
     ]
     assert len({one.engine, two.engine, *shared}) == len(shared) + 2
-    other = await third.open(start_scene(), seed=0, clock=Clock.EXACT, network=())
+    other = await third.open(blank_scene(), seed=0, clock=Clock.EXACT, network=())
     assert other.engine not in (one.engine, two.engine)
     await one.close()
     assert one.engine.died.is_set(), "it ends with its session"

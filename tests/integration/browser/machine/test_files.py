@@ -8,11 +8,11 @@ import pytest_asyncio
 
 from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, HOST, PagesSuite, page_of
-from vm_bridge.browser import GivenFile, Request, Response
+from vm_bridge.browser import FilePayload, Request, Response
 from vm_bridge.errors import InvalidAction
-from vm_bridge.hosts.browser import BrowserHost, BrowserSandbox
+from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
 from vm_bridge.machine import Machine
-from vm_bridge.suites.scenes import Scene
+from vm_bridge.suites.web_suite import Scene
 from vocabulary.actions import MAX_FILE, ChooseFiles, Click, Navigate, UploadFile
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import FileChooser, OfferedFile
@@ -31,7 +31,7 @@ PAGE = """<!doctype html><title>attach</title>
     show();
   };
 </script>"""
-FILES = (GivenFile("a note.txt", "text/plain", b"one"), GivenFile("b.pdf", "application/pdf", b"two"))
+FILES = (FilePayload("a note.txt", "text/plain", b"one"), FilePayload("b.pdf", "application/pdf", b"two"))
 
 
 class AttachSuite(PagesSuite):
@@ -114,7 +114,7 @@ class TestFiles:
         self, sandbox: BrowserSandbox, machine: Machine, do: Do
     ) -> None:
         await machine.prepare(attach("one"))
-        blob = await machine.stage(b"mine", "application/octet-stream")
+        blob = await machine.stage_upload(b"mine", "application/octet-stream")
         assert (await do(machine, UploadFile(path="mine.csv", blob=blob))).error is None
         asked = page_of((await do(machine, GO)).after).chooser
         assert asked is not None
@@ -132,7 +132,7 @@ class TestFiles:
     async def test_what_was_not_handed_over_or_has_a_folder_is_refused(self, machine: Machine, do: Do) -> None:
         await machine.prepare(attach("one"))
         strange = BlobRef.of(b"never staged", "text/plain")
-        blob = await machine.stage(b"mine", "text/plain")
+        blob = await machine.stage_upload(b"mine", "text/plain")
         for action in UploadFile(path="a.txt", blob=strange), UploadFile(path="../a.txt", blob=blob):
             done = await do(machine, action)
             assert done.error is not None
@@ -141,11 +141,11 @@ class TestFiles:
     async def test_an_episode_s_files_are_bounded(self, machine: Machine) -> None:
         await machine.prepare(attach("one"))
         with pytest.raises(InvalidAction):
-            await machine.stage(b"x" * (MAX_FILE + 1), "text/plain")
+            await machine.stage_upload(b"x" * (MAX_FILE + 1), "text/plain")
         for number in range(4):
-            await machine.stage(bytes([number]) * MAX_FILE, "text/plain")
+            await machine.stage_upload(bytes([number]) * MAX_FILE, "text/plain")
         with pytest.raises(InvalidAction, match="together"):
-            await machine.stage(b"one more", "text/plain")
+            await machine.stage_upload(b"one more", "text/plain")
 
 
 async def test_what_was_chosen_outlives_the_bridge(tmp_path: Path, do: Do) -> None:
@@ -153,7 +153,7 @@ async def test_what_was_chosen_outlives_the_bridge(tmp_path: Path, do: Do) -> No
     made = await first.create("browser")
     machine = made.bind(3)
     await machine.prepare(attach("one"))
-    blob = await machine.stage(b"mine", "text/plain")
+    blob = await machine.stage_upload(b"mine", "text/plain")
     await do(machine, UploadFile(path="mine.txt", blob=blob))
     await do(machine, GO)
     seen = (await do(machine, ChooseFiles(files=("mine.txt",)))).after

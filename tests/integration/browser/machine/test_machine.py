@@ -7,7 +7,7 @@ import pytest
 from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, page_of, task
 from vm_bridge.errors import CannotRestore, InvalidAction, UnknownTask, VerifierFailed
-from vm_bridge.hosts.browser import BrowserHost, BrowserSandbox
+from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import (
     ClosePage,
@@ -91,14 +91,14 @@ async def test_a_wait_is_in_the_pages_time_and_can_be_cut_short(machine: Machine
     waiting = asyncio.create_task(do(machine, Wait(seconds=60)))
     await asyncio.sleep(0)
     while not waiting.done():
-        await machine.hurry()
+        await machine.skip_settle()
         await asyncio.wait({waiting}, timeout=0.01)
     assert page_of((await waiting).after).time_ms - waited < 60_000
 
 
 async def test_time_goes_by_itself_where_it_is_told_to(machine: Machine) -> None:
     await machine.prepare(task("moving"))
-    await machine.pace(2)
+    await machine.set_time_scale(2)
     before = page_of(await machine.observe())
     assert before.pace == 2
     seen = before
@@ -106,7 +106,7 @@ async def test_time_goes_by_itself_where_it_is_told_to(machine: Machine) -> None
         while seen.time_ms < before.time_ms + 500:
             await asyncio.sleep(0.02)
             seen = page_of(await machine.observe())
-    await machine.pace(0)
+    await machine.set_time_scale(0)
     still = await machine.observe()
     assert page_of(still).pace == 0
     assert (await machine.observe()).screenshot == still.screenshot
@@ -249,9 +249,9 @@ async def test_a_state_that_was_left_cannot_be_taken_for_another(machine: Machin
 
 async def test_an_episode_can_go_back_over_time_that_went_by_itself(machine: Machine, do: Do) -> None:
     await machine.prepare(task("moving"))
-    await machine.pace(4)
+    await machine.set_time_scale(4)
     await do(machine, GO)
-    await machine.pace(0)
+    await machine.set_time_scale(0)
     still, kept = await machine.observe(), await machine.snapshot()
     await do(machine, GO)
     back = await machine.restore(kept)

@@ -12,7 +12,7 @@ from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, PagesSuite, page_of, task
 from tests.waiting import eventually
 from vm_bridge.errors import StaleLease
-from vm_bridge.hosts.browser import BrowserHost, BrowserSandbox
+from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import Wait
 
@@ -82,7 +82,7 @@ async def test_a_session_nobody_needs_is_given_up_and_made_again(
     await machine.prepare(task("counter"))
     before = (await do(machine, GO)).after
     assert sandbox.browser.idle
-    await sandbox.browser.give_up()
+    await sandbox.browser.release_idle_session()
     assert not sandbox.browser.idle
     assert await sandbox.healthy()
     assert (await machine.observe()).screenshot == before.screenshot

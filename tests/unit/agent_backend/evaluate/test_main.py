@@ -14,8 +14,8 @@ from agent_backend.policy.fake import FakePolicy
 from agent_backend.rollout.attempt import trajectory_of
 from tests.unit.agent_backend.evaluate.tries import tried
 from tests.unit.agent_backend.test_pilot import SAID, flown
-from tests.unit.trainer.folders import folder_write
-from trainer.trajectories import folder_open
+from tests.unit.trainer.trajectory_folders import write_trajectory_folder
+from trainer.data.trajectories import open_folder
 from vocabulary.evaluations import Evaluation
 from vocabulary.exports import IMAGES, TRAJECTORIES
 from vocabulary.observations import Verdict
@@ -26,7 +26,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 @pytest.fixture
 def rollouts(tmp_path: Path) -> Path:
     folder = tmp_path / "s2"
-    folder_write(
+    write_trajectory_folder(
         folder,
         tried("snake", True, steps=5, run="new"),
         tried("snake", True, steps=2, seed=1, run="new"),
@@ -42,7 +42,7 @@ def test_a_report_is_written_whole_and_printed(
     rollouts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = tmp_path / "s1"
-    folder_write(before, *(tried("snake", False, seed=seed, run="old") for seed in range(3)))
+    write_trajectory_folder(before, *(tried("snake", False, seed=seed, run="old") for seed in range(3)))
     out = tmp_path / "report.json"
     out.write_text("an older one")
     assert main([str(rollouts), "--against", str(before), "--out", str(out)]) == 0
@@ -60,22 +60,22 @@ def test_a_report_is_written_whole_and_printed(
 
 def test_several_folders_are_read_as_one_and_none_twice(rollouts: Path, tmp_path: Path) -> None:
     more = tmp_path / "more"
-    folder_write(more, tried("snake", True, seed=9, run="new"))
+    write_trajectory_folder(more, tried("snake", True, seed=9, run="new"))
     assert len(list(trajectories_read([rollouts, more]))) == 7
     with pytest.raises(FolderUnusable, match="again"):
         list(trajectories_read([rollouts, rollouts]))
 
 
 def test_an_empty_folder_gives_an_empty_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder_write(tmp_path / "none")
+    write_trajectory_folder(tmp_path / "none")
     assert main([str(tmp_path / "none"), "--against", str(tmp_path / "none")]) == 0
     assert "0 attempts" in capsys.readouterr().out
 
 
 def test_the_gate_is_shut_for_what_does_not_hold_up(rollouts: Path, tmp_path: Path) -> None:
     good, less = tmp_path / "s1", tmp_path / "s0"
-    folder_write(good, *(tried("snake", True, seed=seed, run="old") for seed in range(3)))
-    folder_write(less, tried("pipes", True, run="old"))
+    write_trajectory_folder(good, *(tried("snake", True, seed=seed, run="old") for seed in range(3)))
+    write_trajectory_folder(less, tried("pipes", True, run="old"))
     assert main([str(rollouts), "--against", str(good), "--gate"]) == 0
     assert main([str(rollouts), "--against", str(less), "--gate"]) == 2
     with pytest.raises(SystemExit):
@@ -108,12 +108,12 @@ async def test_a_rollouts_own_folder_is_evaluated_and_kept(tmp_path: Path) -> No
     assert [(task.successes.successes, task.successes.attempts) for task in report.tasks] == [(1, 2)]
     assert [one.rate for one in report.tasks[0].pass_at] == [0.5, 1]
     verified_keep([made], tmp_path / "kept", at=NOON)
-    assert [one.id for one in folder_open(tmp_path / "kept").trajectories()] == ["try-0"]
+    assert [one.id for one in open_folder(tmp_path / "kept").trajectories()] == ["try-0"]
 
 
 def test_only_what_a_verifier_believed_is_kept(rollouts: Path, tmp_path: Path) -> None:
     manifest = verified_keep([rollouts], tmp_path / "kept", at=NOON)
-    folder = folder_open(tmp_path / "kept")
+    folder = open_folder(tmp_path / "kept")
     assert [one.id for one in folder.trajectories()] == ["new-games-snake-0", "new-games-snake-1", "new-games-maze-2"]
     assert manifest == folder.manifest
     assert manifest.filters == {"verified": True, "tries": None, "most": None, "from": ["s2"]}
@@ -123,15 +123,15 @@ def test_only_what_a_verifier_believed_is_kept(rollouts: Path, tmp_path: Path) -
 def test_tries_bound_what_is_looked_at_and_the_shortest_are_kept(rollouts: Path, tmp_path: Path) -> None:
     verified_keep([rollouts], tmp_path / "first", at=NOON, tries=1)
     verified_keep([rollouts], tmp_path / "shortest", at=NOON, most=1)
-    first = [one.id for one in folder_open(tmp_path / "first").trajectories()]
-    shortest = [one.id for one in folder_open(tmp_path / "shortest").trajectories()]
+    first = [one.id for one in open_folder(tmp_path / "first").trajectories()]
+    shortest = [one.id for one in open_folder(tmp_path / "shortest").trajectories()]
     assert first == ["new-games-snake-0"]
     assert shortest == ["new-games-snake-1", "new-games-maze-2"]
 
 
 def test_a_persons_word_is_no_verifiers(tmp_path: Path) -> None:
     trusting = tried("a", None, origin="annotation", verdict=Verdict(success=None, score=0))
-    folder_write(tmp_path / "in", trusting)
+    write_trajectory_folder(tmp_path / "in", trusting)
     assert verified_keep([tmp_path / "in"], tmp_path / "out", at=NOON).counts.trajectories == 0
 
 

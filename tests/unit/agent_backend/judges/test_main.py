@@ -17,7 +17,7 @@ from agent_backend.judges.__main__ import main
 from agent_backend.scripted.judge import JUDGE
 from agent_backend.scripted.server import app_of
 from tests.unit.agent_backend.evaluate.tries import tried
-from tests.unit.trainer.folders import folder_write
+from tests.unit.trainer.trajectory_folders import write_trajectory_folder
 from tests.unit.vocabulary.examples import trajectory
 from tests.waiting import wait_until
 from vocabulary.actions import Click, Finish
@@ -55,7 +55,7 @@ def attempts() -> tuple[Trajectory, ...]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder_write(tmp_path / "export", *attempts())
+    write_trajectory_folder(tmp_path / "export", *attempts())
     return tmp_path / "export"
 
 
@@ -164,7 +164,9 @@ def unverified(tmp_path: Path) -> tuple[Path, Path]:
     tries = tmp_path / "tries"
     ending = tried("snake", None, run="ends")
     last = ending.steps[-1].model_copy(update={"action": Finish()})
-    folder_write(tries, ending.model_copy(update={"steps": (last,)}), tried("snake", None, seed=1, run="goes-on"))
+    write_trajectory_folder(
+        tries, ending.model_copy(update={"steps": (last,)}), tried("snake", None, seed=1, run="goes-on")
+    )
     return tries, tmp_path / "judged"
 
 
@@ -198,7 +200,9 @@ def test_what_only_a_judge_believed_is_kept_only_where_that_is_asked_for(tmp_pat
 def test_a_verifier_s_word_goes_before_a_judge_s(tmp_path: Path, server: str) -> None:
     tries = tmp_path / "tries"
     ending = tried("snake", False)
-    folder_write(tries, ending.model_copy(update={"steps": (ending.steps[0].model_copy(update={"action": Finish()}),)}))
+    write_trajectory_folder(
+        tries, ending.model_copy(update={"steps": (ending.steps[0].model_copy(update={"action": Finish()}),)})
+    )
     assert main(command(tries, server)) == 0
     assert keep.main([str(tries), "--out", str(tmp_path / "kept"), "--judgements", str(tmp_path / "judged")]) == 0
     assert list(trajectories_read([tmp_path / "kept"])) == []

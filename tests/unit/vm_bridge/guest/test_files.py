@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.guest import files
-from vm_bridge.guest.act import ActFailed
-from vm_bridge.guest.digest import tree_digest
-from vm_bridge.guest.watch import Watches
+from vm_bridge.guest.common import files
+from vm_bridge.guest.common.actions import ActionFailed
+from vm_bridge.guest.common.digest import tree_digest
+from vm_bridge.guest.linux.folder_watcher import FolderWatcher
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def test_only_files_with_an_end_are_read(home: Path) -> None:
     os.mkfifo(home / "pipe")
     for path in ("pipe", "/dev/zero"):
         for act in (files.read_file, files.edit_file):
-            with pytest.raises(ActFailed, match="not a regular file") as failed:
+            with pytest.raises(ActionFailed, match="not a regular file") as failed:
                 act({"path": path, "old": "a", "new": "b"})
             assert failed.value.code == "cannot_read"
 
@@ -29,7 +29,7 @@ def test_only_files_with_an_end_are_read(home: Path) -> None:
 def test_a_file_too_long_to_edit_stays_as_it_is(home: Path) -> None:
     long = home / "long"
     long.write_bytes(b"a" + b"x" * files.MAX_EDITED)
-    with pytest.raises(ActFailed) as failed:
+    with pytest.raises(ActionFailed) as failed:
         files.edit_file({"path": "long", "old": "a", "new": "b"})
     assert failed.value.code == "too_long"
     assert long.stat().st_size == files.MAX_EDITED + 1
@@ -61,7 +61,7 @@ def test_a_rewritten_file_keeps_its_permissions(home: Path) -> None:
 @pytest.mark.parametrize(("old", "code"), [("missing", "no_single_match"), ("twice", "no_single_match")])
 def test_an_edit_must_match_once(home: Path, old: str, code: str) -> None:
     (home / "note.txt").write_text("twice twice")
-    with pytest.raises(ActFailed) as failed:
+    with pytest.raises(ActionFailed) as failed:
         files.edit_file({"path": "note.txt", "old": old, "new": "x"})
     assert failed.value.code == code
     assert (home / "note.txt").read_text() == "twice twice"
@@ -79,7 +79,7 @@ def test_failures_have_stable_codes(home: Path) -> None:
         (files.edit_file, {"path": "~nosuchuser/x", "old": "a", "new": "b"}, "no_such_user"),
         (files.edit_file, {"path": "binary", "old": "a", "new": "b"}, "not_text"),
     ):
-        with pytest.raises(ActFailed) as failed:
+        with pytest.raises(ActionFailed) as failed:
             act(given)
         assert failed.value.code == code
 
@@ -125,7 +125,7 @@ def test_a_file_is_brought_out_whole(home: Path) -> None:
     assert picture.media_type == "image/png"
     with (home / "large").open("wb") as large:
         large.truncate(files.MAX_FILE + 1)
-    with pytest.raises(ActFailed) as failed:
+    with pytest.raises(ActionFailed) as failed:
         files.download_file({"path": "large"})
     assert failed.value.code == "too_long"
 
@@ -141,7 +141,7 @@ def test_what_is_deleted_is_what_was_named(home: Path) -> None:
     (home / "link").symlink_to("full")
     files.delete("link", recursive=True)
     assert (home / "full" / "a").exists()
-    with pytest.raises(ActFailed) as failed:
+    with pytest.raises(ActionFailed) as failed:
         files.delete("full", recursive=False)
     assert failed.value.code == "cannot_delete"
     files.delete("full", recursive=True)
@@ -149,7 +149,7 @@ def test_what_is_deleted_is_what_was_named(home: Path) -> None:
 
 
 def test_changes_of_a_watched_folder_are_told(home: Path) -> None:
-    watches = Watches()
+    watches = FolderWatcher()
     assert watches.changes("w", ".", 0) == []
     files.write_bytes("a", b"1")
     (home / "a").write_text("2")
@@ -164,14 +164,14 @@ def test_changes_of_a_watched_folder_are_told(home: Path) -> None:
 def test_what_cannot_be_watched_is_said(home: Path) -> None:
     (home / "file").write_text("")
     for path in ("missing", "file"):
-        with pytest.raises(ActFailed) as failed:
-            Watches().changes("w", path, 0)
+        with pytest.raises(ActionFailed) as failed:
+            FolderWatcher().changes("w", path, 0)
         assert failed.value.code == "cannot_watch"
 
 
 def test_a_folder_that_went_is_told(home: Path) -> None:
     (home / "a").mkdir()
-    watches = Watches()
+    watches = FolderWatcher()
     watches.changes("w", "a", 0)
     (home / "a").rmdir()
     assert {"name": "", "change": "gone"} in watches.changes("w", "a", 10)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.guest import shell
-from vm_bridge.guest.act import MAX_OUTPUT, ActFailed
+from vm_bridge.guest.common.actions import MAX_OUTPUT, ActionFailed
+from vm_bridge.guest.linux import shell
 
 
 @pytest.fixture(autouse=True)
@@ -22,31 +22,31 @@ def command(line: str, timeout: float = 20) -> dict[str, object]:
     return {"command": line, "timeout": timeout}
 
 
-def ran(action: dict[str, object]) -> str:
+def run_text(action: dict[str, object]) -> str:
     text = shell.run_command(action).text
     assert text is not None
     return text
 
 
 def test_output_of_both_streams_and_the_status() -> None:
-    assert ran(command("echo out; echo err >&2")) == "out\nerr\n"
-    assert ran(command("echo half; exit 3")) == "half\n\n[exit status 3]"
-    assert ran(command("exit 4")) == "[exit status 4]"
+    assert run_text(command("echo out; echo err >&2")) == "out\nerr\n"
+    assert run_text(command("echo half; exit 3")) == "half\n\n[exit status 3]"
+    assert run_text(command("exit 4")) == "[exit status 4]"
 
 
 def test_it_runs_at_home(home: Path) -> None:
-    assert ran(command("pwd")).strip() == str(home)
+    assert run_text(command("pwd")).strip() == str(home)
 
 
 def test_output_is_bounded() -> None:
-    text = ran(command("head -c 1000000 /dev/zero | tr '\\0' x"))
+    text = run_text(command("head -c 1000000 /dev/zero | tr '\\0' x"))
     assert text.startswith("x" * MAX_OUTPUT)
     assert len(text) < MAX_OUTPUT + 100
     assert "cut" in text
 
 
 def test_a_command_out_of_time_is_killed_with_its_children(home: Path) -> None:
-    with pytest.raises(ActFailed) as failed:
+    with pytest.raises(ActionFailed) as failed:
         shell.run_command(command("echo begun; (sleep 60; touch late) & echo $! > pid; wait", timeout=0.5))
     assert failed.value.code == "timed_out"
     assert failed.value.text == "begun\n"
@@ -57,7 +57,7 @@ def test_a_command_out_of_time_is_killed_with_its_children(home: Path) -> None:
 
 
 def test_what_is_left_in_the_background_keeps_nobody_waiting(home: Path) -> None:
-    assert ran(command("sleep 60 & echo $! > pid; echo here")) == "here\n"
+    assert run_text(command("sleep 60 & echo $! > pid; echo here")) == "here\n"
     os.kill(int((home / "pid").read_text()), signal.SIGTERM)
 
 
@@ -70,28 +70,28 @@ def test_input_that_nobody_reads_keeps_nobody_waiting() -> None:
 
 def test_what_cannot_be_started_fails_the_act(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(home / "gone"))
-    with pytest.raises(ActFailed) as failed:
+    with pytest.raises(ActionFailed) as failed:
         shell.run_command(command("true"))
     assert failed.value.code == "cannot_run"
 
 
 def test_a_command_can_be_cut_short() -> None:
-    cut = shell.Cut()
-    threading.Timer(0.3, cut.set).start()
-    with pytest.raises(ActFailed) as failed:
-        shell.run_command(command("echo begun; sleep 60"), cut)
+    interrupt = shell.InterruptFlag()
+    threading.Timer(0.3, interrupt.set).start()
+    with pytest.raises(ActionFailed) as failed:
+        shell.run_command(command("echo begun; sleep 60"), interrupt)
     assert (failed.value.code, failed.value.text) == ("cut_short", "begun\n")
 
 
 def test_an_earlier_cut_is_forgotten() -> None:
-    cut = shell.Cut()
-    cut.set()
-    cut.clear()
-    cut.clear()
-    assert shell.run_command(command("echo whole"), cut).text == "whole\n"
+    interrupt = shell.InterruptFlag()
+    interrupt.set()
+    interrupt.clear()
+    interrupt.clear()
+    assert shell.run_command(command("echo whole"), interrupt).text == "whole\n"
 
 
 def test_an_app_that_is_not_there_is_named() -> None:
-    with pytest.raises(ActFailed, match="calculator") as failed:
+    with pytest.raises(ActionFailed, match="calculator") as failed:
         shell.open_app({"name": "no such program"})
     assert failed.value.code == "no_such_app"

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from vm_bridge.guest import wire
+from vm_bridge.guest.common import wire
 
 
 def test_messages_cross_in_order_and_exactly() -> None:

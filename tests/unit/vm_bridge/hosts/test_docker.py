@@ -14,12 +14,12 @@ import pytest
 
 from annotation_app.operations.stack import ROOT
 from vm_bridge.errors import MachineGone, NoMachine
-from vm_bridge.hosts.docker import DockerHost
-from vm_bridge.hosts.docker_engine import Engine
-from vm_bridge.hosts.docker_tree import IMAGE, plan
-from vm_bridge.hosts.tree import Image
-from vm_bridge.images.manifest import Manifest
-from vm_bridge.virtual.base import packages
+from vm_bridge.hosts.docker.container import IMAGE, container_config
+from vm_bridge.hosts.docker.engine import ContainerEngine
+from vm_bridge.hosts.docker.host import DockerHost
+from vm_bridge.hosts.isolation.process_sandbox import PreparedImage
+from vm_bridge.images.manifest import ImageManifest
+from vm_bridge.virtual.base_image import read_package_list
 
 VIRTUAL_ONLY = {"linux-image-cloud-amd64", "initramfs-tools", "bubblewrap"}
 """What a machine of its own needs, and no container."""
@@ -69,11 +69,11 @@ def fake(tmp_path: Path) -> Iterator[FakeEngine]:
 
 
 @pytest.fixture
-def engine(fake: FakeEngine) -> Engine:
-    return Engine(f"unix://{fake.socket}")
+def engine(fake: FakeEngine) -> ContainerEngine:
+    return ContainerEngine(f"unix://{fake.socket}")
 
 
-def test_a_container_that_does_not_start_is_removed(fake: FakeEngine, engine: Engine) -> None:
+def test_a_container_that_does_not_start_is_removed(fake: FakeEngine, engine: ContainerEngine) -> None:
     fake.answers = {
         ("POST", "/containers/create"): (201, {"Id": "1"}),
         ("POST", "/containers/one/start"): (400, {"message": "no such file: /usr/bin/python3"}),
@@ -84,7 +84,7 @@ def test_a_container_that_does_not_start_is_removed(fake: FakeEngine, engine: En
     assert fake.asked[-1] == ("DELETE", "/containers/one")
 
 
-def test_an_image_that_is_missing_is_told_with_what_makes_it(fake: FakeEngine, engine: Engine) -> None:
+def test_an_image_that_is_missing_is_told_with_what_makes_it(fake: FakeEngine, engine: ContainerEngine) -> None:
     fake.answers = {("POST", "/containers/create"): (404, {"message": "No such image: some"})}
     with pytest.raises(MachineGone, match="docker build -t some docker/sandbox"):
         engine.start("one", {"Image": "some"})
@@ -93,13 +93,13 @@ def test_an_image_that_is_missing_is_told_with_what_makes_it(fake: FakeEngine, e
 
 
 @pytest.mark.parametrize("status", [404, 409])
-def test_one_that_is_gone_or_going_need_not_be_removed(fake: FakeEngine, engine: Engine, status: int) -> None:
+def test_one_that_is_gone_or_going_need_not_be_removed(fake: FakeEngine, engine: ContainerEngine, status: int) -> None:
     fake.answers = {("DELETE", "/containers/one"): (status, {"message": "gone"})}
     engine.remove("one")
     assert fake.asked == [("DELETE", "/containers/one")]
 
 
-def test_memory_is_what_is_used_without_what_is_only_kept(fake: FakeEngine, engine: Engine) -> None:
+def test_memory_is_what_is_used_without_what_is_only_kept(fake: FakeEngine, engine: ContainerEngine) -> None:
     told: dict[str, Any] = {"usage": 100, "stats": {"total_inactive_file": 30, "inactive_file": 10}}
     fake.answers = {("GET", "/containers/one/stats"): (200, {"memory_stats": told})}
     assert engine.memory("one") == 70
@@ -109,7 +109,7 @@ def test_memory_is_what_is_used_without_what_is_only_kept(fake: FakeEngine, engi
     assert engine.memory("one") == 0
 
 
-def test_what_cannot_be_bounded_is_asked_once(fake: FakeEngine, engine: Engine) -> None:
+def test_what_cannot_be_bounded_is_asked_once(fake: FakeEngine, engine: ContainerEngine) -> None:
     fake.answers = {("GET", "/info"): (200, {"MemoryLimit": True, "CpuCfsQuota": False})}
     assert engine.missing() == ("cpu", "pids")
     assert engine.missing() == ("cpu", "pids")
@@ -118,7 +118,7 @@ def test_what_cannot_be_bounded_is_asked_once(fake: FakeEngine, engine: Engine) 
 
 def test_an_engine_that_comes_back_is_asked_again(tmp_path: Path) -> None:
     fake = FakeEngine(tmp_path / "engine.sock", {("GET", "/images/some/json"): (200, {})})
-    engine = Engine(f"unix://{fake.socket}")
+    engine = ContainerEngine(f"unix://{fake.socket}")
     for _ in range(2):
         with pytest.raises(MachineGone, match="no container engine answers"):
             engine.has("some")
@@ -139,7 +139,7 @@ async def test_without_an_engine_there_are_no_containers(
         await host.create("desktop")
     await host.close()
     with pytest.raises(MachineGone, match="no container engine answers"):
-        Engine().has("some")
+        ContainerEngine().has("some")
 
 
 async def test_strays_are_ended_as_soon_as_the_engine_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,8 +167,8 @@ def test_the_engine_is_told_of_every_wall(tmp_path: Path) -> None:
     folder = tmp_path / "trees" / "desktop-container-1"
     (folder / "etc").mkdir(parents=True)
     (folder / "etc" / "passwd").touch()
-    image = Image(IMAGE, tmp_path / "image", Manifest(width=800, height=600, cores=1.5), "", None, ())
-    told = plan("some", image, folder, 5000)
+    image = PreparedImage(IMAGE, tmp_path / "image", ImageManifest(width=800, height=600, cores=1.5), "", None, ())
+    told = container_config("some", image, folder, 5000)
     walls = told["HostConfig"]
     assert told["User"] == "5000:5000"
     assert walls["NetworkMode"] == "none"
@@ -188,7 +188,7 @@ def test_the_engine_is_told_of_every_wall(tmp_path: Path) -> None:
 def test_a_container_and_a_virtual_machine_have_the_same_programs() -> None:
     text = (ROOT / "docker" / "sandbox" / "Dockerfile").read_text()
     listed = text.partition("--no-install-recommends")[2].partition("&&")[0]
-    assert set(listed.replace("\\\n", " ").split()) == set(packages()) - VIRTUAL_ONLY
+    assert set(listed.replace("\\\n", " ").split()) == set(read_package_list()) - VIRTUAL_ONLY
 
 
 def test_its_image_is_of_a_named_version_and_no_root_s() -> None:

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.qmp import Qmp, QmpRefused
+from vm_bridge.hosts.qemu.qmp import QmpClient, QmpError
 
 Message = dict[str, Any]
 Answer = Callable[[Message], list[Message]]
@@ -54,15 +54,15 @@ def qemu() -> FakeQemu:
 
 
 @pytest_asyncio.fixture
-async def qmp(qemu: FakeQemu, tmp_path: Path) -> AsyncIterator[Qmp]:
+async def qmp(qemu: FakeQemu, tmp_path: Path) -> AsyncIterator[QmpClient]:
     async with await asyncio.start_unix_server(qemu.serve, tmp_path / "qmp.sock"):
-        qmp = await Qmp.connect(tmp_path / "qmp.sock")
+        qmp = await QmpClient.connect(tmp_path / "qmp.sock")
         yield qmp
         qmp.close()
         await asyncio.wait_for(qemu.left.wait(), 20)
 
 
-async def test_each_question_has_its_own_answer(qemu: FakeQemu, qmp: Qmp) -> None:
+async def test_each_question_has_its_own_answer(qemu: FakeQemu, qmp: QmpClient) -> None:
     waiting: list[Message] = []
 
     def answer(asked: Message) -> list[Message]:
@@ -73,14 +73,14 @@ async def test_each_question_has_its_own_answer(qemu: FakeQemu, qmp: Qmp) -> Non
     assert list(await asyncio.gather(qmp.ask("one"), qmp.ask("two"))) == ["one", "two"]
 
 
-async def test_a_refusal_says_what_qemu_said(qemu: FakeQemu, qmp: Qmp) -> None:
+async def test_a_refusal_says_what_qemu_said(qemu: FakeQemu, qmp: QmpClient) -> None:
     qemu.answer = lambda asked: [{"error": {"class": "GenericError", "desc": "no such node"}, "id": asked["id"]}]
-    with pytest.raises(QmpRefused, match="blockdev-add: no such node"):
+    with pytest.raises(QmpError, match="blockdev-add: no such node"):
         await qmp.ask("blockdev-add", node="x")
 
 
 @pytest.mark.parametrize("error", [None, "the disk is full"])
-async def test_a_job_is_over_when_it_says_so(qemu: FakeQemu, qmp: Qmp, error: str | None) -> None:
+async def test_a_job_is_over_when_it_says_so(qemu: FakeQemu, qmp: QmpClient, error: str | None) -> None:
     def answer(asked: Message) -> list[Message]:
         given = asked["arguments"]
         match asked["execute"]:
@@ -95,12 +95,12 @@ async def test_a_job_is_over_when_it_says_so(qemu: FakeQemu, qmp: Qmp, error: st
     if error is None:
         await qmp.do("snapshot-save", seconds=10, tag="x")
     else:
-        with pytest.raises(QmpRefused, match=error):
+        with pytest.raises(QmpError, match=error):
             await qmp.do("snapshot-save", seconds=10, tag="x")
     assert [each["execute"] for each in qemu.asked[1:]] == ["snapshot-save", "query-jobs", "job-dismiss"]
 
 
-async def test_a_qemu_that_hangs_up_is_gone(qemu: FakeQemu, qmp: Qmp) -> None:
+async def test_a_qemu_that_hangs_up_is_gone(qemu: FakeQemu, qmp: QmpClient) -> None:
     qemu.answer = lambda asked: []
     with pytest.raises(MachineGone):
         await qmp.ask("stop")
@@ -110,4 +110,4 @@ async def test_a_qemu_that_hangs_up_is_gone(qemu: FakeQemu, qmp: Qmp) -> None:
 
 async def test_where_nobody_listens_there_is_no_qemu(tmp_path: Path) -> None:
     with pytest.raises(MachineGone):
-        await Qmp.connect(tmp_path / "qmp.sock")
+        await QmpClient.connect(tmp_path / "qmp.sock")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tests.waiting import eventually
-from vm_bridge.drivers.fake import FakeSandbox
-from vm_bridge.drivers.fake_screen import FakeScreen
 from vm_bridge.errors import UnknownRecording, UnsupportedAction
 from vm_bridge.recording import recorder as recorder_module
-from vm_bridge.recording import tape as tape_module
+from vm_bridge.recording import writer as tape_module
 from vm_bridge.recording.recorder import Recorder
-from vm_bridge.streams.broadcast import Broadcasts
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
+from vm_bridge.simulators.fake.screen import FakeScreen
+from vm_bridge.streams.broadcast import BroadcastRegistry
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def sandbox() -> FakeSandbox:
 
 @pytest.fixture
 async def recorder(tmp_path: Path, sandbox: FakeSandbox) -> AsyncIterator[Recorder]:
-    recorder = Recorder(tmp_path, Broadcasts(fps=60, bitrate=2_000_000))
+    recorder = Recorder(tmp_path, BroadcastRegistry(fps=60, bitrate=2_000_000))
     yield recorder
     await recorder.close()
     await eventually(lambda: sandbox.screen.viewers == 0)
@@ -123,14 +123,14 @@ async def test_a_file_can_be_played_while_it_is_written(
     playing.cancel()
     (tmp_path / "killed.mp4").write_bytes(killed)
     assert len(shades(tmp_path / "killed.mp4")) > 1
-    again = Recorder(tmp_path, Broadcasts(fps=60, bitrate=2_000_000))
+    again = Recorder(tmp_path, BroadcastRegistry(fps=60, bitrate=2_000_000))
     assert not again.find(key).running, "another bridge finds it and knows that it has ended"
 
 
 async def test_a_large_part_is_followed_by_another(
     recorder: Recorder, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tape_module, "PART_BYTES", 20_000)
+    monkeypatch.setattr(tape_module, "MAX_PART_BYTES", 20_000)
     key = recorder.start(sandbox).id
     number = 0
     while len(recorder.find(key).parts) < 3:
@@ -148,7 +148,7 @@ async def test_a_large_part_is_followed_by_another(
 async def test_a_recording_has_a_bound(
     recorder: Recorder, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tape_module, "RECORDING_BYTES", 10_000)
+    monkeypatch.setattr(tape_module, "MAX_RECORDING_BYTES", 10_000)
     key = recorder.start(sandbox).id
     number = 0
     while recorder.find(key).running:
@@ -162,7 +162,7 @@ async def test_a_recording_has_a_bound(
 async def test_key_frames_come_as_the_picture_moves(
     recorder: Recorder, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tape_module, "PICTURES_PER_KEY", 5)
+    monkeypatch.setattr(tape_module, "FRAMES_PER_KEY_FRAME", 5)
     key = recorder.start(sandbox).id
     for number in range(80):
         noise(sandbox.screen, number)
@@ -208,7 +208,7 @@ async def test_the_oldest_are_given_up_for_room(
     first = recorder.start(sandbox).id
     await eventually(lambda: recorder.find(first).parts)
     await recorder.stop(sandbox.id)
-    monkeypatch.setattr(recorder_module, "KEPT_BYTES", 10)
+    monkeypatch.setattr(recorder_module, "MAX_TOTAL_BYTES", 10)
     second = recorder.start(sandbox).id
     with pytest.raises(UnknownRecording):
         recorder.find(first)

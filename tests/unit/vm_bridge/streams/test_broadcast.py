@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tests.waiting import eventually
-from vm_bridge.drivers.fake import FakeSandbox
-from vm_bridge.drivers.fake_screen import FakeScreen, Pixels
-from vm_bridge.streams.broadcast import KEY_INTERVAL, Broadcast, Broadcasts, Shot
-from vm_bridge.streams.h264 import CLOCK, H264Encoder
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
+from vm_bridge.simulators.fake.screen import FakeScreen, Pixels
+from vm_bridge.streams.broadcast import KEY_FRAME_INTERVAL_SECONDS, Broadcast, BroadcastFrame, BroadcastRegistry
+from vm_bridge.streams.h264 import CLOCK_RATE, H264Encoder
 from vm_bridge.streams.webrtc import PacketTrack
 
 
@@ -22,15 +22,17 @@ class Watcher:
     def __init__(self, *, wants_packets: bool = True, rate: int = 6_000_000) -> None:
         self.wants_packets = wants_packets
         self.rate = rate
-        self.shots: list[Shot] = []
+        self.shots: list[BroadcastFrame] = []
         self.ended = False
 
     @property
     def keys(self) -> list[bool]:
-        return [shot.packet.is_keyframe for shot in self.shots if shot.packet is not None]
+        return [
+            broadcast_frame.packet.is_keyframe for broadcast_frame in self.shots if broadcast_frame.packet is not None
+        ]
 
-    def offer(self, shot: Shot) -> None:
-        self.shots.append(shot)
+    def offer(self, broadcast_frame: BroadcastFrame) -> None:
+        self.shots.append(broadcast_frame)
 
     async def another(self) -> None:
         """Wait for one more shot."""
@@ -155,7 +157,11 @@ async def test_who_comes_and_goes_while_it_is_encoded_gets_a_stream_that_decodes
         await watcher.another()
         scene.change()
     decoder = av.CodecContext.create("h264", "r")
-    packets = [av.Packet(bytes(shot.packet)) for shot in watcher.shots if shot.packet is not None]
+    packets = [
+        av.Packet(bytes(broadcast_frame.packet))
+        for broadcast_frame in watcher.shots
+        if broadcast_frame.packet is not None
+    ]
     assert sum(len(decoder.decode(packet)) for packet in [*packets, None]) == len(packets)
 
 
@@ -167,8 +173,12 @@ async def test_key_requests_are_answered_together(scene: Scene) -> None:
         scene.broadcast.request_key()
         await asyncio.sleep(0)
     await eventually(lambda: watcher.keys.count(True) == 2)
-    first, second = (shot.packet.pts or 0 for shot in watcher.shots if shot.packet and shot.packet.is_keyframe)
-    assert (second - first) / CLOCK >= KEY_INTERVAL - 0.05
+    first, second = (
+        broadcast_frame.packet.pts or 0
+        for broadcast_frame in watcher.shots
+        if broadcast_frame.packet and broadcast_frame.packet.is_keyframe
+    )
+    assert (second - first) / CLOCK_RATE >= KEY_FRAME_INTERVAL_SECONDS - 0.05
 
 
 async def test_who_encodes_itself_gets_pictures_and_nothing_is_encoded(scene: Scene, counted: list[int]) -> None:
@@ -198,7 +208,11 @@ async def test_a_viewer_that_falls_behind_goes_on_at_the_next_key_frame(scene: S
         await watcher.another()
     packet = await slow.recv()
     assert packet.is_keyframe
-    assert packet is next(shot.packet for shot in reversed(watcher.shots) if shot.packet and shot.packet.is_keyframe)
+    assert packet is next(
+        broadcast_frame.packet
+        for broadcast_frame in reversed(watcher.shots)
+        if broadcast_frame.packet and broadcast_frame.packet.is_keyframe
+    )
     assert slow.rate < watcher.rate, "it is sent less from now on"
 
 
@@ -212,7 +226,9 @@ async def test_who_stops_reading_harms_nobody(scene: Scene) -> None:
         await watcher.another()
     assert pts_of(watcher) == sorted(set(pts_of(watcher))), "every picture came, once and in order"
     decoder = av.CodecContext.create("h264", "r")
-    decoded = [len(decoder.decode(shot.packet)) for shot in watcher.shots if shot.packet]
+    decoded = [
+        len(decoder.decode(broadcast_frame.packet)) for broadcast_frame in watcher.shots if broadcast_frame.packet
+    ]
     assert sum(decoded) >= len(watcher.shots) - 1
 
 
@@ -249,13 +265,13 @@ async def test_a_squeezed_picture_is_sharpened_and_then_left_alone(scene: Scene)
     watcher = Watcher(rate=500_000)
     scene.screen.pixels[60:180, 60:180] = np.random.default_rng(1).integers(0, 255, (120, 120, 4), np.uint8)
     scene.broadcast.join(watcher)
-    await eventually(lambda: any(shot.sharp for shot in watcher.shots))
+    await eventually(lambda: any(broadcast_frame.sharp for broadcast_frame in watcher.shots))
     assert not watcher.shots[0].sharp
     assert watcher.shots[-1].sharp, "the last one that was sent"
 
 
 async def test_a_machine_whose_picture_is_another_has_another_broadcast() -> None:
-    broadcasts, sandbox = Broadcasts(fps=60, bitrate=1_000_000), FakeSandbox("desktop", width=320, height=240)
+    broadcasts, sandbox = BroadcastRegistry(fps=60, bitrate=1_000_000), FakeSandbox("desktop", width=320, height=240)
     old, watcher = broadcasts.of(sandbox), Watcher()
     assert broadcasts.of(sandbox) is old
     old.join(watcher)
@@ -269,4 +285,8 @@ async def test_a_machine_whose_picture_is_another_has_another_broadcast() -> Non
 
 
 def pts_of(watcher: Watcher) -> list[int]:
-    return [shot.packet.pts for shot in watcher.shots if shot.packet and shot.packet.pts is not None]
+    return [
+        broadcast_frame.packet.pts
+        for broadcast_frame in watcher.shots
+        if broadcast_frame.packet and broadcast_frame.packet.pts is not None
+    ]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from vm_bridge.sandbox import Box
-from vm_bridge.streams.h264 import CLOCK, Converter, H264Encoder
+from vm_bridge.streams.h264 import CLOCK_RATE, H264Encoder, PixelConverter
 
 WIDTH, HEIGHT = 320, 240
 FPS = 30
@@ -14,17 +14,19 @@ FPS = 30
 def picture(colour: tuple[int, int, int], width: int = WIDTH, height: int = HEIGHT) -> av.VideoFrame:
     pixels = np.zeros((height, width, 4), np.uint8)
     pixels[:, :, :3] = colour[::-1]
-    return Converter().convert(pixels.data.cast("B"), width, height)
+    return PixelConverter().convert(pixels.data.cast("B"), width, height)
 
 
 def noise(seed: int) -> av.VideoFrame:
     pixels = np.random.default_rng(seed).integers(0, 255, (HEIGHT, WIDTH, 4), np.uint8)
-    return Converter().convert(pixels.data.cast("B"), WIDTH, HEIGHT)
+    return PixelConverter().convert(pixels.data.cast("B"), WIDTH, HEIGHT)
 
 
 def test_a_key_frame_comes_first_and_then_only_when_asked_for() -> None:
     encoder = H264Encoder(WIDTH, HEIGHT, fps=FPS, bitrate=1_000_000)
-    keys = [encoder.encode(noise(number), number * CLOCK // FPS, key=number == 40).is_keyframe for number in range(60)]
+    keys = [
+        encoder.encode(noise(number), number * CLOCK_RATE // FPS, key=number == 40).is_keyframe for number in range(60)
+    ]
     assert [number for number, key in enumerate(keys) if key] == [0, 40]
 
 
@@ -41,7 +43,7 @@ def test_colours_come_out_as_they_went_in(colour: tuple[int, int, int]) -> None:
 
 def test_a_packet_stays_near_the_burst_even_for_noise() -> None:
     encoder = H264Encoder(WIDTH, HEIGHT, fps=FPS, bitrate=1_000_000)
-    sizes = [encoder.encode(noise(number), number * CLOCK // FPS, key=False).size for number in range(30)]
+    sizes = [encoder.encode(noise(number), number * CLOCK_RATE // FPS, key=False).size for number in range(30)]
     assert max(sizes) < 3 * encoder.burst
 
 
@@ -53,7 +55,7 @@ def test_an_odd_size_is_cut_to_an_even_one() -> None:
 def test_sps_and_pps_come_with_every_key_frame() -> None:
     encoder = H264Encoder(WIDTH, HEIGHT, fps=FPS, bitrate=1_000_000)
     encoder.encode(noise(1), 0, key=True)
-    again = bytes(encoder.encode(noise(2), CLOCK, key=True))
+    again = bytes(encoder.encode(noise(2), CLOCK_RATE, key=True))
     kinds = {part[0] & 0x1F for part in again.split(b"\0\0\1")[1:] if part}
     assert {7, 8, 5} <= kinds
 
@@ -66,7 +68,7 @@ def test_a_new_rate_is_kept_without_a_key_frame() -> None:
             encoder.bitrate = 600_000
         if number == 120:
             encoder.bitrate = 4_000_000
-        packets.append(encoder.encode(noise(number), number * CLOCK // FPS, key=False))
+        packets.append(encoder.encode(noise(number), number * CLOCK_RATE // FPS, key=False))
     first, low, again = (sum(p.size for p in packets[at + 30 : at + 60]) * 8 for at in (0, 60, 120))
     assert low < 900_000
     assert min(first, again) > 2 * low
@@ -92,23 +94,25 @@ def test_converting_what_changed_is_as_good_as_converting_all(size: tuple[int, i
     left, top, right, bottom = box
     part = after[top:bottom, left:right]
     part[:] = random.integers(0, 255, part.shape, np.uint8)
-    converter = Converter()
+    converter = PixelConverter()
     first = converter.convert(before.data.cast("B"), width, height)
     second = converter.convert(after.data.cast("B"), width, height, box)
     assert second is first
-    assert np.array_equal(second.to_ndarray(), Converter().convert(after.data.cast("B"), width, height).to_ndarray())
+    assert np.array_equal(
+        second.to_ndarray(), PixelConverter().convert(after.data.cast("B"), width, height).to_ndarray()
+    )
 
 
 @pytest.mark.parametrize("box", [(9, 9, 3, 3), (-50, -50, -10, -10), (500, 500, 600, 600)])
 def test_a_senseless_box_changes_nothing(box: Box) -> None:
-    converter = Converter()
+    converter = PixelConverter()
     pixels = np.zeros((HEIGHT, WIDTH, 4), np.uint8).data.cast("B")
     shown = converter.convert(pixels, WIDTH, HEIGHT).to_ndarray()
     assert np.array_equal(converter.convert(pixels, WIDTH, HEIGHT, box).to_ndarray(), shown)
 
 
 def test_a_picture_that_is_kept_is_not_written_to() -> None:
-    converter = Converter()
+    converter = PixelConverter()
     white = np.full((HEIGHT, WIDTH, 4), 255, np.uint8).data.cast("B")
     black = np.zeros((HEIGHT, WIDTH, 4), np.uint8).data.cast("B")
     kept = converter.convert(white, WIDTH, HEIGHT, whole=True)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from vm_bridge.streams.quantiser import (
-    BEST,
-    DEBT,
-    FINER,
-    WORST,
-    Bucket,
+    COARSEST,
+    FINEST,
+    OVERDRAWN,
+    REFINE_STEP,
     Quantiser,
-    bytes_expected,
-    detail,
-    quantiser_for,
+    TokenBucket,
+    estimate_bytes,
+    finest_quantiser,
+    measure_detail,
 )
 
 RATE = 750_000.0
@@ -25,22 +25,22 @@ def noise(height: int, width: int) -> np.ndarray[tuple[int, int], np.dtype[np.ui
 
 
 def test_detail_is_the_mean_step_from_pixel_to_pixel() -> None:
-    assert detail(np.full((64, 64), 90, np.uint8)) == 0
+    assert measure_detail(np.full((64, 64), 90, np.uint8)) == 0
     stripes = np.tile(np.array([0, 200], np.uint8), (64, 32))
-    assert detail(stripes) == 200
-    assert detail(np.zeros((5, 1), np.uint8)) == 0
+    assert measure_detail(stripes) == 200
+    assert measure_detail(np.zeros((5, 1), np.uint8)) == 0
 
 
 def test_the_finest_is_chosen_that_fits() -> None:
-    chosen = quantiser_for(100_000, 20.0, 12_000)
-    assert BEST < chosen < WORST
-    assert bytes_expected(100_000, 20.0, chosen) <= 12_000 < bytes_expected(100_000, 20.0, chosen - 1)
-    assert quantiser_for(100_000, 20.0, 1e9) == BEST
-    assert quantiser_for(100_000, 20.0, 1) == WORST
+    chosen = finest_quantiser(100_000, 20.0, 12_000)
+    assert FINEST < chosen < COARSEST
+    assert estimate_bytes(100_000, 20.0, chosen) <= 12_000 < estimate_bytes(100_000, 20.0, chosen - 1)
+    assert finest_quantiser(100_000, 20.0, 1e9) == FINEST
+    assert finest_quantiser(100_000, 20.0, 1) == COARSEST
 
 
 def test_a_bucket_fills_at_the_rate_up_to_a_burst() -> None:
-    bucket = Bucket(0.05)
+    bucket = TokenBucket(0.05)
     bucket.fill(10.0, 1_000)
     assert bucket.level == bucket.burst == 50
     bucket.take(150)
@@ -51,19 +51,19 @@ def test_a_bucket_fills_at_the_rate_up_to_a_burst() -> None:
 
 
 def test_what_is_small_is_drawn_well() -> None:
-    assert Quantiser(0.05).choose(noise(32, 32), 0.0, RATE) == BEST
+    assert Quantiser(0.05).choose(noise(32, 32), 0.0, RATE) == FINEST
 
 
 def test_what_had_to_be_coarse_becomes_finer_by_steps_as_the_bucket_allows() -> None:
     quantiser = Quantiser(0.05)
     coarse = quantiser.choose(noise(720, 1280), 0.0, RATE)
-    assert coarse == WORST
-    quantiser.made(30_000)
+    assert coarse == COARSEST
+    quantiser.record_size(30_000)
     assert quantiser.choose(NONE, 0.001, RATE) == coarse, "nothing may be sent yet"
-    quantiser.made(100)
-    assert quantiser.choose(NONE, 1.0, RATE) == coarse - FINER
+    quantiser.record_size(100)
+    assert quantiser.choose(NONE, 1.0, RATE) == coarse - REFINE_STEP
     quantisers = [quantiser.choose(NONE, 2.0 + number, RATE) for number in range(12)]
-    assert quantisers[-1] == BEST
+    assert quantisers[-1] == FINEST
     assert quantisers == sorted(quantisers, reverse=True)
 
 
@@ -71,13 +71,13 @@ def test_who_owes_more_than_the_coarsest_picture_saves_leaves_details_out() -> N
     quantiser = Quantiser(0.05)
     for number in range(5):
         chosen = quantiser.choose(noise(720, 1280), number / 30, RATE)
-        quantiser.made(60_000)
-    assert chosen == DEBT
+        quantiser.record_size(60_000)
+    assert chosen == OVERDRAWN
 
 
 def test_what_turns_out_cheap_is_drawn_better() -> None:
     quantiser, seen = Quantiser(0.05), []
     for number in range(20):
         seen.append(quantiser.choose(noise(64, 640), number, RATE))
-        quantiser.made(int(bytes_expected(64 * 640, detail(noise(64, 640)), seen[-1]) / 2))
+        quantiser.record_size(int(estimate_bytes(64 * 640, measure_detail(noise(64, 640)), seen[-1]) / 2))
     assert seen[-1] < seen[0]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vm_bridge.streams.rfb import NotViewing, ViewOnly
+from vm_bridge.streams.rfb import ViewOnlyFilter, ViewOnlyViolation
 
 HELLO = b"RFB 003.008\n" + b"\1" + b"\0"
 SHARED_HELLO = b"RFB 003.008\n" + b"\1" + b"\1"
@@ -31,8 +31,8 @@ def encodings(*numbers: int) -> bytes:
     return struct.pack(f">BxH{len(numbers)}i", 2, len(numbers), *numbers)
 
 
-def greeted() -> ViewOnly:
-    view_only = ViewOnly()
+def greeted() -> ViewOnlyFilter:
+    view_only = ViewOnlyFilter()
     assert view_only.feed(HELLO) == SHARED_HELLO
     return view_only
 
@@ -51,7 +51,7 @@ def test_what_acts_is_dropped_and_the_next_message_is_read(message: bytes) -> No
 def test_pieces_make_no_difference(messages: list[bytes], data: st.DataObject) -> None:
     stream = HELLO + b"".join(messages)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=20)))
-    view_only = ViewOnly()
+    view_only = ViewOnlyFilter()
     passed = b"".join(
         view_only.feed(stream[start:end]) for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)
     )
@@ -76,13 +76,13 @@ def test_long_clipboard_text_is_not_kept() -> None:
     "hello", [b"RFB 003.003\n", b"RFB 004.001\n", b"GET / HTTP/1", b"RFB 003.008\n\2", b"RFB 003.008\n\x10"]
 )
 def test_another_handshake_ends_it(hello: bytes) -> None:
-    with pytest.raises(NotViewing):
-        ViewOnly().feed(hello)
+    with pytest.raises(ViewOnlyViolation):
+        ViewOnlyFilter().feed(hello)
 
 
 @pytest.mark.parametrize("message", [b"\1", b"\7", b"\xfd\0\0\0", encodings(*range(300)), b"\xff\1" + bytes(10)])
 def test_what_cannot_be_measured_ends_it(message: bytes) -> None:
-    with pytest.raises(NotViewing):
+    with pytest.raises(ViewOnlyViolation):
         greeted().feed(message)
 
 
@@ -91,6 +91,6 @@ def test_rubbish_never_passes_an_act(rubbish: bytes) -> None:
     view_only = greeted()
     try:
         passed = view_only.feed(rubbish)
-    except NotViewing:
+    except ViewOnlyViolation:
         return
     assert passed[:1] in (b"", *(message[:1] for message in SEEN), b"\2")

@@ -9,7 +9,7 @@ import numpy as np
 import simplejpeg
 
 from vm_bridge.sandbox import Frame
-from vm_bridge.streams.stills import stills
+from vm_bridge.streams.stills import stream_stills
 
 WIDTH, HEIGHT = 1920, 1080
 
@@ -31,7 +31,7 @@ class Shared:
 
 
 async def test_a_picture_is_whole_though_its_memory_is_used_again() -> None:
-    parts = stills(Shared(), asyncio.Event())
+    parts = stream_stills(Shared(), asyncio.Event())
     part = await anext(parts)
     await parts.aclose()  # type: ignore[attr-defined]
     body = part.partition(b"\r\n\r\n")[2][:-2]

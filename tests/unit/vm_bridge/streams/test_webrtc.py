@@ -8,11 +8,11 @@ from aiortc import RTCPeerConnection, RTCSessionDescription
 from av import VideoFrame
 
 from tests.waiting import eventually
-from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.errors import InvalidOffer, MachineGone
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vm_bridge.streams import webrtc as module
-from vm_bridge.streams.broadcast import Broadcasts
-from vm_bridge.streams.webrtc import MAX_CANDIDATES, MAX_OFFER, NOWHERE, WebRtc, _reachable
+from vm_bridge.streams.broadcast import BroadcastRegistry
+from vm_bridge.streams.webrtc import MAX_CANDIDATES, MAX_OFFER, UNREACHABLE_CANDIDATE, WebRtcServer, _without_mdns
 
 VIEWER_CANDIDATES = 4
 
@@ -30,11 +30,11 @@ async def offer() -> str:
 
 
 @pytest.fixture
-async def webrtc() -> WebRtc:
-    return WebRtc(Broadcasts(fps=30, bitrate=1_000_000))
+async def webrtc() -> WebRtcServer:
+    return WebRtcServer(BroadcastRegistry(fps=30, bitrate=1_000_000))
 
 
-async def test_an_offer_is_answered_with_h264_and_every_candidate(webrtc: WebRtc) -> None:
+async def test_an_offer_is_answered_with_h264_and_every_candidate(webrtc: WebRtcServer) -> None:
     answer = await webrtc.answer(FakeSandbox("desktop"), await offer())
     assert "H264/90000" in answer
     assert "VP8" not in answer
@@ -43,7 +43,7 @@ async def test_an_offer_is_answered_with_h264_and_every_candidate(webrtc: WebRtc
     await webrtc.close()
 
 
-async def test_a_machine_without_a_picture_cannot_be_watched(webrtc: WebRtc) -> None:
+async def test_a_machine_without_a_picture_cannot_be_watched(webrtc: WebRtcServer) -> None:
     sandbox = FakeSandbox("desktop")
     sandbox.crash()
     with pytest.raises(MachineGone):
@@ -65,7 +65,7 @@ async def test_a_machine_without_a_picture_cannot_be_watched(webrtc: WebRtc) -> 
     ],
 )
 async def test_an_offer_that_is_none_is_refused_and_leaves_nothing(
-    webrtc: WebRtc, change: Callable[[str], str]
+    webrtc: WebRtcServer, change: Callable[[str], str]
 ) -> None:
     sandbox = FakeSandbox("desktop")
     with pytest.raises(InvalidOffer):
@@ -73,8 +73,8 @@ async def test_an_offer_that_is_none_is_refused_and_leaves_nothing(
     assert webrtc._peers == {}
 
 
-async def test_a_viewer_that_never_comes_is_let_go(webrtc: WebRtc, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CONNECT_WITHIN", 0.1)
+async def test_a_viewer_that_never_comes_is_let_go(webrtc: WebRtcServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CONNECT_TIMEOUT_SECONDS", 0.1)
     sandbox = FakeSandbox("desktop")
     await webrtc.answer(sandbox, await offer())
     assert set(webrtc._peers) == {sandbox.id}
@@ -86,12 +86,12 @@ def test_names_that_take_long_to_resolve_are_left_out() -> None:
     head = "v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\n"
     name = "a=candidate:1 1 udp 2113937151 6fd2a1c0-aaaa-bbbb-cccc-0123456789ab.local 50000 typ host\r\n"
     plain = "a=candidate:2 1 udp 1677729535 192.0.2.7 50001 typ srflx raddr 0.0.0.0 rport 0\r\n"
-    assert _reachable(head + name + plain + "a=end-of-candidates\r\n") == head + plain
-    assert _reachable(head + name) == head + NOWHERE
+    assert _without_mdns(head + name + plain + "a=end-of-candidates\r\n") == head + plain
+    assert _without_mdns(head + name) == head + UNREACHABLE_CANDIDATE
 
 
 async def test_aiortc_s_own_client_shows_a_screen_that_never_changes() -> None:
-    webrtc = WebRtc(Broadcasts(fps=30, bitrate=20_000_000))
+    webrtc = WebRtcServer(BroadcastRegistry(fps=30, bitrate=20_000_000))
     peer = RTCPeerConnection()
     peer.addTransceiver("video", direction="recvonly")
     await peer.setLocalDescription(await peer.createOffer())

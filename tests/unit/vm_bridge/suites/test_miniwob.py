@@ -4,16 +4,16 @@ import pytest
 
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.suites.miniwob import MiniWob
-from vm_bridge.suites.miniwob.pages import home, instructions, paths
-from vm_bridge.suites.scenes import WebSuite
+from vm_bridge.suites.miniwob.pages import page_paths, pages_folder, read_instructions
+from vm_bridge.suites.web_suite import WebSuite
 from vocabulary.tasks import Task
 
 
 def test_every_page_of_the_package_is_a_task() -> None:
     tasks = MiniWob().tasks
     assert len(tasks) == 134
-    assert {task.name for task in tasks} == set(instructions())
-    assert all((home() / path[1:]).is_file() for path in paths().values())
+    assert {task.name for task in tasks} == set(read_instructions())
+    assert all((pages_folder() / path[1:]).is_file() for path in page_paths().values())
     assert isinstance(MiniWob(), WebSuite)
 
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from vm_bridge.errors import InvalidAction
-from vm_bridge.suites.web.manifest import Manifest, lists_read, manifest_read
+from vm_bridge.suites.web.manifest import Manifest, read_lists, read_manifest
 
 PLAIN: dict[str, Any] = {
     "format": 1,
@@ -60,7 +60,7 @@ def test_a_pick_gives_different_ones_and_a_range_stays_within() -> None:
 
 def test_names_are_drawn_from_a_list_at_the_same_places_in_both_languages() -> None:
     task = manifest(slots={"names": {"named": ["things"], "pick": 5}, "colour": "c", "goal": 1, "day": 1, "two": "t"})
-    pairs, seen = dict(lists_read()["things"]), set[str]()
+    pairs, seen = dict(read_lists()["things"]), set[str]()
     for seed in range(20):
         (english, places), (chinese, same) = (task.filled(1, seed, language) for language in ("en", "zh"))
         names = english["names"]
@@ -88,7 +88,7 @@ def test_pairs_share_their_words_but_the_first_ones_do_not() -> None:
 
 
 def test_no_list_says_a_word_twice_in_either_language() -> None:
-    for name, words in lists_read().items():
+    for name, words in read_lists().items():
         for side in zip(*words, strict=True):
             assert len(set(side)) == len(side), name
 
@@ -137,7 +137,7 @@ def test_a_folder_must_have_the_name_of_its_manifest(tmp_path: Path) -> None:
     folder = tmp_path / "other"
     folder.mkdir()
     with pytest.raises(ValueError, match=r"manifest\.json"):
-        manifest_read(folder)
+        read_manifest(folder)
     (folder / "manifest.json").write_text(json.dumps(PLAIN))
     with pytest.raises(ValueError, match="the name is mail"):
-        manifest_read(folder)
+        read_manifest(folder)

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from vm_bridge.errors import InvalidAction, UnknownTask
-from vm_bridge.suites.web import DRILLS, GAMES, SITES, words
-from vm_bridge.suites.web.manifest import SMALL, Reference
-from vm_bridge.suites.web.records import normalised
-from vm_bridge.suites.web.tasks import terms_of
+from vm_bridge.suites.web import DRILLS, GAMES, SITES, static_validation
+from vm_bridge.suites.web.manifest import SMALL_SIZE, Reference
+from vm_bridge.suites.web.records import normalize_score
+from vm_bridge.suites.web.tasks import parse_variant
 
 
 def test_there_are_as_many_as_promised() -> None:
@@ -20,16 +20,16 @@ def test_there_are_as_many_as_promised() -> None:
 
 @pytest.mark.parametrize("name", sorted(GAMES.folders))
 def test_a_game_has_its_files_and_its_texts(name: str) -> None:
-    assert list(words.faults(GAMES.folders[name])) == []
+    assert list(static_validation.find_faults(GAMES.folders[name])) == []
     assert len(GAMES.folders[name].manifest.levels) >= 3
 
 
 @pytest.mark.parametrize("name", sorted(DRILLS.folders))
 def test_a_drill_is_small_has_its_texts_and_the_kit_of_the_sites(name: str) -> None:
     folder = DRILLS.folders[name]
-    assert list(words.faults(folder)) == []
+    assert list(static_validation.find_faults(folder)) == []
     assert folder.manifest.small
-    assert folder.manifest.size == SMALL
+    assert folder.manifest.size == SMALL_SIZE
     assert len(folder.manifest.levels) >= 2
     assert "function handsOf(" in folder.expert
 
@@ -60,7 +60,7 @@ def test_a_scene_follows_from_the_task_and_its_site_is_fresh() -> None:
 def test_parameters_it_cannot_take_are_refused(parameters: dict[str, Any]) -> None:
     task = GAMES.make("snake").model_copy(update={"parameters": parameters})
     with pytest.raises(InvalidAction):
-        terms_of(GAMES.folder("snake"), task)
+        parse_variant(GAMES.folder("snake"), task)
 
 
 def test_an_unknown_task_is_refused() -> None:
@@ -70,8 +70,8 @@ def test_an_unknown_task_is_refused() -> None:
 
 def test_a_score_is_measured_between_chance_and_the_expert() -> None:
     reference = Reference(score=0.9, random=0.1)
-    assert normalised(0.9, reference) == pytest.approx(1)
-    assert normalised(0.1, reference) == pytest.approx(0)
-    assert normalised(0.5, reference) == pytest.approx(0.5)
-    assert normalised(0.5, None) is None
-    assert normalised(0.5, Reference(score=0.1, random=0.1)) is None
+    assert normalize_score(0.9, reference) == pytest.approx(1)
+    assert normalize_score(0.1, reference) == pytest.approx(0)
+    assert normalize_score(0.5, reference) == pytest.approx(0.5)
+    assert normalize_score(0.5, None) is None
+    assert normalize_score(0.5, Reference(score=0.1, random=0.1)) is None

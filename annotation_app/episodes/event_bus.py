@@ -1,0 +1,100 @@
+"""Telling everybody who watches an episode; the only place events leave from.
+
+Sockets of this process hear directly, those of others through the channel layer, which may drop messages:
+durable events carry a version, so whoever misses one asks for the snapshot.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import TypedDict
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.db import transaction
+from redis.exceptions import RedisError
+
+from vocabulary.messages import DurableEvent, Event
+
+logger = logging.getLogger(__name__)
+
+PROCESS_ID = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+"""The name of this process; whoever starts with the same host and number but another end is its successor."""
+
+Listener = Callable[[str, int | None], None]
+"""Hears an event as JSON text, with its version where it is durable."""
+_listeners: dict[str, set[tuple[asyncio.AbstractEventLoop, Listener]]] = defaultdict(set)
+
+
+class ChannelMessage(TypedDict):
+    """An event on the channel layer."""
+
+    type: str
+    origin: str
+    text: str
+    version: int | None
+
+
+def channel_group_name(episode_id: str) -> str:
+    """The channel-layer group of an episode's viewers."""
+    return f"episode.{episode_id}"
+
+
+@contextmanager
+def subscription(episode_id: str, listener: Listener) -> Iterator[None]:
+    """Hear this episode's events in the running loop while the block runs."""
+    entry = (asyncio.get_running_loop(), listener)
+    _listeners[episode_id].add(entry)
+    try:
+        yield
+    finally:
+        _listeners[episode_id].discard(entry)
+        if not _listeners[episode_id]:
+            del _listeners[episode_id]
+
+
+def publish_on_commit(*, episode_id: str, event: DurableEvent) -> None:
+    """Tell everybody once the transaction holds."""
+    transaction.on_commit(partial(_publish_sync, episode_id, _message(event)))
+
+
+async def publish_live(episode_id: str, event: Event) -> None:
+    """Tell everybody something that may be lost."""
+    message = _message(event)
+    _publish_local(episode_id, message)
+    await _publish_remote(episode_id, message)
+
+
+async def publish_driver_moved(episode_id: str) -> None:
+    """Tell the other processes that this one drives an episode now."""
+    await _publish_remote(episode_id, {"type": "episode.moved", "origin": PROCESS_ID})
+
+
+def _message(event: Event) -> ChannelMessage:
+    version = getattr(event, "version", None)
+    return ChannelMessage(type="episode.event", origin=PROCESS_ID, text=event.model_dump_json(), version=version)
+
+
+def _publish_sync(episode_id: str, message: ChannelMessage) -> None:
+    _publish_local(episode_id, message)
+    async_to_sync(_publish_remote)(episode_id, message)
+
+
+def _publish_local(episode_id: str, message: ChannelMessage) -> None:
+    for loop, listener in tuple(_listeners.get(episode_id, ())):
+        loop.call_soon_threadsafe(listener, message["text"], message["version"])
+
+
+async def _publish_remote(episode_id: str, message: Mapping[str, object]) -> None:
+    layer = get_channel_layer()
+    assert layer is not None, "the settings name a channel layer"
+    try:
+        await layer.group_send(channel_group_name(episode_id), dict(message))
+    except (OSError, RedisError) as error:
+        logger.warning("other processes miss an event of episode %s: %s", episode_id, error)

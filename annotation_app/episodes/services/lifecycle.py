@@ -1,0 +1,168 @@
+"""The course of an episode: claimed, changed, ended, or abandoned."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.episodes import selectors
+from annotation_app.episodes.models import Episode, EpisodeStateDocument
+from annotation_app.episodes.services.branches import branch_close, branch_next
+from annotation_app.episodes.services.locking import episode_lock, event_apply, pool_running_check
+from annotation_app.errors import Forbidden
+from annotation_app.notices.services import notice_create
+from annotation_app.policies.selectors import policy_ref
+from annotation_app.tasks.models import AssignmentState
+from annotation_app.tasks.selectors import assignments_held, can_annotate, revision_of
+from annotation_app.tasks.services import assignment_claim, assignment_end, lease_end, tally_add
+from annotation_app.tasks.task_sampling import count_decisions
+from annotation_app.webhooks.services import event_emit
+from vocabulary.messages import (
+    DurableEvent,
+    EpisodeChanged,
+)
+from vocabulary.steps import standing
+
+ASSIGNMENT_STATE_WHEN_LEFT: dict[str, AssignmentState] = {
+    "skipped": AssignmentState.SKIPPED,
+    "broken": AssignmentState.BROKEN,
+    "": AssignmentState.RELEASED,
+}
+"""How an assignment ends when its episode was left with this outcome."""
+
+
+def episode_next(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
+    """What this person works on next; where nothing waits, abandoned tasks go back into their pools first. See
+    `episode_claim`."""
+    episode = episode_claim(user=user, pool_id=pool_id, practice=practice)
+    if episode is None and leases_expire():
+        return episode_claim(user=user, pool_id=pool_id, practice=practice)
+    return episode
+
+
+@transaction.atomic(durable=True)
+def episode_claim(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
+    """What this person works on next: what they have open, else a task claimed now, else None.
+
+    Two calls at once give one episode. Raises Forbidden.
+    """
+    if not can_annotate(user):
+        raise Forbidden("Only annotators claim tasks.")
+    User.objects.select_for_update(no_key=True).values_list("pk").get(pk=user.pk)
+    held = assignments_held(user, pool_id=pool_id, practice=practice)
+    if held:
+        current = Episode.objects.filter(assignment__in=held, status__in=("warming", "running")).first()
+        if current is not None:
+            return current
+    assignment = assignment_claim(user=user, held=held, pool_id=pool_id, practice=practice)
+    if assignment is None:
+        return None
+    episode_id = uuid4()
+    policy = revision_of(assignment.task.pool, episode_id)
+    episode = Episode.objects.create(
+        id=episode_id,
+        task=assignment.task,
+        annotator=user,
+        assignment=assignment,
+        policy=policy,
+        desk=EpisodeStateDocument(policy=policy_ref(policy), branch_of=branch_next(task_id=assignment.task_id)),
+    )
+    audit_record(actor=user, verb="task.claimed", subject=f"episode:{episode.id}")
+    return episode
+
+
+def _lease_end(episode: Episode, *, paused: bool) -> datetime:
+    return lease_end(episode.task.pool, episode.assignment.created_at, paused=paused)
+
+
+def _end_assignment(episode: Episode) -> None:
+    """Let the task go where the episode's end leads."""
+    if episode.assignment.state != AssignmentState.ACTIVE:
+        return
+    state = AssignmentState.DONE if episode.status == "finished" else ASSIGNMENT_STATE_WHEN_LEFT[episode.outcome]
+    assignment_end(assignment=episode.assignment, state=state)
+    _count_proposal_decisions(episode)
+    if state == AssignmentState.DONE and episode.desk.branch_of is not None:
+        branch_close(branch=episode.desk.branch_of)
+    audit_record(actor=episode.annotator, verb=f"episode.{episode.status}", subject=f"episode:{episode.id}")
+    if state == AssignmentState.DONE and not episode.task.pool.practice:
+        summary = {"id": str(episode.id), "pool": episode.task.pool.name, "task": episode.task.definition.id}
+        event_emit(kind="episode.finished", data={**summary, "outcome": episode.outcome})
+
+
+def _count_proposal_decisions(episode: Episode) -> None:
+    """Count what became of the policies' proposals, once, as the episode ends."""
+    steps = standing(selectors.steps_of(episode))
+    tally_add(task=episode.task, counts=count_decisions(steps, selectors.success_of(episode)))
+
+
+@transaction.atomic(durable=True)
+def episode_change(*, episode_id: UUID, token: int | None, fields: dict[str, Any]) -> DurableEvent:
+    """Change what EpisodeChanged names; an end ends the assignment, a pause stretches it. Raises Conflict for going on
+    in a pool that was stopped."""
+    episode = episode_lock(episode_id, token)
+    status = fields.get("status")
+    if status == "running" and episode.status == "paused":
+        pool_running_check(episode)
+    if status in ("paused", "running") and "lease_expires_at" not in fields and episode.status != status:
+        fields = {**fields, "lease_expires_at": _lease_end(episode, paused=status == "paused")}
+    if status in selectors.ENDED_STATUSES and "finished_at" not in fields:
+        fields = {**fields, "finished_at": timezone.now()}
+    event = EpisodeChanged.model_validate({"version": episode.version + 1, **fields})
+    event_apply(episode, event)
+    if episode.status in selectors.ENDED_STATUSES:
+        _end_assignment(episode)
+    return event
+
+
+@transaction.atomic(durable=True)
+def lease_renew(*, episode_id: UUID) -> bool:
+    """Keep an open episode's task for its annotator; True when so much of the lease was used up that it was
+    stretched. That is no event: the runner's record does not depend on it."""
+    episode = episode_lock(episode_id)
+    if episode.status not in selectors.OPEN_STATUSES:
+        return False
+    now, until = timezone.now(), _lease_end(episode, paused=episode.status == "paused")
+    if episode.assignment.expires_at - now > (until - now) / 2:
+        return False
+    episode.assignment.expires_at = until
+    episode.assignment.save(update_fields=["expires_at"])
+    return True
+
+
+@transaction.atomic(durable=True)
+def lease_expire(*, episode_id: UUID) -> bool:
+    """Give an abandoned task back to its pool; whether there was anything to give back."""
+    episode = episode_lock(episode_id)
+    if episode.status not in selectors.OPEN_STATUSES or episode.assignment.expires_at > timezone.now():
+        return False
+    episode.runner_token += 1
+    episode.runner = ""
+    episode.save(update_fields=["runner_token", "runner"])
+    error = "The lease ran out; the task went back to its pool."
+    event_apply(
+        episode,
+        EpisodeChanged(version=episode.version + 1, status="left", error=error, finished_at=timezone.now()),
+    )
+    assignment_end(assignment=episode.assignment, state=AssignmentState.EXPIRED)
+    _count_proposal_decisions(episode)
+    audit_record(actor=None, verb="lease.expired", subject=f"episode:{episode.id}")
+    notice_create(user=episode.annotator, kind="task.lost", subject=f"episode:{episode.id}", details={"reason": error})
+    return True
+
+
+def leases_expire() -> int:
+    """Give every abandoned task back; how many there were."""
+    return sum(lease_expire(episode_id=episode_id) for episode_id in selectors.episodes_abandoned())
+
+
+def episodes_catalogued(episodes: Iterable[Episode]) -> None:
+    """Note that the catalogue shows these as they were read. Runs inside the caller's transaction."""
+    for episode in episodes:
+        episode.catalogued = episode.version
+    Episode.objects.bulk_update(episodes, ["catalogued"])

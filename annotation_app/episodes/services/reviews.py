@@ -1,0 +1,55 @@
+"""What a reviewer decides."""
+
+from typing import Literal
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.episodes.models import Episode, Review
+from annotation_app.episodes.services.locking import episode_lock
+from annotation_app.errors import Conflict, Forbidden
+from annotation_app.notices.services import notice_create
+from annotation_app.tasks.services import assignment_return
+from annotation_app.webhooks.services import event_emit
+
+DECIDED: dict[str, Review] = {"accept": Review.ACCEPTED, "return": Review.RETURNED, "reject": Review.REJECTED}
+
+
+@transaction.atomic
+def episode_review(
+    *, reviewer: User, episode_id: UUID, decision: Literal["accept", "return", "reject"], reason: str = ""
+) -> Episode:
+    """Accept a finished episode, return it to its annotator, or reject it; the last two with a reason. Raises Conflict,
+    Forbidden."""
+    if not reviewer.has_role("reviewer", "admin"):
+        raise Forbidden("Only reviewers decide this.")
+    episode = episode_lock(episode_id)
+    if episode.annotator_id == reviewer.pk:
+        raise Forbidden("Nobody reviews their own work.", code="own_work")
+    if episode.task.pool.practice:
+        raise Conflict("Practice is not reviewed.", code="practice")
+    if episode.status != "finished":
+        raise Conflict("Only finished episodes are reviewed.", code="not_finished")
+    if episode.review != Review.PENDING:
+        raise Conflict("This episode was reviewed before.", code="already_reviewed")
+    if decision == "return" and hasattr(episode, "source"):
+        raise Conflict("It was imported: there is nobody it could go back to.", code="imported")
+    if decision != "accept" and not reason.strip():
+        raise Conflict("Say why.", code="reason_required")
+    episode.review = DECIDED[decision]
+    episode.review_reason = reason
+    episode.reviewer = reviewer
+    episode.reviewed_at = timezone.now()
+    episode.save(update_fields=["review", "review_reason", "reviewer", "reviewed_at"])
+    if decision == "return":
+        assignment_return(assignment=episode.assignment)
+        subject, details = f"episode:{episode.id}", {"reason": reason}
+        notice_create(user=episode.annotator, kind="review.returned", subject=subject, details=details)
+    audit_record(
+        actor=reviewer, verb=f"episode.{episode.review}", subject=f"episode:{episode.id}", details={"reason": reason}
+    )
+    event_emit(kind="review.decided", data={"episode": str(episode.id), "decision": episode.review})
+    return episode

@@ -1,0 +1,121 @@
+"""Who answers for weights while they play or are tried: a server that the turn begins for them, or a running one that
+its recipe names, which is given them. The one that people's desks ask goes on as it is."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, platform_python, trainer_python
+from annotation_app.flywheel.recipe import ServingSettings
+from annotation_app.operations.model_server import NotServing, serve_command, until_serving
+from annotation_app.operations.ports import PortAllocator
+
+STARTUP_TIMEOUT_SECONDS = 600
+"""Seconds that a server may take for one call: to end what it was asked, or to read weights of many gigabytes."""
+RELOAD_COMMAND = ("-m", "agent_backend.policy.reload")
+
+
+class ServingUnavailable(ProgramFailed):
+    """The server that the recipe names does not answer."""
+
+    code = "serving_away"
+
+
+class ServingRefused(ProgramFailed):
+    """It answers, and does not take the weights."""
+
+    code = "serving_refused"
+
+
+class ServingTaken(ProgramFailed):
+    """Somebody else gave it other weights meanwhile."""
+
+    code = "serving_taken"
+
+
+class WeightsMissing(ProgramFailed):
+    """The weights do not lie where they should."""
+
+    code = "weights_missing"
+
+
+@dataclass(frozen=True)
+class ModelEndpoint:
+    """Where weights answer, and what they are called there."""
+
+    url: str
+    """With /v1."""
+    model: str
+
+
+@contextmanager
+def serve_weights(
+    programs: ProgramRunner,
+    checkpoint: Path,
+    *,
+    name: str,
+    version: str,
+    threads: int,
+    log: Path,
+    serving: ServingSettings | None = None,
+    changes: bool = False,
+) -> Iterator[ModelEndpoint]:
+    """These weights, which are called `version`, answering while the block runs; where it `changes` them, others may
+    be given. Raises ProgramFailed where nobody answers."""
+    if serving is not None:
+        weights_load(programs, serving.url, checkpoint, version, log=log)
+        yield ModelEndpoint(f"{_root(serving.url)}/v1", serving.model)
+        return
+    with PortAllocator() as allocator:  # the server binds its port only when it has read the weights
+        port = allocator.any_free()
+        more = ("--threads", str(threads), "--weight-version", version, *(("--dev",) if changes else ()))
+        command = serve_command(trainer_python(), checkpoint, name=name, port=port, more=more)
+        with programs.background(command, log=log) as process:
+            try:
+                address = until_serving(process, port)
+            except NotServing as error:
+                said = log.read_text(errors="replace")[-2000:]
+                raise ProgramFailed(f"The candidate's server did not begin, {error}: {said}") from None
+            yield ModelEndpoint(f"{address}/v1", name)
+
+
+def weights_load(programs: ProgramRunner, url: str, checkpoint: Path, version: str, *, log: Path) -> None:
+    """Have a running server go on with these weights. Raises ServingAway, ServingRefused, WeightsMissing."""
+    if not checkpoint.is_dir():
+        raise WeightsMissing(f"There are no weights at {checkpoint}.")
+    words = ["--weights", str(checkpoint), "--version", version, "--within", str(STARTUP_TIMEOUT_SECONDS)]
+    try:
+        programs.run([platform_python(), *RELOAD_COMMAND, "--server", _root(url), *words], log=log)
+    except ProgramFailed as failed:
+        raise _classified_failure(failed, f"The model server at {url} did not take {checkpoint}", log) from None
+
+
+def weights_verify(programs: ProgramRunner, url: str, version: str, tried: Path, *, log: Path) -> None:
+    """What was tried stays only where the server still has these weights. Raises ServingAway, ServingTaken."""
+    try:
+        programs.run(
+            [platform_python(), *RELOAD_COMMAND, "--server", _root(url), "--version", version, "--asked"], log=log
+        )
+    except ProgramFailed as failed:
+        shutil.rmtree(tried, ignore_errors=True)  # nobody knows which of it these weights did
+        problem = _classified_failure(failed, f"Who tried at {url} is not known", log)
+        raise (ServingTaken(str(problem)) if isinstance(problem, ServingRefused) else problem) from None
+
+
+def _classified_failure(failed: ProgramFailed, what: str, log: Path) -> ProgramFailed:
+    """Why the server was of no use, by the code that the program says at its end."""
+    said = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+    code, _, why = (said[-1] if said else "").partition(": ")
+    match code:
+        case "policy_unavailable":
+            return ServingUnavailable(f"{what}: {why}")
+        case "policy_rejected":
+            return ServingRefused(f"{what}: {why}")
+        case _:
+            return failed
+
+
+def _root(url: str) -> str:
+    return url.rstrip("/").removesuffix("/v1")

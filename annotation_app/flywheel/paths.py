@@ -1,0 +1,17 @@
+"""Where everything of a turn lies, and its attempts at the gate in it."""
+
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+
+TURNS_FOLDER = "flywheel"
+"""Of the data folder: a folder a turn."""
+TRIALS_FOLDER = "trials"
+"""Of a turn's folder: a folder of attempts by the active revision, one by the candidate, and the report on both."""
+
+
+def turn_path(turn_id: UUID) -> Path:
+    """A turn's folder, by the turn's name."""
+    folder: Path = settings.ENV.data / TURNS_FOLDER / str(turn_id)
+    return folder.absolute()

@@ -1,0 +1,188 @@
+"""Reinforcement on the bridge's machines: the newest weights play, the trainer learns from it, update by update."""
+
+import itertools
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from annotation_app.flywheel.model_servers import ModelEndpoint, serve_weights, weights_load
+from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, last_line, platform_python
+from annotation_app.flywheel.recipe import RolloutSettings, ServingSettings
+from vocabulary.inboxes import REFUSED, SHORT, TAKEN, Short
+
+MAX_ROUNDS = 4
+"""How often an update plays, each time at further pages, where attempts were lost with their machines or the trainer
+cannot use them. A turn that is told to go on plays so often again."""
+TRAINER_TIMEOUT_SECONDS = 30 * 86_400
+"""Seconds that the trainer waits for attempts of which this process knows whether they come; it ends the trainer."""
+
+
+@dataclass(frozen=True)
+class RolloutPlan:
+    """Who plays what. `run` is the trainer's folder of checkpoints, `inbox` the one it takes attempts from."""
+
+    play: RolloutSettings
+    tasks: tuple[str, ...]
+    bridge: str
+    policy: str
+    dialect: str
+    memory: dict[str, object]
+    temperature: float
+    """At which the trainer says that replies are drawn."""
+    turn: int
+    updates: int
+    run: Path
+    inbox: Path
+    serving: ServingSettings | None = None
+    """The server that answers; none: one that is begun for it."""
+
+    @property
+    def attempts(self) -> int:
+        """Of an update."""
+        return len(self.tasks) * self.play.seeds * self.play.group
+
+    @property
+    def trainer_settings(self) -> dict[str, JsonValue]:
+        """What the trainer needs to know of it."""
+        return {"attempts": self.attempts, "patience": TRAINER_TIMEOUT_SECONDS}
+
+    def folders(self, update: int, again: int) -> tuple[str, ...]:
+        """The names of those of one round."""
+        return tuple(f"{weight_version(update)}-{again}-{number}" for number in range(self.play.group))
+
+    def has(self, name: str) -> bool:
+        """Whether this folder was played, whatever the trainer made of it."""
+        return any((self.inbox / where / name).exists() for where in ("", TAKEN, REFUSED))
+
+    def short(self, names: Sequence[str]) -> Short | None:
+        """What the trainer says of its attempts, if it has seen these folders and has too few."""
+        try:
+            trainer_settings = Short.model_validate_json((self.inbox / SHORT).read_bytes())
+        except FileNotFoundError:
+            return None
+        unseen = set(names).difference(trainer_settings.folders)
+        return None if any((self.inbox / name).exists() for name in unseen) else trainer_settings
+
+    def seed(self, update: int, again: int) -> int:
+        """Where the pages of an update begin: turns and updates go through all there are, one after the other."""
+        number = (self.turn - 1) * self.updates + update + again
+        return self.play.first_seed + number * self.play.seeds % self.play.pages
+
+    def command(self, server: ModelEndpoint, update: int, again: int, out: Path) -> list[str]:
+        """The command whose attempts the weights of an update make."""
+        play = self.play
+        what = [word for task in self.tasks for word in ("--task", task)]
+        what += ["--size", play.size] if play.size else []
+        what += ["--memory", json.dumps(self.memory)] if self.memory else []
+        return [
+            *(platform_python(), "-m", "agent_backend.rollout", "--bridge", self.bridge, "--suite", play.suite, *what),
+            *("--first-seed", str(self.seed(update, again)), "--seeds", str(play.seeds)),
+            *(
+                "--parallel",
+                str(play.parallel),
+                "--temperature",
+                f"{self.temperature:g}",
+                "--model-url",
+                server.url,
+                "--model",
+                server.model,
+            ),
+            *("--policy", self.policy),
+            *("--dialect", self.dialect, "--revision", weight_version(update), "--out", str(out)),
+        ]
+
+
+def weight_version(update: int) -> str:
+    """What weights are called after so many updates."""
+    return f"update-{update:06}"
+
+
+def train_on_rollouts(
+    programs: ProgramRunner, learn: Sequence[str], rollout_plan: RolloutPlan, *, threads: int, log: Path
+) -> str:
+    """What the trainer says at its end, all its updates learned; ended at any moment and begun again it goes on.
+
+    Raises ProgramFailed, Halted.
+    """
+    (rollout_plan.inbox / SHORT).unlink(missing_ok=True)  # of a trainer that was killed
+    with programs.background(learn, log=log) as trainer:
+        begun = _last_update(rollout_plan.run)
+        _wait_for_update(programs, trainer, rollout_plan, begun, (), log)
+        weights = rollout_plan.run / weight_version(begun)
+        serving = log.with_name("rl.serve.log")
+        with serve_weights(
+            programs, weights, name=rollout_plan.policy, version=weight_version(begun), threads=threads, log=serving,
+            serving=rollout_plan.serving, changes=True,
+        ) as server:  # fmt: skip
+            for update in range(begun, rollout_plan.updates):
+                if update > begun:
+                    newer, version = rollout_plan.run / weight_version(update), weight_version(update)
+                    weights_load(programs, server.url, newer, version, log=log.with_name("rl.reload.log"))
+                _run_update(programs, trainer, rollout_plan, server, update, log)
+        programs.wait_until(trainer, lambda: trainer.poll() is not None, log=log)
+    return last_line(log)
+
+
+def _run_update(
+    programs: ProgramRunner,
+    trainer: "subprocess.Popen[bytes]",
+    rollout_plan: RolloutPlan,
+    server: ModelEndpoint,
+    update: int,
+    log: Path,
+) -> None:
+    """Play for an update, and again while the trainer says that it has too few attempts, until it has learned."""
+    names: list[str] = []
+    played = 0
+    for again in itertools.count():
+        folders = rollout_plan.folders(update, again)
+        # A folder that is there was played before the turn broke off.
+        for name in (missing := [name for name in folders if not rollout_plan.has(name)]):
+            command = rollout_plan.command(server, update, again, rollout_plan.inbox / name)
+            programs.run(command, log=log.with_name("rl.play.log"))
+        names += folders
+        played += bool(missing)
+        short = _wait_for_update(programs, trainer, rollout_plan, update + 1, names, log)
+        if short is None:
+            return
+        if played >= MAX_ROUNDS:
+            refused = ", ".join(f"{code} {count}" for code, count in sorted(short.refused.items()))
+            raise ProgramFailed(
+                f"Only {short.usable} of {short.wanted} attempts of an update can be learned from after {played} rounds"
+                f" of play. The trainer refused {refused or 'none of what came: machines fail'}."
+            )
+
+
+def _wait_for_update(
+    programs: ProgramRunner,
+    trainer: "subprocess.Popen[bytes]",
+    rollout_plan: RolloutPlan,
+    update: int,
+    names: Sequence[str],
+    log: Path,
+) -> Short | None:
+    """Returns when the checkpoint of this update is there, or when the trainer has seen these folders and says what it
+    is short of."""
+    folder = rollout_plan.run / weight_version(update)
+    short: Short | None = None
+
+    def settled() -> bool:
+        nonlocal short
+        short = rollout_plan.short(names)
+        return short is not None or folder.exists()
+
+    programs.wait_until(trainer, settled, log=log)
+    if folder.exists():
+        return None
+    if short is None:
+        raise ProgramFailed(f"The trainer ended before its update {update}: {last_line(log)}")
+    return short
+
+
+def _last_update(run: Path) -> int:
+    """How many updates were learned before."""
+    return max((int(folder.name.removeprefix("update-")) for folder in run.glob("update-??????")), default=0)

@@ -1,0 +1,70 @@
+"""What a checkpoint was trained on: samples in the folders it learned from, and those whose kind of task it played."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from annotation_app.catalogue.schemas import Query
+from annotation_app.catalogue.selectors import entries_matching
+from annotation_app.flywheel.models import Checkpoint, Played, Sample, Use
+from annotation_app.flywheel.schemas import Source
+from vocabulary.exports import TRAJECTORIES
+from vocabulary.inboxes import TAKEN
+from vocabulary.tasks import Task, kind_of
+
+IMITATION_SOURCES: tuple[Source, ...] = ("fresh", "earlier")
+
+
+def lineage_record(checkpoint: Checkpoint, folder: Path) -> None:
+    """Note them, by what lies in the turn's folder when the training is done."""
+    found = (
+        {"played": _samples_played(checkpoint, folder)}
+        if checkpoint.phase == "rl"
+        else _samples_read(checkpoint, folder)
+    )
+    for source, samples in found.items():
+        rows = [Use(checkpoint=checkpoint, sample=sample, source=source) for sample in samples]
+        Use.objects.bulk_create(rows, batch_size=1_000)
+
+
+def _samples_read(checkpoint: Checkpoint, folder: Path) -> dict[Source, QuerySet[Sample]]:
+    wheel = Sample.objects.filter(wheel=checkpoint.turn.wheel_id)
+    return {
+        source: wheel.filter(episode__in=_written_episodes(folder, checkpoint.phase, source))
+        for source in IMITATION_SOURCES
+    }
+
+
+def _samples_played(checkpoint: Checkpoint, folder: Path) -> QuerySet[Sample]:
+    """Samples of the turn, by which it chose what to play; what was left out has no part in any training."""
+    there = entries_matching(Query()).filter(kind__in=_kinds_played(checkpoint, folder))
+    mine = Sample.objects.filter(turn=checkpoint.turn, episode__in=there.values("episode_id"))
+    return mine.exclude(route="none")
+
+
+def _written_episodes(folder: Path, phase: str, source: Source) -> list[UUID]:
+    """Which trajectories are in a folder that was learned from."""
+    sources = json.loads((folder / f"{phase}-sources.json").read_text())
+    return [UUID(one["id"]) for path in sources.get(source, {"paths": ()})["paths"] for one in _lines(Path(path))]
+
+
+def _kinds_played(checkpoint: Checkpoint, folder: Path) -> set[str]:
+    """Which of the kinds that were worth playing were played, as the attempts say that the trainer learned from."""
+    chosen = set(Played.objects.filter(turn=checkpoint.turn_id, chosen=True).values_list("kind", flat=True))
+    drawn: set[str] = set()
+    for attempts in sorted((folder / "train" / "rl-inbox" / TAKEN).glob("*")):
+        for one in _lines(attempts):
+            drawn.add(kind_of(Task.model_validate(one["task"])))
+            if chosen <= drawn:
+                return chosen
+    return chosen & drawn
+
+
+def _lines(folder: Path) -> Iterator[dict[str, Any]]:
+    with (folder / TRAJECTORIES).open() as lines:
+        for line in lines:
+            yield json.loads(line)

@@ -1,0 +1,92 @@
+"""What a turn asks others for: that acts are done again, that judges judge. It waits for what is under way already, and
+ends where the turn was stopped."""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from uuid import UUID
+
+from annotation_app.accounts.models import User
+from annotation_app.errors import ApplicationError, Conflict
+from annotation_app.flywheel.programs import TurnCancelled
+from annotation_app.flywheel.services.ledger import turn_running
+from annotation_app.judges.models import UNDER_WAY, Judgement, PoolJudge, Run, RunState
+from annotation_app.judges.runs import run_execute
+from annotation_app.judges.services import run_cancel, run_request
+from annotation_app.reviews.models import UNDER_WAY as CHECKED_NOW
+from annotation_app.reviews.models import Job, JobKind, JobState
+from annotation_app.reviews.replay_checks import check_run
+from annotation_app.reviews.services import check_request
+
+POLL_SECONDS = 0.5
+"""Seconds between two looks at what somebody else does."""
+CHECK_TIMEOUT_SECONDS = 1_200
+"""Seconds that a check under way is waited for: twice as long as it takes to find that its worker went away."""
+
+
+def checks_request(*, turn_id: UUID, user: User, episodes: Iterable[UUID]) -> tuple[str, ...]:
+    """Have these episodes done again, one after the other; by which codes some could not be tried. Raises Halted."""
+    refused: set[str] = set()
+    for episode in episodes:
+        _turn_running_check(turn_id)
+        _wait_for(turn_id, partial(_check_in_progress, episode), within=CHECK_TIMEOUT_SECONDS)
+        if _check_finished(episode):
+            continue  # somebody else's check, or that of a turner that died
+        try:
+            job = check_request(user=user, episode_id=episode)
+            check_run(job_id=job.pk, episode_id=episode)
+        except ApplicationError as error:
+            refused.add(error.code)
+            continue
+        job.refresh_from_db()
+        if job.status == JobState.FAILED:
+            return (*sorted(refused), job.error)  # no machine is to be had: the others would wait in vain
+    return tuple(sorted(refused))
+
+
+def judgements_request(*, turn_id: UUID, user: User, pool_id: int) -> None:
+    """Ask the pool's judges about what they have not judged. Raises Halted, and Conflict where one could not: what it
+    alone can tell would count as unvalued for good."""
+    for assigned in PoolJudge.objects.filter(pool=pool_id).select_related("judge"):
+        runs = Run.objects.filter(pool=pool_id, judge=assigned.judge)
+        # However long it takes: of a run whose workers went away three times the judges' own clock says that it failed.
+        _wait_for(turn_id, runs.filter(status__in=UNDER_WAY).exists, within=math.inf)
+        run = run_request(user=user, pool_id=pool_id, judge_id=assigned.judge_id)
+        should_continue = partial(turn_running, turn_id=turn_id)
+        run_execute(run_id=run.pk, should_continue=should_continue)
+        run.refresh_from_db()
+        if not should_continue():
+            run_cancel(user=user, run_id=run.pk)
+            raise TurnCancelled
+        if run.status != RunState.DONE and not _only_refused(run):
+            message = f"The judge {assigned.judge} did not come through: {run.error or run.status}"
+            raise Conflict(message, code="judge_failed")
+
+
+def _turn_running_check(turn_id: UUID) -> None:
+    """Raises Halted where the turn was stopped."""
+    if not turn_running(turn_id=turn_id):
+        raise TurnCancelled
+
+
+def _only_refused(run: Run) -> bool:
+    """Whether a judge that does judge here would not have what was left of the pool: asked again it says the same."""
+    judges = Judgement.objects.filter(judge=run.judge_id, episode__task__pool=run.pool_id).exists()
+    return judges and run.judged + run.refused >= run.total
+
+
+def _wait_for(turn_id: UUID, others: Callable[[], bool], *, within: float) -> None:
+    """Returns once nobody else is at it, or has been for so many seconds: who asks then is told so. Raises Halted."""
+    until = time.monotonic() + within
+    while others() and time.monotonic() < until:
+        _turn_running_check(turn_id)
+        time.sleep(POLL_SECONDS)
+
+
+def _check_in_progress(episode: UUID) -> bool:
+    return Job.objects.filter(kind=JobKind.CHECK, episode=episode, status__in=CHECKED_NOW).exists()
+
+
+def _check_finished(episode: UUID) -> bool:
+    return Job.objects.filter(kind=JobKind.CHECK, episode=episode, status=JobState.DONE, report__isnull=False).exists()

@@ -1,0 +1,61 @@
+"""The running model server that a recipe names: nobody else may be asking it, and in the end it gets back the weights
+of who proposes. That a stage has begun is in the ledger before any are given: a turn that goes on gives them again."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from annotation_app.errors import Conflict
+from annotation_app.flywheel.model_servers import weights_load
+from annotation_app.flywheel.models import Turn, TurnState
+from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner
+from annotation_app.flywheel.recipe import Recipe, server_root
+from annotation_app.flywheel.selectors.turns import own_active
+from annotation_app.flywheel.services.training import checkpoint_path, start_checkpoint, turn_folder
+from annotation_app.tasks.models import Pool
+
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def reserved_server(turn: Turn, programs: ProgramRunner) -> Iterator[None]:
+    """The server is the turn's while the block runs. Where that ends badly it is given back at once; where it goes well
+    the turn's last stage does it at its end. Raises Conflict where people's desks ask that server."""
+    if turn.recipe.serving is not None:
+        server_unused_check(turn.recipe.serving.url)
+    try:
+        yield
+    except Exception:
+        try:
+            server_release(turn, programs.ignoring_cancellation())
+        except ProgramFailed as failed:
+            logger.warning("turn %s did not give its model server back: %s: %s", turn.pk, failed.code, failed)
+        raise
+
+
+def server_release(turn: Turn, programs: ProgramRunner, *, weights: str = "", version: str = "") -> None:
+    """Give the server these weights; else those that the turn began with. Raises ProgramFailed."""
+    serving, active = turn.recipe.serving, own_active(turn)
+    if serving is None:
+        return
+    version = version or (active.revision if active else "start")
+    weights = checkpoint_path(weights or start_checkpoint(turn))
+    weights_load(programs, serving.url, Path(weights), version, log=turn_folder(turn) / "serving.log")
+
+
+def server_unused_check(url: str) -> None:
+    """Raises Conflict where a pool's people are answered by the server at this address."""
+    for pool in Pool.objects.filter(policy__isnull=False).select_related("policy"):
+        if pool.policy is not None and server_root(pool.policy.base_url) == server_root(url):
+            message = f"The server at {url} answers the people of pool {pool.name}: what is tried needs one of its own."
+            raise Conflict(message, code="serving_in_use")
+
+
+def server_unreserved_check(recipe: Recipe, wheel_id: int) -> None:
+    """Raises Conflict where another wheel's turn is running that gives weights to the server of this recipe."""
+    if recipe.serving is None:
+        return
+    for turn in Turn.objects.filter(state=TurnState.RUNNING).exclude(wheel=wheel_id).select_related("wheel"):
+        if turn.recipe.serving is not None and server_root(turn.recipe.serving.url) == server_root(recipe.serving.url):
+            raise Conflict(f"{turn} is running, with the same model server.", code="serving_taken")

@@ -1,0 +1,385 @@
+"""The composition root: the one place where the web app meets the layers below."""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
+from typing import cast
+from urllib.parse import quote
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import Error as DatabaseError
+from pydantic import SecretStr
+
+from agent_backend.errors import EpisodeFenced
+from agent_backend.policy.expert import ExpertPolicy
+from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
+from agent_backend.ports import Emit, EpisodeCommand, Policy
+from agent_backend.runner import EpisodeRunner
+from annotation_app.episodes import selectors, services
+from annotation_app.episodes.event_bus import publish_live
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.schemas import IceServerOut
+from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine
+from annotation_app.live.store import DjangoStore
+from annotation_app.policies.api_keys import api_key_for
+from annotation_app.policies.expert import EXPERT_URL
+from annotation_app.policies.selectors import PolicyServer
+from annotation_app.public_urls import public_url
+from annotation_app.recordings.services import recording_note
+from annotation_app.tasks.selectors import credentials_of
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint_ticket, preview_entry_path
+from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
+from vm_bridge.ice import ICE_SERVERS, with_credentials
+from vm_bridge.machine import ExpertSuggestion, Lease, Machine
+from vocabulary.memory import Budget
+from vocabulary.messages import EpisodeState, Event
+from vocabulary.observations import Observation
+from vocabulary.tasks import Task
+
+logger = logging.getLogger(__name__)
+
+PREVIEWS_DISABLED_MESSAGE = "Web programs of machines are off here. An operator can set PILOTHOUSE_PREVIEW_URL."
+TICKET_TTL_SECONDS = 30.0
+"""How long a stream ticket holds (seconds)."""
+MACHINE_TTL_SECONDS = 90.0
+"""How long a machine waits for a web process that died (seconds)."""
+MACHINE_RENEWAL_SECONDS = 9.0
+"""How often a machine's lease is renewed, and so how soon its loss is known to who only looks (seconds)."""
+MACHINE_WAIT_SECONDS = 45.0
+"""How long an episode waits for a free machine (seconds)."""
+TASKS_PER_REQUEST = 16
+"""Tasks the bridge is asked about in one call, whose bodies may have 8 MiB."""
+
+
+def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
+    """A ticket for the picture of this episode's machine, and where to redeem it. Raises Conflict."""
+    lease = _lease_of(episode_id)
+    if kind not in lease.capabilities.streams:
+        raise Conflict(f"This machine has no {kind} picture.", code="no_stream")
+    ticket = _ticket(kind, user, episode_id, lease)
+    return ticket, stream_url(kind, ticket, host=host, bridge=lease.host)
+
+
+def ice_servers(user: str) -> tuple[IceServerOut, ...]:
+    """The STUN and TURN servers that help this person's browser to reach a bridge, with a pass of their own."""
+    return tuple(
+        IceServerOut(
+            urls=(server.urls,) if isinstance(server.urls, str) else tuple(server.urls),
+            username=server.username or "",
+            credential=server.credential or "",
+        )
+        for server in with_credentials(ICE_SERVERS.validate_json(settings.ENV.ice_servers), user)
+    )
+
+
+def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str) -> tuple[str, str]:
+    """A ticket for the web programs of this episode's machine, and the address of one with it. Raises Conflict."""
+    if not settings.PREVIEWS:
+        raise Conflict(PREVIEWS_DISABLED_MESSAGE, code="previews_off")
+    lease = _lease_of(episode_id)
+    ticket = _ticket("proxy", user, episode_id, lease)
+    origin = public_url(
+        settings.ENV.preview_url or settings.ENV.bridge_public_url,
+        host=host,
+        bridge=lease.host,
+        machine=lease.machine_id,
+    )
+    page, _, query = path.lstrip("/").partition("?")
+    query_prefix = f"{query}&" if query else ""
+    address = f"{origin}{preview_entry_path(lease.machine_id)}/{port}/{page}?{query_prefix}{PREVIEW_PARAMETER}={quote(ticket)}"
+    return ticket, address
+
+
+def cdp_mint(*, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
+    """A ticket for a program that speaks to this episode's browser, and the address of its WebSocket with it.
+
+    Raises Conflict.
+    """
+    lease = _lease_of(episode_id)
+    if "navigate" not in lease.capabilities.kinds:
+        raise Conflict("This machine is no browser.", code="no_browser")
+    ticket = _ticket("cdp", user, episode_id, lease)
+    address = f"{stream_url('cdp', ticket, host=host, bridge=lease.host)}?token={quote(ticket)}"
+    return ticket, address.replace("http", "ws", 1)
+
+
+def _lease_of(episode_id: UUID) -> Lease:
+    stored = selectors.machine_of(episode_id=episode_id)
+    if not stored.lease:
+        raise Conflict("This episode has no machine now.", code="machine_gone")
+    return Lease.model_validate_json(stored.lease)
+
+
+def _ticket(kind: StreamKind, user: str, episode_id: UUID, lease: Lease) -> str:
+    claim = TicketClaim(
+        kind=kind,
+        user=user,
+        episode=str(episode_id),
+        machine_id=lease.machine_id,
+        fencing_token=lease.fencing_token,
+    )
+    return mint_ticket(settings.ENV.secret, claim, ttl=TICKET_TTL_SECONDS)
+
+
+def stream_url(kind: StreamKind, ticket: str, *, host: str, bridge: str) -> str:
+    """Where the browser finds a stream of a machine of this bridge host, under the host name it used for us."""
+    if kind == "vnc":
+        return f"{public_url(settings.ENV.vnc_public_url, host=host, bridge=bridge)}/?token={quote(ticket)}"
+    return f"{public_url(settings.ENV.bridge_public_url, host=host, bridge=bridge)}/streams/{kind}"
+
+
+async def suite_tasks(suite: str) -> tuple[Task, ...]:
+    """The tasks a suite of the bridge brings along. Raises NotFound, and Conflict when the bridge does not answer."""
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        try:
+            return await bridge.suite_tasks(suite)
+        except UnknownTask as error:
+            raise NotFound(str(error)) from error
+        except BridgeError as error:
+            raise Conflict(str(error), code=error.code) from error
+
+
+async def unsupported_tasks(image: str, tasks: Sequence[Task]) -> dict[str, str]:
+    """Why machines of this image would not judge some of the tasks, by the tasks' ids; the bridge is asked about those
+    alone that bring an evaluator of their own. Raises Conflict when it does not answer."""
+    with_evaluators = [task for task in tasks if "osworld" in task.parameters]
+    unsupported: dict[str, str] = {}
+    if not with_evaluators:
+        return unsupported
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        try:
+            for first in range(0, len(with_evaluators), TASKS_PER_REQUEST):
+                some = with_evaluators[first : first + TASKS_PER_REQUEST]
+                answers = await bridge.unsupported_tasks(image, some)
+                unsupported |= {task.id: why for task, why in zip(some, answers, strict=True) if why is not None}
+        except BridgeError as error:
+            raise Conflict(str(error), code=error.code) from error
+    return unsupported
+
+
+class PolicyClients:
+    """A client for each policy server in use, shared by the episodes that ask it."""
+
+    def __init__(self) -> None:
+        self._by_server: dict[PolicyServer, OpenAIPolicy] = {}
+
+    def of(self, server: PolicyServer | None) -> Policy | None:
+        """The client of a server; None for none, and for one whose settings make no sense."""
+        if server is None:
+            return None
+        if server not in self._by_server:
+            try:
+                self._by_server[server] = OpenAIPolicy(_endpoint(server))
+            except ValueError as error:
+                logger.error("the policy %s %s cannot be asked: %s", server.ref.name, server.ref.revision, error)
+                return None
+        return self._by_server[server]
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for policy in self._by_server.values():
+            await policy.aclose()
+
+
+def _endpoint(server: PolicyServer) -> Endpoint:
+    """Raises ValueError for sampling or memory settings, or a dialect, that nobody knows."""
+    return Endpoint(
+        **server.ref.model_dump(),
+        base_url=server.base_url,
+        model=server.model,
+        api_key=SecretStr("" if server.ref.scripted else api_key_for(server.base_url)),
+        sampling=Sampling.model_validate({**json.loads(server.sampling), "n": server.candidates}),
+        budget=Budget.model_validate_json(server.memory),
+    )
+
+
+@asynccontextmanager
+async def episode_driver_factory() -> AsyncIterator["Callable[[UUID, int], EpisodeDriver]"]:
+    """What makes drivers of episodes, while the block runs."""
+    policies = PolicyClients()
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        try:
+            yield partial(EpisodeDriver, bridge, policies)
+        finally:
+            await policies.close()
+
+
+class EpisodeDriver:
+    """One episode's runner with the machine it drives, in this process, under one fencing token."""
+
+    def __init__(self, bridge: BridgeClient, policies: PolicyClients, episode_id: UUID, token: int) -> None:
+        self.episode_id = episode_id
+        self.token = token
+        self._bridge = bridge
+        self._policies = policies
+        self._lease: Lease | None = None
+        self._request = uuid4().hex
+        """Names one wish for a machine, so that asking again keeps its place in the queue."""
+        self._record = False
+        self._recording = ""
+        self._policy: Policy | None = None
+        self._server: PolicyServer | None = None
+        self._stopping = False
+        self._secrets = EpisodeSecrets()
+        self._runner = EpisodeRunner(
+            DjangoStore(episode_id, token, emit=self._emit, stopping=lambda: self._stopping),
+            self._open_machine,
+            lambda: self._policy,
+            self._emit,
+            secrets=self._secrets,
+        )
+
+    @property
+    def state(self) -> EpisodeState | None:
+        """The episode as its runner knows it; None before it has looked."""
+        return getattr(self._runner, "state", None)
+
+    async def submit(self, command: EpisodeCommand, reply: Emit) -> None:
+        """Queue a command; its fate is told to `reply`."""
+        await self._runner.submit(command, reply)
+
+    def stop(self) -> None:
+        """End after what is being done now."""
+        self._stopping = True
+        self._runner.stop()
+
+    async def run(self) -> None:
+        """Drive the episode until it ends, until `stop`, or until another process takes it; let go of the
+        machine when the episode has ended."""
+        await self.refresh()
+        try:
+            await self._runner.run()
+        except EpisodeFenced:
+            logger.info("episode %s is driven by another process now", self.episode_id)
+        finally:
+            await asyncio.shield(self._release())
+
+    async def renew_lease(self) -> None:
+        """Renew the machine's lease now and then; an episode whose machine is gone hears of it. One that has failed
+        takes no act any more, and may wait for days until somebody leaves it: its machine goes to the next task."""
+        lease = self._lease
+        if lease is not None and self.state is not None and self.state.status == "failed":
+            self._lease = None
+            with contextlib.suppress(BridgeError):  # whom the bridge does not hear, it takes the machine from by itself
+                await self._bridge.release(lease)
+            return
+        if (
+            lease is None
+            or (lease.expires_at - datetime.now(UTC)).total_seconds() > MACHINE_TTL_SECONDS - MACHINE_RENEWAL_SECONDS
+        ):
+            return
+        try:
+            self._lease = await self._bridge.renew(lease, ttl=MACHINE_TTL_SECONDS)
+            await self._ensure_recording(self._lease)
+        except (StaleLease, MachineGone) as error:
+            self._runner.lose_machine(str(error))
+        except BridgeError as error:
+            logger.warning("the machine of episode %s was not renewed: %s", self.episode_id, error)
+
+    async def refresh(self) -> None:
+        """Take up the pool's present policy; the runner uses it at the next decision point."""
+        server = await run_in_db_thread(selectors.policy_server_of, episode_id=self.episode_id)
+        if server != self._server:
+            self._server = server
+            expert = server is not None and server.base_url == EXPERT_URL
+            self._policy = (
+                ExpertPolicy(server.ref, self._suggest_expert_action)
+                if server and expert
+                else self._policies.of(server)
+            )
+            self._runner.wake()
+
+    async def _suggest_expert_action(self) -> ExpertSuggestion | None:
+        """What the expert of this episode's task would do now. Raises BridgeError."""
+        if self._lease is None:
+            raise MachineGone("this episode has no machine now")
+        return await self._bridge.machine(self._lease).suggest_expert_action()
+
+    async def _emit(self, event: Event) -> None:
+        await publish_live(str(self.episode_id), event)
+
+    async def _open_machine(self, state: EpisodeState) -> Machine:
+        """The machine this episode had, else, while it warms, a free one."""
+        stored = await run_in_db_thread(selectors.machine_of, episode_id=self.episode_id)
+        self._record = stored.record
+        lease = await self._renew_stored_lease(stored.lease, state) or await self._allocate(stored)
+        await self._ensure_recording(lease)
+        machine = self._bridge.machine(lease)
+        self._secrets.by_name = await run_in_db_thread(credentials_of, pool=stored.pool)
+        if not self._secrets.by_name:
+            return machine
+        resumed = state.pending.command_id if state.pending else ""
+        return cast(Machine, SecretMaskingMachine(machine, self._secrets, self._current_observation, resumed=resumed))
+
+    def _current_observation(self) -> Observation | None:
+        return self.state.observation if self.state else None
+
+    async def _renew_stored_lease(self, stored: str, state: EpisodeState) -> Lease | None:
+        """The lease this episode had, where it stands; None where it may take another machine."""
+        if not stored:
+            return None
+        try:
+            self._lease = await self._bridge.renew(Lease.model_validate_json(stored), ttl=MACHINE_TTL_SECONDS)
+        except (StaleLease, MachineGone) as error:
+            if state.status != "warming":
+                raise MachineGone(f"the machine was given to others while nobody was here: {error}") from error
+            return None
+        return self._lease
+
+    async def _ensure_recording(self, lease: Lease) -> None:
+        """Have the machine recorded, again if its bridge was started anew; an episode never waits for its video."""
+        if not self._record or "webrtc" not in lease.capabilities.streams:
+            return
+        try:
+            key = (await self._bridge.start_recording(lease)).id
+        except BridgeError as error:
+            logger.warning("episode %s is not recorded: %s", self.episode_id, error)
+            return
+        if key != self._recording:
+            await run_in_db_thread(recording_note, episode_id=self.episode_id, key=key, host_url=lease.host_url)
+            self._recording = key
+
+    async def _allocate(self, stored: selectors.StoredMachine) -> Lease:
+        try:
+            self._lease = lease = await self._bridge.allocate(
+                image=stored.image,
+                holder=f"episode:{self.episode_id}",
+                user=stored.user,
+                pool=stored.pool,
+                session=str(self.episode_id),
+                request_id=self._request,
+                ttl=MACHINE_TTL_SECONDS,
+                wait=MACHINE_WAIT_SECONDS,
+            )
+        except StaleLease:  # after any other error the same request asks again: the place, or the lease, is kept
+            self._request = uuid4().hex
+            raise
+        self._request = uuid4().hex
+        try:
+            await run_in_db_thread(
+                services.machine_set, episode_id=self.episode_id, token=self.token, machine=lease.model_dump_json()
+            )
+        except services.RunnerFenced as error:  # nobody else knows of this machine
+            with contextlib.suppress(BridgeError):
+                await self._bridge.release(lease)
+            raise EpisodeFenced(error.message) from error
+        with contextlib.suppress(BridgeError):
+            await self._bridge.warm(image=stored.image, count=1)  # the next task's, while this one is worked on
+        return lease
+
+    async def _release(self) -> None:
+        """Release what is held, as the record has it: whoever ended the episode may have been somebody else."""
+        with contextlib.suppress(DatabaseError, BridgeError):
+            status = await run_in_db_thread(selectors.episode_status, episode_id=self.episode_id)
+            if self._lease is not None and status in selectors.ENDED_STATUSES:
+                await self._bridge.release(self._lease)
+        with contextlib.suppress(DatabaseError):
+            await run_in_db_thread(services.runner_release, episode_id=self.episode_id, token=self.token)

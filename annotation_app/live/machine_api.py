@@ -1,0 +1,114 @@
+"""What the desk's panels ask beside the acts: what lies in a folder of the machine, what it serves, room for an upload.
+
+None of it changes the machine and none of it is a step; what reads or changes a file is an act.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.http import HttpRequest
+from ninja import File, Router
+from ninja.files import UploadedFile
+from pydantic import Field
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.episodes import selectors, services
+from annotation_app.errors import Conflict, Forbidden, Invalid, TooLarge
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.api.wire import ProgramLog
+from vm_bridge.errors import BridgeError, InvalidAction
+from vm_bridge.machine import Lease, Machine, WebProgram
+from vm_bridge.machine_io import FileEntry
+from vocabulary.actions import MAX_FILE, FilePath
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+
+router = Router(tags=["desk"])
+R = TypeVar("R")
+
+BYTES = "application/octet-stream"
+
+
+class FolderListing(Frozen):
+    """A folder of the machine; a path that is not absolute begins at the home folder."""
+
+    path: str
+    entries: tuple[FileEntry, ...]
+
+
+@router.get("/episodes/{uuid:episode_id}/files", response=FolderListing)
+def folder_get(request: HttpRequest, episode_id: UUID, path: FilePath = ".") -> FolderListing:
+    """What lies in a folder now."""
+    selectors.episode_of(user=user_of(request), episode_id=episode_id)
+    return FolderListing(path=path, entries=_query_machine(episode_id, lambda machine: machine.files.list(path)))
+
+
+@router.get("/episodes/{uuid:episode_id}/services", response=list[WebProgram])
+def services_get(request: HttpRequest, episode_id: UUID) -> list[WebProgram]:
+    """The web programs the machine has."""
+    selectors.episode_of(user=user_of(request), episode_id=episode_id)
+    return list(_lease(episode_id).capabilities.services)
+
+
+@router.get("/episodes/{uuid:episode_id}/apps", response=tuple[str, ...])
+def apps_get(request: HttpRequest, episode_id: UUID) -> tuple[str, ...]:
+    """The names of the apps the machine has."""
+    selectors.episode_of(user=user_of(request), episode_id=episode_id)
+    return _lease(episode_id).capabilities.apps
+
+
+@router.post("/episodes/{uuid:episode_id}/uploads", response=BlobRef)
+def upload_make(request: HttpRequest, episode_id: UUID, file: File[UploadedFile]) -> BlobRef:
+    """Keep bytes with the record, where an `upload_file` act of this episode finds them."""
+    user = user_of(request)
+    selectors.episode_of(user=user, episode_id=episode_id)
+    if not selectors.episode_access(user=user, episode_id=episode_id).steers:
+        raise Forbidden("Only its annotator steers this episode.")
+    if (file.size or 0) > MAX_FILE:
+        raise TooLarge(f"A file may have {MAX_FILE} bytes.")
+    data = file.read()
+    ref = BlobRef.of(data, BYTES)
+    services.blob_upload(episode_id=episode_id, ref=ref, data=data)
+    return ref
+
+
+@router.get("/episodes/{uuid:episode_id}/programs", response=ProgramLog)
+def programs_get(request: HttpRequest, episode_id: UUID, after: Annotated[int, Field(ge=0)] = 0) -> ProgramLog:
+    """A page of what programs of its annotator's sent to the episode's browser; also of an episode that has ended."""
+    selectors.episode_of(user=user_of(request), episode_id=episode_id)
+    host = selectors.machine_host_of(episode_id=episode_id)
+    if not host:
+        return ProgramLog(messages=(), total=0)
+    return _query_bridge(lambda bridge: bridge.program_log(host, str(episode_id), after=after))
+
+
+def _lease(episode_id: UUID) -> Lease:
+    """Raises Conflict where the episode has no machine now."""
+    stored = selectors.machine_of(episode_id=episode_id).lease
+    if not stored:
+        raise Conflict("This episode has no machine now.", code="machine_gone")
+    return Lease.model_validate_json(stored)
+
+
+def _query_machine(episode_id: UUID, query_function: Callable[[Machine], Awaitable[R]]) -> R:
+    """The machine's answer. Raises Invalid and Conflict with the bridge's own code."""
+    lease = _lease(episode_id)
+    return _query_bridge(lambda bridge: query_function(bridge.machine(lease)))
+
+
+def _query_bridge(query_function: Callable[[BridgeClient], Awaitable[R]]) -> R:
+    """The bridge's answer. Raises Invalid and Conflict with its own code."""
+
+    async def query() -> R:
+        async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+            return await query_function(bridge)
+
+    try:
+        return async_to_sync(query)()
+    except InvalidAction as error:
+        raise Invalid(str(error), code=error.code) from error
+    except BridgeError as error:
+        raise Conflict(str(error), code=error.code) from error

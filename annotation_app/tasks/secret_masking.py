@@ -1,0 +1,95 @@
+"""What `secret:NAME` in an act stands for: put in on the way to a machine, and taken out of what it answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from vocabulary.base import Frozen
+from vocabulary.observations import ActionError, Observation
+from vocabulary.secrets import PLACEHOLDER
+
+MIN_SECRET_LENGTH = 4
+"""Characters of a value that is looked for in answers; a shorter one is part of too many words."""
+DEFAULT_PORTS = {"http": 80, "https": 443}
+A = TypeVar("A", bound=Frozen)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSecret:
+    """A secret's value and what it is bound to.
+
+    Attributes:
+        kinds: Kinds of act that may use it.
+        hosts: Hosts of the page in front where it may be used, `*.` before a name for all below it; empty: anywhere.
+        confirm: Whether a person confirms its use where a policy proposes it.
+    """
+
+    value: str
+    kinds: frozenset[str]
+    hosts: tuple[str, ...] = ()
+    confirm: bool = True
+
+    def refusal(self, name: str, kind: str, host: str) -> str:
+        """Why an act of this kind may not use it at this host; empty where it may."""
+        if kind not in self.kinds:
+            allowed = ", ".join(sorted(self.kinds))
+            return f"secret:{name} may be used by {allowed} only, not by {kind}. Nothing was done."
+        if self.hosts and not any(_is_at(host, pattern) for pattern in self.hosts):
+            place = f"This page is at {host}." if host else "The host in front is not known on this machine."
+            return f"secret:{name} may be used at {', '.join(self.hosts)} only. {place} Nothing was done."
+        return ""
+
+
+def host_of(observation: Observation) -> str:
+    """The host of the page in front, with its port where it is not the scheme's own; empty where it is not known."""
+    try:
+        parts = urlsplit(observation.url or "")
+        port = parts.port
+    except ValueError:
+        return ""
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
+        return ""
+    named = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return named if port in (None, DEFAULT_PORTS[parts.scheme]) else f"{named}:{port}"
+
+
+def _is_at(host: str, pattern: str) -> bool:
+    return host.endswith(pattern[1:]) if pattern.startswith("*.") else host == pattern
+
+
+def substitute_secrets(action: A, values: Mapping[str, str]) -> A:
+    """The act with the values in it; a name that nobody knows stays as it is."""
+    original = action.model_dump()
+    put = _map_strings(original, lambda text: PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text))
+    return action if put == original else type(action).model_validate(put)
+
+
+def mask_secrets(observation: Observation, values: Mapping[str, str]) -> Observation:
+    """What a machine shows in words, with the names for the values; pictures stay as they are."""
+    original = {name: getattr(observation, name) for name in ("accessibility", "url", "text")}
+    hidden = {name: None if text is None else mask_text(text, values) for name, text in original.items()}
+    return observation if hidden == original else observation.model_copy(update=hidden)
+
+
+def mask_error(error: ActionError | None, values: Mapping[str, str]) -> ActionError | None:
+    """The same for why an act failed."""
+    return error and error.model_copy(update={"message": mask_text(error.message, values)})
+
+
+def mask_text(text: str, values: Mapping[str, str]) -> str:
+    """The text with the names for the values; of two where one is in the other, the longer is found first."""
+    for name, value in sorted(values.items(), key=lambda each: -len(each[1])):
+        if len(value) >= MIN_SECRET_LENGTH:
+            text = text.replace(value, f"secret:{name}")
+    return text
+
+
+def _map_strings(value: object, change: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: each if key == "kind" else _map_strings(each, change) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_map_strings(each, change) for each in value)
+    return value

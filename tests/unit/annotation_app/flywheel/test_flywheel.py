@@ -1,0 +1,172 @@
+"""What a sample is worth, where it goes, what is worth playing, and of what a training is mixed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from annotation_app.flywheel.mixing import mix_sources
+from annotation_app.flywheel.recipe import (
+    GateTrials,
+    GeneralData,
+    MixShares,
+    Recipe,
+    ReinforcementTraining,
+    RolloutSettings,
+)
+from annotation_app.flywheel.rollouts import RolloutPlan
+from annotation_app.flywheel.routing import RoutingInput, decide_route, is_worth_playing
+from annotation_app.flywheel.value import Grounds, value_of
+
+SHARES = MixShares(fresh=0.5, earlier=0.3, general=0.2)
+
+
+@pytest.mark.parametrize(
+    ("grounds", "value", "by", "contested"),
+    [
+        (Grounds(), None, "nobody", False),
+        (Grounds(judge=0.7), 0.7, "judge", False),
+        (Grounds(judge=0.9, outcome="failure"), 0.0, "outcome", False),
+        (Grounds(outcome="success"), 1.0, "outcome", False),
+        (Grounds(outcome="success", review="accepted"), 1.0, "review", False),
+        (Grounds(outcome="infeasible", review="accepted"), None, "nobody", False),
+        (Grounds(outcome="infeasible", review="accepted", judge=0.4), 0.4, "judge", False),
+        (Grounds(verifier=False, outcome="success", review="accepted"), 0.0, "verifier", True),
+        (Grounds(verifier=True, outcome="success"), 1.0, "verifier", False),
+        (Grounds(verifier=True, review="rejected"), 0.0, "review", True),
+        (Grounds(outcome="failure", review="returned"), 0.0, "review", False),
+    ],
+)
+def test_the_first_that_can_tell_is_believed(grounds: Grounds, value: float | None, by: str, contested: bool) -> None:
+    told = value_of(grounds)
+    assert (told.value, told.by, told.contested) == (value, by, contested)
+
+
+@pytest.mark.parametrize(
+    ("subject", "route", "reason"),
+    [
+        (RoutingInput(value=1.0), "sft", "passes"),
+        (RoutingInput(value=0.5), "sft", "passes"),
+        (RoutingInput(value=0.49), "ct", "below"),
+        (RoutingInput(value=None), "ct", "unvalued"),
+        (RoutingInput(value=1.0, executable=True), "sft", "passes"),
+        (RoutingInput(value=1.0, executable=False), "ct", "not_executable"),
+        (RoutingInput(value=1.0, duplicate=True), "none", "duplicate"),
+        (RoutingInput(value=0.0, turned_down=True, duplicate=True), "none", "turned_down"),
+        (RoutingInput(value=1.0, held_out=True, duplicate=True), "none", "held_out"),
+        (RoutingInput(value=1.0, withdrawn=True, held_out=True), "none", "withdrawn"),
+    ],
+)
+def test_a_sample_goes_where_it_teaches(subject: RoutingInput, route: str, reason: str) -> None:
+    routed = decide_route(subject, passes=0.5)
+    assert (routed.route, routed.reason) == (route, reason)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"url": "http://gpu:8000", "model": ""}, "at least 1"),
+        ({"url": "http://me:word@gpu:8000", "model": "m"}, "no name, password"),
+        ({"url": "http://gpu:8000/v1?key=word", "model": "m"}, "no name, password"),
+        ({"url": "file:///weights", "model": "m"}, "http"),
+        ({"url": "http://GPU:8000/v1/", "model": "m"}, "a server of its own"),
+        ({"url": "http://gpu:8001", "model": "m", "key": "word"}, "not permitted"),
+    ],
+)
+def test_a_server_that_cannot_be_given_weights_is_refused(told: dict[str, str], said: str) -> None:
+    trials = {"world": "bridge", "suite": "miniwob"}
+    with pytest.raises(ValidationError, match=said):
+        recipe(rl={"updates": 1}, serving=told, trials=trials, server="http://gpu:8000")
+
+
+def test_the_toy_world_asks_no_server() -> None:
+    with pytest.raises(ValidationError, match="asks no server"):
+        recipe(rl={"updates": 1}, serving={"url": "http://gpu:8000", "model": "m"})
+
+
+def test_what_is_always_or_never_done_is_not_worth_playing() -> None:
+    rule = ReinforcementTraining(updates=1, between=(0.1, 0.9), attempts=4)
+    assert [is_worth_playing(rule, succeeded=won, attempts=10) for won in (0, 1, 5, 9, 10)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert not is_worth_playing(rule, succeeded=1, attempts=3)
+    assert not is_worth_playing(rule, succeeded=0, attempts=0)
+
+
+def test_a_mix_has_the_recipes_shares_and_only_what_there_is() -> None:
+    general = {
+        "web": GeneralData(kind="documents", paths=("/web",)),
+        "chats": GeneralData(kind="chats", paths=("/chats",)),
+    }
+    whole = mix_sources(SHARES, fresh=Path("/fresh"), earlier=Path("/earlier"), general=general)
+    assert {name: one["share"] for name, one in whole.items()} == {
+        "fresh": 0.5,
+        "earlier": 0.3,
+        "general/web": 0.1,
+        "general/chats": 0.1,
+    }
+    assert set(mix_sources(SHARES, fresh=Path("/fresh"), earlier=None, general={})) == {"fresh"}
+    assert mix_sources(SHARES, fresh=None, earlier=None, general=general) == {}
+    without = SHARES.model_copy(update={"general": 0.0})
+    assert set(mix_sources(without, fresh=Path("/fresh"), earlier=None, general=general)) == {"fresh"}
+
+
+def recipe(**told: Any) -> Recipe:
+    return Recipe.model_validate({"policy": "toy", "start": "/start", "trials": {"world": "toy"}, **told})
+
+
+def test_a_recipe_that_trains_nothing_is_refused() -> None:
+    with pytest.raises(ValidationError, match="trains something"):
+        recipe()
+    with pytest.raises(ValidationError, match="lower bound"):
+        recipe(rl={"updates": 1, "between": [0.9, 0.1]})
+    with pytest.raises(ValidationError):
+        recipe(rl={"updates": 1}, server="file:///etc/passwd")
+
+
+def test_the_gates_own_tasks_are_known_by_their_seeds() -> None:
+    trials = GateTrials(world="bridge", suite="sites", first_seed=100, seeds=10)
+    assert [trials.holds("sites", seed) for seed in (99, 100, 109, 110, None)] == [False, True, True, False, False]
+    assert not trials.holds("games", 100)
+    assert GateTrials(world="toy", first_seed=5, seeds=1).holds("toy", 5)
+
+
+def test_the_nano_policys_own_stage_takes_no_general_data() -> None:
+    plan = {"by": "nano", "updates": 1, "shares": {"fresh": 0.5, "earlier": 0.5, "general": 0}}
+    assert recipe(sft=plan).sft is not None
+    with pytest.raises(ValidationError, match="no general data"):
+        recipe(sft={**plan, "shares": {"fresh": 0.5, "earlier": 0.4, "general": 0.1}})
+
+
+def test_updates_play_at_every_page_before_one_comes_again() -> None:
+    play = RolloutSettings(suite="miniwob", first_seed=10, pages=6, seeds=2, group=1)
+    plays = [
+        RolloutPlan(
+            play=play, tasks=("a", "b"), bridge="http://b", policy="nano", dialect="ui_tars_1_5", memory={},
+            temperature=1.0, turn=turn, updates=2, run=Path("run"), inbox=Path("inbox"),
+        )
+        for turn in (1, 2)
+    ]  # fmt: skip
+    assert [player.seed(update, 0) for player in plays for update in (0, 1)] == [10, 12, 14, 10]
+    assert plays[0].seed(0, 1) == 12, "what is played again is played elsewhere"
+    assert plays[0].attempts == 4
+
+
+@pytest.mark.parametrize(
+    ("play", "said"),
+    [
+        ({"pages": 5, "seeds": 2}, "multiple"),
+        ({"pages": 8, "first_seed": 94}, "gate"),
+        ({"pages": 8, "group": 1}, "group"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(play: dict[str, Any], said: str) -> None:
+    rl = {"updates": 1, "algorithm": "grpo" if said == "group" else "ppo", "play": {"suite": "miniwob", **play}}
+    trials = {"world": "bridge", "suite": "miniwob", "first_seed": 100, "seeds": 4}
+    with pytest.raises(ValidationError, match=said):
+        recipe(rl=rl, trials=trials)

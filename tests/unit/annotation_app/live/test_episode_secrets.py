@@ -1,0 +1,137 @@
+"""Secrets are bound to kinds of act and hosts, checked where the machine acts."""
+
+from typing import Any, cast
+
+import pytest
+
+from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine, SecretNotAllowed
+from annotation_app.tasks.secret_masking import TaskSecret, host_of
+from tests.unit.annotation_app.test_secret_masking import seen
+from vm_bridge.errors import OutcomeUnknown
+from vm_bridge.machine import Machine
+from vocabulary.actions import Action, CallTool, Navigate, RunCommand, TypeText
+from vocabulary.observations import Observation, Transition
+from vocabulary.secrets import SecretUse
+
+TYPE = TypeText(text="secret:SHOP\n")
+TYPING = frozenset({"type_text"})
+
+
+class Page:
+    """A machine whose browser is at an address; it notes what reached it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.done: list[Action] = []
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return seen(self.url)
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        self.done.append(action)
+        frame = seen(self.url)
+        return Transition(before=frame, after=frame, started_at=frame.captured_at, ended_at=frame.captured_at)
+
+
+def secrets(**bound: Any) -> EpisodeSecrets:
+    made = EpisodeSecrets()
+    made.by_name = {"SHOP": TaskSecret("hunter2!", **{"kinds": TYPING, **bound})}
+    return made
+
+
+def behind(page: Page, bound: EpisodeSecrets, url: str = "", resumed: str = "") -> SecretMaskingMachine:
+    """The machine, whose page was at `url` (where it is now) when the act was decided."""
+    return SecretMaskingMachine(cast(Machine, page), bound, lambda: seen(url or page.url), resumed=resumed)
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://Shop.Test/a?b", "shop.test"),
+        ("https://shop.test:443/", "shop.test"),
+        ("http://shop.test:8080/", "shop.test:8080"),
+        ("https://shop.test@evil.test/", "evil.test"),
+        ("http://[::1]:80/", "[::1]"),
+        ("file:///shop.test", ""),
+        ("data:text/html,shop.test", ""),
+        ("about:blank", ""),
+        ("https://shop.test:99999/", ""),
+        ("http://[", ""),
+    ],
+)
+def test_the_host_is_that_of_the_page(url: str, host: str) -> None:
+    assert host_of(seen(url)) == host
+
+
+@pytest.mark.parametrize(
+    ("action", "hosts", "url", "words"),
+    [
+        (RunCommand(command="echo secret:SHOP"), (), "https://shop.test/", "by type_text only, not by run_command"),
+        (CallTool(name="mail", arguments={"to": ["secret:SHOP"]}), (), "https://shop.test/", "not by call_tool"),
+        (Navigate(url="https://evil.test/?q=secret:SHOP"), (), "https://shop.test/", "not by navigate"),
+        (TYPE, ("shop.test",), "https://evil.test/", "at shop.test only. This page is at evil.test."),
+        (TYPE, ("shop.test",), "https://shop.test.evil.test/", "This page is at"),
+        (TYPE, ("shop.test",), "https://www.shop.test/", "This page is at"),
+        (TYPE, ("*.shop.test",), "https://evilshop.test/", "This page is at"),
+        (TYPE, ("shop.test",), "https://shop.test:8443/", "This page is at shop.test:8443."),
+        (TYPE, ("shop.test",), "about:blank", "not known"),
+    ],
+)
+async def test_any_other_use_is_refused_and_nothing_is_done(
+    action: Action, hosts: tuple[str, ...], url: str, words: str
+) -> None:
+    page, bound = Page(url), secrets(hosts=hosts)
+    with pytest.raises(SecretNotAllowed, match=r"Nothing was done\.") as refused:
+        await behind(page, bound).perform("c-1", action)
+    assert words in str(refused.value)
+    assert refused.value.code == "secret_refused"
+    assert page.done == []
+    assert bound.to_confirm(action, seen(url)) == (), "a refused action needs no confirmation"
+
+
+@pytest.mark.parametrize("hosts", [(), ("shop.test",), ("*.test",), ("other.test", "shop.test")])
+async def test_what_is_allowed_gets_the_value(hosts: tuple[str, ...]) -> None:
+    page, bound = Page("https://shop.test/"), secrets(hosts=hosts)
+    await behind(page, bound).perform("c-1", TYPE)
+    assert page.done == [TypeText(text="hunter2!\n")]
+    assert bound.to_confirm(TYPE, seen(page.url)) == (SecretUse(name="SHOP", host="shop.test"),)
+
+
+async def test_a_page_that_moved_on_since_the_decision_gets_nothing() -> None:
+    page = Page("https://evil.test/")
+    with pytest.raises(SecretNotAllowed, match="another host"):
+        await behind(page, secrets(), url="https://shop.test/").perform("c-1", TYPE)
+    assert page.done == []
+
+
+async def test_an_act_that_was_checked_may_be_repeated_after_the_page_moved() -> None:
+    """The bridge knows the command: the value does not go to the new page."""
+    page = Page("https://shop.test/")
+    machine = behind(page, secrets(hosts=("shop.test",)))
+    await machine.perform("c-1", TYPE)
+    page.url = "https://elsewhere.test/"
+    await machine.perform("c-1", TYPE)
+    with pytest.raises(SecretNotAllowed):
+        await machine.perform("c-2", TYPE)
+
+
+async def test_after_a_crash_the_outcome_is_unknown() -> None:
+    page = Page("https://elsewhere.test/")
+    machine = behind(page, secrets(hosts=("shop.test",)), resumed="c-1")
+    with pytest.raises(OutcomeUnknown, match="not done again"):
+        await machine.perform("c-1", TYPE)
+    with pytest.raises(SecretNotAllowed):
+        await machine.perform("c-2", TYPE)
+    assert page.done == []
+
+
+async def test_acts_without_secrets_are_not_looked_at() -> None:
+    page = Page("https://evil.test/")
+    machine = behind(page, secrets(hosts=("shop.test",)), url="https://shop.test/")
+    await machine.perform("c-1", TypeText(text="secret:UNKNOWN"))
+    assert page.done == [TypeText(text="secret:UNKNOWN")]
+
+
+def test_what_an_admin_allowed_beforehand_needs_no_confirmation() -> None:
+    bound = secrets(hosts=("shop.test",), confirm=False)
+    assert bound.to_confirm(TYPE, seen("https://shop.test/")) == ()

@@ -1,0 +1,42 @@
+"""Hearing what happens in an episode, inside one process."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from annotation_app.episodes import event_bus
+from annotation_app.live.rooms import process_is_dead
+from tests.waiting import eventually
+from vocabulary.messages import Pong, ProposalsThinking
+
+
+@pytest.fixture
+def heard() -> list[tuple[str, int | None]]:
+    """What a listener to episode `e1` hears."""
+    return []
+
+
+async def test_only_its_own_episode_is_heard(heard: list[Any]) -> None:
+    with event_bus.subscription("e1", lambda text, version: heard.append((text, version))):
+        await event_bus.publish_live("e2", ProposalsThinking(thinking="waiting"))
+        await event_bus.publish_live("e1", Pong(at=1.0, version=3))
+        await eventually(lambda: heard)
+    assert [version for _, version in heard] == [3]
+    assert Pong.model_validate_json(heard[0][0]).at == 1.0
+
+
+async def test_nothing_is_heard_afterwards(heard: list[Any]) -> None:
+    with event_bus.subscription("e1", lambda text, version: heard.append(text)):
+        pass
+    await event_bus.publish_live("e1", Pong(at=1.0, version=3))
+    await asyncio.sleep(0)
+    assert heard == []
+
+
+def test_this_process_is_alive() -> None:
+    host, pid, _ = event_bus.PROCESS_ID.rsplit(":", 2)
+    assert process_is_dead(f"{host}:{pid}:an-earlier-start"), "its number was given out again"
+    assert process_is_dead(f"{host}:{2**22 + 1}:x")
+    assert not process_is_dead("another-host:1:x")
+    assert not process_is_dead(f"{host}:1:x"), "not ours to signal, or alive"

@@ -1,0 +1,74 @@
+"""Group-relative policy optimisation: the baseline without a critic, over the same loop as PPO.
+
+An attempt is as good as its reward is above that of the others at the same task; all its tokens share that. Attempts
+of a group that all came to the same are not computed: they teach nothing (DAPO), and often they are most. Only what a
+person said in one of them is learned.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from trainer.rl.advantages import group_advantages, has_reward_variance
+from trainer.rl.attempts import Attempt, FlatBatch
+from trainer.rl.policy_updates import (
+    compute_token_statistics,
+    mean_metrics,
+    minibatches,
+    policy_gradients,
+    sequences,
+    token_metrics,
+)
+from trainer.rl.training_loop import LearnerContext, OnPolicyConfig, load_reference, train
+from trainer.runtime.runs import optimiser_step
+
+
+class Config(OnPolicyConfig):
+    """How it is trained, and on what."""
+
+    scale: bool = True
+    """Whether advantages are divided by the deviation of their group (Dr. GRPO: no)."""
+
+
+class Grpo:
+    """The policy and its optimiser."""
+
+    def __init__(self, context: LearnerContext, config: Config) -> None:
+        self._policy, self._optimiser, self._config = context.checkpoint.model, context.optimiser, config
+        self._reference = load_reference(config)
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """There is nothing beside the weights."""
+        return {}
+
+    def write(self, folder: Path) -> None:
+        """There is nothing beside the weights."""
+
+    def learn(self, attempts: Sequence[Attempt], flat: FlatBatch, update: int) -> dict[str, float]:
+        """One update."""
+        config = self._config
+        rewards = torch.tensor([sum(attempt.rewards) for attempt in attempts])
+        tasks = {task: number for number, task in enumerate(dict.fromkeys(attempt.task for attempt in attempts))}
+        groups = torch.tensor([tasks[attempt.task] for attempt in attempts])
+        metrics = {"varied": float(has_reward_variance(rewards, groups).float().mean())}
+        teaching = has_reward_variance(rewards, groups).index_fill(0, flat.owner[~flat.written], True)
+        if not teaching.any():
+            return metrics
+        advantages = group_advantages(rewards, groups, scale=config.scale)[flat.owner][teaching[flat.owner]]
+        flat = flat.only(teaching)
+        parts = sequences(flat, self._policy, config, update)
+        known = compute_token_statistics(self._policy, self._reference, flat, parts, config)
+        steps = [
+            policy_gradients(self._policy, minibatch, flat, known, advantages, config)
+            | optimiser_step(self._optimiser, update, config)
+            for minibatch in minibatches(flat, self._policy, config, update)
+        ]
+        return token_metrics(flat, known) | mean_metrics(steps) | metrics
+
+
+def run(config: Config) -> Path:
+    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+    return train(config, lambda context: Grpo(context, config))

@@ -1,0 +1,134 @@
+"""The folder through which attempts come: whoever plays puts whole folders of trajectories in, the trainer takes them.
+
+A folder appears under its name when it is whole, and leaves after the checkpoint that has learned from it is there:
+whatever is killed in between, each is learned from once. What cannot be used is set aside with the reasons. While too
+few are there a file says so to who plays (`vocabulary.inboxes`).
+"""
+
+import json
+import os
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainer.data.trajectories import waiting_folders
+from trainer.errors import RolloutsMissing, TrainerError
+from trainer.rl.attempts import Attempt
+from vocabulary.inboxes import REFUSED, SHORT, TAKEN, Short
+
+REASONS = "refused.json"
+LOOK_EVERY = 0.1
+"""Seconds between two looks at a folder that has too little."""
+
+
+@dataclass(frozen=True)
+class AttemptBatch:
+    """What an update learns from."""
+
+    attempts: tuple[Attempt, ...]
+    folders: tuple[str, ...]
+    refused: Counter[str]
+    """Attempts and folders that could not be used, by the reason's code."""
+
+
+Read = Callable[[Path], tuple[list[Attempt], Counter[str]]]
+"""The attempts of a folder, and why others of it cannot be used. Raises TrainerError for the whole folder."""
+
+Check = Callable[[Attempt], None]
+"""Raises TrainerError for an attempt that cannot be used now."""
+
+
+class Inbox:
+    """The attempts that wait in a folder, the oldest names first."""
+
+    def __init__(self, path: Path, *, patience: float) -> None:
+        """`patience` is how many seconds it waits for what is missing."""
+        self._path, self._patience = path, patience
+        path.mkdir(parents=True, exist_ok=True)
+        self._read: dict[str, tuple[list[Attempt], Counter[str]]] = {}
+        self._told: Short | None = None
+
+    def take(self, count: int, read: Read, check: Check) -> AttemptBatch:
+        """So many attempts or a few more, whole folders; what is left stays for the next time.
+
+        Attempts that cannot be used are left out, and folders without any other set aside. Raises RolloutsMissing
+        when too few come.
+        """
+        try:
+            return self._taken(count, read, check)
+        finally:
+            self._tell(None)
+
+    def discard(self, names: Iterable[str]) -> None:
+        """These were learned from."""
+        for name in names:
+            self._read.pop(name, None)
+            self._set_aside(name, TAKEN)
+
+    def _taken(self, count: int, read: Read, check: Check) -> AttemptBatch:
+        aside: Counter[str] = Counter()
+        until = time.monotonic() + self._patience
+        while True:
+            chosen: list[str] = []
+            found: list[Attempt] = []
+            lost: Counter[str] = Counter()
+            for name in waiting_folders(self._path):
+                attempts, unusable = self._usable(name, read, check)
+                if not attempts:
+                    self._refuse(name, unusable)
+                    aside += unusable
+                    continue
+                chosen.append(name)
+                found += attempts
+                lost += unusable
+                if len(found) >= count:
+                    return AttemptBatch(tuple(found), tuple(chosen), aside + lost)
+            self._tell(Short(wanted=count, usable=len(found), folders=tuple(chosen), refused=dict(aside + lost)))
+            if time.monotonic() > until:
+                raise RolloutsMissing(f"{len(found)} of {count} attempts came within {self._patience:g} s")
+            time.sleep(LOOK_EVERY)
+
+    def _usable(self, name: str, read: Read, check: Check) -> tuple[list[Attempt], Counter[str]]:
+        """The attempts of a folder that can be used now, and why others cannot."""
+        try:
+            if name not in self._read:
+                self._read[name] = read(self._path / name)
+        except TrainerError as error:
+            return [], Counter([error.code])
+        attempts, lost = self._read[name]
+        usable, unusable = [], Counter(lost)
+        for attempt in attempts:
+            try:
+                check(attempt)
+            except TrainerError as error:
+                unusable[error.code] += 1
+            else:
+                usable.append(attempt)
+        return usable, unusable
+
+    def _tell(self, short: Short | None) -> None:
+        """Say what is missing, or that nothing is."""
+        target = self._path / SHORT
+        if short is None:
+            target.unlink(missing_ok=True)
+        elif short != self._told:
+            aside = target.with_name(f"{SHORT}.part")
+            aside.write_text(short.model_dump_json())
+            os.replace(aside, target)
+        self._told = short
+
+    def _refuse(self, name: str, reasons: Counter[str]) -> None:
+        self._read.pop(name, None)
+        (self._path / name / REASONS).write_text(json.dumps(reasons))
+        self._set_aside(name, REFUSED)
+
+    def _set_aside(self, name: str, where: str) -> None:
+        source, target = self._path / name, self._path / where / name
+        if not source.exists():
+            return
+        target.parent.mkdir(exist_ok=True)
+        shutil.rmtree(target, ignore_errors=True)
+        os.rename(source, target)

@@ -1,0 +1,138 @@
+"""Several samples in one sequence, none of which sees another.
+
+Each keeps the positions it would have alone: rotary ones in time, height and width, and a plain count before them.
+Where the count begins again a new sample begins: from that the model makes its attention mask (or, with flash
+attention, its sequence bounds).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from trainer.data.rendering import TokenizedSample
+from trainer.model.attention import UNMASKED
+from trainer.serve.prompt_encoder import Picture
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A sequence of samples. What is learned is gathered: T tokens of N, those under the masks, in order."""
+
+    ids: torch.Tensor
+    """Shape (1, N)."""
+    positions: torch.Tensor
+    """Shape (4, 1, N): the count within a sample, then time, height and width."""
+    pixels: torch.Tensor | None
+    """The patches of all pictures, in order."""
+    grids: torch.Tensor | None
+    """Frames, rows and columns of patches; shape (pictures, 3)."""
+    places: torch.Tensor
+    """Where the learned tokens stand; shape (T,)."""
+    weights: torch.Tensor
+    """How much each of them counts; shape (T,)."""
+    drawn_logprobs: torch.Tensor
+    """What the server said of them; NaN where the policy did not draw them, or not comparably. Shape (T,)."""
+    owners: torch.Tensor
+    """Which sample each belongs to, from 0; shape (T,)."""
+    lengths: tuple[int, ...]
+    """Tokens of each sample."""
+
+    @property
+    def learned(self) -> torch.Tensor:
+        """The tokens that are learned; shape (T,)."""
+        return self.ids[0, self.places]
+
+    def to(self, device: str | torch.device) -> "Pack":
+        """The same on another device."""
+        moved = {
+            name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in vars(self).items()
+        }
+        return Pack(**moved)
+
+
+def pack(samples: Sequence[TokenizedSample], model: Any) -> Pack:
+    """Samples one after the other, as inputs for this model. Raises ValueError where there is nothing to learn."""
+    if not samples or any(sample.mask[0] or not any(sample.mask) for sample in samples):
+        raise ValueError("every sample of a pack has something to learn, and something before it")
+    lengths = tuple(len(sample.ids) for sample in samples)
+    if vision_learns(model) and not any(sample.pictures for sample in samples):
+        samples = [*samples, blank_sample(model)]
+    mask = torch.tensor([flag for sample in samples for flag in sample.mask])
+    owners = torch.repeat_interleave(torch.arange(len(samples)), torch.tensor([len(one.ids) for one in samples]))
+    pictures = [picture for sample in samples for picture in sample.pictures]
+    return Pack(
+        ids=torch.tensor([[token for sample in samples for token in sample.ids]]),
+        positions=torch.cat([token_positions(sample, model) for sample in samples], dim=2),
+        pixels=torch.cat([picture.pixels for picture in pictures]) if pictures else None,
+        grids=torch.cat([picture.grid for picture in pictures]) if pictures else None,
+        places=mask.nonzero()[:, 0],
+        weights=torch.tensor([weight for sample in samples for weight in sample.weights])[mask],
+        drawn_logprobs=torch.tensor([value for sample in samples for value in _comparable(sample)]),
+        owners=owners[mask],
+        lengths=lengths,
+    )
+
+
+def vision_learns(model: Any) -> bool:
+    """Whether its vision tower learns."""
+    return any(weight.requires_grad for weight in model.model.visual.parameters())
+
+
+def blank_sample(model: Any) -> TokenizedSample:
+    """A blank picture that teaches nothing.
+
+    A tower that learns has a gradient, if only of zeros, in every sequence: processes that share a model wait for each
+    other's, and one alone shall do the same.
+    """
+    vision, ids = model.config.vision_config, (model.config.vision_start_token_id, model.config.image_token_id)
+    across = vision.spatial_merge_size
+    pixels = torch.zeros(across**2, vision.in_channels * vision.temporal_patch_size * vision.patch_size**2)
+    look = Picture(pixels=pixels, grid=torch.tensor([[1, across, across]]), tokens=1, sha256="")
+    return TokenizedSample("", 0, "human", ids, (False, False), (0.0, 0.0), (look,), None)
+
+
+def token_positions(sample: TokenizedSample, model: Any) -> torch.Tensor:
+    """Where each token of a sample stands: the count, then time, height and width; shape (4, 1, tokens)."""
+    ids = torch.tensor([sample.ids])
+    grids = torch.cat([picture.grid for picture in sample.pictures]) if sample.pictures else None
+    kinds = (ids == model.config.image_token_id).int()
+    rotary, _ = model.model.get_rope_index(ids, mm_token_type_ids=kinds, image_grid_thw=grids)
+    count = torch.arange(len(sample.ids))[None, None]
+    return torch.cat([count, rotary])
+
+
+def vision_inputs(pack: Pack) -> dict[str, torch.Tensor | None]:
+    """The pictures as a model is given them."""
+    return {} if pack.pixels is None else {"pixel_values": pack.pixels, "image_grid_thw": pack.grids}
+
+
+def learned_logits(model: Any, pack: Pack) -> torch.Tensor:
+    """What the model would say at each place that is learned, in single precision; shape (T, vocabulary).
+
+    Only these rows meet the vocabulary's matrix: screens are many tokens, and a reply is few.
+    """
+    out = model(
+        input_ids=pack.ids,
+        position_ids=pack.positions,
+        attention_mask=UNMASKED,
+        use_cache=False,  # with a cache the positions' count would not be heeded
+        logits_to_keep=pack.places - 1,
+        **vision_inputs(pack),
+    )
+    logits: torch.Tensor = out.logits[0].float()
+    return logits
+
+
+def learned_logprobs(model: Any, pack: Pack, *, temperature: float = 1.0) -> torch.Tensor:
+    """How likely the model finds each token that is learned; shape (T,)."""
+    logits = learned_logits(model, pack) / (temperature or 1.0)
+    chosen: torch.Tensor = logits.log_softmax(-1).gather(-1, pack.learned[:, None])[:, 0]
+    return chosen
+
+
+def _comparable(sample: TokenizedSample) -> tuple[float, ...]:
+    if sample.logprobs is None or not sample.exact:
+        return (float("nan"),) * sum(sample.mask)
+    return sample.logprobs

@@ -1,0 +1,272 @@
+"""Samples as tokens: what a policy read and said, as the model that is trained takes it.
+
+Conversations become tokens by the very code that serves (`trainer.serve.prompt_encoder`). Where a policy spoke for itself the
+tokens it drew are kept, never made again from their text; where a person wrote, the dialect's words are tokenised and
+end as a reply ends. Nothing is ever cut short: what does not fit is an error, or left out and counted.
+"""
+
+import base64
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from trainer.data.samples import SampledDecision, sampled_decisions
+from trainer.data.trajectories import TrajectoryFolder
+from trainer.errors import SampleError, SampleForeign, SampleTooLong, SampleUnreadable
+from trainer.model.checkpoints import Checkpoint
+from trainer.serve.prompt_encoder import Picture, Prompt, PromptEncoder
+from trainer.serve.schemas import InvalidRequest, Message
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import ChatMessage, Dialect, ImagePart, TextPart
+from vocabulary.memory import Budget
+from vocabulary.prompts import Prompt as Asked
+from vocabulary.proposals import ImageLimits, WeightSpan
+from vocabulary.samples import SERVED, Sample, samples_of
+from vocabulary.steps import Actor
+from vocabulary.trajectories import Trajectory
+
+UNBOUNDED = 1 << 30
+
+ReadPicture = Callable[[BlobRef], bytes]
+
+
+@dataclass(frozen=True)
+class TokenizedSample:
+    """One sample as tokens. `ids`, `mask` and `weights` have one entry a token."""
+
+    trajectory_id: str
+    index: int
+    actor: Actor
+    ids: tuple[int, ...]
+    """Every place of every picture is written out."""
+    mask: tuple[bool, ...]
+    """Which tokens the assistant said at this step: the ones that are learned."""
+    weights: tuple[float, ...]
+    """How much each counts; 0 outside the mask."""
+    pictures: tuple[Picture, ...]
+    logprobs: tuple[float, ...] | None
+    """What the server said of each token under the mask; None where the policy did not draw them."""
+    exact: bool = False
+    """Whether a trainer's own log-probabilities can be compared with those."""
+    weight_versions: tuple[WeightSpan, ...] = ()
+    """Which weights drew the tokens under the mask; none where the policy did not."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return f"{self.trajectory_id} step {self.index}"
+
+
+class Renderer:
+    """Makes tokens of samples for one checkpoint; `context` bounds a sample's tokens."""
+
+    def __init__(self, checkpoint: Checkpoint, *, context: int) -> None:
+        model, self._tokenizer, self._images = checkpoint.model, checkpoint.tokenizer, checkpoint.images
+        self._reader = PromptEncoder(checkpoint, max_images=UNBOUNDED, context=UNBOUNDED)
+        self._vocabulary: int = model.config.text_config.vocab_size
+        self._end: int = self._tokenizer.eos_token_id
+        self._pictures = {model.config.image_token_id, model.config.video_token_id}
+        self._specials = {number for number, one in self._tokenizer.added_tokens_decoder.items() if one.special}
+        self._boundary: int = self._tokenizer.pad_token_id
+        self._pad: int = model.config.image_token_id
+        self._around: tuple[int, int] = model.config.vision_start_token_id, model.config.vision_end_token_id
+        self._context = context
+
+    @property
+    def limits(self) -> ImageLimits:
+        """The sizes this checkpoint's pictures are scaled to: a dialect that names pixels presupposes its own."""
+        size = self._images.size
+        return ImageLimits(min_pixels=size["shortest_edge"], max_pixels=size["longest_edge"])
+
+    def render_sample(self, sample: Sample, read: ReadPicture) -> TokenizedSample:
+        """A step by the dialect's words. Raises SampleError."""
+        reply: list[int] = self._tokenizer.encode(sample.target, add_special_tokens=False)
+        if not (self._pictures | {self._end}).isdisjoint(reply):
+            raise SampleUnreadable(f"{_name(sample)}: a reply holds a token that ends one or stands for a picture")
+        prompt = self._prompt(sample, sample.messages, read)
+        return self._whole(sample, sample.actor, prompt, (*reply, self._end), sample.weight)
+
+    def drawn(
+        self, said: SampledDecision, messages: tuple[ChatMessage, ...], read: ReadPicture, weight: float
+    ) -> TokenizedSample:
+        """A step by the tokens the policy drew in this conversation. Raises SampleError."""
+        prompt = self._prompt(said, messages, read)
+        if prompt.ids != said.prompt_token_ids:
+            raise SampleForeign(f"{_name(said)}: {said.policy.name} read this conversation as other tokens")
+        if max(said.completion_token_ids) >= self._vocabulary:
+            raise SampleForeign(f"{_name(said)}: {said.policy.name} said tokens that this model does not have")
+        if not self._pictures.isdisjoint(said.completion_token_ids):
+            raise SampleUnreadable(f"{_name(said)}: the reply holds a place for a picture")
+        whole = self._whole(said, "policy", prompt, said.completion_token_ids, weight)
+        return replace(whole, logprobs=said.logprobs, exact=said.exact, weight_versions=said.weight_versions)
+
+    def document(self, name: str, parts: Sequence[str | bytes]) -> Iterator[TokenizedSample]:
+        """Text and pictures (their files' bytes) as they follow each other, in as many samples as it takes.
+
+        Every word is learned and no picture is. Each sample begins with what ends a document, unlearned; only text is
+        parted. Raises SampleError.
+        """
+        held, pictures = [self._boundary], list[Picture]()
+        learned, number = [False], 0
+        for ids, picture in self._units(name, parts):
+            begin = 0
+            while begin < len(ids):
+                room = self._context - len(held)
+                if (picture and room < len(ids)) or not room:
+                    if any(learned):
+                        yield self._piece(name, number, held, learned, pictures)
+                    held, learned, pictures, number = [self._boundary], [False], [], number + 1
+                    continue
+                taken = ids[begin : begin + room]
+                held += taken
+                learned += [picture is None] * len(taken)
+                pictures += [picture] if picture else []
+                begin += len(taken)
+        yield self._piece(name, number, held, learned, pictures)
+
+    def text(self, ids: Sequence[int]) -> str:
+        """What tokens say, special ones by their names."""
+        words: str = self._tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        return words
+
+    def _units(self, name: str, parts: Sequence[str | bytes]) -> Iterator[tuple[list[int], Picture | None]]:
+        for part in parts:
+            if isinstance(part, str):
+                ids: list[int] = self._tokenizer.encode(part, add_special_tokens=False)
+                if not self._specials.isdisjoint(ids):
+                    raise SampleUnreadable(f"{name}: its text holds a token with a meaning of its own")
+                yield ids, None
+                continue
+            try:
+                picture = self._reader.picture(f"data:image/any;base64,{base64.b64encode(part).decode()}")
+            except InvalidRequest as refusal:
+                raise SampleUnreadable(f"{name}: {refusal}") from None
+            if picture.tokens + 3 > self._context:
+                raise SampleTooLong(f"{name} has a picture of {picture.tokens} tokens; {self._context} fit with it")
+            begin, end = self._around
+            yield [begin, *(self._pad,) * picture.tokens, end], picture
+        yield [self._boundary], None
+
+    def _piece(
+        self, name: str, number: int, ids: list[int], learned: list[bool], pictures: list[Picture]
+    ) -> TokenizedSample:
+        return TokenizedSample(
+            trajectory_id=name,
+            index=number,
+            actor="human",
+            ids=tuple(ids),
+            mask=tuple(learned),
+            weights=tuple(map(float, learned)),
+            pictures=tuple(pictures),
+            logprobs=None,
+        )
+
+    def _prompt(self, of: Sample | SampledDecision, messages: tuple[ChatMessage, ...], read: ReadPicture) -> Prompt:
+        try:
+            return self._reader.read([_to_request_message(message, read) for message in messages])
+        except InvalidRequest as refusal:
+            raise SampleUnreadable(f"{_name(of)}: {refusal}") from None
+
+    def _whole(
+        self,
+        of: Sample | SampledDecision,
+        actor: Actor,
+        prompt: Prompt,
+        reply: tuple[int, ...],
+        weight: float,
+    ) -> TokenizedSample:
+        before, tokens = len(prompt.ids), len(prompt.ids) + len(reply)
+        if tokens > self._context:
+            raise SampleTooLong(f"{_name(of)} has {tokens} tokens; at most {self._context} fit")
+        return TokenizedSample(
+            trajectory_id=of.trajectory_id,
+            index=of.index,
+            actor=actor,
+            ids=(*prompt.ids, *reply),
+            mask=(False,) * before + (True,) * len(reply),
+            weights=(0.0,) * before + (weight,) * len(reply),
+            pictures=prompt.pictures,
+            logprobs=None,
+        )
+
+
+def render_trajectory(
+    trajectory: Trajectory,
+    dialect: Dialect,
+    renderer: Renderer,
+    *,
+    read: ReadPicture,
+    budget: Budget = SERVED,
+    language: str = "English",
+    prompts: Callable[[BlobRef], Asked | None] = lambda _: None,
+    weights: Mapping[int, float] | None = None,
+    left_out: Counter[str] | None = None,
+    failures: bool = False,
+) -> Iterator[TokenizedSample]:
+    """Every sample of an attempt as tokens; a step's weight is its sample's times what `weights` has by its index.
+
+    With `failures` what the policy drew is told whatever came of it, replies that are no action among it.
+    Raises SampleError at one that cannot be used; where `left_out` is given, it is counted there by its code instead.
+    """
+    own = {said.index: said for said in sampled_decisions(trajectory) if said.policy.dialect == dialect.name}
+    drawn = own if failures else ()
+    for sample in samples_of(trajectory, dialect, budget=budget, language=language, prompts=prompts, drawn=drawn):
+        weight = sample.weight * (weights or {}).get(sample.index, 1.0)
+        said = own.get(sample.index)
+        try:
+            if said is None:
+                yield renderer.render_sample(replace(sample, weight=weight), read)
+            else:
+                asked = prompts(said.prompt) if said.prompt else None
+                yield renderer.drawn(said, asked.messages if asked else sample.messages, read, weight)
+        except SampleError as error:
+            if left_out is None:
+                raise
+            left_out[error.code] += 1
+
+
+def render_folder(
+    folder: TrajectoryFolder,
+    dialect: Dialect,
+    renderer: Renderer,
+    left_out: Counter[str] | None = None,
+    weights: Mapping[str, Mapping[int, float]] | None = None,
+) -> Iterator[TokenizedSample]:
+    """Every sample of every attempt in a folder, as `render_trajectory`; `weights` are by an attempt's id, too."""
+    for trajectory in folder.trajectories():
+        yield from render_trajectory(
+            trajectory,
+            dialect,
+            renderer,
+            read=folder.bytes,
+            prompts=folder.prompt,
+            weights=(weights or {}).get(trajectory.id),
+            left_out=left_out,
+        )
+
+
+def report_left_out(samples: int, left_out: Counter[str]) -> None:
+    """Say on the standard error how many samples there are, and what was left out, by its reason."""
+    print(json.dumps({"samples": samples, "left_out": left_out}), file=sys.stderr)
+
+
+def _to_request_message(message: ChatMessage, read: ReadPicture) -> Message:
+    """A turn as a policy's client sends it: text alone is one string, pictures are the bytes that were stored."""
+    texts = [part.text for part in message.content if isinstance(part, TextPart)]
+    if len(texts) == len(message.content):
+        return Message(role=message.role, content="".join(texts))
+    parts = [_part(part, read) for part in message.content]
+    return Message.model_validate({"role": message.role, "content": parts})
+
+
+def _part(part: TextPart | ImagePart, read: ReadPicture) -> dict[str, object]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    data = base64.b64encode(read(part.image)).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:{part.image.media_type};base64,{data}"}}
+
+
+def _name(of: Sample | SampledDecision) -> str:
+    return f"{of.trajectory_id} step {of.index}"

@@ -1,0 +1,299 @@
+"""Attempts of experts, people and policies as decisions: a folder of trajectories through the one renderer."""
+
+import io
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from PIL import Image
+
+from trainer.data.trajectories import TrajectoryFolder
+from trainer.nano.batches import (
+    Decision,
+    DecisionTokenizer,
+    action_start_point,
+    build_decision,
+    due_name_span,
+    due_text_span,
+    label_letter_pairs,
+    sample_decision,
+)
+from trainer.nano.prompts import nano_dialect
+from trainer.nano.synthetic.instructions import format_thought
+from trainer.nano.synthetic.labels import is_held_out
+from trainer.nano.synthetic.ordered_tasks import sample_ordered_task, uniquely_named
+from trainer.nano.synthetic.screens import UNTOUCHED, Screen, TextLine, Widget
+from trainer.nano.synthetic.targets import NOWHERE, screen_targets
+from vocabulary.actions import Drag, TypeText
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import ChatMessage, ImagePart, Parsed
+from vocabulary.dialect import Screen as Asked
+from vocabulary.memory import Budget
+from vocabulary.parts import Parts
+from vocabulary.resize import smart_resize
+from vocabulary.samples import Sample, samples_of
+from vocabulary.trajectories import Trajectory
+
+SERVED = Budget(images=1, stride=1)
+"""What it is served with: the present screen, and what was done before as text."""
+QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
+"""What an instruction calls by its name."""
+WORD = re.compile(r"[A-Za-z]+")
+PRESSED = 0.8
+"""How often, where another part is asked for, it is one that can be pressed."""
+LONGEST = 28
+"""Letters of a part that may be asked for."""
+MAX_PIXELS = 40_000_000
+"""Largest screenshot that is decoded."""
+Size = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class StoredDecision:
+    """A decision whose picture is unpacked when it is drawn: ten thousand unpacked ones are 2.5 GB."""
+
+    task: str
+    page: str
+    attempt: str
+    size: Size
+    """Of the picture as the model gets it."""
+    packed: bytes
+    decision: Decision
+    """Without its pixels."""
+    instruction: str = ""
+    parts: str | None = None
+    """What stands where on the page, where that was kept (`vocabulary.parts`)."""
+
+    def whole(self) -> Decision:
+        """With its pixels, and with what is to be seen in them where that is known."""
+        screen, one = self.screen(), self.decision
+        whole = replace(one, pixels=np.asarray(screen.image))
+        if not screen.widgets:
+            return whole
+        chosen, ended = (_hit(screen.widgets, point) for point in (one.point, one.end))
+        due = one.due
+        if chosen != NOWHERE and not due:
+            label = screen.widgets[chosen].label
+            due = due_name_span(one.names, label) or _unquoted_span(label, self.instruction, one.sentence)
+        return replace(whole, seen=screen_targets(screen), chosen=chosen, ended=ended, due=due)
+
+    def screen(self) -> Screen:
+        """The picture, and what can be read in it."""
+        image = _scaled(self.packed, self.size)
+        return Screen(image, () if self.parts is None else page_widgets(self.parts, self.packed, self.size))
+
+    def other(self, decision_tokenizer: DecisionTokenizer, random: Random, ordered: float) -> Decision | None:
+        """Another of its parts is asked for, by its name, or several in an order; None where none has a name of its
+        own."""
+        screen = self.screen()
+        able = [one for one in uniquely_named(screen.widgets) if _is_trainable_label(screen.widgets[one].label)]
+        own = [screen.widgets[number] for number in able]
+        if not own:
+            return None
+        if len(own) > 1 and random.random() < ordered:
+            return build_decision(decision_tokenizer, screen, sample_ordered_task(random, screen.widgets, able))
+        pressed = [one for one in own if one.kind != "text"]
+        widget = random.choice(pressed if pressed and random.random() < PRESSED else own)
+        return sample_decision(decision_tokenizer, random, screen, widget)
+
+
+class TrajectoryDecisions:
+    """The decisions in some folders, by the size of their pictures, by their folder and by their task."""
+
+    def __init__(
+        self,
+        folders: Sequence[TrajectoryFolder],
+        decision_tokenizer: DecisionTokenizer,
+        others: float = 0.0,
+        ordered: float = 0.0,
+    ) -> None:
+        """`others`: how often another part of a page is asked for, where its parts were kept; `ordered`: how often
+        that is one of several in an order."""
+        self._decision_tokenizer, self._others, self._ordered = decision_tokenizer, others, ordered
+        self._times = Counter(folder.path for folder in folders)
+        self._by_size: dict[Size, dict[tuple[Path, str], list[StoredDecision]]] = {}
+        self._won = defaultdict[tuple[Path, str], set[str]](set)
+        for folder in {folder.path: folder for folder in folders}.values():
+            for one in read_decisions(folder, decision_tokenizer):
+                self._by_size.setdefault(one.size, {}).setdefault((folder.path, one.task), []).append(one)
+                self._won[folder.path, one.page].add(one.attempt)
+
+    def __len__(self) -> int:
+        return sum(len(each) for tasks in self._by_size.values() for each in tasks.values())
+
+    def draw(self, random: Random, count: int) -> list[Decision]:
+        """So many of one size. A task is drawn as often as the root of its decisions is large: one of ten acts has more
+        to teach than one of one, but not ten times as much. A folder that is named twice is drawn from twice as
+        often. A page that was won eight times teaches no more than one that was won once: else a policy would learn
+        most from its own attempts where it needs to least."""
+        sizes = {
+            size: [self._times[path] * sqrt(len(each)) for (path, _), each in tasks.items()]
+            for size, tasks in sorted(self._by_size.items())
+        }
+        (size,) = random.choices(list(sizes), [sum(shares) for shares in sizes.values()])
+        tasks = random.choices(list(self._by_size[size].items()), sizes[size], k=count)
+        return [self._decided(random, self._one(random, path, each)) for (path, _), each in tasks]
+
+    def _decided(self, random: Random, kept: StoredDecision) -> Decision:
+        asked = kept.parts is not None and random.random() < self._others
+        return (kept.other(self._decision_tokenizer, random, self._ordered) if asked else None) or kept.whole()
+
+    def _one(self, random: Random, path: Path, each: Sequence[StoredDecision]) -> StoredDecision:
+        (one,) = random.choices(each, [1 / len(self._won[path, kept.page]) for kept in each])
+        return one
+
+
+def read_decisions(folder: TrajectoryFolder, decision_tokenizer: DecisionTokenizer) -> Iterator[StoredDecision]:
+    """Every step that stands and can be said, as it is asked for when it is served; of no attempt that failed."""
+    for trajectory in folder.trajectories():
+        if trajectory.verdict is not None and trajectory.verdict.success is False:
+            continue
+        known = {
+            step.before.screenshot.sha256: step.before.accessibility
+            for step in trajectory.steps
+            if step.before.screenshot is not None
+        }
+        for sample in samples_of(with_policy_thoughts(trajectory), nano_dialect(), budget=SERVED):
+            if (shown := current_picture(sample.messages)) is not None:
+                packed = folder.bytes(shown)
+                size = _size(packed)
+                decision = _decision(sample, size, decision_tokenizer, trajectory.task.instruction)
+                task = trajectory.task
+                parts = known.get(shown.sha256)
+                yield StoredDecision(
+                    task.name or "", task.id, trajectory.id, size, packed, decision, task.instruction, parts
+                )
+
+
+def _is_trainable_label(label: str) -> bool:
+    """Whether a part's name can be spelled, and has no word that is kept for measuring."""
+    return 1 < len(label) <= LONGEST and label.isascii() and not any(map(is_held_out, WORD.findall(label)))
+
+
+def page_widgets(parts: str, packed: bytes, size: Size) -> tuple[Widget, ...]:
+    """The parts of a page, in pixels of the picture as the model gets it."""
+    with _opened(packed) as picture:
+        across, down = size[0] / picture.width, size[1] / picture.height
+    made = []
+    for part in Parts.model_validate_json(parts).parts:
+        left, top, right, bottom = part.box
+        box = left * across, top * down, right * across, bottom * down
+        high, low = part.line
+        bounds = tuple(bound * across for bound in part.bounds)
+        writing = TextLine(part.text, bounds, high * down, low * down)
+        made.append(Widget(part.kind, part.text, box, box, writing, UNTOUCHED))
+    return tuple(made)
+
+
+def _hit(widgets: Sequence[Widget], point: tuple[int, int] | None) -> int:
+    """The smallest one below a point; NOWHERE where there is none."""
+    found = [number for number, one in enumerate(widgets) if point is not None and one.hit(*point)]
+    return min(found, key=lambda number: _area(widgets[number]), default=NOWHERE)
+
+
+def _area(widget: Widget) -> float:
+    left, top, right, bottom = widget.box
+    return (right - left) * (bottom - top)
+
+
+def with_policy_thoughts(trajectory: Trajectory) -> Trajectory:
+    """The attempt with the policy's own thoughts: what others think is long, and not what it is served after."""
+    steps = (
+        step.model_copy(
+            update={
+                "thought": format_thought(step.action, (step.before.width, step.before.height)),
+                # Attempts of before decision 414 were told at their beginning that their page had been opened.
+                "before": step.before.unopened() if step.index == 0 else step.before,
+            }
+        )
+        for step in trajectory.steps
+    )
+    return trajectory.model_copy(update={"steps": tuple(steps)})
+
+
+def current_picture(messages: Sequence[ChatMessage]) -> BlobRef | None:
+    """The present screen; None where there is only text."""
+    pictures = [part.image for message in messages for part in message.content if isinstance(part, ImagePart)]
+    return pictures[-1] if pictures else None
+
+
+def _decision(sample: Sample, size: Size, decision_tokenizer: DecisionTokenizer, instruction: str) -> Decision:
+    before, after = decision_tokenizer.around(sample.messages)
+    sentence = decision_tokenizer.found(instruction, before)
+    if len(sentence) != len(instruction.encode()):
+        sentence = range(0)
+    names = _quoted(instruction, sentence) if sentence else ()
+    pairs = tuple(pair for begin, words in names for pair in label_letter_pairs(words, begin))
+    said = nano_dialect().parse(sample.target, Asked(width=size[0], height=size[1]))
+    act = said.action if isinstance(said, Parsed) else None
+    copied = _copied(act.text, instruction, sentence) if sentence and isinstance(act, TypeText) else range(0)
+    return Decision(
+        pixels=np.empty((0, 0, 3), np.uint8),
+        before=before,
+        after=after,
+        reply=decision_tokenizer.reply(sample.target),
+        point=action_start_point(act),
+        end=(act.end.x, act.end.y) if isinstance(act, Drag) else None,
+        target=None,
+        seen=None,
+        sentence=sentence if pairs else range(0),
+        pairs=pairs,
+        copied=copied,
+        names=names,
+        done=sum(message.role == "assistant" for message in sample.messages),
+        due=due_text_span(names, copied),
+    )
+
+
+def _quoted(instruction: str, sentence: range) -> tuple[tuple[int, str], ...]:
+    """What an instruction has in quotes, and where each begins."""
+    return tuple(
+        (sentence.start + len(instruction[: found.start(1)].encode()), found[1])
+        for found in QUOTED.finditer(instruction)
+    )
+
+
+def _unquoted_span(label: str, instruction: str, sentence: range) -> range:
+    """Where an instruction says a part's name without quotes; nowhere where it does not, or says more than once."""
+    whole = rf"(?<!\w){re.escape(label)}(?!\w)"
+    found = list(re.finditer(whole, instruction, re.IGNORECASE)) if len(label) > 1 and sentence else []
+    if len(found) != 1:
+        return range(0)
+    begin = sentence.start + len(instruction[: found[0].start()].encode())
+    return range(begin, begin + len(found[0][0].encode()))
+
+
+def _copied(text: str, instruction: str, stands: range) -> range:
+    """Where in an instruction stands what is typed, in quotes or else once, in capitals or not; nowhere if it is not to
+    be found or not spelled by bytes there."""
+    said, wanted = instruction.lower(), text.lower()
+    at = said.find(f'"{wanted}"') + 1 or (said.find(wanted) if said.count(wanted) == 1 else NOWHERE)
+    if at == NOWHERE or not text.isascii() or len(said) != len(instruction):
+        return range(0)
+    begin = stands.start + len(instruction[:at].encode())
+    return range(begin, begin + len(text) + 1)
+
+
+def _opened(data: bytes) -> Image.Image:
+    """A screenshot of an export. Raises UnidentifiedImageError for other formats, ValueError for more pixels than a
+    screen has."""
+    picture = Image.open(io.BytesIO(data), formats=("PNG", "JPEG"))
+    if picture.width * picture.height > MAX_PIXELS:
+        raise ValueError(f"a picture of {picture.width} by {picture.height} pixels")
+    return picture
+
+
+def _size(data: bytes) -> Size:
+    """Width and height, as the image processor scales it."""
+    with _opened(data) as picture:
+        rows, columns = smart_resize(picture.height, picture.width)
+    return columns, rows
+
+
+def _scaled(data: bytes, size: Size) -> Image.Image:
+    return _opened(data).convert("RGB").resize(size, Image.Resampling.BICUBIC)

@@ -1,0 +1,228 @@
+"""Attempts to be improved on: what a policy drew, what it was rewarded with, and all of it as flat tensors."""
+
+import math
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from trainer.data.rendering import Renderer, TokenizedSample, render_trajectory
+from trainer.data.samples import sampled_decisions
+from trainer.data.trajectories import TrajectoryFolder
+from trainer.errors import AttemptUnusable, SampleError
+from trainer.rl.advantages import Rollout, tail_values
+from trainer.rl.rewards import RewardShaping, outcome_reward, shape_rewards
+from vocabulary.dialect import Dialect
+from vocabulary.trajectories import Trajectory, trajectory_standing
+
+Interface = Literal["gui", "functions"]
+FUNCTIONS = {"run_command", "type_terminal", "run_code", "call_tool"}
+"""Kinds of acts that are more than a screen's."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt as samples, a step each."""
+
+    id: str
+    task: str
+    """Attempts at the same one are compared with each other (GRPO)."""
+    steps: tuple[TokenizedSample, ...]
+    rewards: tuple[float, ...]
+    """One a step."""
+    terminated: bool
+    success: bool
+    versions: tuple[str, ...]
+    """Of the weights that drew its steps, each once."""
+    rounds: int
+    thought: float
+    """Mean characters of a thought."""
+    interface: Interface = "gui"
+    """By what means it could act, as its prompts said."""
+
+
+@dataclass(frozen=True)
+class FlatBatch:
+    """The learned tokens of all samples, end to end; T of them in S samples of A attempts."""
+
+    samples: tuple[TokenizedSample, ...]
+    sample_starts: tuple[int, ...]
+    """Where each sample's tokens begin; S of them."""
+    rewards: Tensor
+    written: Tensor
+    """Whether the policy drew it (bool)."""
+    drawn: Tensor
+    """Its log-probability under the weights that drew it; NaN where there is none to compare with, or these are too
+    old."""
+    weights: Tensor
+    owner: Tensor
+    turn: Tensor
+    terminated: Tensor
+    """Of each attempt; shape (A,)."""
+    succeeded: Tensor
+    """Of each token, whether its attempt did."""
+
+    def places(self, samples: Sequence[int]) -> Tensor:
+        """Where the tokens of these samples are, in the order a pack of them has."""
+        found = [
+            torch.arange(self.sample_starts[one], self.sample_starts[one] + sum(self.samples[one].mask))
+            for one in samples
+        ]
+        return torch.cat(found)
+
+    def only(self, kept: Tensor) -> "FlatBatch":
+        """The same of these attempts alone (A flags, one of them at least true)."""
+        samples = [one for one, begin in enumerate(self.sample_starts) if kept[self.owner[begin]]]
+        lengths = [sum(self.samples[one].mask) for one in samples]
+        tokens = kept[self.owner]
+        return FlatBatch(
+            samples=tuple(self.samples[one] for one in samples),
+            sample_starts=tuple(accumulate(lengths[:-1], initial=0)),
+            rewards=self.rewards[tokens],
+            written=self.written[tokens],
+            drawn=self.drawn[tokens],
+            weights=self.weights[tokens],
+            owner=(kept.long().cumsum(0) - 1)[self.owner[tokens]],
+            turn=self.turn[tokens],
+            terminated=self.terminated[kept],
+            succeeded=self.succeeded[tokens],
+        )
+
+    def rollout(self, values: Tensor) -> Rollout:
+        """What advantages are computed from.
+
+        An attempt that was cut off goes on from the critic's value before its last token: what was seen after it is in
+        no prompt.
+        """
+        attempts = len(self.terminated)
+        last = torch.zeros(attempts, dtype=torch.long)
+        last.scatter_reduce_(0, self.owner, torch.arange(len(self.owner)), "amax")
+        tail = tail_values(values[last], self.terminated, ~self.terminated)
+        return Rollout(self.rewards, values, self.written, self.owner, self.turn, tail)
+
+
+def read_attempts(
+    folder: TrajectoryFolder, dialect: Dialect, renderer: Renderer, *, shaping: RewardShaping, temperature: float
+) -> tuple[list[Attempt], Counter[str]]:
+    """The attempts of a folder, and by their codes why others cannot be used. Raises FolderError."""
+    found: list[Attempt] = []
+    left_out: Counter[str] = Counter()
+    for trajectory in folder.trajectories():
+        try:
+            found.append(build_attempt(trajectory, folder, dialect, renderer, shaping, temperature))
+        except (AttemptUnusable, SampleError) as error:
+            left_out[error.code] += 1
+    return found, left_out
+
+
+def build_attempt(
+    trajectory: Trajectory,
+    folder: TrajectoryFolder,
+    dialect: Dialect,
+    renderer: Renderer,
+    shaping: RewardShaping,
+    temperature: float,
+) -> Attempt:
+    """One attempt. Raises AttemptUnusable where nobody can say how it ended or nothing can be learned, SampleError."""
+    reward = shape_rewards(trajectory, shaping)
+    if reward is None:
+        raise AttemptUnusable(f"{trajectory.id}: nobody can say how it ended")
+    if not (trajectory.terminated or trajectory.truncated):
+        raise AttemptUnusable(f"{trajectory.id}: it neither ended nor was cut off")
+    drawn = {said.index: said for said in sampled_decisions(trajectory)}
+    for said in drawn.values():
+        if said.sampling.get("temperature", 1.0) != temperature:
+            raise AttemptUnusable(f"{trajectory.id} step {said.index} was drawn at another temperature")
+    steps = tuple(
+        render_trajectory(
+            trajectory,
+            dialect,
+            renderer,
+            read=lambda picture: folder.image(picture).read_bytes(),
+            prompts=folder.prompt,
+            failures=True,
+        )
+    )
+    if not any(one.logprobs is not None for one in steps):
+        raise AttemptUnusable(f"{trajectory.id}: no step has the policy's own tokens")
+    standing = trajectory_standing(trajectory).steps
+    versions = {span.version for said in drawn.values() for span in said.weight_versions}
+    return Attempt(
+        id=trajectory.id,
+        task=comparison_group(trajectory),
+        steps=steps,
+        rewards=accumulate_rewards(reward.steps, [one.index for one in steps]),
+        terminated=trajectory.terminated,
+        success=outcome_reward(trajectory) == 1,
+        versions=tuple(sorted(versions)),
+        rounds=len(standing),
+        thought=sum(len(step.thought) for step in standing) / len(standing),
+        interface=attempt_interface(trajectory),
+    )
+
+
+def accumulate_rewards(rewards: Sequence[float], said: Sequence[int]) -> tuple[float, ...]:
+    """Of each step that was said, by its index, its reward and those of the steps after it that cannot be.
+
+    What falls before the first belongs to nobody.
+    """
+    bounds = [*said, len(rewards)]
+    return tuple(sum(rewards[begin:end]) for begin, end in pairwise(bounds))
+
+
+def attempt_interface(trajectory: Trajectory) -> Interface:
+    """Whether functions were offered beside the screen: a shell, a kernel, or tools."""
+    offered = FUNCTIONS.intersection(trajectory.capabilities or ())
+    return "functions" if trajectory.tools or offered - {"call_tool"} else "gui"
+
+
+def comparison_group(trajectory: Trajectory) -> str:
+    """The task, apart for each interface: one is not a better policy for having had more to work with."""
+    task, interface = trajectory.task, attempt_interface(trajectory)
+    name = f"{task.suite}/{task.name}/{task.seed}" if task.suite else task.id
+    return name if interface == "gui" else f"{name} by {interface}"
+
+
+def flatten_attempts(attempts: Sequence[Attempt], stale: Container[str] = ()) -> FlatBatch:
+    """Attempts as tensors; a step's reward falls on its last token. What `stale` weights drew is not compared."""
+    samples = tuple(step for attempt in attempts for step in attempt.steps)
+    lengths = [sum(one.mask) for one in samples]
+    owners = [number for number, attempt in enumerate(attempts) for _ in attempt.steps]
+    sample_starts = tuple(sum(lengths[:place]) for place in range(len(lengths)))
+    rewards = torch.zeros(sum(lengths))
+    ends = torch.tensor(sample_starts) + torch.tensor(lengths) - 1
+    rewards[ends] = torch.tensor([value for attempt in attempts for value in attempt.rewards])
+    each = torch.tensor(lengths)
+    spread = torch.tensor(owners).repeat_interleave(each)
+    return FlatBatch(
+        samples=samples,
+        sample_starts=sample_starts,
+        rewards=rewards,
+        written=torch.tensor([one.logprobs is not None for one in samples]).repeat_interleave(each),
+        drawn=torch.tensor([value for one in samples for value in _rollout_logprobs(one, stale)]),
+        weights=torch.tensor([weight for one in samples for weight in _weights(one)]),
+        owner=spread,
+        turn=torch.tensor([one.index for one in samples]).repeat_interleave(each),
+        terminated=torch.tensor([attempt.terminated for attempt in attempts]),
+        succeeded=torch.tensor([float(attempt.success) for attempt in attempts])[spread],
+    )
+
+
+def _weights(sample: TokenizedSample) -> tuple[float, ...]:
+    """What a policy said whose tokens nobody kept is neither compared nor imitated."""
+    if sample.actor == "policy" and sample.logprobs is None:
+        return (0.0,) * sum(sample.mask)
+    return tuple(weight for weight, learned in zip(sample.weights, sample.mask, strict=True) if learned)
+
+
+def _rollout_logprobs(sample: TokenizedSample, stale: Container[str]) -> tuple[float, ...]:
+    if sample.logprobs is None or not sample.exact:
+        return (math.nan,) * sum(sample.mask)
+    old = [span.version in stale for span in sample.weight_versions for _ in range(span.tokens or 0)]
+    if not any(old):
+        return sample.logprobs
+    return tuple(math.nan if aged else logprob for logprob, aged in zip(sample.logprobs, old, strict=True))

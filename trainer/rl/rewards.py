@@ -1,0 +1,117 @@
+"""What an attempt is rewarded for, step by step: its outcome, and what it is to be held to on the way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trainer.data.corrections import intervention_onsets
+from vocabulary.actions import NoAction
+from vocabulary.steps import Step
+from vocabulary.trajectories import Trajectory, trajectory_standing
+
+
+@dataclass(frozen=True)
+class RewardShaping:
+    """How much each term weighs; all but the outcome are off until they are given a factor."""
+
+    outcome: float = 1.0
+    """Success, or with `partial` the verifier's score."""
+    partial: bool = False
+    """Whether a score between failure and success is worth something."""
+    format: float = 0.0
+    """The share of the policy's replies that could be read (ARPO: 0.5)."""
+    lapse: float = 0.0
+    """What a step costs whose reply was no action; it falls on that very reply."""
+    length: float = 0.0
+    """What a reply as long as may be costs (DAPO: 1)."""
+    longest: int = 1024
+    """As long as a reply may be (tokens)."""
+    buffer: int = 256
+    """From so many tokens below `longest` on, length costs."""
+    budget: float = 0.0
+    """What an attempt with as many steps as may be costs."""
+    free_steps: int = 0
+    """So many steps cost nothing."""
+    most_steps: int = 50
+    """As many steps as may be."""
+    onset: float = 0.0
+    """What it costs that a person has to step in (RLIF: 1)."""
+
+
+@dataclass(frozen=True)
+class ShapedRewards:
+    """The reward of each step that stands, and what it is made of; the terms of the whole attempt fall on its last."""
+
+    steps: tuple[float, ...]
+    outcome: float
+    format: float
+    lapse: float
+    length: float
+    budget: float
+    onset: float
+
+
+def shape_rewards(trajectory: Trajectory, shaping: RewardShaping) -> ShapedRewards | None:
+    """What an attempt is rewarded with; None where it has no step, or nothing can be said of how it ended.
+
+    A correction's penalty falls on the person's step. The policy has no token there, so the advantages carry it to its
+    last one before (`trainer.rl.advantages`): the act that made the person step in.
+    """
+    standing = trajectory_standing(trajectory)
+    result = outcome_reward(standing, partial=shaping.partial)
+    if result is None or not standing.steps:
+        return None
+    lengths = reply_lengths(standing)
+    punished = [
+        shaping.length * length_penalty(length, longest=shaping.longest, buffer=shaping.buffer) for length in lengths
+    ]
+    lapses = [-shaping.lapse if isinstance(step.action, NoAction) else 0.0 for step in standing.steps]
+    onsets = [-shaping.onset if onset else 0.0 for onset in intervention_onsets(standing)]
+    outcome = shaping.outcome * result
+    format_ = shaping.format * (readable_share(trajectory) or 0.0)
+    budget = shaping.budget * budget_penalty(len(standing.steps), free=shaping.free_steps, most=shaping.most_steps)
+    steps = [sum(terms) for terms in zip(lapses, punished, onsets, strict=True)]
+    steps[-1] += outcome + format_ + budget
+    return ShapedRewards(tuple(steps), outcome, format_, sum(lapses), sum(punished), budget, sum(onsets))
+
+
+def outcome_reward(trajectory: Trajectory, *, partial: bool = False) -> float | None:
+    """1 for success, 0 for failure, by the verifier where there is one, else by the person who made it; None where
+    neither can say. What a policy says of its own attempt is no outcome: it would learn to say it."""
+    verdict = trajectory.verdict
+    if verdict is not None and verdict.success is not None:
+        return verdict.score if partial else float(verdict.success)
+    if trajectory.origin != "annotation":
+        return None
+    return {"success": 1.0, "failure": 0.0}.get(trajectory.outcome or "")
+
+
+def readable_share(trajectory: Trajectory) -> float | None:
+    """The share of the policy's replies that were in its grammar, those of steps that were taken back as well."""
+    said = [(proposal.count, proposal.error is None) for row in trajectory.proposals for proposal in row]
+    return sum(count for count, readable in said if readable) / sum(count for count, _ in said) if said else None
+
+
+def length_penalty(length: int, *, longest: int, buffer: int) -> float:
+    """DAPO's soft punishment: 0 up to `longest - buffer` tokens, then evenly down to -1 at `longest`, no further."""
+    if not 0 < buffer <= longest:
+        raise ValueError("the buffer is above 0 and within the longest")
+    return max(-1.0, min(0.0, -(length - (longest - buffer)) / buffer))
+
+
+def budget_penalty(steps: int, *, free: int, most: int) -> float:
+    """0 up to `free` steps, then evenly down to -1 at `most`, and no further."""
+    if not 0 <= free < most:
+        raise ValueError("fewer steps are free than may be")
+    return max(-1.0, min(0.0, -(steps - free) / (most - free)))
+
+
+def reply_lengths(trajectory: Trajectory) -> tuple[int, ...]:
+    """Of each step that stands, how many tokens its reply had; 0 where a person wrote it or none were kept."""
+    offered = {one.id: one for row in trajectory.proposals for one in row}
+
+    def length(step: Step) -> int:
+        taken = offered.get(step.proposal_id or "") if step.decision in ("accept", "auto") else None
+        return len(taken.completion_token_ids or ()) if taken else 0
+
+    steps: Sequence[Step] = trajectory_standing(trajectory).steps
+    return tuple(length(step) for step in steps)

@@ -1,0 +1,221 @@
+"""What runs that train have in common: which weights learn, a step of the optimiser, and checkpoints to go on from.
+
+A run's folder gets `update-000050/` and so on: a whole checkpoint each, with the optimiser and where the run stood.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from pydantic import JsonValue
+
+from trainer.config import DatasetTrainingConfig, TrainingConfig, changed_fields
+from trainer.errors import CheckpointMismatched, ConfigInvalid, TrainingDiverged
+from trainer.model.checkpoints import STATE, Checkpoint, load_checkpoint
+from trainer.runtime.distributed import (
+    barrier,
+    full_tensor,
+    is_first,
+    read_optimiser,
+    shard_model,
+    world_size,
+    write_optimiser,
+)
+from trainer.runtime.metrics import open_metrics
+from trainer.runtime.precision import configure_compute
+from vocabulary.base import Frozen
+
+MAY_CHANGE = {"out", "updates", "keep_every", "device", "recompute", "inbox", "patience", "versions_kept", "settle"}
+"""Settings that a run may go on with others of."""
+
+
+class RunState(Frozen):
+    """Where a run is, and of what."""
+
+    update: int = 0
+    place: dict[str, Any] = {}
+    """What comes next, in the command's own words."""
+    data: str
+    """A fingerprint of what is trained on."""
+    config: dict[str, JsonValue]
+
+    def after(self, update: int, place: dict[str, Any]) -> "RunState":
+        """Where the run is one update later."""
+        return self.model_copy(update={"update": update, "place": place})
+
+
+class BatchLike(Protocol):
+    """Samples that go into one sequence."""
+
+    @property
+    def samples(self) -> Sequence[int]:
+        """Which ones, by their numbers."""
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where to go on after them."""
+
+
+class OrderLike(Protocol):
+    """An order of samples: without end (`trainer.data.batches.ShuffledOrder`), or while more come (`trainer.data.streaming`)."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same order."""
+
+    def updates(self, place: dict[str, Any], sequences: int) -> Iterator[Sequence[BatchLike]]:
+        """What follows a place, so many sequences an update; {} is the beginning."""
+
+
+def open_checkpoint(path: Path, config: TrainingConfig) -> Checkpoint:
+    """A checkpoint for this run, computed as its settings say. Raises CheckpointUnusable."""
+    checkpoint = load_checkpoint(path, device=config.device)
+    configure_compute(checkpoint.model, config)
+    return checkpoint
+
+
+Gradients = Callable[[list[Sequence[int]]], dict[str, float]]
+"""Computes the gradients of an update from the samples in each of its sequences; returns its figures."""
+
+
+def train(
+    config: DatasetTrainingConfig, checkpoint: Checkpoint, newest: Path | None, order: OrderLike, gradients: Gradients
+) -> Path:
+    """Update after update, in order; `checkpoint` is the newest where there is one. Returns the last one's folder."""
+    check_even_split(config)
+    shard_model(checkpoint.model)
+    optimiser = create_optimiser(trainable_weights(checkpoint.model, vision=config.vision), config)
+    state = resume_state(newest, config, order.fingerprint, optimiser)
+    updates = zip(
+        range(state.update + 1, config.updates + 1), order.updates(state.place, config.sequences), strict=False
+    )
+    with open_metrics(config.out, state.update) as metrics:
+        for update, taken in updates:
+            figures = gradients([batch.samples for batch in taken])
+            metrics.write(update, {**figures, **optimiser_step(optimiser, update, config)})
+            state = state.after(update, taken[-1].place)
+            if is_checkpoint_due(update, config):
+                newest = save_checkpoint(config.out, state, optimiser, checkpoint.write)
+    if state.update > checkpoint_update(newest):
+        newest = save_checkpoint(config.out, state, optimiser, checkpoint.write)
+    return newest or config.checkpoint
+
+
+def check_even_split(config: DatasetTrainingConfig) -> None:
+    """Raises ConfigInvalid where the processes would not have the same number of an update's sequences."""
+    if config.sequences % world_size():
+        raise ConfigInvalid(f"{config.sequences} sequences cannot be dealt out evenly to {world_size()} processes")
+
+
+def initial_state(config: TrainingConfig, data: str, place: dict[str, Any] | None = None) -> RunState:
+    """A run before its first update."""
+    saved_config = config.model_dump(mode="json", exclude=MAY_CHANGE)
+    return RunState(data=data, config=saved_config, place=place or {})
+
+
+def newest_checkpoint(out: Path) -> Path | None:
+    """The newest checkpoint of a run; None where there is none yet. Makes the run's folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    return max(out.glob("update-??????"), default=None)
+
+
+def checkpoint_update(folder: Path | None) -> int:
+    """How many updates a checkpoint of a run has seen."""
+    return 0 if folder is None else int(folder.name.rpartition("-")[2])
+
+
+def resume_state(
+    newest: Path | None,
+    config: TrainingConfig,
+    data: str,
+    optimiser: torch.optim.Optimizer,
+    place: dict[str, Any] | None = None,
+) -> RunState:
+    """Where the run was at its newest checkpoint, with its optimiser; before its first update, at `place`, where there
+    is none.
+
+    Raises CheckpointMismatched for a run of other data or settings.
+    """
+    if newest is None:
+        return initial_state(config, data, place)
+    state = RunState.model_validate_json((newest / STATE).read_bytes())
+    if state.data != data:
+        raise CheckpointMismatched(f"{newest.name} is of a run with other data")
+    if differ := changed_fields(config, state.config, MAY_CHANGE):
+        raise CheckpointMismatched(f"{newest.name} is of a run with another {', '.join(differ)}")
+    read_optimiser(optimiser, newest)
+    return state
+
+
+def save_checkpoint(
+    out: Path, state: RunState, optimiser: torch.optim.Optimizer, write: Callable[[Path], None]
+) -> Path:
+    """A whole checkpoint, written beside its name and renamed; `write` puts the weights into a folder."""
+    folder = out / f"update-{state.update:06}"
+    making = folder.with_name(folder.name + ".making")
+    if is_first():
+        shutil.rmtree(making, ignore_errors=True)
+        making.mkdir()
+    barrier()
+    write(making)
+    write_optimiser(optimiser, making)
+    barrier()
+    if is_first():
+        (making / STATE).write_text(state.model_dump_json())
+        os.rename(making, folder)
+    barrier()
+    return folder
+
+
+def is_checkpoint_due(update: int, config: TrainingConfig) -> bool:
+    """Whether a checkpoint follows this update."""
+    return update % config.keep_every == 0 or update == config.updates
+
+
+def trainable_weights(model: Any, *, vision: bool) -> list[torch.nn.Parameter]:
+    """The weights that learn; the others want no gradient."""
+    for name, weight in model.named_parameters():
+        weight.requires_grad_(vision or ".visual." not in f".{name}")
+    return [weight for weight in model.parameters() if weight.requires_grad]
+
+
+def create_optimiser(weights: list[torch.nn.Parameter], config: TrainingConfig) -> torch.optim.Optimizer:
+    """AdamW over these weights."""
+    return torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=config.weight_decay)
+
+
+def optimiser_step(optimiser: torch.optim.Optimizer, update: int, config: TrainingConfig) -> dict[str, float]:
+    """One step on the gradients there are, which are gone after it. Raises TrainingDiverged."""
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    norm = full_tensor(torch.nn.utils.clip_grad_norm_(weights, config.largest_gradient))
+    if not torch.isfinite(norm):
+        raise TrainingDiverged(f"the gradient of update {update} is {float(norm)}")
+    rate = config.learning_rate * learning_rate_factor(update, config)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    optimiser.zero_grad()
+    return {"gradient": float(norm), "learning_rate": rate}
+
+
+class ScheduleConfig(Protocol):
+    """Settings of a learning rate that grows, stays, and falls at the end."""
+
+    @property
+    def updates(self) -> int: ...
+
+    @property
+    def warmup(self) -> int: ...
+
+    @property
+    def settle(self) -> int: ...
+
+
+def learning_rate_factor(update: int, config: ScheduleConfig) -> float:
+    """What the learning rate is multiplied by at an update."""
+    grown = min(1.0, update / max(config.warmup, 1))
+    left = config.updates - update
+    return grown if left >= config.settle else grown * max(0.02, left / config.settle)

@@ -1,0 +1,298 @@
+"""The bridge as its callers see it: `BridgeClient` leases machines; `machine_client` drives one."""
+
+import asyncio
+import contextlib
+import functools
+import ssl
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Self
+
+import httpx
+from pydantic import TypeAdapter, ValidationError
+
+from vm_bridge.api.fleet_client import FleetClient
+from vm_bridge.api.machine_client import CALL_TIMEOUT_SECONDS, LeaseRequests, RemoteMachine, fencing_headers
+from vm_bridge.api.wire import (
+    AllocateRequest,
+    ErrorResponse,
+    LeaseRef,
+    ProgramLog,
+    Recording,
+    RenewManyRequest,
+    RenewRequest,
+    TaskList,
+    WarmTarget,
+)
+from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
+from vm_bridge.fleet import QueuePosition, RenewalResult
+from vm_bridge.machine import Lease, Machine
+from vocabulary.base import Frozen
+from vocabulary.tasks import Task, Variant
+
+CONNECT_TIMEOUT_SECONDS = 2.0
+RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8)
+"""Before each further try after a lost connection (seconds)."""
+STOP_RECORDING_TIMEOUT_SECONDS = 30.0
+"""A recording that ends is indexed first (seconds)."""
+RETRYABLE_ERRORS = (httpx.NetworkError, httpx.RemoteProtocolError)
+DEFAULT_VARIANT = Variant()
+TASKS = TypeAdapter(tuple[Task, ...])
+UNSUPPORTED_REASONS: TypeAdapter[tuple[str | None, ...]] = TypeAdapter(tuple[str | None, ...])
+CLAIM_RESULT: TypeAdapter[Lease | QueuePosition] = TypeAdapter(Lease | QueuePosition)
+RENEWALS = TypeAdapter(tuple[RenewalResult, ...])
+OPTIONAL_RECORDING: TypeAdapter[Recording | None] = TypeAdapter(Recording | None)
+
+
+class BridgeClient:
+    """Leases machines of the bridge at `base_url`; an async context manager.
+
+    Every method raises the `BridgeError` the bridge raised, or BridgeUnavailable when it does not answer in
+    time. A call that may be repeated without harm is repeated after a lost connection.
+    """
+
+    def __init__(self, base_url: str, secret: str) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._http = httpx.AsyncClient(
+            headers={"Authorization": f"Bearer {secret}"},
+            timeout=httpx.Timeout(CALL_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
+            limits=httpx.Limits(max_connections=200, max_keepalive_connections=100),
+            trust_env=False,
+            verify=_ssl_context(),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def allocate(
+        self,
+        *,
+        image: str,
+        holder: str,
+        user: str = "",
+        pool: str = "",
+        session: str = "",
+        request_id: str | None = None,
+        ttl: float = 60,
+        wait: float = 30,
+    ) -> Lease:
+        """A lease on a machine of `image` for `ttl` seconds, waiting at most `wait`.
+
+        The machine has answered: one that does not, because its host has just died, is declined and another is
+        claimed. Raises NoMachine. Whoever retries soon under the same `request_id` keeps the place in the
+        queue; without one the place is given up.
+        """
+        request = request_id or uuid.uuid4().hex
+        body = AllocateRequest(
+            image=image, holder=holder, user=user, pool=pool, session=session, request_id=request, ttl=ttl, wait=wait
+        )
+        end = time.monotonic() + wait
+        try:
+            while True:
+                given = await self.claim(body)
+                if isinstance(given, QueuePosition):
+                    raise NoMachine(f"no {image} became free within {wait:g} s; {_describe_queue_position(given)}")
+                unanswered = await self._probe_failure(given)
+                if unanswered is None:
+                    return given
+                await self.decline(request, given)
+                left = end - time.monotonic()
+                if left <= 0:
+                    raise NoMachine(f"no {image} answered within {wait:g} s: {unanswered}")
+                body = body.model_copy(update={"wait": left})
+        except BaseException:
+            if request_id is None:
+                await self._cancel_claim(request)
+            raise
+
+    async def claim(self, body: AllocateRequest) -> Lease | QueuePosition:
+        """The lease, or the place in the queue after `body.wait` seconds. Raises NoMachine, StaleLease."""
+        url = f"{self._base_url}/v1/leases"
+        return CLAIM_RESULT.validate_json(
+            await self.call("POST", url, body, timeout_seconds=body.wait + CALL_TIMEOUT_SECONDS)
+        )
+
+    async def claim_status(self, request_id: str) -> Lease | QueuePosition:
+        """How a request stands; asking keeps its place. Raises UnknownClaim, NoMachine, StaleLease."""
+        return CLAIM_RESULT.validate_json(await self.call("GET", f"{self._base_url}/v1/claims/{request_id}"))
+
+    async def cancel_claim(self, request_id: str) -> None:
+        """Give a request up, whether it waits or has its machine. Idempotent."""
+        await self.call("DELETE", f"{self._base_url}/v1/claims/{request_id}")
+
+    async def decline(self, request_id: str, lease: Lease) -> None:
+        """Have the machine dropped that a request was just given, because it does not answer. Idempotent.
+
+        The same request then gets another machine.
+        """
+        held = LeaseRef(machine_id=lease.machine_id, fencing_token=lease.fencing_token)
+        await self.call("POST", f"{self._base_url}/v1/claims/{request_id}/decline", held)
+
+    async def check(self, lease: Lease) -> None:
+        """Raises StaleLease or MachineGone with the reason when the lease has ended."""
+        await self.call("GET", f"{self._base_url}/v1/leases/{lease.machine_id}", headers=fencing_headers(lease))
+
+    async def renew(self, lease: Lease, *, ttl: float = 60) -> Lease:
+        """The same lease with a later end. Raises StaleLease or MachineGone with the reason when it has ended."""
+        url = f"{self._base_url}/v1/leases/{lease.machine_id}/renew"
+        return Lease.model_validate_json(
+            await self.call("POST", url, RenewRequest(ttl=ttl), headers=fencing_headers(lease))
+        )
+
+    async def renew_many(self, leases: Iterable[Lease], *, ttl: float = 60) -> tuple[RenewalResult, ...]:
+        """Put the ends of up to 500 leases off at once; what became of each."""
+        held = tuple(LeaseRef(machine_id=lease.machine_id, fencing_token=lease.fencing_token) for lease in leases)
+        body = RenewManyRequest(leases=held, ttl=ttl)
+        return RENEWALS.validate_json(await self.call("POST", f"{self._base_url}/v1/leases/renew", body))
+
+    async def release(self, lease: Lease) -> None:
+        """End a lease. Idempotent."""
+        await self.call("DELETE", f"{self._base_url}/v1/leases/{lease.machine_id}", headers=fencing_headers(lease))
+
+    async def warm(self, *, image: str, count: int) -> None:
+        """Make sure that `count` machines of `image` stand ready, as far as there is room."""
+        await self.call("PUT", f"{self._base_url}/v1/images/{image}/warm", WarmTarget(count=count, at_least=True))
+
+    async def suite_tasks(self, suite: str, variant: Variant = DEFAULT_VARIANT) -> tuple[Task, ...]:
+        """The bundled tasks of a suite, those left out that have no such variant. Raises UnknownTask, and InvalidAction
+        where none has it."""
+        return TASKS.validate_json(await self.call("POST", f"{self._base_url}/v1/suites/{suite}/tasks", variant))
+
+    async def unsupported_tasks(self, image: str, tasks: Sequence[Task]) -> tuple[str | None, ...]:
+        """For each of up to 100 tasks why machines of the image would not judge it, or None."""
+        url = f"{self._base_url}/v1/images/{image}/refusals"
+        return UNSUPPORTED_REASONS.validate_json(await self.call("POST", url, TaskList(tasks=tuple(tasks))))
+
+    async def start_recording(self, lease: Lease) -> Recording:
+        """Record a machine until its lease ends; what runs already goes on. Raises UnsupportedAction."""
+        calls = LeaseRequests(self, lease)
+        return Recording.model_validate_json(
+            await calls.call("POST", f"{calls.url}/recording", headers=fencing_headers(lease))
+        )
+
+    async def stop_recording(self, lease: Lease) -> Recording | None:
+        """End the recording of a machine, if one runs. Idempotent."""
+        calls = LeaseRequests(self, lease)
+        return OPTIONAL_RECORDING.validate_json(
+            await calls.call(
+                "DELETE",
+                f"{calls.url}/recording",
+                headers=fencing_headers(lease),
+                timeout_seconds=STOP_RECORDING_TIMEOUT_SECONDS,
+            )
+        )
+
+    async def recording(self, host_url: str, key: str) -> Recording:
+        """What the host of a machine knows of a recording. Raises UnknownRecording."""
+        url = f"{host_url.rstrip('/')}/v1/recordings/{key}"
+        return Recording.model_validate_json(await self.call("GET", url))
+
+    async def get_recording_part(self, host_url: str, key: str, number: int) -> bytes:
+        """The MP4 of a part, some tens of megabytes at most. Raises UnknownRecording."""
+        return await self.call("GET", f"{host_url.rstrip('/')}/v1/recordings/{key}/parts/{number}")
+
+    async def delete_recording(self, host_url: str, key: str) -> None:
+        """Remove a recording that has ended. Idempotent."""
+        await self.call("DELETE", f"{host_url.rstrip('/')}/v1/recordings/{key}")
+
+    async def program_log(self, host_url: str, episode: str, *, after: int) -> ProgramLog:
+        """A page of what programs sent to an episode's browser."""
+        url = f"{host_url.rstrip('/')}/v1/cdp/{episode}/messages?after={after}"
+        return ProgramLog.model_validate_json(await self.call("GET", url))
+
+    @property
+    def fleet(self) -> "FleetClient":
+        """What an operator reads and sets."""
+        return FleetClient(self, f"{self._base_url}/v1")
+
+    def machine(self, lease: Lease) -> Machine:
+        """The machine a lease holds."""
+        return RemoteMachine(self, lease)
+
+    async def _probe_failure(self, lease: Lease) -> BridgeError | None:
+        """Why the machine of a new lease does not answer; None when it does."""
+        try:
+            await self.machine(lease).skip_settle()
+        except (BridgeUnavailable, MachineGone, StaleLease) as error:
+            return error
+        return None
+
+    async def _cancel_claim(self, request: str) -> None:
+        """Nobody waits any more; where that cannot be said, the place is lost by itself soon."""
+        with contextlib.suppress(BridgeError):
+            await asyncio.shield(self.cancel_claim(request))
+
+    async def call(
+        self,
+        method: str,
+        url: str,
+        body: Frozen | bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float = CALL_TIMEOUT_SECONDS,
+        retry: bool = True,
+    ) -> bytes:
+        """One request's answer; `patience` bounds each silence. Repeated after a lost connection, unless the call does
+        harm when it is done twice."""
+        request = self._http.build_request(
+            method,
+            url,
+            content=body.model_dump_json() if isinstance(body, Frozen) else body,
+            headers={"Content-Type": "application/json", **(headers or {})},
+            timeout=httpx.Timeout(timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
+        )
+        repeatable = RETRYABLE_ERRORS if retry else (httpx.ConnectError,)
+        pauses = iter(RETRY_DELAYS_SECONDS)
+        while True:
+            try:
+                return _response_body(await self._http.send(request))
+            except httpx.TransportError as error:
+                pause = next(pauses, None)
+                if pause is None or not isinstance(error, repeatable):
+                    raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
+            await asyncio.sleep(pause)
+
+    @asynccontextmanager
+    async def lines(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[AsyncIterator[str]]:
+        """The lines of an answer as they come, for as long as they do."""
+        timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS)
+        try:
+            async with self._http.stream("GET", url, headers=headers, timeout=timeout) as response:
+                if not response.is_success:
+                    await response.aread()
+                    _response_body(response)
+                yield response.aiter_lines()
+        except httpx.TransportError as error:
+            raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
+
+
+def _describe_queue_position(waiting: QueuePosition) -> str:
+    """A place in the queue for people."""
+    soon = "" if waiting.estimated_seconds is None else f", about {waiting.estimated_seconds:.0f} s to go"
+    own = {"none_free": "", "user_quota": ", as many as you may have", "pool_quota": ", as many as the pool may have"}
+    return f"place {waiting.position} of {waiting.waiting}{soon}{own[waiting.why]}"
+
+
+@functools.cache
+def _ssl_context() -> ssl.SSLContext:
+    """The certificate authorities that are trusted: read once, since that takes longer than a call."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+def _response_body(response: httpx.Response) -> bytes:
+    """The body of a success. Raises the error an answer speaks of."""
+    if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
+        return response.content
+    try:
+        failure = ErrorResponse.model_validate_json(response.content)
+    except ValidationError:
+        raise BridgeUnavailable(f"the bridge answered {response.status_code}") from None
+    raise ERRORS.get(failure.code, BridgeError)(failure.message)

@@ -1,0 +1,44 @@
+"""How errors are answered over HTTP: always a `ErrorResponse`, with a stable code."""
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from redis.exceptions import RedisError
+from starlette.exceptions import HTTPException
+
+from vm_bridge.api.wire import ErrorResponse
+from vm_bridge.errors import BridgeError, BridgeUnavailable
+
+HTTP_ERROR_CODES = {401: "unauthorized", 404: "not_found", 405: "not_allowed", 413: "too_large"}
+MAX_MESSAGE = 2_000
+
+
+def error_response(error: Exception) -> JSONResponse:
+    """What is answered for an error. Raises the error again when nobody foresaw it."""
+    match error:
+        case BridgeError():
+            return _json_error(error.status, error.code, str(error))
+        case RequestValidationError():
+            problems = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()]
+            return _json_error(422, "invalid", "; ".join(problems)[:MAX_MESSAGE])
+        case HTTPException():
+            return _json_error(
+                error.status_code, HTTP_ERROR_CODES.get(error.status_code, "http_error"), str(error.detail)
+            )
+        case RedisError():
+            return _json_error(BridgeUnavailable.status, BridgeUnavailable.code, "Redis does not answer")
+        case _:
+            raise error
+
+
+async def handle_error(_: Request, error: Exception) -> JSONResponse:
+    """The same for the framework."""
+    return error_response(error)
+
+
+HANDLED_ERRORS = (BridgeError, RequestValidationError, HTTPException, RedisError)
+"""What `refuse` handles."""
+
+
+def _json_error(status: int, code: str, message: str) -> JSONResponse:
+    return JSONResponse(ErrorResponse(code=code, message=message).model_dump(), status)

@@ -1,0 +1,90 @@
+"""The fleet as an operator's program sees it: machines, hosts, queue, losses, warm targets and quotas."""
+
+from collections.abc import Awaitable
+from typing import Protocol
+from urllib.parse import quote
+
+from pydantic import TypeAdapter
+
+from vm_bridge.api.wire import DrainRequest, ReclaimRequest, WarmTarget
+from vm_bridge.errors import MachineGone
+from vm_bridge.fleet import HostInfo, ImageInfo, LostMachine, MachineInfo, QueueEntry, Quota
+from vocabulary.base import Frozen
+
+MACHINES = TypeAdapter(tuple[MachineInfo, ...])
+HOSTS = TypeAdapter(tuple[HostInfo, ...])
+IMAGES = TypeAdapter(tuple[ImageInfo, ...])
+QUEUE_ENTRIES = TypeAdapter(tuple[QueueEntry, ...])
+LOST_MACHINES = TypeAdapter(tuple[LostMachine, ...])
+QUOTAS = TypeAdapter(tuple[Quota, ...])
+
+
+class RequestSender(Protocol):
+    """Makes one request to the bridge."""
+
+    def call(self, method: str, url: str, body: Frozen | None = None) -> Awaitable[bytes]:
+        """The answer's body. Raises BridgeError."""
+        ...
+
+
+class FleetClient:
+    """Every method raises the `BridgeError` the bridge raised, or BridgeUnavailable."""
+
+    def __init__(self, caller: RequestSender, base_url: str) -> None:
+        self._caller = caller
+        self._base_url = base_url
+
+    async def machines(self) -> tuple[MachineInfo, ...]:
+        """Every machine with its state, holder and cost."""
+        return MACHINES.validate_json(await self._get("machines"))
+
+    async def machines_of(self, session: str) -> tuple[MachineInfo, ...]:
+        """The machines an episode or rollout holds."""
+        return MACHINES.validate_json(await self._get(f"machines?session={quote(session)}"))
+
+    async def hosts(self) -> tuple[HostInfo, ...]:
+        """The places that make machines."""
+        return HOSTS.validate_json(await self._get("hosts"))
+
+    async def images(self) -> tuple[ImageInfo, ...]:
+        """The images hosts have, and how many machines of each are ready."""
+        return IMAGES.validate_json(await self._get("images"))
+
+    async def queue(self) -> tuple[QueueEntry, ...]:
+        """Who waits for machines, in the order in which they are served."""
+        return QUEUE_ENTRIES.validate_json(await self._get("queue"))
+
+    async def losses(self) -> tuple[LostMachine, ...]:
+        """The last machines that ended under their leases, the newest first."""
+        return LOST_MACHINES.validate_json(await self._get("losses"))
+
+    async def quotas(self) -> tuple[Quota, ...]:
+        """How many machines users and pools may hold at once."""
+        return QUOTAS.validate_json(await self._get("quotas"))
+
+    async def set_quota(self, quota: Quota) -> None:
+        """Set or lift a limit."""
+        await self._caller.call("PUT", f"{self._base_url}/quotas", quota)
+
+    async def set_warm_target(self, *, image: str, count: int) -> None:
+        """Keep so many machines of an image ready, also where that is fewer than before."""
+        await self._caller.call("PUT", f"{self._base_url}/images/{image}/warm", WarmTarget(count=count))
+
+    async def set_draining(self, host: str, *, draining: bool) -> None:
+        """Empty a host as its leases end, or let it be filled again. Raises UnknownHost."""
+        await self._caller.call("PUT", f"{self._base_url}/hosts/{host}/draining", DrainRequest(draining=draining))
+
+    async def reclaim(self, machine_id: str, *, reason: str) -> None:
+        """Take a machine from its holder, who is told the reason. Raises StaleLease when nobody holds it."""
+        await self._caller.call(
+            "POST", f"{self._base_url}/machines/{machine_id}/reclaim", ReclaimRequest(reason=reason)
+        )
+
+    async def thumbnail(self, machine: MachineInfo) -> bytes:
+        """A small JPEG of what a machine shows. Raises MachineGone when it has none any more."""
+        if machine.thumbnail is None:
+            raise MachineGone(f"{machine.id} shows nothing")
+        return await self._caller.call("GET", machine.thumbnail)
+
+    async def _get(self, name: str) -> bytes:
+        return await self._caller.call("GET", f"{self._base_url}/{name}")

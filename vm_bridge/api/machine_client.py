@@ -1,0 +1,202 @@
+"""One leased machine behind the bridge: `RemoteMachine` drives it, `LeaseRequests` makes its calls."""
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from pydantic import TypeAdapter
+
+from vm_bridge.api.machine_io_client import RemoteFiles, RemoteTerminals, RequestSender
+from vm_bridge.api.wire import (
+    FENCING_HEADER,
+    EvaluateRequest,
+    ObserveRequest,
+    PerformRequest,
+    TimeScaleRequest,
+    unpack_response,
+)
+from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, StaleLease
+from vm_bridge.machine import Capabilities, ExpertSuggestion, Lease, Snapshot, action_timeout
+from vm_bridge.machine_io import check_file_size
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import Observation, Transition, Verdict
+from vocabulary.tasks import Task
+from vocabulary.tools import Tool
+
+CALL_TIMEOUT_SECONDS = 15.0
+"""Longest silence of an answer, beyond what the call itself may take (seconds)."""
+PREPARE_TIMEOUT_SECONDS = 90.0
+TASK_FILE_TIMEOUT_SECONDS = 1600.0
+"""The same for a task file of OSWorld: a guest is put back and starts, and the file is set up, each slowly."""
+RESTORE_TIMEOUT_SECONDS = 150.0
+MAX_CACHED_BLOBS = 24
+TOOLS = TypeAdapter(tuple[Tool, ...])
+EXPERT_SUGGESTION: TypeAdapter[ExpertSuggestion | None] = TypeAdapter(ExpertSuggestion | None)
+
+
+class LeaseRequestSender(RequestSender, Protocol):
+    """Makes requests to the bridge, and asks its manager about a lease."""
+
+    async def check(self, lease: Lease) -> None:
+        """Raises StaleLease or MachineGone with the reason when the lease has ended."""
+        ...
+
+
+class LeaseRequests:
+    """Makes the calls of one lease on its machine's host; see `vm_bridge.api.machine_io_client.RequestSender`.
+
+    When the host does not answer, the manager says what became of the lease: StaleLease or MachineGone with the reason
+    where it has ended, BridgeUnavailable where it still stands or the manager does not answer either.
+    """
+
+    def __init__(self, client: LeaseRequestSender, lease: Lease) -> None:
+        self._client = client
+        self._lease = lease
+        self.url = f"{lease.host_url.rstrip('/')}/v1/machines/{lease.machine_id}"
+
+    async def call(
+        self,
+        method: str,
+        url: str,
+        body: Frozen | bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float = CALL_TIMEOUT_SECONDS,
+        retry: bool = True,
+    ) -> bytes:
+        """See `BridgeClient.call`."""
+        async with self._explain_lease_end():
+            return await self._client.call(
+                method, url, body, headers=headers, timeout_seconds=timeout_seconds, retry=retry
+            )
+
+    @asynccontextmanager
+    async def lines(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[AsyncIterator[str]]:
+        """See `BridgeClient.lines`."""
+        async with self._explain_lease_end(), self._client.lines(url, headers) as lines:
+            yield lines
+
+    @asynccontextmanager
+    async def _explain_lease_end(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except BridgeUnavailable as error:
+            try:
+                await self._client.check(self._lease)
+            except (MachineGone, StaleLease) as ended:
+                raise ended from error
+            except BridgeError:
+                pass  # the first error says more
+            raise
+
+
+class RemoteMachine:
+    """A leased machine behind the bridge; see `Machine`."""
+
+    def __init__(self, client: LeaseRequestSender, lease: Lease) -> None:
+        self._calls = LeaseRequests(client, lease)
+        self._lease = lease
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+        self._timeout_seconds = PREPARE_TIMEOUT_SECONDS
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._lease.capabilities
+
+    async def prepare(self, task: Task) -> Observation:
+        self._timeout_seconds = TASK_FILE_TIMEOUT_SECONDS if "osworld" in task.parameters else PREPARE_TIMEOUT_SECONDS
+        return Observation.model_validate_json(
+            await self._observation_call("prepare", task, timeout_seconds=self._timeout_seconds)
+        )
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return Observation.model_validate_json(await self._observation_call("observe", ObserveRequest(settle=settle)))
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        body = PerformRequest(command_id=command_id, action=action, settle=settle)
+        answer = await self._observation_call(
+            "perform", body, timeout_seconds=CALL_TIMEOUT_SECONDS + action_timeout(action)
+        )
+        return Transition.model_validate_json(answer)
+
+    async def screenshot(self, *, since: str | None = None) -> bytes | None:
+        """The present picture; None when it is still the one with the sha256 `since`."""
+        name = "screenshot" if since is None else f"screenshot?since={since}"
+        return await self._call("GET", name) or None
+
+    async def snapshot(self) -> Snapshot:
+        return Snapshot.model_validate_json(await self._call("POST", "snapshot"))
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        return Observation.model_validate_json(
+            await self._observation_call("restore", snapshot, timeout_seconds=RESTORE_TIMEOUT_SECONDS)
+        )
+
+    async def skip_settle(self) -> None:
+        await self._call("POST", "hurry")
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        return Verdict.model_validate_json(
+            await self._call("POST", "evaluate", EvaluateRequest(answer=answer), timeout_seconds=self._timeout_seconds)
+        )
+
+    async def suggest_expert_action(self) -> ExpertSuggestion | None:
+        return EXPERT_SUGGESTION.validate_json(await self._call("POST", "advise"))
+
+    async def set_time_scale(self, rate: float) -> None:
+        await self._call("PUT", "pace", TimeScaleRequest(rate=rate))
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        kept = self._blobs.get(ref.sha256)
+        return kept if kept is not None else await self._call("GET", f"blobs/{ref.sha256}")
+
+    @property
+    def files(self) -> RemoteFiles:
+        return RemoteFiles(self._calls, self._calls.url, fencing_headers(self._lease))
+
+    @property
+    def terminals(self) -> RemoteTerminals:
+        return RemoteTerminals(self._calls, self._calls.url, fencing_headers(self._lease))
+
+    async def tools(self) -> tuple[Tool, ...]:
+        return TOOLS.validate_json(await self._call("GET", "tools", timeout_seconds=PREPARE_TIMEOUT_SECONDS))
+
+    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
+        check_file_size(data)
+        headers = {**fencing_headers(self._lease), "Content-Type": media_type}
+        return BlobRef.model_validate_json(
+            await self._calls.call(
+                "POST", f"{self._calls.url}/stage", data, headers=headers, timeout_seconds=PREPARE_TIMEOUT_SECONDS
+            )
+        )
+
+    async def close(self) -> None:
+        self._blobs.clear()
+
+    async def _observation_call(self, name: str, body: Frozen, *, timeout_seconds: float = CALL_TIMEOUT_SECONDS) -> str:
+        text, blobs = unpack_response(await self._call("POST", name, body, timeout_seconds=timeout_seconds))
+        for sha256, data in blobs.items():
+            self._blobs[sha256] = data
+            self._blobs.move_to_end(sha256)
+        while len(self._blobs) > MAX_CACHED_BLOBS:
+            self._blobs.popitem(last=False)
+        return text
+
+    async def _call(
+        self, method: str, name: str, body: Frozen | None = None, *, timeout_seconds: float = CALL_TIMEOUT_SECONDS
+    ) -> bytes:
+        return await self._calls.call(
+            method,
+            f"{self._calls.url}/{name}",
+            body,
+            headers=fencing_headers(self._lease),
+            timeout_seconds=timeout_seconds,
+        )
+
+
+def fencing_headers(lease: Lease) -> dict[str, str]:
+    """The header that says under which lease a call is made."""
+    return {FENCING_HEADER: str(lease.fencing_token)}

@@ -1,0 +1,144 @@
+"""The inside of a machine over HTTP, for programs that hold its lease: files, terminals, tools."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+
+from vm_bridge.api.wire import FENCING_HEADER, ErrorResponse, Name, TerminalInput, TerminalSize, TerminalText
+from vm_bridge.errors import BridgeError
+from vm_bridge.machine import Machine
+from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState
+from vocabulary.actions import FilePath, SessionName
+from vocabulary.blobs import BlobRef
+from vocabulary.tools import Tool
+
+EVENT_STREAM = "text/event-stream"
+OCTET_STREAM = "application/octet-stream"
+RAW_BODY = {
+    "requestBody": {"content": {OCTET_STREAM: {"schema": {"type": "string", "format": "binary"}}}, "required": True}
+}
+E = TypeVar("E", bound=BaseModel)
+
+PathQuery = Annotated[
+    FilePath, Query(description="A path inside the sandbox; a relative one begins at the home folder.")
+]
+TerminalName = Annotated[SessionName, Path(description="What the terminal is called.")]
+
+
+def machine_io_routes(leased: Callable[[str, int], Awaitable[Machine]]) -> APIRouter:
+    """The calls, for whoever the server admits; `leased` raises MachineGone and StaleLease."""
+
+    async def machine(machine_id: Name, token: Annotated[int, Header(alias=FENCING_HEADER, ge=1)]) -> Machine:
+        return await leased(machine_id, token)
+
+    router = APIRouter(prefix="/v1/machines/{machine_id}")
+    held = Depends(machine)
+    _file_routes(router, held)
+    _terminal_routes(router, held)
+    _tool_routes(router, held)
+    return router
+
+
+def _file_routes(router: APIRouter, held: Machine) -> None:
+    @router.get("/files")
+    async def list_files(path: PathQuery = ".", machine: Machine = held) -> tuple[FileEntry, ...]:
+        """A folder's entries."""
+        return await machine.files.list(path)
+
+    @router.get("/files/stat")
+    async def stat_file(path: PathQuery, machine: Machine = held) -> FileEntry:
+        """One file or folder."""
+        return await machine.files.stat(path)
+
+    @router.get("/files/content", response_class=Response, responses={200: {"content": {OCTET_STREAM: {}}}})
+    async def read_file(path: PathQuery, machine: Machine = held) -> Response:
+        """A whole file."""
+        return Response(await machine.files.read(path), media_type=OCTET_STREAM)
+
+    @router.put("/files/content", status_code=204, openapi_extra=RAW_BODY)
+    async def write_file(path: PathQuery, request: Request, machine: Machine = held) -> None:
+        """Create or replace a file."""
+        await machine.files.write(path, await _read_body(request))
+
+    @router.delete("/files", status_code=204)
+    async def delete_file(path: PathQuery, recursive: bool = False, machine: Machine = held) -> None:
+        """Remove a file or an empty folder; with `recursive` a folder with all that is in it."""
+        await machine.files.delete(path, recursive=recursive)
+
+    @router.get("/files/watch", response_class=StreamingResponse, responses={200: {"content": {EVENT_STREAM: {}}}})
+    async def watch_files(path: PathQuery = ".", machine: Machine = held) -> StreamingResponse:
+        """What happens to a folder's entries from the answer's beginning on, as server-sent events: `FileChange`."""
+        stack = AsyncExitStack()
+        changes: AsyncIterator[FileChange] = await stack.enter_async_context(machine.files.watch(path))
+        return StreamingResponse(_event_stream(changes, stack), media_type=EVENT_STREAM)
+
+
+def _terminal_routes(router: APIRouter, held: Machine) -> None:
+    @router.get("/terminals")
+    async def list_terminals(machine: Machine = held) -> tuple[TerminalState, ...]:
+        """Every interactive terminal."""
+        return await machine.terminals.list()
+
+    @router.get("/terminals/watch", response_class=StreamingResponse, responses={200: {"content": {EVENT_STREAM: {}}}})
+    async def watch_terminals(machine: Machine = held) -> StreamingResponse:
+        """The output of all terminals, beginning with what they show, as server-sent events: `TerminalFrame`."""
+        stack = AsyncExitStack()
+        frames: AsyncIterator[TerminalFrame] = await stack.enter_async_context(machine.terminals.watch())
+        return StreamingResponse(_event_stream(frames, stack), media_type=EVENT_STREAM)
+
+    @router.get("/terminals/{session}")
+    async def read_terminal(session: TerminalName, machine: Machine = held) -> TerminalText:
+        """What a terminal shows."""
+        return TerminalText(text=await machine.terminals.read(session))
+
+    @router.post("/terminals/{session}/input", status_code=204)
+    async def write_terminal(session: TerminalName, body: TerminalInput, machine: Machine = held) -> None:
+        """Type text; not to be repeated after a lost answer."""
+        await machine.terminals.write(session, body.text)
+
+    @router.put("/terminals/{session}/size", status_code=204)
+    async def resize_terminal(session: TerminalName, body: TerminalSize, machine: Machine = held) -> None:
+        """Give a terminal another size."""
+        await machine.terminals.resize(session, columns=body.columns, rows=body.rows)
+
+    @router.delete("/terminals/{session}", status_code=204)
+    async def close_terminal(session: TerminalName, machine: Machine = held) -> None:
+        """End a terminal and what runs in it."""
+        await machine.terminals.close(session)
+
+
+def _tool_routes(router: APIRouter, held: Machine) -> None:
+    @router.get("/tools")
+    async def list_tools(machine: Machine = held) -> tuple[Tool, ...]:
+        """What `call_tool` may name; their servers are started."""
+        return await machine.tools()
+
+    @router.post("/stage", openapi_extra=RAW_BODY)
+    async def stage_upload(
+        request: Request, content_type: Annotated[str, Header(max_length=127)] = OCTET_STREAM, machine: Machine = held
+    ) -> BlobRef:
+        """Hand over the bytes of an `upload_file` soon to come."""
+        return await machine.stage_upload(await _read_body(request), content_type)
+
+
+async def _read_body(request: Request) -> bytes:
+    """A request's body; the server refuses one that is too long while it is read."""
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+    return bytes(data)
+
+
+async def _event_stream(values: AsyncIterator[E], stack: AsyncExitStack) -> AsyncIterator[str]:
+    """Values as server-sent events; the last says why there are no more."""
+    async with stack:
+        yield ": watching\n\n"
+        try:
+            async for value in values:
+                yield f"data: {value.model_dump_json()}\n\n"
+        except BridgeError as error:
+            yield f"event: failure\ndata: {ErrorResponse(code=error.code, message=str(error)).model_dump_json()}\n\n"

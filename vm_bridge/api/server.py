@@ -1,0 +1,217 @@
+"""The bridge over HTTP: leases, machine calls and streams, with an OpenAPI document at `/openapi.json`."""
+
+import hmac
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, FastAPI, Header, Request, Response
+from fastapi.middleware.cors import CORSMiddleware
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vm_bridge.api.error_handlers import HANDLED_ERRORS, handle_error
+from vm_bridge.api.lease_fast_path import LeaseFastPath
+from vm_bridge.api.lease_routes import routes as manager_routes
+from vm_bridge.api.thumbnails import render_thumbnail
+from vm_bridge.api.wire import (
+    FENCING_HEADER,
+    MEDIA_TYPE,
+    ErrorResponse,
+    EvaluateRequest,
+    Name,
+    ObserveRequest,
+    PerformRequest,
+    TaskList,
+    pack_response,
+)
+from vm_bridge.drivers.osworld.task_files import unsupported_reason
+from vm_bridge.leases.manager import LeaseManager
+from vm_bridge.machine import Machine
+from vm_bridge.pool import MachinePool
+from vocabulary.actions import MAX_FILE
+from vocabulary.blobs import BlobRef, Sha256
+from vocabulary.observations import Verdict
+from vocabulary.tasks import Task, Variant
+
+MAX_BODY = 8 * 1024 * 1024
+"""Largest request body (bytes)."""
+FILE_BODY_PATHS = ("/files/content", "/stage")
+"""How the paths end whose bodies are files; they are read by who has the secret alone."""
+MSGPACK_RESPONSE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {MEDIA_TYPE: {}},
+        "description": "A msgpack map: `json` is the Observation or Transition, `blobs` its pictures by sha256.",
+    }
+}
+JPEG_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
+Token = Annotated[int, Header(alias=FENCING_HEADER, ge=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """What the server serves: the manager's calls, those on this host's machines, or both."""
+
+    secret: str
+    web_origins: tuple[str, ...]
+    ping: Callable[[], Awaitable[None]]
+    """Raises redis.RedisError when Redis does not answer."""
+    suite_tasks: Callable[[str, Variant], tuple[Task, ...]]
+    """Raises UnknownTask."""
+    manager: LeaseManager | None = None
+    pool: MachinePool | None = None
+    secret_routers: tuple[APIRouter, ...] = ()
+    """More routes for who has the secret."""
+    ticket_routers: tuple[APIRouter, ...] = ()
+    """Routes for browsers, which bring tickets."""
+
+    def routers_with_secret(self) -> Iterator[APIRouter]:
+        """Every router whose calls need the secret; those asked most often come first."""
+        if self.manager is not None:
+            yield manager_routes
+        if self.pool is not None:
+            yield machine_routes
+        yield suite_routes
+        yield from self.secret_routers
+
+
+def create_api(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
+    """The ASGI application; `lifespan` makes the context that starts and stops what it serves."""
+
+    @asynccontextmanager
+    async def run(_: FastAPI) -> AsyncIterator[None]:
+        async with lifespan():
+            yield
+
+    app = FastAPI(title="Pilothouse bridge", version="1", lifespan=run, docs_url=None, redoc_url=None)
+    app.state.bridge = bridge
+    error_responses: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorResponse}}
+    for router in bridge.routers_with_secret():
+        app.include_router(router, dependencies=[Depends(_require_secret)], responses=error_responses)
+    for router in bridge.ticket_routers:
+        app.include_router(router, responses=error_responses)
+    app.add_middleware(BodySizeLimit)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=bridge.web_origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=["Authorization", "Content-Type"],
+        expose_headers=["X-Captured-At"],
+        max_age=600,
+    )
+    if bridge.manager is not None:
+        app.add_middleware(LeaseFastPath, manager=bridge.manager, secret=bridge.secret)
+    for error in HANDLED_ERRORS:
+        app.add_exception_handler(error, handle_error)
+
+    @app.get("/healthz")
+    async def healthz() -> dict[str, bool]:
+        """Whether this process answers and Redis does."""
+        await bridge.ping()
+        return {"ok": True}
+
+    return app
+
+
+def _bridge(request: Request) -> Bridge:
+    bridge: Bridge = request.app.state.bridge
+    return bridge
+
+
+async def _require_secret(request: Request) -> None:  # a plain function would go through a thread
+    given = request.headers.get("Authorization", "")
+    if not hmac.compare_digest(given.encode(), f"Bearer {_bridge(request).secret}".encode()):
+        raise HTTPException(401, "the bearer secret is missing or wrong")
+
+
+async def _machine(request: Request, machine_id: Name, token: Token) -> Machine:
+    pool = _bridge(request).pool
+    assert pool is not None, "these routes are served where a pool is"
+    return await pool.machine(machine_id, token)
+
+
+LeasedMachine = Annotated[Machine, Depends(_machine)]
+machine_routes = APIRouter(prefix="/v1")
+suite_routes = APIRouter(prefix="/v1")
+
+
+@machine_routes.get("/machines/{machine_id}/thumbnail", response_class=Response, responses=JPEG_RESPONSE)
+async def thumbnail(request: Request, machine_id: Name) -> Response:
+    """A small picture of what a machine shows now, whoever has it."""
+    pool = _bridge(request).pool
+    assert pool is not None
+    return Response(await render_thumbnail(pool.sandbox(machine_id)), media_type="image/jpeg")
+
+
+@suite_routes.post("/suites/{suite}/tasks")
+async def suite_tasks(request: Request, suite: Name, body: Variant) -> tuple[Task, ...]:
+    """The bundled tasks of a suite in one form, as far as they have it."""
+    return _bridge(request).suite_tasks(suite, body)
+
+
+@suite_routes.post("/images/{image}/refusals")
+async def unsupported_tasks(image: Name, body: TaskList) -> tuple[str | None, ...]:
+    """For each task why machines of the image would not judge it, or nothing."""
+    return tuple(unsupported_reason(image, task) for task in body.tasks)
+
+
+@machine_routes.post("/machines/{machine_id}/prepare", response_class=Response, responses=MSGPACK_RESPONSE)
+async def prepare(machine: LeasedMachine, body: Task) -> Response:
+    """Reset, set up the task's start state, and look."""
+    return Response(await pack_response(machine, await machine.prepare(body)), media_type=MEDIA_TYPE)
+
+
+@machine_routes.post("/machines/{machine_id}/observe", response_class=Response, responses=MSGPACK_RESPONSE)
+async def observe(machine: LeasedMachine, body: ObserveRequest) -> Response:
+    """Look."""
+    return Response(await pack_response(machine, await machine.observe(settle=body.settle)), media_type=MEDIA_TYPE)
+
+
+@machine_routes.post("/machines/{machine_id}/perform", response_class=Response, responses=MSGPACK_RESPONSE)
+async def perform(machine: LeasedMachine, body: PerformRequest) -> Response:
+    """Do one action once; a resend of the same command gives the stored transition."""
+    transition = await machine.perform(body.command_id, body.action, settle=body.settle)
+    return Response(await pack_response(machine, transition), media_type=MEDIA_TYPE)
+
+
+@machine_routes.post("/machines/{machine_id}/hurry", status_code=204)
+async def skip_settle(machine: LeasedMachine) -> None:
+    """Cut a running settle short."""
+    await machine.skip_settle()
+
+
+@machine_routes.post("/machines/{machine_id}/evaluate")
+async def evaluate(machine: LeasedMachine, body: EvaluateRequest) -> Verdict:
+    """Judge the present state."""
+    return await machine.evaluate(answer=body.answer)
+
+
+@machine_routes.get("/machines/{machine_id}/blobs/{sha256}", response_class=Response)
+async def blob(machine: LeasedMachine, sha256: Sha256) -> Response:
+    """The bytes of a recent picture."""
+    data = await machine.blob(BlobRef(sha256=sha256, media_type="application/octet-stream", size=0))
+    return Response(data, media_type="application/octet-stream")
+
+
+class BodySizeLimit:
+    """Refuses bodies that are too long, whether or not they say their length."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        received = 0
+        most = MAX_FILE if scope["path"].endswith(FILE_BODY_PATHS) else MAX_BODY
+
+        async def limited() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > most:
+                raise HTTPException(413, f"a body may have {most} bytes")
+            return message
+
+        await self._app(scope, limited, send)

@@ -1,0 +1,195 @@
+"""What travels between client and server: bodies, and answers that carry the pictures they speak of."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgpack
+from pydantic import BaseModel, Field, StringConstraints
+
+from vm_bridge.machine import Machine
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.inputs import Text
+from vocabulary.messages import CommandId
+from vocabulary.observations import MAX_PACE, Observation, Transition
+from vocabulary.tasks import Task
+
+MEDIA_TYPE = "application/msgpack"
+FENCING_HEADER = "X-Fencing-Token"
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")]
+"""A machine, an image or a suite."""
+Ttl = Annotated[float, Field(ge=1, le=3600)]
+
+
+RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$")]
+"""A wish for a machine, so that asking twice gives one."""
+ShortText = Annotated[str, StringConstraints(max_length=200)]
+
+
+class AllocateRequest(Frozen):
+    """`POST /v1/leases`; seconds. `user` and `pool` are whom quotas and fairness know; `session` is the episode."""
+
+    image: Name
+    holder: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    user: ShortText = ""
+    pool: ShortText = ""
+    session: ShortText = ""
+    request_id: RequestId | None = None
+    """Asked again with the same one, this is the same wish; None for one of the manager's making."""
+    ttl: Ttl = 60
+    wait: Annotated[float, Field(ge=0, le=300)] = 30
+    """How long the answer may take while nothing is free; then it is the place in the queue."""
+
+
+class RenewRequest(Frozen):
+    """`POST /v1/leases/{machine_id}/renew`; seconds."""
+
+    ttl: Ttl = 60
+
+
+class LeaseRef(Frozen):
+    """A lease as its holder knows it."""
+
+    machine_id: Name
+    fencing_token: Annotated[int, Field(ge=1)]
+
+
+class RenewManyRequest(Frozen):
+    """`POST /v1/leases/renew`; seconds."""
+
+    leases: Annotated[tuple[LeaseRef, ...], Field(min_length=1, max_length=500)]
+    ttl: Ttl = 60
+
+
+class WarmTarget(Frozen):
+    """`PUT /v1/images/{image}/warm`."""
+
+    count: Annotated[int, Field(ge=0, le=10_000)]
+    at_least: bool = False
+    """Whether a higher target stays."""
+
+
+class DrainRequest(Frozen):
+    """`PUT /v1/hosts/{host}/draining`."""
+
+    draining: bool
+
+
+class ReclaimRequest(Frozen):
+    """`POST /v1/machines/{machine_id}/reclaim`."""
+
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=500)]
+    """Told to who held the machine."""
+
+
+class ObserveRequest(Frozen):
+    """`POST /v1/machines/{machine_id}/observe`."""
+
+    settle: bool = False
+
+
+class PerformRequest(Frozen):
+    """`POST /v1/machines/{machine_id}/perform`."""
+
+    command_id: CommandId
+    action: Action
+    settle: bool = True
+
+
+class EvaluateRequest(Frozen):
+    """`POST /v1/machines/{machine_id}/evaluate`."""
+
+    answer: Annotated[str, StringConstraints(max_length=20_000)] = ""
+
+
+class TimeScaleRequest(Frozen):
+    """`PUT /v1/machines/{machine_id}/pace`."""
+
+    rate: Annotated[float, Field(ge=0, le=MAX_PACE)]
+
+
+class RecordingPart(Frozen):
+    """One MP4 of a recording: a new one begins when the picture's size changes or the file is large."""
+
+    number: int
+    started_at: datetime
+    """When its first picture was captured."""
+    ended_at: datetime | None
+    """None while it is written, and for good where the bridge was killed."""
+    size: int
+    """Bytes, once it has ended."""
+
+
+class Recording(Frozen):
+    """What a machine showed from `record_start` to `record_stop`, the end of its lease, or the largest size."""
+
+    id: str
+    machine_id: str
+    running: bool
+    parts: tuple[RecordingPart, ...]
+
+
+class ProgramMessage(Frozen):
+    """What a program of its holder's sent to a browser, at which of the page's times."""
+
+    time_ms: float
+    message: str
+    refused: bool
+
+
+class ProgramLog(Frozen):
+    """`GET /v1/cdp/{episode}/messages`: a page of what programs sent in an episode."""
+
+    messages: tuple[ProgramMessage, ...]
+    total: int
+
+
+class TerminalInput(Frozen):
+    """`POST /v1/machines/{machine_id}/terminals/{session}/input`."""
+
+    text: Text
+
+
+class TerminalSize(Frozen):
+    """`PUT /v1/machines/{machine_id}/terminals/{session}/size`; characters."""
+
+    columns: Annotated[int, Field(ge=2, le=500)]
+    rows: Annotated[int, Field(ge=2, le=200)]
+
+
+class TaskList(Frozen):
+    """`POST /v1/images/{image}/refusals`."""
+
+    tasks: Annotated[tuple[Task, ...], Field(max_length=100)]
+
+
+class TerminalText(Frozen):
+    """What a terminal shows."""
+
+    text: str
+
+
+class ErrorResponse(Frozen):
+    """Every answer that is no success; `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
+
+
+async def pack_response(machine: Machine, value: Observation | Transition) -> bytes:
+    """A msgpack map: `json` is the value, `blobs` the bytes of its pictures by their sha256."""
+    blobs = {ref.sha256: await machine.blob(ref) for ref in screenshot_refs(value)}
+    return bytes(msgpack.packb({"json": value.model_dump_json(), "blobs": blobs}))
+
+
+def unpack_response(data: bytes) -> tuple[str, dict[str, bytes]]:
+    """The JSON text and the pictures of an answer."""
+    answer: dict[str, Any] = msgpack.unpackb(data)
+    return answer["json"], answer["blobs"]
+
+
+def screenshot_refs(value: BaseModel) -> tuple[BlobRef, ...]:
+    """The references an observation or a transition holds."""
+    observations = (value.before, value.after) if isinstance(value, Transition) else (value,)
+    return tuple(o.screenshot for o in observations if isinstance(o, Observation) and o.screenshot is not None)

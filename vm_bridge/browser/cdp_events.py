@@ -1,0 +1,171 @@
+"""What the browser tells of a session's pages, and what becomes of it."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from vm_bridge.browser.document_state import FRAME_BINDING, DocumentState
+from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.files import FileChooserRequest
+from vm_bridge.browser.page import Page
+from vm_bridge.browser.pipe import CdpPayload
+
+if TYPE_CHECKING:
+    from vm_bridge.browser.session import Session
+
+MAX_PAGES = 12
+"""Pages a session may have; more are closed as they open."""
+MAX_CONSOLE = 300
+"""Messages of one page that are heard; a page that says more is not listened to any longer."""
+CONSOLE_LEVELS = frozenset({"error", "warning", "assert"})
+"""Console messages that are reported."""
+
+
+class CdpEventHandler:
+    """The events of one session."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._console: dict[str, int] = {}
+        self._handlers: dict[str, Callable[[Page, CdpPayload], None]] = {
+            "Fetch.requestPaused": lambda page, payload: self.do(session.interceptor.answer(page, payload)),
+            "Network.loadingFinished": lambda page, payload: session.interceptor.on_loading_finished(
+                payload["requestId"]
+            ),
+            "Network.loadingFailed": lambda page, payload: session.interceptor.on_loading_finished(
+                payload["requestId"]
+            ),
+            "Runtime.executionContextCreated": self._on_context_created,
+            "Runtime.executionContextDestroyed": lambda page, payload: self._on_context_destroyed(page, payload),
+            "Runtime.executionContextsCleared": lambda page, payload: page.contexts.clear(),
+            "Runtime.bindingCalled": self._on_frame_binding,
+            "Runtime.consoleAPICalled": self._on_console_message,
+            "Runtime.exceptionThrown": self._on_exception,
+            "Page.frameRequestedNavigation": self._on_navigation_requested,
+            "Page.frameStartedNavigating": self._on_navigation_started,
+            "Page.frameStartedLoading": self._on_loading_started,
+            "Page.frameStoppedLoading": self._on_loading_stopped,
+            "Page.frameNavigated": self._on_navigated,
+            "Page.navigatedWithinDocument": self._on_same_document_navigation,
+            "Page.javascriptDialogOpening": self._on_dialog,
+            "Page.fileChooserOpened": self._on_file_chooser,
+            "Inspector.targetCrashed": lambda page, payload: self.crashed(page),
+        }
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def page(self, page: Page, event: str, payload: CdpPayload) -> None:
+        """An event of a page."""
+        if answer := self._handlers.get(event):
+            answer(page, payload)
+            self._session.page_changed.set()
+
+    def clock_page(self, event: str) -> None:
+        """An event of the page that keeps time."""
+        if event == "Emulation.virtualTimeBudgetExpired":
+            self._session.time.on_budget_expired()
+
+    def do(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have something done beside; it ends with the session."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_task_done)
+
+    def close(self) -> None:
+        """End what is being done."""
+        for task in self._tasks:
+            task.cancel()
+
+    def crashed(self, page: Page) -> None:
+        """A page's renderer has died, and with it those of all the session's pages."""
+        if page.crashed:
+            return
+        page.crashed = True
+        self._session.report_event("crashed", page.url, page)
+        self._session.time.on_page_failed(BrowserFailed("the page has crashed"))
+
+    def download(self, payload: CdpPayload) -> None:
+        """A page wanted to save a file; it was not let."""
+        page = self._session.page(payload["frameId"]) or self._session.active
+        page.navigating = page.loading = False
+        name = str(payload.get("suggestedFilename", ""))
+        self._session.report_event("download", f"{name} from {payload.get('url', '')[:300]}", page, name=name[:200])
+
+    def _on_task_done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) and not isinstance(error, BrowserFailed):
+            raise error
+
+    def _on_context_created(self, page: Page, payload: CdpPayload) -> None:
+        context = payload["context"]
+        about = context.get("auxData", {})
+        if about.get("isDefault"):
+            page.contexts[context["id"]] = about["frameId"]
+
+    def _on_context_destroyed(self, page: Page, payload: CdpPayload) -> None:
+        page.contexts.pop(payload["executionContextId"], None)
+
+    def _on_frame_binding(self, page: Page, payload: CdpPayload) -> None:
+        if payload["name"] == FRAME_BINDING and (state := DocumentState.read(payload["payload"])):
+            page.on_frame_drawn(state)
+            self._session.time.on_frame_drawn(page)
+
+    def _on_console_message(self, page: Page, payload: CdpPayload) -> None:
+        if not self._within_console_limit(page) or payload["type"] not in CONSOLE_LEVELS:
+            return
+        words = " ".join(str(each.get("value", each.get("description", ""))) for each in payload["args"][:8])
+        self._session.report_event("console", words, page, level=payload["type"])
+
+    def _on_exception(self, page: Page, payload: CdpPayload) -> None:
+        if not self._within_console_limit(page):
+            return
+        details = payload["exceptionDetails"]
+        words = details.get("exception", {}).get("description") or details.get("text", "")
+        self._session.report_event("page_error", str(words), page)
+
+    def _within_console_limit(self, page: Page) -> bool:
+        count = self._console[page.id] = self._console.get(page.id, 0) + 1
+        if count == MAX_CONSOLE:
+            self._session.report_event("console", "it says too much and is not heard any longer", page, level="error")
+            page.send("Runtime.disable")
+        return count < MAX_CONSOLE
+
+    def _on_navigation_requested(self, page: Page, payload: CdpPayload) -> None:
+        if payload["frameId"] == page.id and payload.get("disposition", "currentTab") == "currentTab":
+            page.navigating = True
+
+    def _on_navigation_started(self, page: Page, payload: CdpPayload) -> None:
+        if payload["frameId"] == page.id and "ameDocument" not in payload.get("navigationType", ""):
+            page.navigating = True
+
+    def _on_loading_started(self, page: Page, payload: CdpPayload) -> None:
+        if payload["frameId"] == page.id:
+            page.loading = True
+
+    def _on_loading_stopped(self, page: Page, payload: CdpPayload) -> None:
+        if payload["frameId"] == page.id:
+            page.loading = page.navigating = False
+
+    def _on_navigated(self, page: Page, payload: CdpPayload) -> None:
+        frame = payload["frame"]
+        if frame["id"] != page.id:
+            return
+        page.url = frame["url"] + frame.get("urlFragment", "")
+        page.awaiting_first_frame, page.navigating, page.isolated_world, page.state = True, False, None, DocumentState()
+        page.chooser = None
+        self._session.report_event("navigated", page.url, page)
+
+    def _on_same_document_navigation(self, page: Page, payload: CdpPayload) -> None:
+        if payload["frameId"] == page.id:
+            page.url = payload["url"]
+            page.navigating = False
+
+    def _on_dialog(self, page: Page, payload: CdpPayload) -> None:
+        """Every question is answered yes, as the eager do: nobody can see it."""
+        answer = {"promptText": payload.get("defaultPrompt", "")} if payload["type"] == "prompt" else {}
+        page.send("Page.handleJavaScriptDialog", accept=True, **answer)
+        self._session.report_event("dialog", payload.get("message", ""), page, type=payload["type"])
+
+    def _on_file_chooser(self, page: Page, payload: CdpPayload) -> None:
+        field = int(payload.get("backendNodeId", 0))
+        page.chooser = FileChooserRequest(field, payload.get("mode") == "selectMultiple") if field else None
+        self._session.report_event("file_chooser", "the page asks for a file", page, mode=payload.get("mode", ""))

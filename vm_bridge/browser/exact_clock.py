@@ -1,0 +1,303 @@
+"""The exact clock: the browser's own virtual time, moved frame by frame, each frame drawn when its time has come.
+
+Frames fall on whole milliseconds (0, 17, 33, 50, …): so do all timers, and what scripts read is the same in every run.
+"""
+
+import asyncio
+import base64
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from vm_bridge.browser.clocks import FRAME_MS, FRAME_TIMEOUT_SECONDS, FrameResult, next_frame_time
+from vm_bridge.browser.document_state import STATE_AFTER_TIME_SCRIPT, STATE_SCRIPT, DocumentState
+from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
+from vm_bridge.browser.page import Page, evaluation_value
+from vm_bridge.browser.pipe import CALL_SECONDS, CdpPayload, within_timeout
+from vm_bridge.browser.site import Response
+
+if TYPE_CHECKING:
+    from vm_bridge.browser.session import Session
+
+NEVER = 1e9
+MIN_FRAME_GAP = 1
+"""What two frames are apart between which no time passes (microseconds): the least the browser counts."""
+STALLED_SECONDS = 2.0
+"""How long time may stand after requests that were all answered."""
+MAX_TRIES = 50
+"""Frames that are drawn at most until a document has drawn one."""
+
+
+class ExactClock:
+    """A session's time, made by the browser."""
+
+    def __init__(self, session: "Session") -> None:
+        self.now = 0
+        self.frame_timeout = FRAME_TIMEOUT_SECONDS
+        self._session = session
+        self._clock_page: Page | None = None
+        self._base = 0
+        """The browser's own ticks when time began (microseconds)."""
+        self._last_frame_us = -1
+        """When the last frame was, from there (microseconds); the browser never answers a frame not later."""
+        self._requests_at_frame = 0
+        """How many requests there were when the last frame was drawn."""
+        self._budget_expired = asyncio.Event()
+        self._input_since_frame = False
+        """Whether pages were acted on since."""
+        self._workers = False
+        """Whether pages have workers, whose time must be moved."""
+        self._response_delayed = False
+        """Whether an answer was delayed while time was given."""
+        self._page_failure: BrowserFailed | None = None
+        self._ahead = False
+        """Whether the frame after the present one may be given its time as soon as a page has drawn this one."""
+        self._screenshot_since_frame = False
+        """Whether a picture was taken since the last frame on display: the next one then shows a change."""
+        self._frame_due_ms = 0
+        """When the frame is that is drawn."""
+        self._granted_until = 0
+        """Until when time was given that way; zero where none was."""
+
+    async def begin(self, clock_page: Page) -> None:
+        """Stop time before the session's first script. Raises BrowserFailed.
+
+        All pages of a session live in one process and share its time. It is told to the `keeper`, an empty page that
+        nobody sees: one that is on its way to another document takes no calls.
+        """
+        start = self._session.start_time
+        payload = await clock_page.call("Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=start)
+        self._base = round(float(payload["virtualTimeTicksBase"]) * 1000)
+        self._clock_page = clock_page
+
+    @property
+    def clock_page(self) -> Page:
+        """To whom time is told. Raises BrowserEnded before there is one."""
+        if self._clock_page is None:
+            raise BrowserEnded("time has not begun")
+        return self._clock_page
+
+    def document(self, response: Response) -> Response:
+        """As it is: the browser knows when it begins."""
+        return response
+
+    def on_input(self) -> None:
+        """A page was acted on. What it asks for in answer would keep time from passing until it has drawn a frame."""
+        self._input_since_frame = True
+
+    def on_budget_expired(self) -> None:
+        """The time that was given is used up."""
+        self._budget_expired.set()
+
+    def hold(self) -> None:
+        """An answer is given later; the browser would keep time from passing until then."""
+        self._response_delayed = True
+        self._budget_expired.set()
+
+    def on_page_failed(self, failed: BrowserFailed) -> None:
+        """A page ended while it was waited for."""
+        self._page_failure = failed
+        self._budget_expired.set()
+
+    def on_frame_drawn(self, page: Page) -> None:
+        """A page has drawn a frame. Its time till the next one passes while the browser is still busy with this one:
+        the page has done with it."""
+        session = self._session
+        alone = page is session.active and len(session.pages) == len(page.contexts) == 1
+        hold = (
+            page.busy
+            or page.state.requires_display
+            or page.state.workers
+            or session.interceptor.pending
+            or session.popup_blocked
+        )
+        if self._ahead and alone and page.drawn and not hold:
+            self._ahead = False
+            self._granted_until = next_frame_time(self._frame_due_ms)
+            self._start_budget("pauseIfNetworkFetchesPending", self._granted_until - self._frame_due_ms)
+
+    async def frame(self, *, seen: bool = True, ahead: bool = False) -> FrameResult:
+        """See `PageClock.frame`; `ahead` where another one follows. Raises PageHung, BrowserEnded."""
+        page, due, self._granted_until = self._session.check(), self._granted_until, 0
+        if not due:
+            due = await self._begin_time()
+        await self._wait_until_due(due)
+        other_documents = self._query_other_documents()
+        self._frame_due_ms, self._ahead = due, ahead and not seen
+        payload = await self._draw(page, due, seen=seen or bool(other_documents))
+        self._ahead = False
+        # Loading moves the browser's time by itself.
+        clock_known = (page.drawn and not page.busy) or self._granted_until
+        self.now = max(
+            due, page.state.now if clock_known else await self._read_clock(self.clock_page.ask("Date.now()"))
+        )
+        workers, next_timer_ms = (page.state.workers, page.state.next_timer_ms) if page.drawn else (0, NEVER)
+        for other, answer in other_documents:
+            if state := DocumentState.read(await self._session.await_script_result(other, answer)):
+                workers, next_timer_ms = workers + state.workers, min(next_timer_ms, state.next_timer_ms)
+        self._workers = workers > 0
+        return FrameResult(bool(payload.get("hasDamage")), next_timer_ms)
+
+    async def _begin_time(self) -> int:
+        """Have time pass until the next frame is due; gives when that is. Raises PageHung, BrowserEnded."""
+        interceptor = self._session.interceptor
+        if self._input_since_frame and not self._session.active.navigating:
+            await self._draw(self._session.active, self.now, seen=False)
+        interceptor.release(self.now)
+        await self._session.wait_for_navigations()
+        due = next_frame_time(self.now)
+        if interceptor.delayed:
+            await interceptor.wait_for_deliveries()
+        if self._workers:
+            self._advance_workers()
+        self._start_budget(
+            "advance" if interceptor.delayed or self._session.popup_blocked else "pauseIfNetworkFetchesPending",
+            due - self.now,
+        )
+        return due
+
+    async def advance(self, frames: int) -> None:
+        """See `PageClock.advance`. Pages draw every frame, the last one is seen."""
+        for left in reversed(range(frames)):
+            await self.frame(seen=left == 0, ahead=left > 0)
+
+    async def refresh(self, *, seen: bool = True) -> None:
+        """See `PageClock.refresh`."""
+        await self._draw(self._session.active, self.now, seen=seen)
+
+    async def picture(self, kind: str, quality: int, *, passive: bool = False) -> bytes:
+        """See `PageClock.picture`. Raises BrowserFailed."""
+        screenshot_before = self._screenshot_since_frame
+        screenshot: CdpPayload = {"format": kind, "optimizeForSpeed": True}
+        if kind != "png":
+            screenshot["quality"] = quality
+        payload = await self._draw(self._session.active, self.now, screenshot=screenshot)
+        if "screenshotData" not in payload:
+            raise BrowserFailed("the browser gives no picture")
+        if passive and not screenshot_before:
+            await self.refresh()
+        return base64.b64decode(payload["screenshotData"])
+
+    def _start_budget(self, policy: str, ms: float) -> None:
+        """Give time after some was used up."""
+        self._budget_expired.clear()
+        self._page_failure = None
+        self._response_delayed = False
+        self._extend_budget(policy, ms)
+
+    def _extend_budget(self, policy: str, ms: float) -> None:
+        """Let time pass in pages, until it is used up."""
+
+        def payload(answer: "asyncio.Future[CdpPayload]") -> None:
+            if not answer.cancelled() and isinstance(failed := answer.exception(), BrowserFailed):
+                self.on_page_failed(failed)
+
+        self.clock_page.send("Emulation.setVirtualTimePolicy", policy=policy, budget=ms).add_done_callback(payload)
+
+    async def _wait_until_due(self, due: int) -> None:
+        """Wait until the time that was given has passed. Raises PageHung."""
+        if self._budget_expired.is_set() and not self._response_delayed and self._page_failure is None:
+            return
+        try:
+            async with asyncio.timeout(self.frame_timeout):
+                await self._wait_budget_expired()
+                while self._response_delayed:
+                    # Time waits for an answer that waits for its time.
+                    self._response_delayed = False
+                    self._budget_expired.clear()
+                    await self._session.interceptor.wait_for_deliveries()
+                    left = due - await self._read_clock(self.clock_page.ask("Date.now()"))
+                    if left <= 0:
+                        break
+                    self._extend_budget("advance", left)
+                    await self._wait_budget_expired()
+        except TimeoutError:
+            raise PageHung(f"the page does not come to its next frame within {self.frame_timeout:.0f} s") from None
+        if self._page_failure is not None:
+            raise self._page_failure
+
+    async def _wait_budget_expired(self) -> None:
+        """Wait until what was given has passed. What a page asked for in an input, while time stood, keeps it from
+        passing until a frame is drawn, however long ago it was answered."""
+        while not self._budget_expired.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(STALLED_SECONDS):
+                    await self._budget_expired.wait()
+                    return
+            interceptor = self._session.interceptor
+            if interceptor.count > self._requests_at_frame and not interceptor.pending:
+                await self._draw(self._session.active, self.now)
+
+    async def _read_clock(self, answer: "asyncio.Future[CdpPayload]") -> int:
+        """What time it is by an answer of the keeper. Raises BrowserFailed."""
+        reply = evaluation_value(await within_timeout(answer, "the time", CALL_SECONDS))
+        return round(float(reply) - self._session.start_time * 1000)
+
+    async def _draw(self, page: Page, at: float, *, seen: bool = True, **more: Any) -> CdpPayload:
+        """Have a frame drawn, and again until the page's document has really drawn one: as it begins, and where it had
+        nothing to draw before, the browser does not know yet that there is something. Raises PageHung, BrowserEnded."""
+        self._session.check()
+        for _ in range(MAX_TRIES):
+            seen = seen or page.state.requires_display or page.state.workers > 0
+            payload = await self._draw_uninterrupted(page, at, more if seen else {**more, "noDisplayUpdates": True})
+            drawn = page.drawn or await self._is_silent(page)
+            if (
+                drawn
+                and (seen or not page.state.requires_display)
+                and ("screenshot" not in more or "screenshotData" in payload)
+            ):
+                break
+        return payload
+
+    async def _is_silent(self, page: Page) -> bool:
+        """Whether a page that tells of no frame says none when asked either: it goes, or has no prelude."""
+        if page.navigating:
+            return True
+        state = DocumentState.read(await self._session.await_script_result(page, page.ask(STATE_SCRIPT)))
+        if state is not None:
+            page.on_frame_drawn(state)
+        return state is None or page.drawn
+
+    async def _draw_uninterrupted(self, page: Page, at: float, more: CdpPayload) -> CdpPayload:
+        """Have one frame drawn, to its end even where nobody waits for it any more: where two are on their way in one
+        browser, the process that draws ends, and with it what all its sessions have on their canvases."""
+        drawing = asyncio.ensure_future(self._frame_of(page, at, more))
+        drawing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(drawing)
+
+    async def _frame_of(self, page: Page, at: float, more: CdpPayload) -> CdpPayload:
+        async with self._session.engine.drawing:
+            page.drawn = False
+            self._last_frame_us = max(round(at * 1000), self._last_frame_us + MIN_FRAME_GAP)
+            self._requests_at_frame = self._session.interceptor.count
+            self._input_since_frame = False
+            if "noDisplayUpdates" not in more:
+                self._screenshot_since_frame = "screenshot" in more
+            # The browser cuts what is below a microsecond, so what floats lose must not count.
+            ticks = (self._base + self._last_frame_us + 0.25) / 1000
+            answer = page.send("HeadlessExperimental.beginFrame", frameTimeTicks=ticks, interval=FRAME_MS, **more)
+            try:
+                return await within_timeout(answer, "a frame", self.frame_timeout)
+            except BrowserEnded:
+                raise
+            except BrowserFailed as failed:
+                if "no answer" in str(failed):
+                    await self._session.close()  # before anybody else draws
+                    raise PageHung(str(failed)) from failed
+                return {}  # the page has just closed
+
+    def _query_other_documents(self) -> "list[tuple[Page, asyncio.Future[CdpPayload]]]":
+        """What the documents beside the active page's own are asked after time has passed."""
+        active = self._session.active
+        return [
+            (page, page.ask(STATE_AFTER_TIME_SCRIPT, context))
+            for page in self._session.pages
+            for context, frame in page.contexts.items()
+            if not page.navigating and (page is not active or frame != page.id)
+        ]
+
+    def _advance_workers(self) -> None:
+        """Have workers moved to the present, as the first thing when time is given: before it passes, they and their
+        pages have said to each other what they have to say."""
+        for page in self._session.pages:
+            for context in () if page.navigating else page.contexts:
+                page.ask(f"void globalThis.__pilothouse?.spin({self.now})", context)

@@ -1,0 +1,159 @@
+"""The requests of a session's pages, and when each is answered."""
+
+import asyncio
+import base64
+import heapq
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.page import Page
+from vm_bridge.browser.pipe import CdpPayload
+from vm_bridge.browser.site import Request, Response, Site
+
+if TYPE_CHECKING:
+    from vm_bridge.browser.session import Session
+
+ANSWER_SECONDS = 30.0
+DELIVERY_SECONDS = 2.0
+MAX_PENDING = 200
+"""Requests of one session that may wait at once; more fail."""
+MAX_BODY = 32 * 1024 * 1024
+STATIC_IMPORT = b"import"
+
+
+class RequestInterceptor:
+    """`prelude` is what scripts of workers begin with: what documents get by the browser, they get from here."""
+
+    def __init__(self, session: "Session", site: Site, prelude: Callable[[], str]) -> None:
+        self._session, self._site, self._prelude = session, site, prelude
+        self.count = 0
+        """Requests so far."""
+        self._unanswered = 0
+        """Requests the site has not answered yet."""
+        self._delayed: list[tuple[float, int, Page, CdpPayload, Response]] = []
+        """Answers whose game time has not come, soonest first."""
+        self._numbers = itertools.count()
+        self._delivering: set[str] = set()
+        """Answers given that the page has not got whole."""
+        self._delivered = asyncio.Event()
+
+    @property
+    def delayed(self) -> bool:
+        """Whether answers wait for their game time."""
+        return bool(self._delayed)
+
+    @property
+    def pending(self) -> bool:
+        """Whether anything is on its way to a page."""
+        return bool(self._unanswered or self._delayed)
+
+    def delays_document(self, page: Page) -> bool:
+        """Whether a page's next document is delayed."""
+        return any(each[2] is page and each[3].get("frameId") == page.id for each in self._delayed)
+
+    def release(self, now: float) -> None:
+        """Give the answers whose time has come."""
+        while self._delayed and self._delayed[0][0] <= now:
+            _, _, page, payload, response = heapq.heappop(self._delayed)
+            self._fulfill(page, payload, response)
+
+    async def wait_for_deliveries(self) -> None:
+        """Returns when pages have got what they were given, or after a bound."""
+        try:
+            async with asyncio.timeout(DELIVERY_SECONDS):
+                while self._delivering or self._unanswered:
+                    self._delivered.clear()
+                    await self._delivered.wait()
+        except TimeoutError:
+            self._delivering.clear()
+
+    def on_loading_finished(self, request: str) -> None:
+        """A page has got an answer whole, or given it up."""
+        self._delivering.discard(request)
+        self._delivered.set()
+
+    def forget(self, page: Page) -> None:
+        """A page has gone, with all it asked."""
+        self._delayed = [each for each in self._delayed if each[2] is not page]
+        heapq.heapify(self._delayed)
+        self._delivering.clear()
+        self._delivered.set()
+
+    async def answer(self, page: Page, payload: CdpPayload) -> None:
+        """Have one request answered."""
+        self.count += 1
+        self._unanswered += 1
+        try:
+            response = await self._response(page, _request(payload))
+            if response.delay_ms > 0:
+                due = self._session.now_ms + response.delay_ms
+                heapq.heappush(self._delayed, (due, next(self._numbers), page, payload, response))
+                self._session.time.hold()
+                self._session.page_changed.set()
+            else:
+                self._fulfill(page, payload, response)
+        except BrowserFailed:
+            return  # the page has gone
+        finally:
+            self._unanswered -= 1
+            self._delivered.set()
+
+    async def _response(self, page: Page, request: Request) -> Response:
+        if self._unanswered + len(self._delayed) > MAX_PENDING:
+            self._session.report_event("request_refused", f"{request.url}: too many requests wait", page)
+            return Response(failure="InsufficientResources")
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                response = await self._site.answer(request)
+        except Exception as error:  # noqa: BLE001 - a site's mistake is a failed request, not the session's end
+            self._session.report_event("request_failed", f"{request.url}: {type(error).__name__}: {error}", page)
+            return Response(failure="Failed")
+        if response.failure or response.status >= 400:
+            word = response.failure or str(response.status)
+            self._session.report_event("request_failed", f"{request.url}: {word}", page, word=word)
+        if len(response.body) > MAX_BODY:
+            return Response(failure="InsufficientResources")
+        if request.kind == "Other" and _is_script(response):
+            return self._with_prelude(response)
+        return response
+
+    def _with_prelude(self, response: Response) -> Response:
+        """The script of a worker with the prelude before it, also before what it imports."""
+        prelude = self._prelude().encode()
+        if STATIC_IMPORT in response.body and any(
+            line.lstrip().startswith(STATIC_IMPORT) and not line.lstrip().startswith((b"importScripts", b"import("))
+            for line in response.body.splitlines()
+        ):
+            packed = base64.b64encode(prelude).decode()
+            prelude = f'import "data:text/javascript;base64,{packed}";'.encode()
+        headers = {name: text for name, text in response.headers.items() if name.lower() != "content-length"}
+        return Response(response.status, prelude + response.body, headers, response.delay_ms)
+
+    def _fulfill(self, page: Page, payload: CdpPayload, response: Response) -> None:
+        if response.failure:
+            page.send("Fetch.failRequest", requestId=payload["requestId"], errorReason=response.failure)
+            return
+        if payload.get("resourceType") == "Document":
+            response = self._session.time.document(response)
+        elif "networkId" in payload:
+            self._delivering.add(payload["networkId"])
+        page.send(
+            "Fetch.fulfillRequest",
+            requestId=payload["requestId"],
+            responseCode=response.status,
+            responseHeaders=[{"name": name, "value": text} for name, text in response.headers.items()],
+            body=base64.b64encode(response.body).decode(),
+        )
+
+
+def _is_script(response: Response) -> bool:
+    return any(name.lower() == "content-type" and "javascript" in text for name, text in response.headers.items())
+
+
+def _request(payload: CdpPayload) -> Request:
+    request = payload["request"]
+    parts = request.get("postDataEntries") or ()
+    body = b"".join(base64.b64decode(part.get("bytes", "")) for part in parts)
+    return Request(request["method"], request["url"], request["headers"], body, payload.get("resourceType", "Other"))

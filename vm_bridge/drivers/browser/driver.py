@@ -1,0 +1,390 @@
+"""A browser whose pages' time is ours: acts, looks, and the way back to every state by doing the same again."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from vm_bridge.browser import BrowserFailed, Clock, PageHung, ScriptFailed, Session
+from vm_bridge.browser.action_executor import ACTION_KINDS as HANDS
+from vm_bridge.drivers.browser.episode import SUITE_ERRORS, SessionFactory, failure_code
+from vm_bridge.drivers.browser.episode_config import parse_episode_config
+from vm_bridge.drivers.browser.episode_manager import EpisodeManager
+from vm_bridge.drivers.browser.page_state import PageContext, build_page_state
+from vm_bridge.drivers.browser.replay_log import ReplayLog, ReplayStep
+from vm_bridge.drivers.browser.screenshot_cache import ScreenshotCache
+from vm_bridge.drivers.command_log import CommandLog
+from vm_bridge.drivers.file_staging import EpisodeFileStaging
+from vm_bridge.errors import (
+    CannotRestore,
+    InvalidAction,
+    MachineGone,
+    StaleLease,
+    UnsupportedAction,
+    VerifierFailed,
+)
+from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot
+from vm_bridge.suites.web_suite import WebSuite
+from vocabulary.actions import Action, off_screen
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
+from vocabulary.tasks import Task
+
+ACTION_KINDS = (*HANDS, "upload_file")
+STREAMS = ("webrtc", "stills")
+TIME_LIMIT_ERROR = ActionError(code="time_over", message="the task's time is over; nothing was done")
+UNKNOWN_OUTCOME = "what came of this act is not known: {}; the episode is as it was before it"
+T = TypeVar("T")
+
+
+class BrowserDriver:
+    """One machine, shared by the views of all its leases. Its session is begun when it is first needed, given up when
+    nobody needs it for long, and made again from its log."""
+
+    def __init__(self, stage: SessionFactory, suites: Mapping[str, WebSuite], folder: Path | None = None) -> None:
+        """In `folder`, if there is one, lies what a later process needs to go on."""
+        self._suites = suites
+        self._log = ReplayLog(None if folder is None else folder / "log.jsonl")
+        begun = self._log.beginning
+        staged = EpisodeFileStaging(None if folder is None else folder / "staged")
+        self._episode_manager = EpisodeManager(
+            stage, self._log, parse_episode_config(suites, None if begun is None else begun.task), staged
+        )
+        self.frames = self._episode_manager.frames
+        self.used_at = time.monotonic()
+        """When it was last needed (monotonic seconds)."""
+        self._command_log = CommandLog(None if folder is None else folder / "acts.jsonl")
+        self._seen: tuple[int, Observation] | None = None
+        """What was shown last, and after which change of the keeper's."""
+        self._pictures = ScreenshotCache()
+        self._destroyed = ""
+        self._lock = self._episode_manager.one_at_a_time
+        self._skip_settle = asyncio.Event()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do; its size is that of the present task."""
+        width, height = self._episode_manager.plan.screen
+        return Capabilities(kinds=ACTION_KINDS, width=width, height=height, streams=STREAMS, snapshots=True)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is done just now."""
+        return self._lock.locked()
+
+    @property
+    def idle(self) -> bool:
+        """Whether its session could be given up without anybody noticing."""
+        manager = self._episode_manager
+        return manager.open and not (self.busy or manager.rate or self.frames.watchers or manager.not_replayable_reason)
+
+    # --- leases
+
+    def admit(self, fence: int) -> None:
+        """Raises StaleLease, MachineGone."""
+        if self._destroyed:
+            raise MachineGone(self._destroyed)
+        if fence < self._log.fence:
+            raise StaleLease(f"fencing token {fence} is behind {self._log.fence}")
+        self._log.admit(fence)
+        self.used_at = time.monotonic()
+
+    async def reset(self) -> None:
+        """See `Sandbox.reset`."""
+        if self._destroyed:
+            raise MachineGone(self._destroyed)
+        self._log.end_lease()
+        self._skip_settle.set()
+        async with self._lock:
+            await self._episode_manager.forget(parse_episode_config(self._suites, None))
+            self._pictures.forget()
+
+    async def destroy(self, why: str) -> None:
+        """It is gone for good. Idempotent."""
+        self._destroyed = self._destroyed or why
+        self._skip_settle.set()
+        await self._episode_manager.close(self._destroyed)
+
+    # --- what a lease asks for
+
+    async def prepare(self, fence: int, task: Task) -> Observation:
+        """See `Machine.prepare`."""
+        self.admit(fence)
+        plan = parse_episode_config(self._suites, task)  # what cannot be is refused before anything is thrown away
+        async with self._lock:
+            self.admit(fence)
+            self._skip_settle.clear()
+            await self._episode_manager.start(plan)
+            episode = await self._episode_manager.current_episode()
+            start = ReplayStep(settle=True, until_ms=episode.session.now_ms)
+            return (await self._ask_with_retry(partial(self._observe, "rested", 0.0, step=start))).unopened()
+
+    async def observe(self, fence: int, *, settle: bool) -> Observation:
+        """See `Machine.observe`."""
+        async with self._lock:
+            self.admit(fence)
+            self._skip_settle.clear()
+            return await self._ask_with_retry(partial(self._observed, time.monotonic(), settle=settle))
+
+    async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
+        """See `Machine.perform`."""
+        if fence < self._log.fence:
+            raise StaleLease(f"fencing token {fence} is behind {self._log.fence}")
+        if action.kind not in ACTION_KINDS:
+            raise UnsupportedAction(f"a browser cannot {action.kind}")
+        if any(not _is_valid_text(value) for _, value in action if isinstance(value, str)):
+            raise InvalidAction("text holds a null character or half a surrogate pair")
+        act = partial(self._act, fence, action, settle=settle)
+        return await self._command_log.once(command_id, action, settle=settle, act=act)
+
+    async def skip_settle(self, fence: int) -> None:
+        """See `Machine.hurry`."""
+        self.admit(fence)
+        self._skip_settle.set()
+
+    async def snapshot(self, fence: int) -> Snapshot:
+        """See `Machine.snapshot`."""
+        async with self._lock:
+            self.admit(fence)
+            await self._episode_manager.current_episode()
+            if why := self._episode_manager.not_replayable_reason:
+                raise CannotRestore(why)
+            return self._log.snapshot()
+
+    async def restore(self, fence: int, snapshot: Snapshot) -> Observation:
+        """See `Machine.restore`. The page as it is stays until the other stands beside it."""
+        async with self._lock:
+            self.admit(fence)
+            began, replay_path = time.monotonic(), self._log.path_to(snapshot)
+            if why := self._episode_manager.not_replayable_reason:
+                raise CannotRestore(why)
+            made = await self._episode_manager.replay(replay_path)
+            await self._episode_manager.replace(made, len(replay_path))
+            return await self._ask_with_retry(partial(self._observe, "rested", _elapsed_ms(began)))
+
+    async def evaluate(self, fence: int, answer: str) -> Verdict:
+        """See `Machine.evaluate`. Raises VerifierFailed."""
+        async with self._lock:
+            self.admit(fence)
+            plan = self._episode_manager.plan
+            if plan.task is None or plan.suite is None:
+                return Verdict(success=None, score=0.0, reason="nothing can judge this task")
+            judge = partial(plan.suite.judge, plan.task, answer=answer)
+            try:
+                return await self._ask_with_retry(lambda: self._query(judge))
+            except (BrowserFailed, *SUITE_ERRORS) as failure:
+                raise VerifierFailed(f"the verifier failed: {failure}") from failure
+
+    async def suggest_expert_action(self, fence: int) -> ExpertSuggestion | None:
+        """See `Machine.advise`. An expert that fails knows no way on."""
+        async with self._lock:
+            self.admit(fence)
+            plan = self._episode_manager.plan
+            if plan.task is None or plan.suite is None:
+                return None
+            expert = partial(plan.suite.suggest_expert_action, plan.task)
+            try:
+                return await self._ask_with_retry(lambda: self._query(expert))
+            except (BrowserFailed, *SUITE_ERRORS):
+                return None
+
+    async def read(self, fence: int, question: Callable[[Session], Awaitable[T]]) -> T:
+        """What a question gives that changes nothing. Raises ScriptFailed, MachineGone."""
+        async with self._lock:
+            self.admit(fence)
+            return await self._ask_with_retry(lambda: self._query(question))
+
+    async def set_time_scale(self, fence: int, rate: float) -> None:
+        """See `Machine.pace`."""
+        async with self._lock:
+            self.admit(fence)
+            await self._episode_manager.current_episode()
+            self._episode_manager.run_clock(rate)
+
+    async def stage_upload(self, fence: int, data: bytes, media_type: str) -> BlobRef:
+        """See `Machine.stage`."""
+        async with self._lock:
+            self.admit(fence)
+            return self._episode_manager.staged.keep(data, media_type)
+
+    async def borrow_session(self, fence: int) -> Session:
+        """The session, for somebody whose inputs nobody logs: its states cannot be made again from then on."""
+        async with self._lock:
+            self.admit(fence)
+            episode = await self._episode_manager.current_episode()
+            self._log.mark_not_replayable("somebody else acted on the page")
+            self._episode_manager.changes += 1
+            return episode.session
+
+    def read_blob(self, ref: BlobRef) -> bytes:
+        """Raises UnknownBlob."""
+        return self._pictures.read(ref)
+
+    # --- looking after it
+
+    async def release_idle_session(self) -> None:
+        """Let the session go while nobody needs it; it is made again from its log."""
+        async with self._lock:
+            if not self._episode_manager.not_replayable_reason and not self._episode_manager.rate:
+                await self._episode_manager.release_session()
+
+    async def is_responsive(self) -> bool:
+        """Whether its page answers, where it has one; what does not is made again once."""
+        if self._destroyed:
+            return False
+        if self.busy or not self._episode_manager.open:
+            return True  # what is done now has a bound of its own
+        async with self._lock:
+            try:
+                await self._ask_with_retry(lambda: self._query(_is_responsive))
+            except (BrowserFailed, MachineGone):
+                return False
+            return True
+
+    # --- acts
+
+    async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
+        async with self._lock:
+            self.admit(fence)
+            self._skip_settle.clear()
+            started, began = datetime.now(UTC), time.monotonic()
+            before = self._last_observation()
+            if before is None:
+                before = await self._ask_with_retry(partial(self._observe, "skipped", 0.0))
+            point = off_screen(action, before.width, before.height)
+            if point is not None:
+                raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+            if before.page is None or not before.page.truncated:
+                after, error = await self._perform_action(action, began, settle=settle)
+            else:
+                after, error = _settle_result(before, "skipped", 0.0), TIME_LIMIT_ERROR
+            return Transition(
+                before=_settle_result(before, "skipped", 0.0),
+                after=after,
+                error=error,
+                started_at=started,
+                ended_at=datetime.now(UTC),
+            )
+
+    async def _perform_action(
+        self, action: Action, began: float, *, settle: bool, again: bool = True
+    ) -> tuple[Observation, ActionError | None]:
+        """What is shown after the act, and why it failed if it did. Where its page or browser is lost meanwhile, the
+        episode is put back to before the act. An act that neither hung its page nor crashed it is then done once more:
+        its browser may have ended because of somebody else, or lost the first frame of a window that opened."""
+        episode, live = await self._episode_manager.current_episode(), self._episode_manager.rate > 0
+        pages = len(episode.session.pages)
+        try:
+            self._episode_manager.changes += 1
+            done = await episode.do(action, settle=settle, live=live, skip_settle=self._skip_settle)
+            failed, now = done.failed, episode.session.now_ms
+            step = ReplayStep(action=action, settle=settle, live=live, failed=failed and failed.code, until_ms=now)
+            return await self._observe(done.rest, _elapsed_ms(began), step=step), failed
+        except BrowserFailed as failure:
+            opened = len(episode.session.pages) > pages
+            own = (isinstance(failure, PageHung) and not opened) or self._episode_manager.crashed
+            await self._episode_manager.recover(failure)
+            if again and not own:
+                return await self._perform_action(action, began, settle=settle, again=False)
+            error = ActionError(code=failure_code(failure), message=UNKNOWN_OUTCOME.format(failure))
+            return await self._ask_with_retry(partial(self._observe, "rested", _elapsed_ms(began))), error
+
+    async def _ask_with_retry(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """What a question gives that changes nothing; asked again where the page was lost and made again.
+
+        Raises ScriptFailed, MachineGone.
+        """
+        try:
+            return await ask()
+        except BrowserFailed as failure:
+            if isinstance(failure, ScriptFailed) and not self._episode_manager.crashed:
+                raise
+            await self._episode_manager.recover(failure)
+            return await self._retry_once(ask)
+
+    async def _retry_once(self, ask: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await ask()
+        except ScriptFailed:
+            raise
+        except BrowserFailed as failure:
+            raise MachineGone(f"the page fails again and again: {failure}") from failure
+
+    async def _query(self, question: Callable[[Session], Awaitable[T]]) -> T:
+        return await question((await self._episode_manager.current_episode()).session)
+
+    # --- looking
+
+    async def _observed(self, began: float, *, settle: bool) -> Observation:
+        episode = await self._episode_manager.current_episode()
+        if not settle or self._episode_manager.rate:
+            rest: Rest = "rested" if settle else "skipped"
+            seen = self._last_observation()
+            return _settle_result(seen, rest, 0.0) if seen else await self._observe(rest, _elapsed_ms(began))
+        at = episode.session.now_ms
+        rest = await episode.rest(self._skip_settle)
+        if episode.session.now_ms == at and (seen := self._last_observation()):
+            return _settle_result(seen, rest, 0.0)
+        step = ReplayStep(settle=True, until_ms=episode.session.now_ms)
+        return await self._observe(rest, _elapsed_ms(began), step=step)
+
+    def _last_observation(self) -> Observation | None:
+        """What was seen last, where nothing can have changed since and there is no news."""
+        if self._seen is None or self._seen[0] != self._episode_manager.changes or self._episode_manager.news:
+            return None
+        return self._seen[1]
+
+    async def _observe(self, rest: Rest, settle_ms: float, *, step: ReplayStep | None = None) -> Observation:
+        """See what is shown, and note what led to it. Raises BrowserFailed, and then nothing is noted."""
+        manager = self._episode_manager
+        episode = await manager.current_episode()
+        picture = await episode.screenshot()
+        context = PageContext(
+            progress=await episode.progress(),
+            limit_ms=episode.scene.limit_ms,
+            pace=manager.rate,
+            news=tuple(manager.news),
+            files=tuple(episode.files.values()),
+        )
+        page, url = build_page_state(episode.session, context)
+        manager.news.clear()
+        ref = self._pictures.keep(picture, f"image/{manager.plan.form}")
+        if step is not None:
+            self._log.note(step.model_copy(update={"picture": None if manager.rate else ref.sha256}))
+        width, height = episode.scene.size
+        seen = Observation(
+            screenshot=ref,
+            width=width,
+            height=height,
+            captured_at=datetime.now(UTC),
+            settled=rest == "rested",
+            rest=rest,
+            settle_ms=settle_ms,
+            url=url,
+            page=page,
+        )
+        if episode.session.clock is Clock.EXACT:
+            quiet = seen.model_copy(update={"page": page.model_copy(update={"events": ()})})
+            self._seen = (manager.changes, quiet)
+        return seen
+
+
+async def _is_responsive(session: Session) -> None:
+    """Raises BrowserFailed."""
+    await session.evaluate("0", world="own")
+
+
+def _is_valid_text(value: str) -> bool:
+    """Whether it is whole characters, none of them null."""
+    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _settle_result(seen: Observation, rest: Rest, settle_ms: float) -> Observation:
+    return seen.model_copy(update={"rest": rest, "settled": rest == "rested", "settle_ms": settle_ms})
+
+
+def _elapsed_ms(began: float) -> float:
+    return (time.monotonic() - began) * 1000

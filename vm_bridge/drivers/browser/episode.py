@@ -1,0 +1,227 @@
+"""One episode in a browser: a session, what was done in it, and how the same is done again."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from vm_bridge.browser import BrowserFailed, Clock, FilePayload, ScriptFailed, Session
+from vm_bridge.browser.action_executor import ActionFailed, PageActionExecutor
+from vm_bridge.browser.files import media_type_of
+from vm_bridge.drivers.browser.blank_page import blank_scene
+from vm_bridge.drivers.browser.replay_log import ReplayStep
+from vm_bridge.drivers.file_staging import EpisodeFileStaging
+from vm_bridge.drivers.task_parameters import ImageFormat
+from vm_bridge.errors import CannotRestore, VerifierFailed
+from vm_bridge.suites.web_suite import Scene, TaskProgress, WebSuite
+from vocabulary.actions import Action, ChooseFiles, UploadFile, Wait
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import ActionError, Rest
+from vocabulary.tasks import Task
+
+SETTLE_MS = 3_000.0
+"""Longest settle, in the page's time."""
+SLICE_MS = 250.0
+"""How much of a settle or a wait is given at once; between two of them it can be cut short."""
+LIVE_SETTLE_MS = 50.0
+"""How much passes with an act after which nothing is waited for: enough to see it."""
+JPEG_QUALITY = 90
+SUITE_ERRORS = (ScriptFailed, LookupError, TypeError, ValueError)
+"""How a suite fails whose page, or whose script, does not say what it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeConfig:
+    """What an episode begins from; without a task, a sheet to write on."""
+
+    task: Task | None
+    suite: WebSuite | None
+    screen: tuple[int, int]
+    """Width and height in pixels."""
+    clock: Clock
+    form: ImageFormat
+    pace: float
+    """How fast the pages' time goes between two acts, at first."""
+
+    def scene(self) -> Scene:
+        """Where it is played. Raises UnknownTask, InvalidAction."""
+        if self.task is None or self.suite is None:
+            return blank_scene(self.screen)
+        return self.suite.scene(self.task)
+
+    @property
+    def seed(self) -> int:
+        """Of everything that is random in its pages."""
+        return 0 if self.task is None else self.task.seed
+
+
+@dataclass(frozen=True, slots=True)
+class ActionOutcome:
+    """How the page came to rest after an act, and why the act failed if it did."""
+
+    rest: Rest
+    failed: ActionError | None
+
+
+class SessionFactory(Protocol):
+    """Where sessions come from."""
+
+    async def open(self, scene: Scene, *, seed: int, clock: Clock, network: tuple[str, ...]) -> Session:
+        """A session with an empty page that may reach these hosts. Raises BrowserFailed."""
+        ...
+
+
+class Episode:
+    """Not for two callers at once. Its calls raise BrowserFailed when the session is lost."""
+
+    def __init__(self, plan: EpisodeConfig, scene: Scene, session: Session, staged: EpisodeFileStaging) -> None:
+        self.plan, self.scene, self.session = plan, scene, session
+        self.files = {file.name: file for file in scene.files}
+        """What its pages may be given where they ask for files, by name."""
+        self._staged = staged
+        self._action_executor = PageActionExecutor(session, self.files)
+
+    @classmethod
+    async def begin(cls, stage: SessionFactory, plan: EpisodeConfig, staged: EpisodeFileStaging) -> "Episode":
+        """The start state, at rest. Raises BrowserFailed; ScriptFailed where the page cannot be set up."""
+        scene = plan.scene()
+        network = () if plan.task is None else plan.task.network
+        session = await stage.open(scene, seed=plan.seed, clock=plan.clock, network=network)
+        try:
+            await session.goto(scene.url)
+            if plan.task is not None and plan.suite is not None:
+                await plan.suite.set_up(plan.task, session)
+            if not scene.step_ms:
+                await session.settle(SETTLE_MS)
+        except BaseException:
+            await session.close()
+            raise
+        return cls(plan, scene, session, staged)
+
+    @classmethod
+    async def replay(
+        cls, stage: SessionFactory, plan: EpisodeConfig, staged: EpisodeFileStaging, steps: Sequence[ReplayStep]
+    ) -> "Episode":
+        """The same deeds done again, unseen; the last picture is taken. Raises CannotRestore where it, or the time on
+        the way, comes out differently."""
+        proof = max((number for number, step in enumerate(steps) if step.picture is not None), default=-1)
+        episode = await cls.begin(stage, plan, staged)
+        try:
+            for number, step in enumerate(steps):
+                await episode._replay_step(number, step)
+                await episode._compare(step, taken=number == proof)
+        except BaseException:
+            await episode.session.close()
+            raise
+        return episode
+
+    async def do(self, action: Action, *, settle: bool, live: bool, skip_settle: asyncio.Event) -> ActionOutcome:
+        """Do it, and let the page's time pass that belongs to it."""
+        began, failed = self.session.now_ms, None
+        try:
+            if isinstance(action, Wait):
+                await self._advance_time(action.seconds * 1000, skip_settle)
+            else:
+                await self._do(action, live=live)
+        except ActionFailed as failure:
+            failed = ActionError(code=failure.code, message=str(failure))
+        return ActionOutcome(await self._come_to_rest(began, settle=settle, live=live, skip_settle=skip_settle), failed)
+
+    async def rest(self, skip_settle: asyncio.Event) -> Rest:
+        """Let the page come to rest, where it does by itself."""
+        return await self._settled(skip_settle) if not self.scene.step_ms else "rested"
+
+    async def screenshot(self) -> bytes:
+        """The picture of this moment as a file."""
+        return await self.session.picture(self.plan.form, JPEG_QUALITY)
+
+    async def progress(self) -> TaskProgress:
+        """How the game stands; nothing is known of it where its page cannot say."""
+        if self.plan.task is None or self.plan.suite is None:
+            return TaskProgress()
+        try:
+            return await self.plan.suite.progress(self.plan.task, self.session)
+        except VerifierFailed as failure:
+            return TaskProgress(verifier_error=str(failure))
+        except SUITE_ERRORS:
+            return TaskProgress()
+
+    async def _do(self, action: Action, *, live: bool) -> None:
+        """Raises ActFailed."""
+        if not isinstance(action, UploadFile):
+            return await self._action_executor.do(action, live=live)
+        data = self._staged.find(action.blob)
+        if data is None:
+            raise ActionFailed("cannot_write", "the bytes of this file were not handed over")
+        try:
+            (name,) = ChooseFiles(files=(action.path,)).files
+        except ValidationError:
+            raise ActionFailed("cannot_write", f"{action.path} is no name of a file") from None
+        self.files[name] = FilePayload(name, media_type_of(name), data)
+
+    async def _come_to_rest(self, began: float, *, settle: bool, live: bool, skip_settle: asyncio.Event) -> Rest:
+        step_ms = self.scene.step_ms
+        if live:  # time goes by itself
+            await self.session.advance(SLICE_MS if settle and not step_ms else LIVE_SETTLE_MS)
+            return "rested" if settle else "skipped"
+        if not settle:
+            await self.session.advance(LIVE_SETTLE_MS)
+            return "skipped"
+        if not step_ms:
+            return await self._settled(skip_settle)
+        left = step_ms - (self.session.now_ms - began)
+        if left > 0:
+            await self.session.advance(left)
+        return "rested"
+
+    async def _settled(self, skip_settle: asyncio.Event) -> Rest:
+        ends = self.session.now_ms + SETTLE_MS
+        while not skip_settle.is_set():
+            if (await self.session.settle(SLICE_MS)).settled:
+                return "rested"
+            if self.session.now_ms >= ends:
+                return "timeout"
+        return "hurried"
+
+    async def _advance_time(self, ms: float, skip_settle: asyncio.Event) -> None:
+        ends = self.session.now_ms + ms
+        while (left := ends - self.session.now_ms) >= 1 and not skip_settle.is_set():
+            await self.session.advance(min(left, SLICE_MS))
+
+    async def _replay_step(self, number: int, step: ReplayStep) -> None:
+        """Raises CannotRestore."""
+        failed = None
+        if step.action is not None and not isinstance(step.action, Wait):
+            try:
+                await self._do(step.action, live=step.live)
+            except ActionFailed as failure:
+                failed = failure.code
+        if failed != step.failed:
+            raise CannotRestore(f"act {number} went otherwise this time")
+        await self._advance_to(step)
+
+    async def _compare(self, step: ReplayStep, *, taken: bool) -> None:
+        """Look as was looked before, where the picture is not `taken` without one. Raises CannotRestore."""
+        if step.picture is None:
+            return
+        if not taken:
+            return await self.session.draw_without_screenshot()
+        if BlobRef.of(await self.screenshot(), f"image/{self.plan.form}").sha256 != step.picture:
+            raise CannotRestore(f"what is shown came out differently after {self.session.now_ms:.0f} ms")
+
+    async def _advance_to(self, step: ReplayStep) -> None:
+        """Let time pass as it did."""
+        settles = step.settle and not step.live and not self.scene.step_ms and not isinstance(step.action, Wait)
+        if settles:
+            await self.session.advance_until(step.until_ms)
+        if self.session.now_ms < step.until_ms:
+            await self.session.advance(step.until_ms - self.session.now_ms)
+        if abs(self.session.now_ms - step.until_ms) >= 1:
+            raise CannotRestore(f"time went otherwise: {self.session.now_ms:.0f} ms, not {step.until_ms:.0f}")
+
+
+def failure_code(failure: BrowserFailed) -> str:
+    """What became of a page, as a stable code."""
+    return {"PageHung": "page_hung", "BrowserEnded": "browser_ended"}.get(type(failure).__name__, "page_lost")

@@ -1,0 +1,69 @@
+"""A browser seen through one lease."""
+
+from vm_bridge.drivers.browser.driver import BrowserDriver
+from vm_bridge.errors import UnsupportedAction
+from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot
+from vm_bridge.machine_io import Files, Terminals
+from vocabulary.actions import Action
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import Observation, Transition, Verdict
+from vocabulary.tasks import Task
+from vocabulary.tools import Tool
+
+
+class BrowserMachine:
+    """See `Machine`."""
+
+    def __init__(self, browser: BrowserDriver, fence: int) -> None:
+        self._browser, self._fence = browser, fence
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._browser.capabilities
+
+    async def prepare(self, task: Task) -> Observation:
+        return await self._browser.prepare(self._fence, task)
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return await self._browser.observe(self._fence, settle=settle)
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        return await self._browser.perform(self._fence, command_id, action, settle=settle)
+
+    async def snapshot(self) -> Snapshot:
+        return await self._browser.snapshot(self._fence)
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        return await self._browser.restore(self._fence, snapshot)
+
+    async def skip_settle(self) -> None:
+        await self._browser.skip_settle(self._fence)
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        return await self._browser.evaluate(self._fence, answer)
+
+    async def suggest_expert_action(self) -> ExpertSuggestion | None:
+        return await self._browser.suggest_expert_action(self._fence)
+
+    async def set_time_scale(self, rate: float) -> None:
+        await self._browser.set_time_scale(self._fence, rate)
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        return self._browser.read_blob(ref)
+
+    @property
+    def files(self) -> Files:
+        raise UnsupportedAction("a browser has no files")
+
+    @property
+    def terminals(self) -> Terminals:
+        raise UnsupportedAction("a browser has no interactive terminals")
+
+    async def tools(self) -> tuple[Tool, ...]:
+        return ()
+
+    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
+        return await self._browser.stage_upload(self._fence, data, media_type)
+
+    async def close(self) -> None:
+        """Nothing is held."""

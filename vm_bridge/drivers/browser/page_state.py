@@ -1,0 +1,92 @@
+"""What an observation says of a browser's pages."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from vm_bridge.browser import BrowserEvent, FilePayload, Session
+from vm_bridge.browser.files import FileChooserRequest
+from vm_bridge.suites.web_suite import TaskProgress
+from vocabulary.observations import BrowserPage, FileChooser, OfferedFile, PageEvent, PageEventKind, Tab
+
+MAX_EVENTS, MAX_TEXT = 40, 300
+MAX_EVENTS_PER_KIND = 4
+"""Events of one kind that are told one by one."""
+MAX_TABS = 32
+MAX_URL = 2_000
+EVENT_KINDS: dict[str, PageEventKind] = {
+    "page_error": "script_error",
+    "crashed": "crashed",
+    "dialog": "dialog",
+    "download": "download",
+    "popup": "popup",
+    "popup_refused": "popup_refused",
+    "closed": "closed",
+    "navigated": "navigated",
+    "request_failed": "load_failed",
+    "request_refused": "load_failed",
+    "file_chooser": "file_chooser",
+    "permission": "permission",
+    "print": "print",
+    "hung": "limit",
+    "dropped": "limit",
+}
+"""What people are told of; a page's own notes to its developers are not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """What the session itself does not know."""
+
+    progress: TaskProgress
+    limit_ms: float
+    pace: float
+    news: tuple[PageEvent, ...]
+    files: tuple[FilePayload, ...]
+
+
+def build_page_state(session: Session, told: PageContext) -> tuple[BrowserPage, str]:
+    """How the pages stand, and the address of the active one; events are given once."""
+    active = session.active
+    tabs = tuple(
+        Tab(id=page.id, title=page.title[:MAX_TEXT], url=page.url[:MAX_URL], active=page is active)
+        for page in session.pages[:MAX_TABS]
+    )
+    page = BrowserPage(
+        title=active.title[:MAX_TEXT],
+        clock=session.clock.value,
+        seed=session.seed,
+        time_ms=session.now_ms,
+        pace=told.pace,
+        score=told.progress.score,
+        level=told.progress.level,
+        done=told.progress.done,
+        truncated=not told.progress.done and session.now_ms >= told.limit_ms,
+        success=told.progress.success,
+        verifier_error=told.progress.verifier_error and told.progress.verifier_error[:MAX_TEXT],
+        tabs=tabs,
+        chooser=_chooser(active.chooser, told.files),
+        events=(*told.news, *_events(session.take_events()))[-MAX_EVENTS:],
+    )
+    return page, active.url[:MAX_URL]
+
+
+def _chooser(requested: FileChooserRequest | None, files: tuple[FilePayload, ...]) -> FileChooser | None:
+    if requested is None:
+        return None
+    offered = (OfferedFile(name=file.name, media_type=file.media_type, size=len(file.data)) for file in files)
+    return FileChooser(several=requested.several, files=tuple(offered))
+
+
+def _events(browser_events: tuple[BrowserEvent, ...]) -> list[PageEvent]:
+    """A few of each kind, and how many more there were."""
+    told: list[PageEvent] = []
+    more: Counter[PageEventKind] = Counter()
+    for one in browser_events:
+        kind = EVENT_KINDS.get(one.kind)
+        if kind is None:
+            continue
+        more[kind] += 1
+        if more[kind] <= MAX_EVENTS_PER_KIND:
+            told.append(PageEvent(kind=kind, text=one.text[:MAX_TEXT]))
+    left = {kind: count - MAX_EVENTS_PER_KIND for kind, count in more.items() if count > MAX_EVENTS_PER_KIND}
+    return [*told, *(PageEvent(kind=kind, text=f"{count} more") for kind, count in left.items())]

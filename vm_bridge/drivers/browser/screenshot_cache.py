@@ -1,0 +1,35 @@
+"""The pictures a browser showed last, kept for whoever asks for their bytes."""
+
+from collections import OrderedDict
+
+from vm_bridge.errors import UnknownBlob
+from vocabulary.blobs import BlobRef
+
+MAX_SCREENSHOTS = 48
+
+
+class ScreenshotCache:
+    """The latest `KEPT` of them."""
+
+    def __init__(self) -> None:
+        self._bytes: OrderedDict[str, bytes] = OrderedDict()
+
+    def keep(self, data: bytes, media_type: str) -> BlobRef:
+        """Keep one; gives what it is called."""
+        ref = BlobRef.of(data, media_type)
+        self._bytes[ref.sha256] = data
+        self._bytes.move_to_end(ref.sha256)
+        while len(self._bytes) > MAX_SCREENSHOTS:
+            self._bytes.popitem(last=False)
+        return ref
+
+    def read(self, ref: BlobRef) -> bytes:
+        """Raises UnknownBlob."""
+        try:
+            return self._bytes[ref.sha256]
+        except KeyError:
+            raise UnknownBlob(f"blob {ref.sha256} is no longer kept") from None
+
+    def forget(self) -> None:
+        """Keep none."""
+        self._bytes.clear()

@@ -1,0 +1,131 @@
+"""Every command once: what was done under an id is remembered, and given again to whoever sends it again."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from vm_bridge.errors import BridgeError, CommandConflict, OutcomeUnknown
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+from vocabulary.observations import Transition
+
+MAX_COMMANDS = 1024
+"""Results kept for resends."""
+MAX_LINES = 4 * MAX_COMMANDS
+"""A file with more is written anew."""
+
+
+class CommandLogLine(Frozen):
+    """What the file says of a command: at first only what is to be done, later how it ended as well."""
+
+    id: str
+    action: Action
+    settle: bool
+    done: Transition | None = None
+    refused: bool = False
+    """Whether it ended without having changed anything."""
+
+
+@dataclass(slots=True)
+class _Command:
+    """A command taken before, and the run that does or did it."""
+
+    action: Action
+    settle: bool
+    run: asyncio.Future[Transition]
+
+
+class CommandLog:
+    """The commands of one machine; with a `file` also those that an earlier process took, which may have ended in
+    the midst of one."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._commands: OrderedDict[str, _Command] = OrderedDict()
+        self._file, self._lines = file, 0
+        if file is not None and file.exists():
+            self._commands.update((line.id, _restored_command(line)) for line in _read_lines(file))
+            self._write_anew()
+
+    async def once(
+        self, command_id: str, action: Action, *, settle: bool, act: Callable[[], Awaitable[Transition]]
+    ) -> Transition:
+        """The result of `act`, which is begun only where this command is new. It goes on when the caller goes away.
+
+        Raises CommandConflict when another action was sent under this id, and whatever `act` raises.
+        """
+        known = self._commands.get(command_id)
+        if known is None:
+            self._append(
+                CommandLogLine(id=command_id, action=action, settle=settle)
+            )  # what is intended comes before the act
+            known = _Command(action, settle, asyncio.ensure_future(act()))
+            known.run.add_done_callback(lambda run: self._note(command_id, run))
+            self._commands[command_id] = known
+            while len(self._commands) > MAX_COMMANDS:
+                self._commands.popitem(last=False)
+        elif (known.action, known.settle) != (action, settle):
+            raise CommandConflict(f"command {command_id} was sent before with another action")
+        return await asyncio.shield(known.run)
+
+    def _note(self, command_id: str, run: asyncio.Future[Transition]) -> None:
+        """What changed nothing may be asked for again; what may have happened stays unknown for good."""
+        command = self._commands.get(command_id)
+        if command is None:
+            return
+        line = CommandLogLine(id=command_id, action=command.action, settle=command.settle)
+        failure = None if run.cancelled() else run.exception()
+        if run.cancelled() or (isinstance(failure, BridgeError) and not isinstance(failure, OutcomeUnknown)):
+            del self._commands[command_id]
+            self._append(line.model_copy(update={"refused": True}))
+        elif failure is None:
+            self._append(line.model_copy(update={"done": run.result()}))
+
+    def _append(self, line: CommandLogLine) -> None:
+        if self._file is None:
+            return
+        self._lines += 1
+        if self._lines > MAX_LINES:
+            self._write_anew()
+        # The folder of a destroyed machine is gone; the act will find that the machine is.
+        with suppress(FileNotFoundError), self._file.open("a", encoding="utf-8") as file:
+            file.write(line.model_dump_json() + "\n")
+
+    def _write_anew(self) -> None:
+        """One line a command."""
+        assert self._file is not None
+        fresh = self._file.with_suffix(".writing")
+        with fresh.open("w", encoding="utf-8") as file:
+            for name, command in self._commands.items():
+                ended = command.run.done() and not command.run.cancelled() and command.run.exception() is None
+                done = command.run.result() if ended else None
+                line = CommandLogLine(id=name, action=command.action, settle=command.settle, done=done)
+                file.write(line.model_dump_json() + "\n")
+        fresh.replace(self._file)
+        self._lines = len(self._commands)
+
+
+def _read_lines(file: Path) -> Iterable[CommandLogLine]:
+    """The last word on each of the latest commands. A line that was being written when its process ended is none."""
+    found: OrderedDict[str, CommandLogLine] = OrderedDict()
+    for text in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            line = CommandLogLine.model_validate_json(text)
+        except ValidationError:
+            continue
+        found[line.id] = line
+    return [line for line in list(found.values())[-MAX_COMMANDS:] if not line.refused]
+
+
+def _restored_command(line: CommandLogLine) -> _Command:
+    run: asyncio.Future[Transition] = asyncio.get_running_loop().create_future()
+    if line.done is not None:
+        run.set_result(line.done)
+    else:
+        run.set_exception(OutcomeUnknown("the bridge ended while this was done"))
+        run.exception()  # perhaps nobody asks
+    return _Command(line.action, line.settle, run)

@@ -1,0 +1,402 @@
+"""A Linux desktop driven through the guest inside its sandbox."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Protocol
+
+from pydantic import Field, StringConstraints
+
+from vm_bridge.drivers.command_log import CommandLog
+from vm_bridge.drivers.computer.action_history import ActionHistory, RecordedAction, ReplayPath, StateFingerprint
+from vm_bridge.drivers.computer.frames import DesktopFrames, FrameRef, GuestScreen, ScreenshotStore
+from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
+from vm_bridge.drivers.computer.machine_io import AttachmentOffer, GuestFiles, GuestIO, GuestTerminals
+from vm_bridge.drivers.computer.suite_environment import GuestEnvironment
+from vm_bridge.drivers.file_staging import FileStaging
+from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers, parse_screen_size
+from vm_bridge.errors import (
+    CannotRestore,
+    InvalidAction,
+    MachineGone,
+    OutcomeUnknown,
+    StaleLease,
+    UnsupportedAction,
+)
+from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
+from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, ExpertSuggestion, Snapshot, action_timeout
+from vm_bridge.settle import MAX_SETTLE_SECONDS
+from vm_bridge.suites import Suite, evaluate_task, find_suite
+from vocabulary.actions import Action, UploadFile, off_screen
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
+from vocabulary.tasks import Task
+from vocabulary.tools import Tool
+
+MACHINE_IO_KINDS = (
+    *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
+    *("download_file", "run_code", "call_tool"),
+)
+ACTION_KINDS = (
+    *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
+    *("mouse_click", "drag_path", "scroll_by"),
+    *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "open_app", "set_clipboard"),
+    *("get_clipboard", "gesture", *MACHINE_IO_KINDS),
+)
+SCREENLESS_KINDS = ("wait", *MACHINE_IO_KINDS)
+MAX_GUEST_TEXT = 200_000
+REPLAY_SETTLE_SECONDS, REPLAY_POLL_SECONDS = 3.0, 0.1
+"""How long, and how often, a state that is made again is waited for: the machine may be busier this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuestCapabilities:
+    """What a guest with a screen can do; see `Capabilities`."""
+
+    kinds: tuple[str, ...]
+    streams: tuple[str, ...]
+    snapshots: bool
+    apps: tuple[str, ...] = ()
+
+
+DESKTOP_CAPABILITIES = GuestCapabilities(ACTION_KINDS, ("webrtc", "vnc", "stills", "terminal"), snapshots=True)
+
+
+class ObserveReply(Frozen):
+    """The guest's answer to `observe`."""
+
+    after: FrameRef | None
+    text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
+    rest: Rest
+    settle_ms: Annotated[float, Field(ge=0, le=1e7)]
+
+
+class PerformReply(ObserveReply):
+    """The guest's answer to `perform`."""
+
+    before: FrameRef | None
+    before_text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
+    error: ActionError | None
+    attachment: AttachmentOffer | None
+
+
+class ComputerDriver:
+    """One desktop, shared by the views of all its leases; the newest guest is the one attached last."""
+
+    def __init__(self, suites: Mapping[str, Suite], folder: Path | None = None) -> None:
+        """In `folder`, if there is one, lies what a later process needs to go on."""
+        self.capabilities = Capabilities(kinds=ACTION_KINDS, width=0, height=0, streams=())
+        self.frames = DesktopFrames()
+        self.pictures = ScreenshotStore(None if folder is None else folder / "pictures")
+        self.file_staging = FileStaging()
+        self.suites = suites
+        self.task: Task | None = None
+        self.fence = 1
+        """The lowest fencing token that may still act."""
+        self._used = 0
+        self._link: GuestLink | None = None
+        self.command_log = CommandLog(None if folder is None else folder / "acts.jsonl")
+        self.history = ActionHistory()
+        self._rested = False
+        """Whether the last look found the screen at rest."""
+        self.one_at_a_time = asyncio.Lock()
+
+    def attach(
+        self, link: GuestLink, screen: GuestScreen | None, fence: int, able: GuestCapabilities = DESKTOP_CAPABILITIES
+    ) -> None:
+        """Drive this guest from now on; it has seen no higher fencing token. With a screen it is as able as said."""
+        self._link = link
+        self.history.begin()
+        self.fence = max(self.fence, fence)
+        if screen is None:
+            self.capabilities = Capabilities(
+                kinds=SCREENLESS_KINDS, width=0, height=0, streams=("terminal",), snapshots=True
+            )
+            return
+        self.capabilities = Capabilities(
+            kinds=able.kinds,
+            width=screen.width,
+            height=screen.height,
+            streams=able.streams,
+            snapshots=able.snapshots,
+            apps=able.apps,
+        )
+        self.pictures.attach(screen)
+        self.frames.attach(link, screen)
+
+    def restored(self, task: Task | None) -> None:
+        """The task that is set up, or about to be."""
+        self.task = task
+        self.pictures.format = parse_image_format(task)
+
+    def end_lease(self) -> None:
+        """No view used so far may act from now on."""
+        self.fence = self._used + 1
+
+    @property
+    def link(self) -> GuestLink:
+        """The guest. Raises MachineGone before the first is attached."""
+        if self._link is None:
+            raise MachineGone("the machine has not started")
+        return self._link
+
+    async def observe(self, fence: int, *, settle: bool) -> Observation:
+        """See `Machine.observe`."""
+        async with self.one_at_a_time:
+            seen = await self.link.call(
+                "observe", ObserveReply, timeout=MAX_SETTLE_SECONDS + MAX_ACTION_SECONDS, fence=fence, settle=settle
+            )
+            self._check_fence(fence)
+            return await self._observation(seen.after, seen.rest, seen.settle_ms, seen.text)
+
+    async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
+        """See `Machine.perform`."""
+        if fence < self.fence:
+            raise StaleLease(f"fencing token {fence} is behind {self.fence}")
+        self._check(action)
+        return await self.command_log.once(
+            command_id, action, settle=settle, act=lambda: self._act(fence, action, settle=settle)
+        )
+
+    async def snapshot(self, fence: int) -> Snapshot:
+        """See `Machine.snapshot`. It may be taken before every act: what has come to rest is not waited for."""
+        seen = await self.observe(fence, settle=not self._rested)
+        return self.history.snapshot(StateFingerprint(self._picture(seen), await self.environment(fence).digest()))
+
+    async def set_up(self, fence: int, task: Task) -> Observation:
+        """Make a fresh desktop into a task's start state, and look."""
+        self.restored(task)
+        servers, suite = parse_mcp_servers(task), find_suite(self.suites, task)
+        if servers:
+            await self.inside(fence).configure(servers)
+        if suite is not None:
+            await suite.prepare(task, self.environment(fence))
+        return await self.observe(fence, settle=True)
+
+    async def replay(self, fence: int, replay_path: ReplayPath) -> None:
+        """Do again what was done, on a desktop that is set up. Raises CannotRestore when it ends in another state."""
+        patience = REPLAY_SETTLE_SECONDS
+        for number, (recorded, state) in enumerate(zip(replay_path.recorded_actions, replay_path.states, strict=True)):
+            if state is not None and await self._wait_until_matching(fence, state, patience):
+                patience = 0.0  # it may be alike again at the end; there is no use in waiting before every act
+            done = await self.perform(fence, f"replay-{number:06}", recorded.action, settle=recorded.settle)
+            if (None if done.error is None else done.error.code) != recorded.failed:
+                raise CannotRestore(f"act {number + 1} ({recorded.action.kind}) went otherwise this time")
+        difference = await self._wait_until_matching(fence, replay_path.end, REPLAY_SETTLE_SECONDS)
+        if difference is not None:
+            raise CannotRestore(difference)
+
+    async def _wait_until_matching(self, fence: int, state: StateFingerprint, patience: float) -> str | None:
+        """In what the desktop differs from a state once so many seconds have passed; None as soon as in nothing."""
+        ends = time.monotonic() + patience
+        while True:
+            difference = await self._difference(fence, state)
+            if difference is None or time.monotonic() >= ends:
+                return difference
+            await asyncio.sleep(REPLAY_POLL_SECONDS)
+
+    async def _difference(self, fence: int, state: StateFingerprint) -> str | None:
+        seen = await self.observe(fence, settle=not self._rested)
+        picture = self._picture(seen)
+        if picture is not None and state.picture is not None:
+            share = picture_difference(picture, state.picture)
+            if share > MAX_DIFFERENT_SHARE:
+                return f"the screen came out differently: {share:.1%} of it"
+        if state.digest is not None and await self.environment(fence).digest() != state.digest:
+            return "the files came out differently"
+        return None
+
+    def _picture(self, seen: Observation) -> bytes | None:
+        return None if seen.screenshot is None else self.pictures.read_blob(seen.screenshot)
+
+    async def skip_settle(self, fence: int) -> None:
+        """See `Machine.hurry`."""
+        await self.link.call("hurry", EmptyReply, timeout=MAX_ACTION_SECONDS, fence=fence)
+        self._check_fence(fence)
+
+    def environment(self, fence: int) -> GuestEnvironment:
+        """The inside, for a suite."""
+        return GuestEnvironment(self.link, fence)
+
+    def inside(self, fence: int) -> GuestIO:
+        """The inside, for one lease."""
+        return GuestIO(self.link, fence)
+
+    def read_blob(self, ref: BlobRef) -> bytes:
+        """A picture, or a file that was brought out. Raises UnknownBlob."""
+        held = self.file_staging.find(ref)
+        return self.pictures.read_blob(ref) if held is None else held
+
+    def _check(self, action: Action) -> None:
+        if action.kind not in self.capabilities.kinds:
+            raise UnsupportedAction(f"this machine cannot {action.kind}")
+        point = off_screen(action, self.capabilities.width, self.capabilities.height)
+        if point is not None:
+            raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+        if any(not _is_valid_text(value) for _, value in action if isinstance(value, str)):
+            raise InvalidAction("text holds a null character or half a surrogate pair")
+
+    async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
+        async with self.one_at_a_time:
+            started = datetime.now(UTC)
+            await self._upload_file(fence, action)
+            try:
+                done = await self._send_action(fence, action, settle=settle)
+            except OutcomeUnknown:
+                self.history.mark_not_replayable()
+                raise
+            self._check_fence(fence)
+            before = await self._observation(done.before, "skipped", 0.0, done.before_text)
+            failed = None if done.error is None else done.error.code
+            self.history.note(StateFingerprint(self._picture(before)), RecordedAction(action, settle, failed))
+            brought = await self._store_attachment(fence, done.attachment)
+            after = await self._observation(done.after, done.rest, done.settle_ms, done.text, brought)
+            return Transition(
+                before=before, after=after, error=done.error, started_at=started, ended_at=datetime.now(UTC)
+            )
+
+    async def _upload_file(self, fence: int, action: Action) -> None:
+        """Give the guest the file that an act puts in place. Raises InvalidAction when its bytes are not held."""
+        if isinstance(action, UploadFile):
+            await self.inside(fence).put(self.file_staging.need(action.blob))
+
+    async def _store_attachment(self, fence: int, offered: AttachmentOffer | None) -> BlobRef | None:
+        if offered is None:
+            return None
+        try:
+            data = await self.inside(fence).get(offered.key, offered.size)
+        except MachineGone as gone:
+            raise OutcomeUnknown(f"what the act brought out is lost: {gone}") from gone
+        return self.file_staging.keep(data, offered.media_type)
+
+    async def _send_action(self, fence: int, action: Action, *, settle: bool) -> PerformReply:
+        body, link = action.model_dump(mode="json"), self.link
+        if link.gone:
+            raise MachineGone("the machine has ended")
+        try:
+            return await link.call(
+                "perform",
+                PerformReply,
+                timeout=action_timeout(action) + MAX_SETTLE_SECONDS,
+                fence=fence,
+                action=body,
+                settle=settle,
+            )
+        except MachineGone as gone:
+            raise OutcomeUnknown(f"whether the act happened is not known: {gone}") from gone
+
+    def _check_fence(self, fence: int) -> None:
+        """The guest took this token; a guest started after a reset must know it too."""
+        self._used = max(self._used, fence)
+        self.fence = max(self.fence, fence)
+
+    async def _observation(
+        self,
+        look: FrameRef | None,
+        rest: Rest,
+        settle_ms: float,
+        text: str | None = None,
+        attachment: BlobRef | None = None,
+    ) -> Observation:
+        if rest != "skipped":
+            self._rested = rest == "rested"
+        return Observation(
+            screenshot=None if look is None else await self.pictures.store(look),
+            width=self.capabilities.width,
+            height=self.capabilities.height,
+            captured_at=datetime.now(UTC) if look is None else datetime.fromtimestamp(look.at, UTC),
+            settled=rest == "rested",
+            rest=rest,
+            settle_ms=settle_ms,
+            text=text,
+            attachment=attachment,
+        )
+
+
+class SandboxController(Protocol):
+    """Who keeps the processes of a computer. Both raise StaleLease when the lease of that token has ended."""
+
+    async def prepare(self, fencing_token: int, task: Task) -> None:
+        """Put the sandbox back to its image's first state, for a task."""
+        ...
+
+    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+        """Put it back to an earlier state. Raises CannotRestore."""
+        ...
+
+
+class ComputerMachine:
+    """A computer seen through one lease."""
+
+    def __init__(self, computer: ComputerDriver, fence: int, keeper: SandboxController) -> None:
+        self._computer, self._fence, self._keeper = computer, fence, keeper
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._computer.capabilities
+
+    async def prepare(self, task: Task) -> Observation:
+        # What cannot be is refused before anything is thrown away.
+        (
+            find_suite(self._computer.suites, task),
+            parse_mcp_servers(task),
+            parse_image_format(task),
+            parse_screen_size(task),
+        )
+        await self._keeper.prepare(self._fence, task)
+        return await self._computer.set_up(self._fence, task)
+
+    async def snapshot(self) -> Snapshot:
+        return await self._computer.snapshot(self._fence)
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        await self._keeper.restore(self._fence, snapshot)
+        return await self.observe(settle=True)
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return await self._computer.observe(self._fence, settle=settle)
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        return await self._computer.perform(self._fence, command_id, action, settle=settle)
+
+    async def skip_settle(self) -> None:
+        await self._computer.skip_settle(self._fence)
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        computer = self._computer
+        return await evaluate_task(computer.suites, computer.task, lambda: computer.environment(self._fence), answer)
+
+    async def suggest_expert_action(self) -> ExpertSuggestion | None:
+        return None
+
+    async def set_time_scale(self, rate: float) -> None:
+        raise UnsupportedAction("a computer's time is everybody's")
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        return self._computer.read_blob(ref)
+
+    @property
+    def files(self) -> GuestFiles:
+        return GuestFiles(self._computer.link, self._fence)
+
+    @property
+    def terminals(self) -> GuestTerminals:
+        return GuestTerminals(self._computer.link, self._fence)
+
+    async def tools(self) -> tuple[Tool, ...]:
+        return await self._computer.inside(self._fence).tools()
+
+    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
+        return self._computer.file_staging.keep(data, media_type)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _is_valid_text(value: str) -> bool:
+    """Whether a string can be written to a file, a path or a command line."""
+    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)

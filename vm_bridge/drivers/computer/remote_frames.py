@@ -1,0 +1,47 @@
+"""Frames of a guest that shares no memory: painted from the rows it sends."""
+
+import zlib
+from typing import Annotated
+
+from pydantic import Base64Bytes, Field, ValidationError
+
+from vm_bridge.drivers.computer.frames import SLOTS
+from vm_bridge.guest.common import wire
+from vocabulary.base import Frozen
+
+BYTES_PER_PIXEL = 4
+
+
+class _CompressedRows(Frozen):
+    """Compressed rows of a slot, from one on."""
+
+    id: int
+    slot: Annotated[int, Field(ge=0, lt=SLOTS)]
+    top: Annotated[int, Field(ge=0)]
+    data: Base64Bytes
+
+
+class FrameCanvas:
+    """Of a screen of this size (pixels); see `vm_bridge.drivers.computer.frames.FrameMemory`."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self._stride, self._size = width * BYTES_PER_PIXEL, width * height * BYTES_PER_PIXEL
+        self._frames = bytearray(self._size * SLOTS)
+
+    def pixels(self, slot: int, size: int) -> memoryview:
+        """See `Memory.pixels`."""
+        return memoryview(self._frames)[slot * size : (slot + 1) * size]
+
+    def paint(self, message: wire.Message) -> None:
+        """Raises WireError for what are no rows of this screen."""
+        try:
+            rows = _CompressedRows.model_validate(message)
+            unpacking = zlib.decompressobj()
+            data = unpacking.decompress(rows.data, self._size + 1)
+        except (ValidationError, zlib.error) as error:
+            raise wire.WireError("no rows of a picture") from error
+        begin, whole = rows.top * self._stride, len(data) % self._stride == 0
+        if not whole or not unpacking.eof or begin + len(data) > self._size:
+            raise wire.WireError("rows that are not of this picture")
+        begin += rows.slot * self._size
+        self._frames[begin : begin + len(data)] = data

@@ -1,0 +1,73 @@
+"""The inside of a sandbox as a suite uses it."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from vm_bridge.drivers.computer.guest_link import GuestLink
+from vm_bridge.errors import InvalidAction
+from vm_bridge.suites import CommandResult
+from vocabulary.base import Frozen
+
+T = TypeVar("T", bound=BaseModel)
+CALL_TIMEOUT_SECONDS = 30.0
+"""How long a guest may take beyond the time a call names itself."""
+
+
+class _RunReply(Frozen):
+    code: int | None
+    output: str
+
+
+class _ReadReply(Frozen):
+    text: str | None
+
+
+class _StatusReply(Frozen):
+    failed: str | None
+
+
+class _WindowReply(Frozen):
+    found: bool
+
+
+class _DigestReply(Frozen):
+    digest: str
+
+
+class GuestEnvironment:
+    """See `vm_bridge.suites.SandboxEnvironment`."""
+
+    def __init__(self, link: GuestLink, fence: int) -> None:
+        self._link, self._fence = link, fence
+
+    async def run(self, argv: Sequence[str], *, timeout: float = 30.0) -> CommandResult:
+        ran = await self._use("run", _RunReply, timeout, argv=list(argv), seconds=timeout)
+        return CommandResult(ran.code, ran.output)
+
+    async def read(self, path: str) -> str | None:
+        return (await self._use("read", _ReadReply, path=path)).text
+
+    async def write(self, path: str, text: str) -> None:
+        _raise_failure((await self._use("write", _StatusReply, path=path, text=text)).failed)
+
+    async def start(self, argv: Sequence[str]) -> None:
+        _raise_failure((await self._use("start", _StatusReply, argv=list(argv))).failed)
+
+    async def digest(self) -> str:
+        """One hash over the person's files: the home folder but for what programs hide there."""
+        return (await self._use("digest", _DigestReply)).digest
+
+    async def wait_for_window(self, title: str, *, timeout: float = 15.0) -> bool:
+        return (await self._use("window", _WindowReply, timeout, title=title, seconds=timeout)).found
+
+    async def _use(self, tool: str, answer: type[T], bound: float = 0.0, **arguments: Any) -> T:
+        return await self._link.call(
+            "tool", answer, timeout=bound + CALL_TIMEOUT_SECONDS, fence=self._fence, tool=tool, **arguments
+        )
+
+
+def _raise_failure(failed: str | None) -> None:
+    if failed is not None:
+        raise InvalidAction(failed)

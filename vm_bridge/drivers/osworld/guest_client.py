@@ -1,0 +1,145 @@
+"""OSWorld's in-guest server: one request is one method, its answers are checked, its failures told apart."""
+
+import json
+import warnings
+from base64 import b64decode
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import httpx
+import numpy as np
+from PIL import Image
+
+from vm_bridge.drivers.remote.captures import CaptureSource
+from vm_bridge.drivers.remote.errors import ActionFailed, TransportError
+from vm_bridge.errors import MachineGone
+
+REQUEST_TIMEOUT_SECONDS = 30.0
+"""Longest the server may take to answer what takes no time by itself."""
+SERVER_TIMEOUT_SECONDS = 120.0
+"""After so long their server ends what it executes."""
+UPLOAD_TIMEOUT_SECONDS = 300.0
+SCREENSHOT_ATTEMPTS = 3
+"""Times that a picture is asked for; looking changes nothing."""
+MAX_RESPONSE_BYTES = 20_000_000
+"""Most pixels of a picture."""
+GUEST_PROGRAM = Path(__file__).with_name("guest_program.py").read_text("utf-8")
+
+
+class GuestClient:
+    """One guest whose server is at `host:port`."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._http = httpx.AsyncClient(base_url=f"http://{address}", timeout=REQUEST_TIMEOUT_SECONDS, trust_env=False)
+
+    async def close(self) -> None:
+        """End its connections."""
+        await self._http.aclose()
+
+    async def platform(self) -> str:
+        """The name of its system, `Linux` of those we know."""
+        return (await self._ask("GET", "/platform")).text.strip()
+
+    async def screen_size(self) -> tuple[int, int]:
+        """Width and height."""
+        said = _parse_object(await self._ask("POST", "/screen_size"))
+        width, height = said.get("width"), said.get("height")
+        if not isinstance(width, int) or not isinstance(height, int) or width < 1 or height < 1:
+            raise TransportError(f"the guest says that its screen is {width} by {height}")
+        return width, height
+
+    async def screenshot(self) -> bytes:
+        """A picture file. Their server writes all of them into one file, so ask for one at a time."""
+        return (await self._ask("GET", "/screenshot")).content
+
+    async def put(self, path: str, data: bytes) -> None:
+        """Create or replace a file, and the folders above it, in one move. Raises ActFailed."""
+        landing = f"~/.pilothouse-{token_hex(8)}"  # their server expands variables in the names it is given
+        form = {"file_path": landing}
+        await self._ask(
+            "POST", "/setup/upload", timeout=UPLOAD_TIMEOUT_SECONDS, data=form, files={"file_data": ("file", data)}
+        )
+        await self.inside({"do": "move", "source": landing, "path": path})
+
+    async def read(self, path: str, most: int) -> bytes:
+        """A whole file. Raises ActFailed."""
+        found = await self.inside({"do": "read", "path": path, "most": most})
+        assert isinstance(found, bytes)
+        return found
+
+    async def inside(self, asked: Mapping[str, Any], *, timeout: float = SERVER_TIMEOUT_SECONDS) -> str | bytes | None:
+        """Let our program do something there. Raises ActFailed."""
+        argv = ["python", "-c", GUEST_PROGRAM, json.dumps(asked, ensure_ascii=False)]
+        answer = await self._ask(
+            "POST", "/execute", timeout=timeout + REQUEST_TIMEOUT_SECONDS, json={"command": argv, "shell": False}
+        )
+        ran = _parse_object(answer)
+        try:
+            said = json.loads(str(ran.get("output", "")).splitlines()[-1])
+        except (ValueError, IndexError):
+            raise TransportError(f"the guest's program ended with {str(ran.get('error', ''))[-500:]!r}") from None
+        if "failed" in said:
+            raise ActionFailed(said["failed"], said["why"], said.get("text"))
+        return b64decode(said["bytes"]) if "bytes" in said else said.get("text")
+
+    async def _ask(
+        self, method: str, path: str, *, timeout: float = REQUEST_TIMEOUT_SECONDS, **given: Any
+    ) -> httpx.Response:
+        """Raises MachineGone where nothing was asked, WireRefused where the answer is an error or none came."""
+        limits = httpx.Timeout(timeout, connect=min(timeout, REQUEST_TIMEOUT_SECONDS))
+        try:
+            answer = await self._http.request(method, path, timeout=limits, **given)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise MachineGone(f"{self.address} cannot be reached: {error}") from error
+        except httpx.HTTPError as error:
+            raise TransportError(f"{self.address}{path}: {type(error).__name__} {error}") from error
+        if answer.status_code >= 400:
+            raise TransportError(f"{self.address}{path} answered {answer.status_code}: {answer.text[:500]}")
+        return answer
+
+
+class Screenshots(CaptureSource):
+    """The picture as `/screenshot` gives it, the pointer included, one request at a time."""
+
+    def __init__(self, guest: GuestClient) -> None:
+        super().__init__()
+        self._guest = guest
+
+    async def capture(self) -> tuple[int, int, bytes]:
+        """See `CaptureSource.capture`."""
+        for tries_left in reversed(range(SCREENSHOT_ATTEMPTS)):
+            try:
+                return decode_image(await self._guest.screenshot())
+            except (TransportError, MachineGone) as error:
+                if not tries_left:
+                    raise TransportError(str(error)) from error
+        raise AssertionError("the last look returns or raises")
+
+
+def decode_image(file: bytes) -> tuple[int, int, bytes]:
+    """Width, height and BGRX pixels of a picture file. Raises WireRefused."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            image = Image.open(BytesIO(file), formats=("PNG", "JPEG"))
+        if image.width * image.height > MAX_RESPONSE_BYTES:
+            raise TransportError(f"a picture of {image.width} by {image.height}")
+        rgbx = np.asarray(image.convert("RGBX"))
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise TransportError(f"the guest gave no picture: {error}") from error
+    height, width = rgbx.shape[:2]
+    return width, height, rgbx[:, :, [2, 1, 0, 3]].tobytes()
+
+
+def _parse_object(answer: httpx.Response) -> dict[str, Any]:
+    try:
+        said = answer.json()
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise TransportError(f"{answer.url.path} answered no JSON object: {answer.text[:200]!r}")
+    return said

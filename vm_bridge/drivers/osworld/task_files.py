@@ -1,0 +1,175 @@
+"""OSWorld's task files: what is asked of the guest before an episode and after it, in their package's words."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from vm_bridge.errors import UnsupportedTask
+from vocabulary.base import Frozen
+from vocabulary.tasks import Task
+
+IMAGES = ("osworld", "osworld-windows")
+"""Of the machines that do what task files ask for."""
+SUPPORTED_NAMES: Mapping[str, frozenset[str]] = {
+    kind: frozenset(names)
+    for kind, names in json.loads(Path(__file__).with_name("osworld_names.json").read_text("utf-8")).items()
+}
+"""All `metrics`, `getters` and `steps` that the package has."""
+UNSUPPORTED_STEPS = frozenset({"act", "replay", "tidy_desktop"})
+"""Steps that the package names and does not do."""
+INFEASIBLE = "infeasible"
+MAX_REPORTED_NAMES = 20
+
+
+class Step(Frozen):
+    """One thing to be done in the guest."""
+
+    type: str
+    parameters: dict[str, Any] = {}
+
+
+class Getter(Frozen):
+    """Where a value comes from: its `type`, and what that needs."""
+
+    type: str
+    given: dict[str, Any] = {}
+
+
+class MetricCheck(Frozen):
+    """One metric over what was found and what was expected."""
+
+    func: str
+    result: Getter | None = None
+    expected: Getter | None = None
+
+
+class Evaluator(Frozen):
+    """How a file judges the end."""
+
+    checks: tuple[MetricCheck, ...] = Field(min_length=1)
+    conj: Literal["and", "or"] = "and"
+    before: tuple[Step, ...] = ()
+    """What is done in the guest before it looks."""
+
+
+class TaskFile(Frozen):
+    """A start state and an evaluator; `given` is what the package gets, as it was written."""
+
+    config: tuple[Step, ...] = ()
+    evaluator: Evaluator
+    given: dict[str, Any]
+
+    @property
+    def parts(self) -> tuple["Step | Getter", ...]:
+        """Everything that is done or looked at."""
+        return (*self.steps, *self.getters)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Everything that is done in the guest."""
+        return (*self.config, *self.evaluator.before)
+
+    @property
+    def getters(self) -> Iterator[Getter]:
+        """Everything that is looked at."""
+        return (each for check in self.evaluator.checks for each in (check.result, check.expected) if each)
+
+
+_STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Step, ...])
+
+
+def parse_task_file(task: Task | None) -> TaskFile | None:
+    """The file a task was read from, None where it was from none. Raises UnsupportedTask."""
+    given = None if task is None else task.parameters.get("osworld")
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise UnsupportedTask("osworld: it is no JSON object")
+    file = validate_task_file(given)
+    raise_unsupported(list_unsupported(file))
+    return file
+
+
+def unsupported_reason(image: str, task: Task) -> str | None:
+    """Why machines of this image would not judge a task that came from a file of OSWorld; None where they would, and
+    for every other task."""
+    if task.parameters.get("osworld") is None:
+        return None
+    if image not in IMAGES:
+        return f"machines of the image {image} judge no task file of OSWorld; those of {' and '.join(IMAGES)} do"
+    try:
+        parse_task_file(task)
+    except UnsupportedTask as error:
+        return str(error)
+    return None
+
+
+def validate_task_file(given: Mapping[str, Any]) -> TaskFile:
+    """Raises UnsupportedTask for what is no task file."""
+    try:
+        evaluator = _evaluator(given["evaluator"])
+        return TaskFile(config=_steps(given.get("config")), evaluator=evaluator, given=dict(given))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise UnsupportedTask(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnsupportedTask(f"this is no task file of OSWorld: {error}") from None
+
+
+def raise_unsupported(problems: Iterable[str]) -> None:
+    """Raises UnsupportedTask with each of them, if there is one."""
+    if found := tuple(dict.fromkeys(problems)):
+        more = f"; and {len(found) - MAX_REPORTED_NAMES} more" if len(found) > MAX_REPORTED_NAMES else ""
+        raise UnsupportedTask("; ".join(found[:MAX_REPORTED_NAMES]) + more)
+
+
+def list_unsupported(file: TaskFile) -> Iterable[str]:
+    """What of a file nobody can do, wherever it is, each by its name."""
+    for step in file.steps:
+        if step.type not in SUPPORTED_NAMES["steps"]:
+            yield f"config: there is no step {step.type}"
+        elif step.type in UNSUPPORTED_STEPS:
+            yield f"config: OSWorld's own package does not do {step.type}"
+    for check in file.evaluator.checks:
+        if check.func not in SUPPORTED_NAMES["metrics"]:
+            yield f"evaluator: the metric {check.func} is not known"
+        if check.result is None and check.func != INFEASIBLE:
+            yield f"evaluator: {check.func} looks at nothing"
+    for getter in file.getters:
+        if getter.type not in SUPPORTED_NAMES["getters"]:
+            yield f"evaluator: the getter {getter.type} is not known"
+
+
+def _evaluator(given: Mapping[str, Any]) -> Evaluator:
+    functions, several = given["func"], isinstance(given["func"], list)
+    names = functions if several else [functions]
+    found, expected, _ = (
+        _as_list(given.get(name) if several else [given.get(name)], len(names))
+        for name in ("result", "expected", "options")
+    )
+    checks = tuple(
+        MetricCheck(func=func, result=_getter(one), expected=_getter(other))
+        for func, one, other in zip(names, found, expected, strict=True)
+    )
+    return Evaluator(checks=checks, conj=given.get("conj", "and"), before=_steps(given.get("postconfig")))
+
+
+def _steps(given: Any) -> tuple[Step, ...]:
+    return _STEPS.validate_python(given or [])
+
+
+def _as_list(given: Any, length: int) -> Sequence[Any]:
+    if not given:
+        return [None] * length
+    if not isinstance(given, list) or len(given) != length:
+        raise ValueError("func, result, expected and options have different lengths")
+    return given
+
+
+def _getter(given: Any) -> Getter | None:
+    if not given:
+        return None
+    return Getter(type=given["type"], given={name: value for name, value in given.items() if name != "type"})

@@ -1,0 +1,105 @@
+"""Runs actions on a phone over adb."""
+
+import posixpath
+import shlex
+from collections.abc import Mapping
+
+from vm_bridge.drivers.phone.adb import REQUEST_TIMEOUT_SECONDS, AdbRequestFailed, Device
+from vm_bridge.drivers.phone.input import InputAction, PhoneInput
+from vm_bridge.drivers.remote.errors import ActionFailed
+from vocabulary.actions import (
+    MAX_FILE,
+    Action,
+    DownloadFile,
+    EditFile,
+    ListFiles,
+    ReadFile,
+    RunCommand,
+    UploadFile,
+    WriteFile,
+)
+
+FileAction = RunCommand | ListFiles | ReadFile | WriteFile | EditFile | UploadFile | DownloadFile
+MAX_TEXT = 64 * 1024
+"""Most of a text file or an output that is shown (characters)."""
+
+
+class PhoneFiles:
+    """Works on one device; relative paths begin at `home`."""
+
+    def __init__(self, device: Device, home: str) -> None:
+        self._device, self._home = device, home
+
+    async def do(self, action: FileAction, staged: Mapping[str, bytes]) -> str | bytes | None:
+        """Do it: the text it gave, or the bytes of the file it brought out. `staged` are bytes to bring in, by their
+        SHA-256. Raises ActFailed, AdbRefused."""
+        match action:
+            case RunCommand():
+                return await self._run(action.command, action.timeout)
+            case ListFiles():
+                return await self._run(f"ls -la {shlex.quote(self._at(action.path))}")
+            case ReadFile():
+                return (await self._read(action.path)).decode("utf-8", "replace")[:MAX_TEXT]
+            case WriteFile():
+                await self._write(action.path, action.text.encode())
+            case EditFile():
+                await self._edit(action)
+            case UploadFile():
+                await self._write(action.path, staged[action.blob.sha256])
+            case DownloadFile():
+                return await self._read(action.path)
+        return None
+
+    async def _run(self, command: str, timeout: float = REQUEST_TIMEOUT_SECONDS) -> str:
+        ran = await self._device.shell(f"cd {shlex.quote(self._home)}; {command}", timeout=timeout)
+        text = ran.text[:MAX_TEXT]
+        if ran.code is None:
+            raise ActionFailed("timed_out", f"the command did not end within {timeout:g} s", text)
+        return text if ran.code == 0 else f"{text}\n[exit status {ran.code}]".lstrip("\n")
+
+    async def _read(self, path: str) -> bytes:
+        try:
+            content = await self._device.read(self._at(path))
+        except AdbRequestFailed as refused:
+            raise ActionFailed("no_such_file", f"{path}: {refused}") from refused
+        if len(content) > MAX_FILE:
+            raise ActionFailed("too_long", f"{path} has more than {MAX_FILE} bytes")
+        return content
+
+    async def _write(self, path: str, content: bytes) -> None:
+        try:
+            await self._device.write(self._at(path), content)
+        except AdbRequestFailed as refused:
+            raise ActionFailed("cannot_write", f"{path}: {refused}") from refused
+
+    async def _edit(self, action: EditFile) -> None:
+        text = (await self._read(action.path)).decode("utf-8", "surrogateescape")
+        count = text.count(action.old)
+        if count != 1:
+            raise ActionFailed("no_single_match", f"the old text occurs {count} times in {action.path}, not once")
+        await self._write(action.path, text.replace(action.old, action.new).encode("utf-8", "surrogateescape"))
+
+    def _at(self, path: str) -> str:
+        return posixpath.join(self._home, path)
+
+
+ACTION_KINDS = (
+    *("click", "long_press", "swipe", "drag", "scroll", "type_text", "press_keys", "wait", "open_app"),
+    *("press_home", "press_back", "run_command", "list_files", "read_file", "write_file", "edit_file"),
+    *("upload_file", "download_file"),
+)
+
+
+class PhoneActionExecutor:
+    """Acts on one device. `names` are packages by the names people call them; relative paths begin at `home`."""
+
+    def __init__(self, device: Device, names: Mapping[str, str], home: str) -> None:
+        self._input, self._files = PhoneInput(device, names), PhoneFiles(device, home)
+
+    async def do(self, action: Action, size: tuple[int, int], staged: Mapping[str, bytes]) -> str | bytes | None:
+        """See `ActionExecutor.do`."""
+        if isinstance(action, InputAction):
+            await self._input.do(action, size)
+            return None
+        assert isinstance(action, FileAction)
+        return await self._files.do(action, staged)

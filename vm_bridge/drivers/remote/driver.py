@@ -1,0 +1,301 @@
+"""A machine driven over a wire and seen in pictures alone: what all such machines do alike."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from vm_bridge.drivers.command_log import CommandLog
+from vm_bridge.drivers.image_encoding import encode_image
+from vm_bridge.drivers.remote.captures import CapturedFrame, FrameWatcher, watch_frames
+from vm_bridge.drivers.remote.errors import ActionFailed, TransportError
+from vm_bridge.drivers.task_parameters import ImageFormat, parse_image_format
+from vm_bridge.errors import (
+    InvalidAction,
+    MachineGone,
+    OutcomeUnknown,
+    StaleLease,
+    UnknownBlob,
+    UnsupportedAction,
+)
+from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot, action_timeout
+from vm_bridge.machine_io import Files as MachineFiles
+from vm_bridge.machine_io import Terminals
+from vm_bridge.sandbox import FrameSource
+from vm_bridge.settle import MAX_SETTLE_SECONDS
+from vm_bridge.suites import SandboxEnvironment, Suite, evaluate_task, find_suite
+from vocabulary.actions import MAX_FILE, Action, UploadFile, Wait, off_screen
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
+from vocabulary.tasks import Task
+from vocabulary.tools import Tool
+
+MAX_CACHED_BLOBS = 48
+
+
+class MachineBackend(Protocol):
+    """What a driver needs of the place its machine lives in."""
+
+    async def admit(self, fence: int) -> None:
+        """Raises StaleLease when a higher token was seen, MachineGone when the machine is."""
+        ...
+
+    async def reset(self, fence: int, task: Task) -> None:
+        """Back to the known first state, for a task of this lease. Raises StaleLease, MachineGone."""
+        ...
+
+    def environment(self, fence: int) -> SandboxEnvironment:
+        """The inside, for suites."""
+        ...
+
+
+class ActionExecutor(Protocol):
+    """What does the acts of one machine, over its wire."""
+
+    async def do(self, action: Action, size: tuple[int, int], staged: Mapping[str, bytes]) -> str | bytes | None:
+        """Do it on a screen of this size: the text it gave, or the bytes of a file it brought out. `staged` are bytes
+        to bring in, by their SHA-256. Raises ActFailed, WireRefused, and MachineGone where it surely did not happen."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteMachineSpec:
+    """One machine as it is told apart from others: what people call it, what it can do, how it is seen, and how long it
+    takes to show what it did (seconds)."""
+
+    name: str
+    kinds: tuple[str, ...]
+    frames: FrameSource
+    quiet: float
+
+
+class RemoteDriver:
+    """One machine, shared by the views of all its leases."""
+
+    def __init__(
+        self,
+        body: RemoteMachineSpec,
+        inside: MachineBackend,
+        suites: Mapping[str, Suite],
+        command_log: Path | None = None,
+    ) -> None:
+        """`journal` is a file that outlives this process as the machine does."""
+        self.inside, self.suites = inside, suites
+        self.task: Task | None = None
+        self.fence = 1
+        """The lowest fencing token that may still act."""
+        self._body = body
+        self._format: ImageFormat = "jpeg"
+        self._used = 0
+        self._acts: ActionExecutor | None = None
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+        self._command_log = CommandLog(command_log)
+        self._one_at_a_time = asyncio.Lock()
+        self._skip_settle = asyncio.Event()
+
+    def attach(self, acts: ActionExecutor) -> None:
+        """Drive the machine by this from now on."""
+        self._acts = acts
+
+    def detach(self) -> None:
+        """There is nothing to drive for now; what runs fails by itself."""
+        self._acts = None
+        self._skip_settle.set()
+
+    def end_lease(self) -> None:
+        """No view used so far may act from now on."""
+        self.fence = self._used + 1
+
+    def restored(self, task: Task | None) -> None:
+        """The task that is set up, or about to be. Raises InvalidAction for pictures it cannot have."""
+        self._format, self.task = parse_image_format(task), task
+
+    async def observe(self, fence: int, *, settle: bool) -> Observation:
+        """See `Machine.observe`."""
+        async with self._one_at_a_time:
+            await self.admit(fence)
+            self._skip_settle.clear()
+            async with watch_frames(self._body.frames) as watch:
+                rest, took = await self._rest(watch, time.monotonic()) if settle else ("skipped", 0.0)
+                return await self._observation(watch.shot, rest, took)
+
+    async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
+        """See `Machine.perform`."""
+        if fence < self.fence:
+            raise StaleLease(f"fencing token {fence} is behind {self.fence}")
+        act = partial(self._act, fence, action, settle=settle)
+        return await self._command_log.once(command_id, action, settle=settle, act=act)
+
+    async def skip_settle(self, fence: int) -> None:
+        """See `Machine.hurry`."""
+        await self.admit(fence)
+        self._skip_settle.set()
+
+    async def admit(self, fence: int) -> None:
+        """Raises StaleLease, MachineGone."""
+        if fence < self.fence:
+            raise StaleLease(f"fencing token {fence} is behind {self.fence}")
+        await self.inside.admit(fence)
+        self.fence = self._used = max(self.fence, fence)
+
+    def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
+        """See `Machine.stage`."""
+        if len(data) > MAX_FILE:
+            raise InvalidAction(f"a file has at most {MAX_FILE} bytes")
+        return self._keep(data, media_type)
+
+    def read_blob(self, ref: BlobRef) -> bytes:
+        """Raises UnknownBlob."""
+        try:
+            return self._blobs[ref.sha256]
+        except KeyError:
+            raise UnknownBlob(f"blob {ref.sha256} is no longer kept") from None
+
+    async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
+        async with self._one_at_a_time:
+            if action.kind not in self._body.kinds:
+                raise UnsupportedAction(f"{self._body.name} cannot {action.kind}")
+            if isinstance(action, UploadFile):
+                self.read_blob(action.blob)
+            await self.admit(fence)
+            self._skip_settle.clear()
+            async with watch_frames(self._body.frames) as watch:
+                return await self._watch_action(watch, action, settle=settle)
+
+    async def _watch_action(self, watch: FrameWatcher, action: Action, *, settle: bool) -> Transition:
+        started, seen = datetime.now(UTC), watch.shot
+        point = off_screen(action, seen.width, seen.height)
+        if point is not None:
+            raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+        before = await self._observation(seen, "skipped", 0.0)
+        given, error = await self._perform_action(action, (seen.width, seen.height))
+        rest, took = await self._rest(watch, time.monotonic()) if settle else ("skipped", 0.0)
+        after = await self._observation(watch.shot, rest, took, given)
+        return Transition(before=before, after=after, error=error, started_at=started, ended_at=datetime.now(UTC))
+
+    async def _perform_action(
+        self, action: Action, size: tuple[int, int]
+    ) -> tuple[str | bytes | None, ActionError | None]:
+        """What the act gave, and why it failed if it did. Raises MachineGone, OutcomeUnknown."""
+        if self._acts is None:
+            raise MachineGone(f"{self._body.name} is not there")
+        try:
+            async with asyncio.timeout(action_timeout(action)):
+                return await self._do(self._acts, action, size), None
+        except ActionFailed as failure:
+            return failure.text, ActionError(code=failure.code, message=str(failure))
+        except (TransportError, TimeoutError) as refused:
+            raise OutcomeUnknown(f"whether the act happened is not known: {refused}") from refused
+
+    async def _do(self, acts: ActionExecutor, action: Action, size: tuple[int, int]) -> str | bytes | None:
+        if isinstance(action, Wait):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._skip_settle.wait(), action.seconds)
+            return None
+        return await acts.do(action, size, self._blobs)
+
+    async def _rest(self, watch: FrameWatcher, since: float) -> tuple[Rest, float]:
+        """How the settle ended, and how long it took (milliseconds)."""
+        rest = await watch.settle(self._skip_settle, since=since, quiet=self._body.quiet, limit=MAX_SETTLE_SECONDS)
+        return rest, (time.monotonic() - since) * 1000
+
+    async def _observation(
+        self, shot: CapturedFrame, rest: Rest, settle_ms: float, given: str | bytes | None = None
+    ) -> Observation:
+        image = np.frombuffer(shot.pixels, np.uint8).reshape(shot.height, shot.width, 4)
+        picture = await asyncio.to_thread(encode_image, image, self._format)
+        return Observation(
+            screenshot=self._keep(picture, f"image/{self._format}"),
+            width=shot.width,
+            height=shot.height,
+            captured_at=datetime.fromtimestamp(shot.at, UTC),
+            settled=rest == "rested",
+            rest=rest,
+            settle_ms=settle_ms,
+            text=given if isinstance(given, str) else None,
+            attachment=self._keep(given, "application/octet-stream") if isinstance(given, bytes) else None,
+        )
+
+    def _keep(self, data: bytes, media_type: str) -> BlobRef:
+        ref = BlobRef.of(data, media_type)
+        self._blobs[ref.sha256] = data
+        self._blobs.move_to_end(ref.sha256)
+        while len(self._blobs) > MAX_CACHED_BLOBS:
+            self._blobs.popitem(last=False)
+        return ref
+
+
+class RemoteMachine:
+    """Such a machine seen through one lease."""
+
+    def __init__(self, distant: RemoteDriver, fence: int, capabilities: Capabilities) -> None:
+        self._driver, self._fence = distant, fence
+        self.capabilities = capabilities
+
+    async def prepare(self, task: Task) -> Observation:
+        distant = self._driver
+        suite = find_suite(distant.suites, task)
+        parse_image_format(task)  # refused before anything is thrown away
+        await distant.admit(self._fence)
+        await distant.inside.reset(self._fence, task)
+        distant.restored(task)
+        if suite is not None:
+            await suite.prepare(task, distant.inside.environment(self._fence))
+        return await self.observe(settle=True)
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return await self._driver.observe(self._fence, settle=settle)
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        return await self._driver.perform(self._fence, command_id, action, settle=settle)
+
+    async def skip_settle(self) -> None:
+        await self._driver.skip_settle(self._fence)
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        distant = self._driver
+        await distant.admit(self._fence)
+        return await evaluate_task(
+            distant.suites, distant.task, lambda: distant.inside.environment(self._fence), answer
+        )
+
+    async def suggest_expert_action(self) -> ExpertSuggestion | None:
+        return None
+
+    async def set_time_scale(self, rate: float) -> None:
+        raise UnsupportedAction("this machine's time is everybody's")
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        return self._driver.read_blob(ref)
+
+    @property
+    def files(self) -> MachineFiles:
+        raise UnsupportedAction("this machine's files are reached by its actions")
+
+    @property
+    def terminals(self) -> Terminals:
+        raise UnsupportedAction("this machine has no interactive terminals")
+
+    async def tools(self) -> tuple[Tool, ...]:
+        return ()
+
+    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
+        await self._driver.admit(self._fence)
+        return self._driver.stage_upload(data, media_type)
+
+    async def snapshot(self) -> Snapshot:
+        raise UnsupportedAction("this machine goes back to no earlier state")
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        raise UnsupportedAction("this machine goes back to no earlier state")
+
+    async def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,62 @@
+"""What a task's parameters ask of a computer: the kind of its pictures, the size of its screen."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints, TypeAdapter, ValidationError
+
+from vm_bridge.errors import InvalidAction
+from vocabulary.base import Frozen
+from vocabulary.tasks import Task
+
+ImageFormat = Literal["jpeg", "png"]
+MIN_SIDE, MAX_WIDTH, MAX_HEIGHT = 200, 2560, 1600
+"""Smallest and largest screen (pixels)."""
+SIZE_PATTERN = re.compile(r"(\d{3,4})x(\d{3,4})")
+
+
+class McpServer(Frozen):
+    """How an MCP server is started inside the sandbox."""
+
+    command: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+    args: tuple[Annotated[str, StringConstraints(max_length=4096)], ...] = ()
+    env: dict[str, str] = {}
+
+
+McpServers = dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")], McpServer]
+_MCP_SERVERS: TypeAdapter[McpServers] = TypeAdapter(McpServers)
+
+
+def parse_image_format(task: Task | None) -> ImageFormat:
+    """`screenshot`, jpeg if it does not say. Raises InvalidAction."""
+    wanted = "jpeg" if task is None else task.parameters.get("screenshot", "jpeg")
+    if wanted == "jpeg":
+        return "jpeg"
+    if wanted == "png":
+        return "png"
+    raise InvalidAction(f"screenshots are jpeg or png, not {wanted!r}")
+
+
+def parse_screen_size(task: Task | None) -> tuple[int, int] | None:
+    """`screen`, as in "1920x1080": width and height in pixels; None if it does not say. Raises InvalidAction."""
+    wanted = None if task is None else task.parameters.get("screen")
+    if wanted is None:
+        return None
+    size = SIZE_PATTERN.fullmatch(wanted) if isinstance(wanted, str) else None
+    if size is not None:
+        width, height = int(size[1]), int(size[2])
+        if MIN_SIDE <= width <= MAX_WIDTH and MIN_SIDE <= height <= MAX_HEIGHT:
+            return width, height
+    raise InvalidAction(
+        f"a screen is at least {MIN_SIDE}x{MIN_SIDE} and at most {MAX_WIDTH}x{MAX_HEIGHT}, not {wanted!r}"
+    )
+
+
+def parse_mcp_servers(task: Task | None) -> McpServers:
+    """`mcp_servers`, in the shape `{name: {command, args, env}}`; none if it does not say. Raises InvalidAction."""
+    try:
+        return _MCP_SERVERS.validate_python({} if task is None else task.parameters.get("mcp_servers", {}))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InvalidAction(f"mcp_servers: {where}: {first['msg']}") from None

@@ -1,0 +1,181 @@
+"""Files and folders of the sandbox: paths begin at the home folder, nothing is followed that has no end."""
+
+import errno
+import os
+import shutil
+import stat
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from vm_bridge.guest.common.actions import MAX_OUTPUT, Action, ActionFailed, ActionOutput, Attachment, bounded_text
+
+MAX_EDITED = 4 * 1024 * 1024
+"""Longest file that is edited (bytes)."""
+MAX_FILE = 32 * 1024 * 1024
+"""Longest file that is brought out (bytes)."""
+MAX_ENTRIES = 1_000
+"""Most entries of a folder that are listed."""
+PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+"""How files begin that are shown as pictures."""
+UNFINISHED = ".writing"
+"""How the names of files end that are not whole yet."""
+NONBLOCKING = getattr(os, "O_NONBLOCK", 0)
+"""To open a pipe without waiting for its other end; Windows has none among its files."""
+KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
+
+Entry = dict[str, Any]
+"""`name`, `kind` (file, folder, link, other), `size` (bytes), `modified` (seconds since the epoch)."""
+
+
+def list_files(action: Action) -> ActionOutput:
+    """A folder's entries, one a line: name, kind, size and time with tabs between them. Raises ActFailed."""
+    found = entries(action["path"])
+    lines = [_format_entry(entry) for entry in found[:MAX_ENTRIES]]
+    if len(found) > MAX_ENTRIES:
+        lines.append(f"[cut after {MAX_ENTRIES} entries]")
+    return ActionOutput(bounded_text("\n".join(lines).encode("utf-8", "replace")) if lines else "[empty]")
+
+
+def read_file(action: Action) -> ActionOutput:
+    """A file's text, bounded. Raises ActFailed."""
+    return ActionOutput(bounded_text(read_bytes(action["path"], MAX_OUTPUT + 1)))
+
+
+def write_file(action: Action) -> ActionOutput:
+    """Create or replace a file, and the folders above it. Raises ActFailed."""
+    write_bytes(action["path"], action["text"].encode())
+    return ActionOutput()
+
+
+def edit_file(action: Action) -> ActionOutput:
+    """Replace the one occurrence of `old`. Raises ActFailed when there is none or more than one."""
+    data = read_bytes(action["path"], MAX_EDITED + 1)
+    if len(data) > MAX_EDITED:
+        raise ActionFailed("too_long", f"{action['path']} has more than {MAX_EDITED} bytes")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ActionFailed("not_text", f"{action['path']} is not text") from error
+    count = text.count(action["old"])
+    if count != 1:
+        raise ActionFailed("no_single_match", f"the old text occurs {count} times in {action['path']}, not once")
+    write_bytes(action["path"], text.replace(action["old"], action["new"]).encode())
+    return ActionOutput()
+
+
+def download_file(action: Action) -> ActionOutput:
+    """A whole file. Raises ActFailed."""
+    data = read_bytes(action["path"], MAX_FILE + 1)
+    if len(data) > MAX_FILE:
+        raise ActionFailed("too_long", f"{action['path']} has more than {MAX_FILE} bytes")
+    return ActionOutput(f"{len(data)} bytes", Attachment(data, _media_type(data)))
+
+
+def entries(path: str) -> list[Entry]:
+    """The entries of a folder by name, at most one more than `MAX_ENTRIES`. Raises ActFailed."""
+    found = []
+    try:
+        with os.scandir(resolve_path(path)) as folder:
+            for entry in folder:
+                with suppress(FileNotFoundError):  # it went in between
+                    found.append(_entry(entry.name, entry.stat(follow_symlinks=False)))
+                if len(found) > MAX_ENTRIES:
+                    break
+    except OSError as error:
+        raise _failed("cannot_list", path, error) from error
+    return sorted(found, key=lambda entry: str(entry["name"]))
+
+
+def entry_of(path: str) -> Entry:
+    """One file or folder; a link is followed. Raises ActFailed."""
+    where = resolve_path(path)
+    try:
+        return _entry(where.name, where.stat())
+    except OSError as error:
+        raise _failed("cannot_read", path, error) from error
+
+
+def read_bytes(path: str, most: int, offset: int = 0) -> bytes:
+    """Some bytes of a file; of a pipe or a device the end might never come. Raises ActFailed."""
+    try:
+        with open(resolve_path(path), "rb", opener=_regular) as file:
+            file.seek(offset)
+            return file.read(most)
+    except OSError as error:
+        raise _failed("cannot_read", path, error) from error
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Create or replace a file, and the folders above it, in one move. Raises ActFailed."""
+    where = resolve_path(path)
+    fresh = where.parent / f".{where.name[:200]}{UNFINISHED}"
+    try:
+        where.parent.mkdir(parents=True, exist_ok=True)
+        fresh.unlink(missing_ok=True)  # whatever lies there is not to be written through
+        with fresh.open("xb") as file:
+            file.write(data)
+        if where.exists():
+            fresh.chmod(where.stat().st_mode & 0o7777)
+        fresh.replace(where)
+    except OSError as error:
+        with suppress(OSError):
+            fresh.unlink()
+        raise _failed("cannot_write", path, error) from error
+
+
+def delete(path: str, *, recursive: bool) -> None:
+    """Remove a file, a link or an empty folder; with `recursive` a folder and all that is in it. Raises ActFailed."""
+    where = resolve_path(path)
+    try:
+        if not where.is_dir() or where.is_symlink():
+            where.unlink()
+        elif recursive:
+            shutil.rmtree(where)
+        else:
+            where.rmdir()
+    except OSError as error:
+        raise _failed("cannot_delete", path, error) from error
+
+
+def resolve_path(path: str) -> Path:
+    """Where a path leads, from the home folder. Raises ActFailed."""
+    try:
+        return Path.home() / Path(path).expanduser()
+    except RuntimeError as error:  # "~name" of nobody
+        raise ActionFailed("no_such_user", f"{path}: there is no such user") from error
+
+
+ACTIONS = {act.__name__: act for act in (list_files, read_file, write_file, edit_file, download_file)}
+"""What this module does, by kind of action."""
+
+
+def _media_type(data: bytes) -> str:
+    """What is told of a file: a picture, or just bytes."""
+    return next((name for start, name in PICTURES.items() if data.startswith(start)), "application/octet-stream")
+
+
+def _entry(name: str, status: os.stat_result) -> Entry:
+    kind = KINDS.get(stat.S_IFMT(status.st_mode), "other")
+    display_name = os.fsencode(name).decode("utf-8", "replace")
+    return {"name": display_name, "kind": kind, "size": status.st_size, "modified": status.st_mtime}
+
+
+def _format_entry(entry: Entry) -> str:
+    name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in entry["name"])
+    changed = time.strftime("%Y-%m-%d %H:%M:%S+00:00", time.gmtime(entry["modified"]))
+    return f"{name}\t{entry['kind']}\t{entry['size']}\t{changed}"
+
+
+def _failed(code: str, path: str, error: OSError) -> ActionFailed:
+    return ActionFailed(code, f"{path}: {error.strerror}")
+
+
+def _regular(path: str, flags: int) -> int:
+    """Open a file that is one. Raises OSError."""
+    descriptor = os.open(path, flags | NONBLOCKING)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is not a regular file")

@@ -1,0 +1,104 @@
+"""What the inside of every system has: acts on files, and files that come and go."""
+
+import base64
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from vm_bridge.guest.common import files
+from vm_bridge.guest.common.actions import Action, ActionFailed, ActionOutput, Attachment
+
+CHUNK = 4 * 1024 * 1024
+"""Most bytes of a file in one message."""
+MAX_STAGED_FILES = 2
+"""Files on their way in, and files on their way out, that are kept at hand."""
+
+Message = dict[str, Any]
+ActionHandler = Callable[[Action], ActionOutput]
+CallHandler = Callable[[Message], Message]
+
+
+class MachineIO:
+    """Acts come from one thread, calls and `cut` from any."""
+
+    def __init__(self) -> None:
+        self._incoming: OrderedDict[str, bytearray] = OrderedDict()
+        self._outgoing: OrderedDict[int, bytes] = OrderedDict()
+        self.action_handlers: dict[str, ActionHandler] = {**files.ACTIONS, "upload_file": self._upload_file}
+        """What this does, by kind of action; each raises ActFailed."""
+        self.call_handlers: dict[str, CallHandler] = {
+            "put": self._put,
+            "get": self._get,
+            "files.list": lambda call: {"entries": files.entries(call["path"])},
+            "files.stat": lambda call: {"entry": files.entry_of(call["path"])},
+            "files.read": _read,
+            "files.write": self._write,
+            "files.delete": _delete,
+        }
+        """What programs may call; each raises ActFailed. Some wait as long as they are told to."""
+
+    def interrupt(self) -> None:
+        """Cut a running act short."""
+        raise NotImplementedError
+
+    def run_action(self, act: ActionHandler, action: Action) -> Message:
+        """What an act gave, or why it failed; an attachment is fetched by its key."""
+        try:
+            output = act(action)
+        except ActionFailed as failure:
+            error = {"code": failure.code, "message": str(failure)}
+            return {"text": failure.text, "error": error, "attachment": None}
+        return {"text": output.text, "error": None, "attachment": self._stage_attachment(output.attachment)}
+
+    def _upload_file(self, action: Action) -> ActionOutput:
+        self._write({"path": action["path"], "sha256": action["blob"]["sha256"]})
+        return ActionOutput(f"{action['blob']['size']} bytes")
+
+    def _put(self, call: Message) -> Message:
+        """Take the next bytes of a file that is on its way in."""
+        incoming = self._incoming.setdefault(call["sha256"], bytearray())
+        del incoming[call["offset"] :]
+        incoming += base64.b64decode(call["data"])
+        while len(self._incoming) > MAX_STAGED_FILES:
+            self._incoming.popitem(last=False)
+        return {}
+
+    def _write(self, call: Message) -> Message:
+        """Make a file of what came."""
+        data = self._incoming.pop(call["sha256"], None)
+        if data is None:
+            raise ActionFailed("not_staged", "the file's bytes did not arrive")
+        files.write_bytes(call["path"], bytes(data))
+        return {}
+
+    def _stage_attachment(self, attachment: Attachment | None) -> Message | None:
+        if attachment is None:
+            return None
+        key = max(self._outgoing, default=0) + 1
+        self._outgoing[key] = attachment.data
+        while len(self._outgoing) > MAX_STAGED_FILES:
+            self._outgoing.popitem(last=False)
+        return {"key": key, "media_type": attachment.media_type, "size": len(attachment.data)}
+
+    def _get(self, call: Message) -> Message:
+        """Some bytes of a file that is on its way out; a part that is not full is the last, and ends its keeping."""
+        data = self._outgoing.get(call["key"])
+        if data is None:
+            raise ActionFailed("not_kept", "the file is no longer kept")
+        part = data[call["offset"] : call["offset"] + CHUNK]
+        if len(part) < CHUNK:
+            del self._outgoing[call["key"]]
+        return {"data": _encode(part)}
+
+
+def _read(call: Message) -> Message:
+    return {"data": _encode(files.read_bytes(call["path"], CHUNK, call["offset"]))}
+
+
+def _delete(call: Message) -> Message:
+    files.delete(call["path"], recursive=call["recursive"])
+    return {}
+
+
+def _encode(data: bytes) -> str:
+    return base64.b64encode(data).decode()

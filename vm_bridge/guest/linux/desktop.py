@@ -1,0 +1,175 @@
+"""Does one act on the desktop from the frame before it to the frame after it."""
+
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from vm_bridge.guest.common.actions import Action, ActionOutput, play_gesture
+from vm_bridge.guest.linux import shell
+from vm_bridge.guest.linux.desktop_programs import DesktopIcons
+from vm_bridge.guest.linux.machine_io import LinuxMachineIO
+from vm_bridge.guest.linux.redraw_model import RedrawDelays, RedrawWatcher, WokenThreads
+from vm_bridge.guest.linux.screen_capture import ScreenCapture
+from vm_bridge.guest.linux.thread_activity import ThreadSampler
+from vm_bridge.settle import IDLE_SECONDS, MAX_SETTLE_SECONDS, Recheck, SettleEvidence, ThreadSamples, decide_settled
+
+if TYPE_CHECKING:
+    from vm_bridge.guest.linux.x11_input import X11InputController
+
+SAMPLES_BEFORE_ACTION = 3
+"""How often to look, at most, for a moment before an act in which nothing runs."""
+REDRAW_POLL_SECONDS = 0.015
+"""How often to look at the picture while a program's habit is told from what an act did (seconds)."""
+
+Answer = dict[str, Any]
+
+
+class LinuxDesktop:
+    """One desktop, driven by one thread; only `hurry` and `frame` may be called from others."""
+
+    def __init__(
+        self,
+        picture: ScreenCapture,
+        sampler: ThreadSampler,
+        redraw_watcher: RedrawWatcher,
+        stream: Callable[[], ScreenCapture],
+        machine_io: LinuxMachineIO,
+    ) -> None:
+        """`stream` makes the picture that viewers see, once there are some."""
+        self._picture = picture
+        self._sampler = sampler
+        self._redraw_watcher = redraw_watcher
+        self.icons: DesktopIcons | None = None
+        """What the first settled look waits for."""
+        self._create_stream = stream
+        self._machine_io = machine_io
+        self._redraw_delays = RedrawDelays()
+        self._interrupted = threading.Event()
+        self._frame_wait_cancelled = os.eventfd(0)
+        self._input: X11InputController | None = None
+        self._input_loader = threading.Thread(target=self._create_input)
+        self._input_loader.start()
+
+    def cancel_frame_wait(self) -> None:
+        """Nobody waits any more for the frame that is waited for."""
+        os.eventfd_write(self._frame_wait_cancelled, 1)
+
+    @cached_property
+    def _stream(self) -> ScreenCapture:
+        return self._create_stream()
+
+    def interrupt(self) -> None:
+        """Cut a running act, settle or wait short."""
+        self._interrupted.set()
+        self._machine_io.interrupt()
+
+    def observe(self, *, settle: bool) -> Answer:
+        """One look, with `settle` after the screen has come to rest, with its icons on it."""
+        self._interrupted.clear()
+        if settle and self.icons is not None:
+            self.icons.wait()
+        rest, took = (
+            self._settle(self._current_threads(), time.monotonic(), MAX_SETTLE_SECONDS, act=False)
+            if settle
+            else ("skipped", 0.0)
+        )
+        return {"after": self._picture.capture(), "rest": rest, "settle_ms": took}
+
+    def frame(self, serial: int, wait: float) -> Answer:
+        """The picture once it is newer than `serial`; the same one when nothing changed within `wait` seconds."""
+        if self._stream.serial == serial and not self._stream.sync():
+            ready, _, _ = select.select([self._stream.fileno(), self._frame_wait_cancelled], [], [], wait)
+            if self._frame_wait_cancelled in ready:
+                os.eventfd_read(self._frame_wait_cancelled)
+        return self._stream.capture()
+
+    def perform(self, action: Action, *, settle: bool) -> Answer:
+        """The frame acted on, what the act gave or why it failed, and the frame after it."""
+        self._interrupted.clear()
+        self._input_loader.join()
+        threads = self._threads_before() if settle else {}
+        before = self._picture.capture()
+        acted_at = time.monotonic()
+        answer = self._machine_io.run_action(self._act, action)
+        rest, took = (
+            self._settle(threads, acted_at, MAX_SETTLE_SECONDS + time.monotonic() - acted_at)
+            if settle
+            else ("skipped", 0.0)
+        )
+        return {"before": before, "after": self._picture.capture(), "rest": rest, "settle_ms": took, **answer}
+
+    def _act(self, action: Action) -> ActionOutput:
+        kind = action["kind"]
+        if kind in shell.ACTIONS:
+            return shell.ACTIONS[kind](action)
+        if kind in self._machine_io.action_handlers:
+            return self._machine_io.action_handlers[kind](action)
+        if kind == "wait":
+            self._interrupted.wait(action["seconds"])
+        elif kind == "gesture":
+            play_gesture(action["inputs"], self._do, self._interrupted)
+        else:
+            self._do(action)
+        return ActionOutput()
+
+    def _create_input(self) -> None:
+        # PyAutoGUI opens its display as soon as it is imported.
+        from vm_bridge.guest.linux.x11_input import X11InputController
+
+        self._input = X11InputController(self._wait_until_processed)
+
+    def _do(self, action: Action) -> None:
+        assert self._input is not None  # the guest ends where they could not be made
+        self._input.do(action)
+
+    def _settle(self, before: ThreadSamples, acted_at: float, limit: float, *, act: bool = True) -> tuple[str, float]:
+        """How the settle ended, and how long it took (milliseconds); without an act nothing can be late."""
+        began = first_at = time.monotonic()
+        delay_before = self._sampler.scheduling_delay()
+        self._picture.sync()
+        first = self._sampler.sample()
+        woken = WokenThreads(self._redraw_delays, self._redraw_watcher, before if act else {}, acted_at + limit)
+        woken.note(first, acted_at)
+        while True:
+            self._picture.sync()
+            second, now = self._sampler.sample(), time.monotonic()
+            woken.note(second, now)
+            changed_at = self._picture.changed_at
+            scheduling_delay = self._sampler.scheduling_delay() - delay_before
+            evidence = SettleEvidence(
+                acted_at, before, first_at, first, now, second, changed_at, scheduling_delay, woken.lateness
+            )
+            verdict = decide_settled(evidence, limit=limit)
+            woken.capture(now - acted_at)
+            if not isinstance(verdict, Recheck):
+                woken.learn()
+                return verdict, (now - began) * 1000
+            if verdict.moved:
+                first_at, first = now, second
+            look_at = min(verdict.at, now + REDRAW_POLL_SECONDS) if woken.learning else verdict.at
+            if self._interrupted.wait(max(0.0, look_at - time.monotonic())):
+                return "hurried", (time.monotonic() - began) * 1000
+
+    def _threads_before(self) -> ThreadSamples:
+        """The threads just before an act; one that runs now and then is not to be taken for one that always does."""
+        for _ in range(SAMPLES_BEFORE_ACTION):
+            threads = self._sampler.sample()
+            if not any(thread.running for thread in threads.values()):
+                break
+            self._interrupted.wait(IDLE_SECONDS)
+        return threads
+
+    def _current_threads(self) -> ThreadSamples:
+        """The threads now, where what runs is not taken for a habit: no act divides before from after."""
+        return {tid: replace(thread, running=False) for tid, thread in self._sampler.sample().items()}
+
+    def _wait_until_processed(self, longest: float) -> None:
+        """Wait until every program has taken the part of the act that was done so far, at most so many seconds."""
+        was_interrupted, self._interrupted = self._interrupted, threading.Event()
+        self._settle(self._current_threads(), time.monotonic(), longest, act=False)
+        self._interrupted = was_interrupted

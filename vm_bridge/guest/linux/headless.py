@@ -1,0 +1,53 @@
+"""Acts in a sandbox without a screen, where what a terminal shows stands in the picture's place."""
+
+import threading
+from typing import Any
+
+from vm_bridge.guest.common.actions import Action, ActionOutput
+from vm_bridge.guest.linux.machine_io import LinuxMachineIO
+
+Answer = dict[str, Any]
+
+
+class HeadlessDesktop:
+    """See `vm_bridge.guest.common.server.Desktop`. A terminal rests before it answers, so nothing has to settle."""
+
+    def __init__(self, machine_io: LinuxMachineIO) -> None:
+        self._machine_io = machine_io
+        self._interrupted = threading.Event()
+        self._text: str | None = None
+
+    def interrupt(self) -> None:
+        """Cut a running act or wait short."""
+        self._interrupted.set()
+        self._machine_io.interrupt()
+
+    def cancel_frame_wait(self) -> None:
+        """Nothing is waited for."""
+
+    def observe(self, *, settle: bool) -> Answer:
+        """What the first terminal shows."""
+        self._text = self._machine_io.terminal()
+        return {"after": None, "text": self._text, "rest": "rested" if settle else "skipped", "settle_ms": 0.0}
+
+    def perform(self, action: Action, *, settle: bool) -> Answer:
+        """What was shown before, and what the act gave or why it failed; where it says nothing, what the terminal
+        shows."""
+        self._interrupted.clear()
+        before = self._machine_io.terminal() if self._text is None else self._text
+        answer = self._machine_io.run_action(self._act, action)
+        seen = self.observe(settle=settle)
+        if answer["text"] is None:
+            answer["text"] = seen["text"]
+        self._text = answer["text"]
+        return {"before": None, "before_text": before, **seen, **answer}
+
+    def frame(self, serial: int, wait: float) -> Answer:
+        """Raises ValueError: nobody may ask."""
+        raise ValueError("there is no screen")
+
+    def _act(self, action: Action) -> ActionOutput:
+        if action["kind"] == "wait":
+            self._interrupted.wait(action["seconds"])
+            return ActionOutput()
+        return self._machine_io.action_handlers[action["kind"]](action)

@@ -1,0 +1,126 @@
+"""All of a sandbox that is no screen: what its acts do, and what programs may call beside them."""
+
+import base64
+import json
+import sys
+from pathlib import Path
+
+from vm_bridge.guest.common.actions import Action, ActionFailed, ActionOutput, Attachment
+from vm_bridge.guest.common.machine_io import ActionHandler, CallHandler, MachineIO, Message
+from vm_bridge.guest.linux import shell
+from vm_bridge.guest.linux.folder_watcher import FolderWatcher
+from vm_bridge.guest.linux.helper_process import HelperProcess
+
+TERMINALS = (sys.executable, "-s", "-m", "vm_bridge.guest.linux.terminals.server")
+TOOLBOX = ("/image/tools/bin/python", "-m", "vm_bridge.guest.linux.toolbox.server")
+MCP_SERVERS = Path("/image/mcp.json")
+"""The MCP servers an image brings along, in the shape `{"mcpServers": {name: {command, args, env}}}`."""
+ANSWER_SECONDS = 20.0
+"""Longest a helper may take beyond what a call itself may."""
+START_SECONDS = 85.0
+"""Longest a helper may take to start what it needs, and to end what runs too long."""
+
+
+class LinuxMachineIO(MachineIO):
+    """See `MachineIO`; this one is Linux's."""
+
+    def __init__(self, terminals: tuple[str, ...] = TERMINALS, toolbox: tuple[str, ...] = TOOLBOX) -> None:
+        super().__init__()
+        self._terminals = HelperProcess("the terminals", terminals)
+        self._toolbox = HelperProcess("the toolbox", toolbox)
+        self._watches = FolderWatcher()
+        self._interrupt_flag = shell.InterruptFlag()
+        self._servers: Message = _read_image_servers()
+        self._configured: Message = {}
+        self.action_handlers |= {
+            "run_command": lambda action: shell.run_command(action, self._interrupt_flag),
+            "type_terminal": self._type_terminal,
+            "run_code": self._run_code,
+            "call_tool": self._call_tool,
+        }
+        self.call_handlers |= {
+            "files.watch": lambda call: {"changes": self._watches.changes(call["watch"], call["path"], call["wait"])},
+            "files.unwatch": self._unwatch,
+            "terminals.list": self._list_terminals,
+            **{
+                f"terminals.{op}": self._forward_to_terminals(op) for op in ("write", "read", "resize", "close", "poll")
+            },
+            "tools.configure": self._configure,
+            "tools.list": self._list_tools,
+        }
+
+    def interrupt(self) -> None:
+        """Cut a running act short."""
+        self._interrupt_flag.set()
+        self._terminals.notify("hurry")
+        self._toolbox.notify("interrupt")
+
+    def run_action(self, act: ActionHandler, action: Action) -> Message:
+        self._interrupt_flag.clear()
+        return super().run_action(act, action)
+
+    def terminal(self) -> str:
+        """What the first terminal shows, or why it shows nothing; it begins when it is first looked at."""
+        try:
+            text: str = self._terminals.call("type", timeout=ANSWER_SECONDS, session="main", text="")["text"]
+        except ActionFailed as failure:
+            return f"[{failure}]"
+        return text
+
+    # --- acts
+
+    def _type_terminal(self, action: Action) -> ActionOutput:
+        arguments = {"session": action["session"], "text": action["text"]}
+        return ActionOutput(self._terminals.call("type", timeout=ANSWER_SECONDS, **arguments)["text"])
+
+    def _run_code(self, action: Action) -> ActionOutput:
+        arguments = {"code": action["code"], "seconds": action["timeout"]}
+        return _action_output(self._toolbox.call("run_code", timeout=action["timeout"] + START_SECONDS, **arguments))
+
+    def _call_tool(self, action: Action) -> ActionOutput:
+        self._configure_toolbox()
+        arguments = {"name": action["name"], "arguments": action["arguments"]}
+        return _action_output(self._toolbox.call("call_tool", timeout=START_SECONDS, **arguments))
+
+    # --- watches, terminals and tools
+
+    def _unwatch(self, call: Message) -> Message:
+        self._watches.end(call["watch"])
+        return {}
+
+    def _list_terminals(self, call: Message) -> Message:
+        if not self._terminals.running:
+            return {"terminals": []}
+        return self._terminals.call("list", timeout=ANSWER_SECONDS)
+
+    def _forward_to_terminals(self, op: str) -> CallHandler:
+        return lambda call: self._terminals.call(op, timeout=call.get("wait", 0.0) + ANSWER_SECONDS, **call["told"])
+
+    def _configure(self, call: Message) -> Message:
+        """Have these MCP servers beside the image's own."""
+        self._configured = call["servers"]
+        return {}
+
+    def _list_tools(self, call: Message) -> Message:
+        if not self._servers and not self._configured:
+            return {"tools": [], "failures": {}}
+        self._configure_toolbox()
+        return self._toolbox.call("tools", timeout=START_SECONDS)
+
+    def _configure_toolbox(self) -> None:
+        """Tell the toolbox which servers there are; a new one knows none."""
+        servers = {**self._servers, **self._configured}
+        self._toolbox.call("configure", timeout=ANSWER_SECONDS, servers=servers)
+
+
+def _read_image_servers() -> Message:
+    if not MCP_SERVERS.exists():
+        return {}
+    servers: Message = json.loads(MCP_SERVERS.read_text())["mcpServers"]
+    return servers
+
+
+def _action_output(answer: Message) -> ActionOutput:
+    """What the toolbox gave: text, and a picture as PNG."""
+    picture = answer["picture"]
+    return ActionOutput(answer["text"], Attachment(base64.b64decode(picture), "image/png") if picture else None)

@@ -1,0 +1,135 @@
+"""Waits inside the sandbox until the host wants a desktop, and then drives it: `python -m vm_bridge.guest.linux.main`."""
+
+import argparse
+import ctypes
+import importlib
+import json
+import mmap
+import os
+import resource
+import shutil
+import socket
+import threading
+import traceback
+from pathlib import Path
+
+from vm_bridge.guest.common.digest import tree_digest
+from vm_bridge.guest.common.server import Desktop, Server
+from vm_bridge.guest.linux.host_listener import SharedMemoryHostListener
+from vm_bridge.guest.linux.machine_io import LinuxMachineIO
+from vm_bridge.guest.linux.port_listeners import start_port_listeners
+from vm_bridge.guest.linux.suite_tools import TOOLS
+
+SKELETON, MANIFEST, TIMER_LIMITS = Path("/image/home"), Path("/image/image.json"), Path("/image/patience.json")
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE = 11, 12
+"""Python has no names for them (asm-generic/resource.h)."""
+BOUNDS = {
+    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_MEMLOCK: 8 * 1024 * 1024,
+    RLIMIT_SIGPENDING: 4096,
+    RLIMIT_MSGQUEUE: 819_200,
+}
+"""Most of what the kernel keeps for the programs of a sandbox: bytes, but for signals that wait, which are counted."""
+OBSERVED_SLOTS, STREAMED_SLOTS, LEARNING_SLOTS = (0, 1), (2, 3), (4,)
+"""Which frame slots of the shared memory are whose."""
+
+
+def main() -> None:
+    """Arguments are the host's; see `vm_bridge.hosts.isolation.process_sandbox`."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("listen", "tunnel", "memory", "processes", "leash"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    options = parser.parse_args()
+    for descriptor in (options.listen, options.tunnel, options.memory):
+        os.set_inheritable(descriptor, False)
+    confine_children(options.processes)
+    start_port_listeners(options.tunnel)
+    threading.excepthook = exit_on_error
+    loading = threading.Thread(target=preload_modules)
+    loading.start()
+    shutil.copytree(SKELETON, Path.home(), symlinks=True, dirs_exist_ok=True)
+    host_listener = SharedMemoryHostListener(socket.socket(fileno=options.listen), options.memory, options.leash)
+
+    machine_io = LinuxMachineIO()
+
+    def start(width: int, height: int) -> Desktop:
+        return start_desktop(options.memory, width, height, loading, machine_io)
+
+    Server(host_listener, start, machine_io, home=tree_digest(Path.home()), tools=TOOLS).serve()
+    os._exit(0)  # the sandbox ends with its first program, whatever its threads are doing
+
+
+def preload_modules() -> None:
+    """What a desktop needs, while there is none to drive yet."""
+    import datetime  # noqa: F401
+    import platform  # noqa: F401
+
+    import Xlib.display
+    import Xlib.ext
+
+    for _, name in Xlib.ext.__extensions__:
+        importlib.import_module(f"Xlib.ext.{name}")
+
+    from vm_bridge.guest.linux import desktop, redraw_model, screen_capture, thread_activity, x11_keyboard  # noqa: F401
+
+
+def start_desktop(
+    memory: int, width: int, height: int, loading: threading.Thread, machine_io: LinuxMachineIO
+) -> Desktop:
+    """The image's desktop, up and driven; a size of zero means that there is no screen."""
+    if width == 0:
+        from vm_bridge.guest.linux.headless import HeadlessDesktop
+
+        return HeadlessDesktop(machine_io)
+    from vm_bridge.guest.linux.desktop_programs import DesktopIcons, WindowManager, XServer, start_programs
+
+    manifest = json.loads(MANIFEST.read_text())
+    os.environ["DISPLAY"] = ":0"
+    server = XServer(width, height)
+    loading.join()
+    from vm_bridge.guest.linux.desktop import LinuxDesktop
+    from vm_bridge.guest.linux.redraw_model import RedrawWatcher
+    from vm_bridge.guest.linux.screen_capture import ScreenCapture
+    from vm_bridge.guest.linux.thread_activity import ThreadSampler
+
+    server.wait()
+    window_manager = WindowManager()
+    # What follows is made while the window manager starts.
+    sampler = ThreadSampler(
+        {1, os.getpid(), server.pid}, json.loads(TIMER_LIMITS.read_text()) if TIMER_LIMITS.exists() else {}
+    )
+    pixels = mmap.mmap(memory, 0, prot=mmap.PROT_READ)
+    redraw_watcher = RedrawWatcher(lambda: ScreenCapture(memory, width, height, LEARNING_SLOTS), pixels, width, height)
+    picture = ScreenCapture(memory, width, height, OBSERVED_SLOTS, boxes=True)
+    desktop = LinuxDesktop(
+        picture,
+        sampler,
+        redraw_watcher,
+        lambda: ScreenCapture(memory, width, height, STREAMED_SLOTS, boxes=True),
+        machine_io,
+    )
+    window_manager.wait()
+    start_programs(manifest.get("start", []))
+    desktop.icons = DesktopIcons() if manifest.get("icons", False) else None
+    return desktop
+
+
+def exit_on_error(error: threading.ExceptHookArgs) -> None:
+    """A guest that is broken must not seem to be busy."""
+    traceback.print_exception(error.exc_value)
+    os._exit(1)
+
+
+def confine_children(processes: int) -> None:
+    """What is started from here on keeps none of the guest's rights and can only grow so many."""
+    libc = ctypes.CDLL("libc.so.6")
+    libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    for kind, most in {resource.RLIMIT_NPROC: processes, **BOUNDS}.items():
+        present = resource.getrlimit(kind)[1]
+        limit = most if present == resource.RLIM_INFINITY else min(most, present)
+        resource.setrlimit(kind, (limit, limit))
+
+
+if __name__ == "__main__":
+    main()

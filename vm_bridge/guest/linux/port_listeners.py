@@ -1,0 +1,58 @@
+"""What listens in a sandbox from its start: the tunnel from the host, the way out, and the web programs nobody has
+asked for yet. The process that answers begins when somebody first comes, so that an idle sandbox does not pay for it.
+"""
+
+import json
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+LOOPBACK = "127.0.0.1"
+EGRESS_PORT = 3128
+"""Where programs find the proxy that is their only way out."""
+SERVICES = Path("/image/tools/services.json")
+RESTART_SECONDS = 1.0
+"""Between two starts of the process that answers (seconds)."""
+
+
+def start_port_listeners(tunnel: int) -> None:
+    """Listen; `tunnel` is a socket that listens already."""
+    listeners = [
+        socket.socket(fileno=tunnel),
+        _listen(EGRESS_PORT),
+        *(_listen(each["port"]) for each in read_services()),
+    ]
+    threading.Thread(target=_run_forwarder, args=(listeners,), daemon=True).start()
+
+
+def read_services() -> list[dict[str, Any]]:
+    """The web programs among the image's tools."""
+    return list(json.loads(SERVICES.read_text())) if SERVICES.exists() else []
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((LOOPBACK, port))
+    listener.listen(64)
+    return listener
+
+
+def _run_forwarder(listeners: list[socket.socket]) -> None:
+    descriptors = [listener.fileno() for listener in listeners]
+    while True:
+        select.select(listeners, [], [])
+        subprocess.run(
+            (sys.executable, "-s", "-m", "vm_bridge.guest.linux.port_forwarder", *map(str, descriptors)),
+            pass_fds=descriptors,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        time.sleep(RESTART_SECONDS)

@@ -1,0 +1,149 @@
+"""The sandbox's interactive terminals, in a process of their own: `python -m vm_bridge.guest.linux.terminals.server`.
+
+A program that prints without end keeps its terminal busy, and must not keep the guest busy.
+"""
+
+import base64
+import sys
+import threading
+import time
+from typing import Any
+
+from vm_bridge.guest.common.actions import ActionFailed
+from vm_bridge.guest.linux.helper_process import serve_calls
+from vm_bridge.guest.linux.terminals.screen import MAX_COLUMNS, MAX_ROWS
+from vm_bridge.guest.linux.terminals.terminal import Terminal
+
+MAX_TERMINALS = 8
+"""Most terminals at once."""
+PROMPT_QUIET_SECONDS, RUNNING_QUIET_SECONDS, MAX_WAIT_SECONDS = 0.15, 0.6, 5.0
+"""How long nothing more must come: at the shell's prompt, while a program runs; and the longest wait (seconds)."""
+MIN_SIDE = 2
+
+Message = dict[str, Any]
+
+
+class Terminals:
+    """Every terminal by its name. `changed` guards and tells of all of them."""
+
+    def __init__(self) -> None:
+        self._terminals: dict[str, Terminal] = {}
+        self._changed = threading.Condition()
+        self._interrupts = 0
+
+    def type(self, call: Message) -> Message:
+        """Type text, wait until what came of it rests, and tell what the terminal shows; empty text only looks.
+
+        A shell that has ended is started anew.
+        """
+        terminal = self._open(call["session"])
+        if call["text"]:
+            terminal.write(call["text"])
+        self._wait_quiet(terminal, 0.0 if not call["text"] else time.monotonic())
+        return {"text": terminal.text()}
+
+    def write(self, call: Message) -> Message:
+        """Type text without waiting."""
+        self._open(call["session"]).write(call["text"])
+        return {}
+
+    def read(self, call: Message) -> Message:
+        """What a terminal shows."""
+        return {"text": self._find(call["session"]).text()}
+
+    def list(self, call: Message) -> Message:
+        """Every terminal."""
+        with self._changed:
+            return {
+                "terminals": [
+                    {"name": t.name, "columns": t.columns, "rows": t.rows, "running": t.status is None}
+                    for t in self._terminals.values()
+                ]
+            }
+
+    def resize(self, call: Message) -> Message:
+        """Give a terminal another size; it begins where there is none of that name."""
+        columns, rows = call["columns"], call["rows"]
+        if not (MIN_SIDE <= columns <= MAX_COLUMNS and MIN_SIDE <= rows <= MAX_ROWS):
+            raise ActionFailed("bad_size", f"a terminal has {MAX_COLUMNS} columns and {MAX_ROWS} rows at most")
+        self._open(call["session"]).resize(columns, rows)
+        return {}
+
+    def close(self, call: Message) -> Message:
+        """End a terminal and what runs in it."""
+        terminal = self._find(call["session"])
+        with self._changed:
+            self._terminals.pop(terminal.name, None)
+            self._changed.notify_all()
+        terminal.close()
+        return {}
+
+    def hurry(self, call: Message) -> Message:
+        """Cut a running wait for rest short."""
+        with self._changed:
+            self._interrupts += 1
+            self._changed.notify_all()
+        return {}
+
+    def poll(self, call: Message) -> Message:
+        """What came after these offsets, waiting at most so many seconds for something; a terminal without an offset
+        is shown whole, one that has gone has no rows."""
+        offsets: dict[str, int] = call["offsets"]
+        with self._changed:
+            self._changed.wait_for(lambda: self._has_changed(offsets), call["wait"])
+            frames = [self._frame(t, offsets.get(t.name)) for t in self._terminals.values()]
+            gone = [name for name in offsets if name not in self._terminals]
+        frames = [frame for frame in frames if frame["end"] != offsets.get(frame["session"])]
+        frames += [{"session": name, "data": "", "columns": 0, "rows": 0, "end": -1} for name in gone]
+        return {"frames": frames}
+
+    def _has_changed(self, offsets: dict[str, int]) -> bool:
+        return offsets != {terminal.name: terminal.end for terminal in self._terminals.values()}
+
+    def _frame(self, terminal: Terminal, offset: int | None) -> Message:
+        data, end = terminal.since(offset)
+        size = {"columns": terminal.columns, "rows": terminal.rows}
+        return {"session": terminal.name, "data": base64.b64encode(data).decode(), "end": end, **size}
+
+    def _open(self, name: str) -> Terminal:
+        """The terminal of this name, made where there is none that runs. Raises ActFailed."""
+        with self._changed:
+            found = self._terminals.get(name)
+            if found is not None and found.status is None:
+                return found
+            if found is None and len(self._terminals) >= MAX_TERMINALS:
+                raise ActionFailed("too_many", f"there are {MAX_TERMINALS} terminals already")
+            created = self._terminals[name] = Terminal(name, self._changed)
+        self._wait_quiet(created, time.monotonic())
+        return created
+
+    def _find(self, name: str) -> Terminal:
+        with self._changed:
+            found = self._terminals.get(name)
+        if found is None:
+            raise ActionFailed("no_such_terminal", f"there is no terminal {name}")
+        return found
+
+    def _wait_quiet(self, terminal: Terminal, since: float) -> None:
+        """Until nothing more comes, or too long; `since` is when something was typed."""
+        ends = time.monotonic() + MAX_WAIT_SECONDS
+        with self._changed:
+            interrupts = self._interrupts
+            while terminal.status is None and self._interrupts == interrupts:
+                still = PROMPT_QUIET_SECONDS if terminal.idle else RUNNING_QUIET_SECONDS
+                now = time.monotonic()
+                left = min(max(terminal.last_output_at, since) + still, ends) - now
+                if left <= 0:
+                    return
+                self._changed.wait(min(left, PROMPT_QUIET_SECONDS))
+
+
+def main() -> None:
+    """Serve the guest until it closes its end."""
+    terminals = Terminals()
+    operations = ("type", "write", "read", "list", "resize", "close", "hurry", "poll")
+    serve_calls(int(sys.argv[1]), {name: getattr(terminals, name) for name in operations})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Who may act on a machine or watch it now."""
+
+from typing import cast
+
+from redis.asyncio import Redis
+
+from vm_bridge.api.tickets import Ticket
+from vm_bridge.errors import TicketRefused
+from vm_bridge.leases.scripts import KEY_PREFIX, RedisScripts, parse_error
+
+TICKET_MARGIN_SECONDS = 60
+"""How much longer a used ticket is remembered than it is good for, against clocks that differ (seconds)."""
+
+
+class LeaseGuard:
+    """Fences and used tickets. Raises redis.RedisError when Redis cannot be reached."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._scripts = RedisScripts(redis)
+
+    async def ping(self) -> None:
+        """Nothing, when Redis answers."""
+        await self._redis.ping()
+
+    async def check(self, machine_id: str, token: int) -> None:
+        """Raises StaleLease or MachineGone, with the reason, unless this token holds this machine now."""
+        error_text = await self._scripts.run("check", machine_id, token)
+        if error_text is not None:
+            raise parse_error(error_text)
+
+    async def redeem(self, ticket: Ticket) -> None:
+        """Use a verified ticket, once. Raises TicketRefused when it was used before, may have been, or its lease has
+        ended."""
+        claim = ticket.claim
+        until = int((ticket.expires + TICKET_MARGIN_SECONDS) * 1000)
+        lease = (claim.machine_id, claim.fencing_token)
+        answer = await self._scripts.run("redeem", *lease, ticket.nonce, until, int(ticket.issued * 1000))
+        if answer == "old":
+            raise TicketRefused("Redis lost its data after this ticket was made; ask for another")
+        if answer == "used":
+            raise TicketRefused("this ticket was used before")
+        if answer != "redeemed":
+            raise TicketRefused("the lease of this ticket has ended")
+
+    async def vnc_socket(self, machine_id: str) -> str | None:
+        """The unix socket of a machine's RFB server."""
+        return cast("str | None", await self._redis.hget(f"{KEY_PREFIX}machine:{machine_id}", "vnc_socket")) or None

@@ -1,0 +1,157 @@
+"""What a host says of its machines, and what it is told to do with them."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, cast
+
+from redis.asyncio import Redis
+
+from vm_bridge.errors import NoMachine
+from vm_bridge.leases.scripts import KEY_PREFIX, RedisScripts
+from vm_bridge.sandbox import Sandbox
+
+MAX_JOBS_PER_POLL = 100
+
+
+class HostJob(NamedTuple):
+    """Something for a host to do: `reset` or `drop` a machine whose lease ended, or see to an image somebody wants."""
+
+    verb: Literal["reset", "drop", "want"]
+    name: str
+
+
+class LeaseRecord(NamedTuple):
+    """Who holds a machine under which token."""
+
+    token: int
+    request: str
+    holder: str
+    user: str
+    pool: str
+    session: str
+
+
+class MachineDescription(NamedTuple):
+    """A machine as the ledger knows it; `capabilities` are JSON."""
+
+    id: str
+    image: str
+    vnc_socket: str
+    capabilities: str
+
+
+class MachineRecord(NamedTuple):
+    """What the ledger knows of a machine; `lease` is of one that somebody holds."""
+
+    state: str
+    lease: LeaseRecord | None
+
+
+RECORD_FIELDS = len(MachineRecord._fields) + len(LeaseRecord._fields)
+"""Of each machine in the answer of `states`: its name, its state and its lease."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostInventory:
+    """The machines of one host. Raises redis.RedisError when Redis cannot be reached."""
+
+    redis: Redis
+    scripts: RedisScripts
+    host: str
+    url: str
+    """Where the calls on its machines go."""
+
+    async def register(self, *, images: tuple[str, ...], capacity: int) -> frozenset[str]:
+        """Make this host known; the machines it is known to have."""
+        return frozenset(await self.scripts.run("register", self.host, self.url, capacity, json.dumps(images)))
+
+    async def heartbeat(self) -> bool:
+        """Say that this host lives; False when Redis has forgotten it."""
+        return bool(await self.scripts.run("beat", self.host))
+
+    async def deregister(self, reason: str) -> None:
+        """This host ends with all its machines; holders are told why."""
+        await self.scripts.run("quit", self.host, reason)
+
+    async def work(self, timeout_seconds: float) -> tuple[HostJob, ...]:
+        """What there is to do, waiting at most `patience` seconds for the first of it."""
+        key = f"{KEY_PREFIX}work:{self.host}"
+        first = await self.redis.blpop([key], timeout=timeout_seconds)
+        if first is None:
+            return ()
+        more = await self.redis.lpop(key, MAX_JOBS_PER_POLL) or []
+        return tuple(_parse_job(item) for item in cast("list[str]", [first[1], *more]))
+
+    async def reserve_creation(self, image: str, name: str, *, urgent: bool) -> bool:
+        """Whether another machine is wanted, where `urgent` only by those who wait; it counts as coming as `name`."""
+        return bool(await self.scripts.run("begin", self.host, image, name, int(urgent)))
+
+    async def report_creation_failure(self, image: str, name: str, error: NoMachine) -> None:
+        """The machine begun as `name` could not be made; the first who waits for one is told why."""
+        await self.scripts.run("fail", name, image, error.code, str(error))
+
+    async def add_free_machine(self, sandbox: Sandbox, *, above: int, reservation: str = "") -> None:
+        """A machine is free for whoever comes next, under a token higher than `above`."""
+        await self.scripts.run(
+            "shelve", self.host, sandbox.id, sandbox.image, reservation, above, *self._description(sandbox)
+        )
+
+    async def adopt(self, sandbox: Sandbox) -> str:
+        """The state of a machine that outlived its bridge."""
+        return cast(str, await self.scripts.run("adopt", sandbox.id, *self._description(sandbox)))
+
+    async def withdraw_free_machine(self, machine_id: str) -> bool:
+        """Withdraw a free machine, so that nobody can claim it; False when somebody was faster."""
+        return bool(await self.scripts.run("take", machine_id))
+
+    async def mark_lost(self, machine_id: str, reason: str) -> None:
+        """A machine is no more; who held it is told why."""
+        await self.scripts.run("lose", machine_id, reason)
+
+    async def restore(self, machine: MachineDescription, lease: LeaseRecord, *, ttl: float) -> bool:
+        """Put a lease back that the ledger lost with all its data, for `ttl` seconds.
+
+        Returns:
+            Whether it stands again. It does not where the ledger had ended it, or knows the machine.
+        """
+        token, *claim_request = lease
+        described = (machine.id, machine.image, self.url, machine.vnc_socket, machine.capabilities)
+        return bool(await self.scripts.run("restore", self.host, *described, token, int(ttl * 1000), *claim_request))
+
+    async def machine_records(self) -> dict[str, MachineRecord] | None:
+        """The machines this host is known to have; None when the host itself is not known."""
+        flat = await self.scripts.run("states", self.host)
+        if flat is None:
+            return None
+        return {
+            machine_id: MachineRecord(state, LeaseRecord(int(token), *claim_request) if token else None)
+            for machine_id, state, token, *claim_request in zip(*[iter(flat)] * RECORD_FIELDS, strict=True)
+        }
+
+    async def in_use(self, machine_id: str) -> bool:
+        """Whether a machine is free or leased."""
+        return await self.redis.hget(f"{KEY_PREFIX}machine:{machine_id}", "state") in ("free", "leased")
+
+    async def report_usage(self, machine_id: str, **facts: float) -> None:
+        """What a machine costs and when it last acted."""
+        flat = [part for fact in facts.items() for part in fact]
+        await self.scripts.run("note", machine_id, *flat)
+
+    async def report_unlimited_resources(self, unbounded: tuple[str, ...]) -> None:
+        """What machines of this host may take without a bound."""
+        await self.scripts.run("tell", self.host, json.dumps(unbounded))
+
+    def _description(self, sandbox: Sandbox) -> tuple[str, str, str]:
+        machine = describe_machine(sandbox)
+        return self.url, machine.vnc_socket, machine.capabilities
+
+
+def describe_machine(sandbox: Sandbox) -> MachineDescription:
+    """What the ledger is told of a machine."""
+    vnc_socket, capabilities = str(sandbox.vnc_socket or ""), sandbox.capabilities.model_dump_json()
+    return MachineDescription(sandbox.id, sandbox.image, vnc_socket, capabilities)
+
+
+def _parse_job(item: str) -> HostJob:
+    verb, _, name = item.partition(" ")
+    return HostJob(cast('Literal["reset", "drop", "want"]', verb), name)

@@ -1,0 +1,124 @@
+"""Claims that wait, and the reaper: what the manager does beside passing requests to the ledger."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from vm_bridge.fleet import QueuePosition, Quota
+from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.fleet_overview import FleetOverview
+from vm_bridge.leases.store import ClaimRequest, LeaseStore
+from vm_bridge.machine import Lease
+
+logger = logging.getLogger(__name__)
+
+CLAIM_RETRY_SECONDS = 2.0
+"""How often a waiting claim is asked again, which shows that somebody waits (seconds)."""
+MAX_EXPIRY_POLL_SECONDS = 0.25
+"""Longest pause between two looks for leases that ended; shorter when one is known to end before (seconds)."""
+MIN_EXPIRY_POLL_SECONDS = 0.005
+OUTAGE_PAUSE_SECONDS = 1.0
+CLOSE_TIMEOUT_SECONDS = 5.0
+
+
+class LeaseManager:
+    """Serves claims while `running`."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.lease_guard = LeaseGuard(redis)
+        self.leases = LeaseStore(redis)
+        self.overview = FleetOverview(redis)
+        self._notifications: dict[str, asyncio.Event] = {}
+        self._closing = False
+
+    async def configure(self, *, warm: Mapping[str, int], quotas: Iterable[Quota]) -> None:
+        """What the operator wrote down: warm targets as the least, quotas where they were changed."""
+        for image, count in warm.items():
+            await self.overview.set_warm_target(image, count, at_least=True)
+        await self.overview.configure_quotas(quotas)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """While the block runs, leases end in time and waiting claims hear at once."""
+        tasks = [asyncio.create_task(self._run_forever(work)) for work in (self._reap, self._listen)]
+        try:
+            yield
+        finally:
+            self._closing = True
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=CLOSE_TIMEOUT_SECONDS)
+
+    async def allocate(
+        self, claim_request: ClaimRequest, *, wait: float, wait_disconnect: Callable[[], Awaitable[object]]
+    ) -> Lease | QueuePosition:
+        """A lease, within `wait` seconds, else the place in the queue; `gone` returns when the asker went away.
+
+        Raises what `LeaseStore.claim` raises.
+        """
+        answer = await self.leases.claim(claim_request)
+        if isinstance(answer, Lease) or wait <= 0:
+            return answer
+        notifications = self._notifications.setdefault(claim_request.request, asyncio.Event())
+        disconnected = asyncio.ensure_future(wait_disconnect())
+        try:
+            return await self._await_lease(claim_request, notifications, disconnected, time.monotonic() + wait)
+        finally:
+            disconnected.cancel()
+            self._notifications.pop(claim_request.request, None)
+
+    async def _await_lease(
+        self,
+        claim_request: ClaimRequest,
+        notifications: asyncio.Event,
+        disconnected: "asyncio.Future[object]",
+        end: float,
+    ) -> Lease | QueuePosition:
+        while not disconnected.done():
+            notifications.clear()
+            answer = await self.leases.claim(claim_request)
+            left = end - time.monotonic()
+            if isinstance(answer, Lease) or left <= 0:
+                return answer
+            notified = asyncio.ensure_future(notifications.wait())
+            await asyncio.wait(
+                (notified, disconnected), timeout=min(left, CLAIM_RETRY_SECONDS), return_when=asyncio.FIRST_COMPLETED
+            )
+            notified.cancel()
+        answer = await self.leases.claim_status(claim_request.request)
+        # What is given from now on is not picked up and soon goes to the next, unless the asker comes back.
+        await self.leases.mark_waiter_gone(claim_request.request)
+        return answer
+
+    async def _reap(self) -> None:
+        ended, rest = await self.leases.expire()
+        if ended:
+            logger.info("%d leases ran out", ended)
+        pause = MAX_EXPIRY_POLL_SECONDS if rest is None else min(rest, MAX_EXPIRY_POLL_SECONDS)
+        await asyncio.sleep(max(MIN_EXPIRY_POLL_SECONDS, pause))
+
+    async def _listen(self) -> None:
+        async for request in self.leases.notifications():
+            if self._closing:
+                return
+            if request is not None and request in self._notifications:
+                self._notifications[request].set()
+
+    async def _run_forever(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do `work` again and again; a round that fails, whatever the reason, must not be the last."""
+        while not self._closing:  # redis-py may swallow a cancellation that comes while it connects
+            try:
+                await work()
+            except RedisError as error:
+                logger.warning("Redis does not answer: %s", error)
+            except Exception:
+                logger.exception("a round of the manager failed")
+            else:
+                continue
+            if not self._closing:
+                await asyncio.sleep(OUTAGE_PAUSE_SECONDS)

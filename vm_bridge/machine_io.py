@@ -1,0 +1,128 @@
+"""The inside of a machine for programs: files, folders and interactive terminals, beside the acts that are recorded.
+
+Nothing done here is a step: whoever annotates or trains uses the actions of the same meaning instead.
+"""
+
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Annotated, Literal, Protocol, Self
+
+from pydantic import Base64Bytes, Field, StringConstraints
+
+from vm_bridge.errors import InvalidAction
+from vocabulary.actions import MAX_FILE
+from vocabulary.base import Frozen
+
+EntryName = Annotated[str, StringConstraints(max_length=4096)]
+
+
+class FileEntry(Frozen):
+    """One entry of a folder; `size` in bytes."""
+
+    name: EntryName
+    kind: Literal["file", "folder", "link", "other"]
+    size: int = Field(ge=0)
+    modified: datetime
+
+
+class FileChange(Frozen):
+    """What happened to one entry of a watched folder.
+
+    `gone` says that the folder itself is no longer there, `more` that there were too many changes to tell: list it.
+    """
+
+    name: EntryName
+    change: Literal["created", "changed", "deleted", "gone", "more"]
+
+
+class TerminalState(Frozen):
+    """One interactive terminal; `running` says whether its shell has not ended."""
+
+    name: EntryName
+    columns: int
+    rows: int
+    running: bool
+
+
+class TerminalFrame(Frozen):
+    """Output of one terminal, and its size; a terminal's first frame draws all that it shows.
+
+    A terminal that was closed has no rows.
+    """
+
+    session: EntryName
+    data: Base64Bytes
+    columns: int
+    rows: int
+
+    @classmethod
+    def of(cls, session: str, data: bytes, columns: int, rows: int) -> Self:
+        """A frame of these bytes."""
+        return cls(session=session, data=b64encode(data), columns=columns, rows=rows)
+
+
+def check_file_size(data: bytes) -> None:
+    """Raises InvalidAction for more bytes than a file may have."""
+    if len(data) > MAX_FILE:
+        raise InvalidAction(f"the file has more than {MAX_FILE} bytes")
+
+
+class Files(Protocol):
+    """Paths begin at the home folder; a file has `vocabulary.actions.MAX_FILE` bytes at most.
+
+    Errors: any `BridgeError`; InvalidAction where a path cannot be used so.
+    """
+
+    async def list(self, path: str = ".") -> tuple[FileEntry, ...]:
+        """A folder's entries by name, a thousand and one at most."""
+        ...
+
+    async def stat(self, path: str) -> FileEntry:
+        """One file or folder; links are followed."""
+        ...
+
+    async def read(self, path: str) -> bytes:
+        """A whole file."""
+        ...
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Create or replace a file, and the folders above it, in one move."""
+        ...
+
+    async def delete(self, path: str, *, recursive: bool = False) -> None:
+        """Remove a file, a link or an empty folder; with `recursive` a folder with all that is in it."""
+        ...
+
+    def watch(self, path: str = ".") -> AbstractAsyncContextManager[AsyncIterator[FileChange]]:
+        """What happens to the entries of a folder from now on; not to those of its folders."""
+        ...
+
+
+class Terminals(Protocol):
+    """Named shells on pseudo-terminals; the same that `type_terminal` acts on. Errors: as for `Files`."""
+
+    async def list(self) -> tuple[TerminalState, ...]:
+        """Every terminal."""
+        ...
+
+    async def write(self, session: str, text: str) -> None:
+        """Type text; the terminal begins where there is none of that name."""
+        ...
+
+    async def read(self, session: str) -> str:
+        """What a terminal shows, with some of what scrolled away."""
+        ...
+
+    async def resize(self, session: str, *, columns: int, rows: int) -> None:
+        """Give a terminal another size; it begins where there is none of that name."""
+        ...
+
+    async def close(self, session: str) -> None:
+        """End a terminal and what runs in it."""
+        ...
+
+    def watch(self) -> AbstractAsyncContextManager[AsyncIterator[TerminalFrame]]:
+        """The output of all terminals as it comes, beginning with what they show."""
+        ...

@@ -1,0 +1,61 @@
+"""`python -m vm_bridge.simulators.osworld serve FOLDER` is a simulated guest, `… revert HOST:PORT` puts one back."""
+
+import argparse
+import socket
+import sys
+import urllib.request
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from vm_bridge.simulators.osworld.desktop import Desktop
+from vm_bridge.simulators.osworld.packages import ensure_packages
+from vm_bridge.simulators.osworld.server import GuestServer
+
+REVERT_SECONDS = 120.0
+PACKAGES = Path(".data/osworld-packages")
+
+
+def serve(folder: Path, packages: Path, port: int, size: tuple[int, int]) -> None:
+    """Until it is told to end; its address is the first line it writes."""
+    desktop = Desktop(folder, ensure_packages(packages), size)
+    try:
+        desktop.start()
+        listening = socket.create_server(("127.0.0.1", port))
+        print(f"127.0.0.1:{listening.getsockname()[1]}", flush=True)
+        app = FastAPI()
+        app.include_router(GuestServer(desktop).routes)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listening])
+    finally:
+        desktop.stop()
+
+
+def revert(address: str) -> None:
+    """Returns when the guest is in its first state again."""
+    server = ":".join(address.split(":")[:2])  # the ports of programs in it come after the server's
+    request = urllib.request.Request(f"http://{server}/simulator/revert", method="POST")
+    urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=REVERT_SECONDS).close()
+
+
+def main(words: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m vm_bridge.simulators.osworld", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    serving = commands.add_parser("serve", help="begin a simulated guest")
+    serving.add_argument("folder", type=Path, help="where its home folder is made anew")
+    serving.add_argument(
+        "--packages", type=Path, default=Path(".data/osworld-packages"), help="where PyAutoGUI is kept"
+    )
+    serving.add_argument("--port", type=int, default=0)
+    serving.add_argument("--size", default="1280x800")
+    commands.add_parser("revert", help="put one back").add_argument("address")
+    given = parser.parse_args(words)
+    if given.command == "revert":
+        revert(given.address)
+        return
+    width, height = map(int, given.size.split("x"))
+    serve(given.folder.resolve(), given.packages.resolve(), given.port, (width, height))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,38 @@
+"""Every suite that comes with the bridge, by name."""
+
+from vm_bridge.errors import InvalidAction, UnknownTask
+from vm_bridge.suites import Suite
+from vm_bridge.suites.desktop import DESKTOP
+from vm_bridge.suites.miniwob.suite import MiniWob
+from vm_bridge.suites.phone import PhoneSuite
+from vm_bridge.suites.terminal import TERMINAL
+from vm_bridge.suites.web import DRILLS, GAMES, SITES
+from vm_bridge.suites.web_suite import WebSuite
+from vocabulary.tasks import Task, Variant
+
+SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL}
+WEB_SUITES: dict[str, WebSuite] = {"drills": DRILLS, "games": GAMES, "sites": SITES, "miniwob": MiniWob()}
+"""Those whose tasks are played in a browser."""
+
+
+def get_suite(name: str) -> Suite | WebSuite:
+    """The suite of this name. Raises UnknownTask."""
+    suite = SUITES.get(name) or WEB_SUITES.get(name)
+    if suite is None:
+        raise UnknownTask(f"there is no suite {name}")
+    return suite
+
+
+def make_tasks(name: str, variant: Variant) -> tuple[Task, ...]:
+    """A suite's tasks in one form, those left out that have it not. Raises UnknownTask, and InvalidAction where none
+    has it."""
+    suite, wanted = get_suite(name), variant.model_dump()
+    made, why = list[Task](), None
+    for task in suite.tasks:
+        try:
+            made.append(suite.make(task.name or "", **wanted))
+        except InvalidAction as error:
+            why = error
+    if why is not None and not made:
+        raise why
+    return tuple(made)

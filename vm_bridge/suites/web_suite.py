@@ -1,0 +1,93 @@
+"""What a suite must do whose tasks are played in a browser."""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Protocol, runtime_checkable
+
+from vm_bridge.browser import FilePayload, Session, Site
+from vm_bridge.machine import ExpertSuggestion
+from vocabulary.observations import Verdict
+from vocabulary.tasks import Language, Task
+
+START_TIME = 1_767_261_600.0
+"""When a page's time begins where its task does not say (seconds since the epoch): the first of January 2026, ten
+o'clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where a task is played: all of it follows from the task, so that it can be made again."""
+
+    site: Site
+    """A fresh one: it may hold what became of it."""
+    url: str
+    """The first address."""
+    size: tuple[int, int]
+    start_time: float = START_TIME
+    step_ms: float = 0
+    """How long every act takes, in the page's time; 0: until the page comes to rest."""
+    files: tuple[FilePayload, ...] = ()
+    """What its pages may be given where they ask for files."""
+    limit_ms: float = inf
+    """When its time is over, in the page's time; what has not ended by then is truncated."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProgress:
+    """How a game stands."""
+
+    score: float | None = None
+    level: int | None = None
+    done: bool = False
+    """Whether it has ended by itself."""
+    success: bool | None = None
+    """How it ended, where it says so."""
+    verifier_error: str | None = None
+    """How its verifier failed, where it did."""
+
+
+@runtime_checkable
+class WebSuite(Protocol):
+    """A set of web tasks. Tasks it does not know raise UnknownTask; parameters it cannot take, InvalidAction.
+
+    What it does to a page must be the same every time, and only `set_up` may change anything: episodes are made again
+    from their task and their inputs.
+    """
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every task it offers, with its least seed and level."""
+        ...
+
+    def make(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        level: int = 1,
+        language: Language = "en",
+        size: tuple[int, int] | None = None,
+    ) -> Task:
+        """One task as it is offered. Raises UnknownTask, and InvalidAction where it has no such variant."""
+        ...
+
+    def scene(self, task: Task) -> Scene:
+        """Where the task is played."""
+        ...
+
+    async def set_up(self, task: Task, session: Session) -> None:
+        """Make the page that was opened into the task's start state. Raises ScriptFailed."""
+        ...
+
+    async def progress(self, task: Task, session: Session) -> TaskProgress:
+        """How it stands now. Raises ScriptFailed; VerifierFailed where what judges it is broken itself."""
+        ...
+
+    async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
+        """Judge the present state, and the answer given with it. Raises ScriptFailed, VerifierFailed: nobody's failure
+        but the verifier's."""
+        ...
+
+    async def suggest_expert_action(self, task: Task, session: Session) -> ExpertSuggestion | None:
+        """What its scripted expert would do now; None where there is none, or it knows nothing. Raises ScriptFailed."""
+        ...
