@@ -6,6 +6,8 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from vocabulary.legacy_names import current_manage_words
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation_app.settings.local")
-    execute_from_command_line(sys.argv)
+    execute_from_command_line([sys.argv[0], *current_manage_words(sys.argv[1:])])

@@ -50,7 +50,7 @@ def create_bridge_app(config: Config, host: Host | None = None) -> FastAPI:
             if here is not None:
                 await stack.enter_async_context(here.running())
             if manager is not None:
-                await manager.configure(warm=config.warm, quotas=config.quotas)
+                await manager.configure(warm=config.warm_pool, quotas=config.quotas)
                 await stack.enter_async_context(manager.running())
             yield
 

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model
 from vm_bridge.fleet import Quota
 from vm_bridge.ice import IceServer
 from vocabulary.base import Frozen
+from vocabulary.legacy_names import current_environment
 from vocabulary.tasks import HostPattern
 
 
@@ -126,14 +127,14 @@ class Config(Frozen):
     """Processes that share the browser machines; half the processors by default."""
     browser_gpu: bool = False
     """Whether they draw with a GPU; they prove that they do when they start."""
-    browser_without_walls: bool = False
+    browser_unsandboxed: bool = False
     """Whether they may run as this user, with its files and network, where no walls can be put around them."""
     max_machines: int = Field(default=8, ge=1, le=10_000)
-    warm: Annotated[dict[str, int], BeforeValidator(_parse_json)] = {}
+    warm_pool: Annotated[dict[str, int], BeforeValidator(_parse_json)] = {}
     """Machines that stand ready from the start, by image: `{"desktop": 1}`."""
     quotas: Annotated[tuple[Quota, ...], BeforeValidator(_parse_json)] = ()
     """How many machines users and pools may hold, set at the start: `[{"scope": "user", "name": "*", "limit": 4}]`."""
-    journal: Path | None = None
+    fake_machine_log: Path | None = None
     """Where fake machines write down every call with its token, for tests of fences."""
     ice_servers: Annotated[tuple[IceServer, ...], BeforeValidator(_parse_json)] = ()
     """STUN and TURN servers, told to browsers by the web app and used by the bridge."""
@@ -169,6 +170,7 @@ class ConfigError(Exception):
 
 def read_config(environment: Mapping[str, str]) -> Config:
     """The settings an environment gives. Raises ConfigError."""
+    environment = current_environment(environment)
     given = {
         name: environment[PREFIX + name.upper()] for name in Config.model_fields if PREFIX + name.upper() in environment
     }
@@ -180,10 +182,10 @@ def read_config(environment: Mapping[str, str]) -> Config:
 
 
 def browser_unsandboxed(environment: Mapping[str, str]) -> bool:
-    """`browser_without_walls` for who runs browsers without a bridge. Raises ConfigError."""
-    name = f"{PREFIX}BROWSER_WITHOUT_WALLS"
+    """`browser_unsandboxed` for who runs browsers without a bridge. Raises ConfigError."""
+    name = f"{PREFIX}BROWSER_UNSANDBOXED"
     try:
-        return BOOLEAN.validate_python(environment.get(name, False))
+        return BOOLEAN.validate_python(current_environment(environment).get(name, False))
     except ValidationError as error:
         raise ConfigError(f"{name}: {error.errors()[0]['msg']}") from None
 

@@ -123,7 +123,7 @@ def rtc_ice_servers(config: Config) -> list[RTCIceServer]:
 def create_host(config: Config) -> Host:
     """Where the machines of this process live."""
     if config.machines == "fake":
-        return FakeHost(capacity=config.max_machines, journal=config.journal)
+        return FakeHost(capacity=config.max_machines, journal=config.fake_machine_log)
     hosts: list[Host] = [
         PhoneHost(LocalHost(config.data, SUITES, tools=config.tools), config.data, SUITES),
         BrowserHost(
@@ -131,7 +131,7 @@ def create_host(config: Config) -> Host:
             WEB_SUITES,
             engines=config.browsers,
             gpu=config.browser_gpu,
-            unsandboxed=config.browser_without_walls,
+            unsandboxed=config.browser_unsandboxed,
         ),
     ]
     if config.adb_devices:

@@ -41,7 +41,7 @@ def trainer_python() -> str:
     """The interpreter that has torch. Raises TrainerMissing."""
     python = TRAINER / "bin" / "python"
     if not python.exists():
-        raise TrainerMissing("The trainer's environment is not there; `./pilothouse wheel` makes it.")
+        raise TrainerMissing("The trainer's environment is not there; `./pilothouse flywheel` makes it.")
     return str(python)
 
 

@@ -28,11 +28,12 @@ from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages
 from annotation_app.operations.stack import LOOPBACK, ROOT
 from annotation_app.operations.testing import Run, check_lanes, durations_save, run_and_report, test_lanes
 from annotation_app.operations.trainer import ensure_trainer
-from annotation_app.operations.wheel import small_turn
+from annotation_app.operations.wheel import run_toy_flywheel
+from vocabulary.legacy_names import current_words
 
 BENCHMARKS = ROOT / "benchmarks"
 DATA = ROOT / ".data"
-SMALL = DATA / "wheel"
+TOY_FLYWHEEL = DATA / "toy-flywheel"
 Command = Callable[[argparse.Namespace, list[str], Console], int]
 HELP = {"-h", "--help"}
 
@@ -55,7 +56,7 @@ def main(words: list[str] | None = None) -> int:
 
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
-    words = words or ["--help"]
+    words = current_words(words) or ["--help"]
     helped = [word for word in words if word in HELP and words[0] == "manage"]
     arguments, rest = _parser().parse_known_args([word for word in words if word not in helped])
     if helped and not rest:  # else it is asked of a command of Django's
@@ -183,14 +184,16 @@ def _benchmarks() -> list[str]:
     return sorted(path.stem for path in BENCHMARKS.glob("[a-z]*.py"))
 
 
-def _wheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+def _flywheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     ensure_python_packages(Purpose.RUN, console)
     python = ensure_trainer(console)
-    if not arguments.small:
+    if not arguments.toy:
         resumed = ["--resume"] if arguments.resume else []
-        return _manage(arguments, ["turn_wheel", arguments.wheel, "--turns", str(arguments.turns), *resumed], console)
-    data = arguments.data if arguments.data != DATA else SMALL
-    small_turn(data, turns=arguments.turns, python=python, console=console)
+        return _manage(
+            arguments, ["run_flywheel", arguments.flywheel, "--cycles", str(arguments.cycles), *resumed], console
+        )
+    data = arguments.data if arguments.data != DATA else TOY_FLYWHEEL
+    run_toy_flywheel(data, cycles=arguments.cycles, python=python, console=console)
     return 0
 
 
@@ -293,13 +296,13 @@ def _parser() -> argparse.ArgumentParser:
         each = add(name, command, about, environment=Environment.ANY)
         each.add_argument("folder", type=Path, help="the backup")
         each.add_argument("--data", type=Path, default=DATA, help="the installation (.data)")
-    wheel = add("wheel", _wheel, "turn the flywheel: learn from what was done, and let the gate judge")
-    wheel.add_argument("wheel", nargs="?", default="main", help="which one of the running demo (main)")
-    wheel.add_argument("--turns", type=_count, default=1, help="how many (1); one that broke off is the first of them")
-    how = wheel.add_mutually_exclusive_group()
-    how.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")
-    how.add_argument("--resume", action="store_true", help="begin with the last turn, which failed or was cancelled")
-    wheel.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data; --small: .data/wheel)")
+    flywheel = add("flywheel", _flywheel, "run a flywheel cycle: train on new trajectories, and let the gate judge")
+    flywheel.add_argument("flywheel", nargs="?", default="main", help="which one of the running demo (main)")
+    flywheel.add_argument("--cycles", type=_count, default=1, help="how many (1); an interrupted one is the first")
+    how = flywheel.add_mutually_exclusive_group()
+    how.add_argument("--toy", action="store_true", help="the toy world's, with servers of its own, in minutes")
+    how.add_argument("--resume", action="store_true", help="begin with the last cycle, which failed or was cancelled")
+    flywheel.add_argument("--data", type=Path, default=DATA, help="its folder (.data; --toy: .data/toy-flywheel)")
     replies = add(
         "parse", _parse_replies, "read replies of models, JSON Lines in and out", environment=Environment.PRESENT
     )

@@ -10,6 +10,7 @@ from annotation_app.operations.postgres import Postgres
 from annotation_app.operations.programs import Answers, Listens, Program, Says
 from annotation_app.operations.redis import Redis
 from annotation_app.operations.secrets import Secrets
+from vocabulary.legacy_names import current_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 LOOPBACK = "127.0.0.1"
@@ -82,7 +83,7 @@ class Stack:
             "PILOTHOUSE_VNC_PUBLIC_URL": f"ws://{{host}}:{ports.vnc}",
             "PILOTHOUSE_SCRIPTED_URL": f"http://{LOOPBACK}:{ports.model}/v1",
             "PILOTHOUSE_NANO_URL": "" if self.trainer is None else f"http://{LOOPBACK}:{ports.nano}/v1",
-            "PILOTHOUSE_WARM": os.environ.get("PILOTHOUSE_WARM", '{"desktop": 1}'),
+            "PILOTHOUSE_WARM_POOL": current_environment(os.environ).get("PILOTHOUSE_WARM_POOL", '{"desktop": 1}'),
             "PILOTHOUSE_WEB_ORIGINS": ",".join(f"http://{name}:{ports.web}" for name in names),
             "PILOTHOUSE_ALLOWED_HOSTS": ",".join(names),
         }

@@ -24,7 +24,7 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)}
 MANAGE = (sys.executable, str(ROOT / "manage.py"))
 
 
-def small_turn(data: Path, *, turns: int, python: Path, console: Console) -> None:
+def run_toy_flywheel(data: Path, *, cycles: int, python: Path, console: Console) -> None:
     """Turn the small wheel, with a PostgreSQL, a policy server and a trainer of its own, all in `data`; ended at any
     moment and given again it goes on. CommandFailed where a turn fails."""
     log = data / "logs" / "wheel.log"
@@ -45,11 +45,11 @@ def small_turn(data: Path, *, turns: int, python: Path, console: Console) -> Non
             PortAllocator() as allocator,
             _serving(python, standing, allocator, log=data / "logs" / "model.log") as server,
         ):
-            ended = standing["ended"] + turns
+            ended = standing["ended"] + cycles
             while (standing := _standing(storage, start))["ended"] < ended:
                 if not standing["running"]:
                     _attempts(storage, standing, start=start, server=server, toy=toy, console=console)
-                turn = (*MANAGE, "turn_wheel", WHEEL)
+                turn = (*MANAGE, "run_flywheel", WHEEL)
                 run("Turning", turn, console=console, log=log, environment=storage.environment)
                 console.say(log.read_text().strip().splitlines()[-1])
 
@@ -64,13 +64,13 @@ def _attempts(
     whose = ("--policy", POLICY, "--revision", standing["revision"])
     words = (*toy, "attempts", standing["checkpoint"], "--out", str(folder), *whose, *seeds)
     run(f"{ATTEMPTS} attempts by {standing['revision']}", words, console=console, log=log, environment=OFFLINE)
-    taken = (*MANAGE, "small_wheel", str(start), "--server", server, "--attempts", str(folder))
+    taken = (*MANAGE, "toy_flywheel", str(start), "--server", server, "--attempts", str(folder))
     run("Taking them in", taken, console=console, log=log, environment=storage.environment)
 
 
 def _standing(storage: Running, start: Path) -> dict[str, Any]:
     """Where the wheel stands."""
-    told: dict[str, Any] = json.loads(storage.manage("small_wheel", str(start)).splitlines()[-1])
+    told: dict[str, Any] = json.loads(storage.manage("toy_flywheel", str(start)).splitlines()[-1])
     return told
 
 

@@ -12,6 +12,8 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ProgrammingError
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from vocabulary.legacy_names import current_environment
+
 PREFIX = "PILOTHOUSE_"
 
 
@@ -49,7 +51,7 @@ class Environment(BaseModel):
     allowed_hosts: str = "localhost,127.0.0.1,[::1]"
     web_origins: str = ""
     """Origins (scheme://host:port) people use, comma separated; needed behind a proxy."""
-    secure: bool = False
+    https: bool = False
     """Whether people come over HTTPS."""
     bridge_url: str = "http://127.0.0.1:8010"
     bridge_public_url: str = "http://{host}:8010"
@@ -71,7 +73,7 @@ class Environment(BaseModel):
     email_url: str = ""
     """Where mail is sent: `smtp://user:password@host:port`, `smtps://…` or `smtp+tls://…`. Empty: nothing is sent."""
     email_from: str = "pilothouse@localhost"
-    webhooks_private: bool = False
+    webhooks_allow_private: bool = False
     """Whether webhooks may lead into private networks, and go over plain http."""
     oidc_url: str = ""
     """Issuer of single sign-on by OpenID Connect. Empty: there is none."""
@@ -106,6 +108,7 @@ class Environment(BaseModel):
 
 def environment_read(source: Mapping[str, str] = os.environ) -> Environment:
     """The environment as a typed value. Raises ImproperlyConfigured with the variable's name."""
+    source = current_environment(source)
     given = {
         name: source[PREFIX + name.upper()] for name in Environment.model_fields if PREFIX + name.upper() in source
     }

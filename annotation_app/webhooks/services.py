@@ -129,7 +129,9 @@ def delivery_send(*, delivery_id: UUID) -> None:
         sent = http_delivery.DeliveryResult(None, "Its secret was sealed with another key; make another one.", 0)
     else:
         headers = signed_headers(secret, str(delivery.pk), body, at=int(time.time()))
-        sent = http_delivery.post_message(delivery.webhook.url, body, headers, private=settings.ENV.webhooks_private)
+        sent = http_delivery.post_message(
+            delivery.webhook.url, body, headers, private=settings.ENV.webhooks_allow_private
+        )
     _record_result(delivery_id, sent)
 
 
@@ -174,7 +176,7 @@ def _message(webhook: Webhook, kind: str, data: dict[str, Any]) -> Delivery:
 def _address_check(url: str) -> None:
     """Refuse at once what would never be sent to; it is checked again at each message. Raises Invalid."""
     try:
-        http_delivery.safe_address(url, private=settings.ENV.webhooks_private)
+        http_delivery.safe_address(url, private=settings.ENV.webhooks_allow_private)
     except http_delivery.UnsafeAddress as error:
         raise Invalid(str(error), code="address_private") from None
     except OSError:

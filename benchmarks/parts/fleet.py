@@ -60,14 +60,14 @@ def fleet(folder: Path, *, machines: int, workers: int) -> Iterator[Fleet]:
         "PILOTHOUSE_ROLE": "host",
         "PILOTHOUSE_MACHINES": "fake",
         "PILOTHOUSE_MAX_MACHINES": str(machines),
-        "PILOTHOUSE_JOURNAL": str(journal),
+        "PILOTHOUSE_FAKE_MACHINE_LOG": str(journal),
         "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{host_port}",
         "PILOTHOUSE_BRIDGE_URL": f"http://127.0.0.1:{host_port}",
     }
     manager = {
         "PILOTHOUSE_ROLE": "manager",
         "PILOTHOUSE_WORKERS": str(workers),
-        "PILOTHOUSE_WARM": json.dumps({"desktop": machines}),
+        "PILOTHOUSE_WARM_POOL": json.dumps({"desktop": machines}),
         "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{manager_port}",
     }
     with contextlib.ExitStack() as stack:

@@ -86,14 +86,14 @@ def cluster(
         "PILOTHOUSE_SECRET": secret,
         "PILOTHOUSE_REDIS_URL": redis.url,
         "PILOTHOUSE_DATA": str(folder),
-        "PILOTHOUSE_JOURNAL": str(journal),
+        "PILOTHOUSE_FAKE_MACHINE_LOG": str(journal),
         "PILOTHOUSE_MAX_MACHINES": str(machines),
         **settings,
     }
     manager = {
         **environment,
         "PILOTHOUSE_ROLE": "manager",
-        "PILOTHOUSE_WARM": json.dumps(warm),
+        "PILOTHOUSE_WARM_POOL": json.dumps(warm),
         "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{manager_port}",
     }
     with contextlib.ExitStack() as stack:

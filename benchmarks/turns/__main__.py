@@ -192,7 +192,7 @@ def main(given: Sequence[str] | None = None) -> int:
     out = arguments.out.absolute()
     ledger, python = Ledger(out, sizes), ensure_trainer(Console())
     experiment = Experiment(out, arguments.start.absolute(), python, sizes, ledger)
-    os.environ.setdefault("PILOTHOUSE_WARM", json.dumps({"browser": 3}))
+    os.environ.setdefault("PILOTHOUSE_WARM_POOL", json.dumps({"browser": 3}))
     for (seed, arm), together in groupby(cells(sizes, seeds, arms), key=lambda cell: (cell.seed, cell.arm)):
         left = [cell for cell in together if ledger.known(cell) is None]
         if left:

@@ -68,11 +68,11 @@ class Site:
         """A wheel of the pool of the same name, with this recipe."""
         file = folder / f"{name}.recipe.json"
         file.write_text(json.dumps(recipe))
-        self._platform.manage("set_wheel", "admin", name, "--pool", name, "--recipe", str(file))
+        self._platform.manage("configure_flywheel", "admin", name, "--pool", name, "--recipe", str(file))
 
     def turned(self, name: str, number: int) -> Path:
         """The folder of a wheel's turn of this number, turned where it was not. Raises RuntimeError where it fails."""
-        manage = [sys.executable, str(ROOT / "manage.py"), "turn_wheel", name]
+        manage = [sys.executable, str(ROOT / "manage.py"), "run_flywheel", name]
         environment = {**os.environ, **self._platform.environment}
         for _ in range(TURN_TRIES):
             row = next((one for one in self._turns(name) if one["number"] == number), None)

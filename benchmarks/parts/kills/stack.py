@@ -118,7 +118,7 @@ class Stack:
 async def stack(folder: Path, kinds: tuple[str, ...], tasks: int, machines: int, run: str) -> AsyncIterator[Stack]:
     """All of it, ready, with a person for each of `kinds`."""
     os.environ["PILOTHOUSE_MAX_MACHINES"] = str(machines)
-    os.environ["PILOTHOUSE_WARM"] = json.dumps({kind: 1 for kind in kinds})
+    os.environ["PILOTHOUSE_WARM_POOL"] = json.dumps({kind: 1 for kind in kinds})
     with running(folder / "platform") as platform:
         seeded = await asyncio.to_thread(_seeded, platform, kinds, tasks)
         extra = folder / "extra"

@@ -20,7 +20,7 @@ COMMANDS = (
     "manage",
     "backup",
     "restore",
-    "wheel",
+    "flywheel",
     "osworld",
     "bench",
 )
@@ -71,9 +71,9 @@ def test_help_needs_no_environment(clone: Path, words: tuple[str, ...]) -> None:
     ("words", "status", "said"),
     [
         (("no-such-command",), 2, "invalid choice"),
-        (("wheel", "--tuns", "2"), 2, "unknown: --tuns"),
+        (("flywheel", "--cicles", "2"), 2, "unknown: --cicles"),
         (("serve",), 1, "no working Python environment"),
-        (("manage", "turn_wheel", "--help"), 1, "no working Python environment"),
+        (("manage", "run_flywheel", "--help"), 1, "no working Python environment"),
         (("backup", "copy"), 1, "There is no installation"),
         (("restore", "copy"), 1, "is no backup"),
     ],

@@ -44,7 +44,7 @@ print(json.dumps([Stage.objects.get(name="check").result, grounds]))
 
 
 def wheel(data: Path) -> "subprocess.Popen[str]":
-    words = ["-m", "annotation_app.operations", "wheel", "--turns", "1", "--small", "--data", str(data)]
+    words = ["-m", "annotation_app.operations", "flywheel", "--cycles", "1", "--toy", "--data", str(data)]
     return subprocess.Popen(
         [sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -54,7 +54,7 @@ def turner(folder: Path) -> int | None:
     """The process that turns what is in this folder."""
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if b"turn_wheel" in (process / "cmdline").read_bytes():
+            if b"run_flywheel" in (process / "cmdline").read_bytes():
                 environment = (process / "environ").read_bytes().split(b"\0")
                 if f"PILOTHOUSE_DATA={folder.absolute()}".encode() in environment:
                     return int(process.name)
@@ -142,8 +142,10 @@ def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path
         done = subprocess.run(annotator, cwd=ROOT, env=given, capture_output=True, text=True, timeout=WITHIN)
         assert done.returncode == 0, done.stderr
         whole.manage("shell", "-v", "0", "-c", JUDGED)
-        whole.manage("set_wheel", "admin", "main", "--pool", "Small screens", "--recipe", str(tmp_path / "recipe.json"))
-        turn = [sys.executable, str(ROOT / "manage.py"), "turn_wheel", "main"]
+        whole.manage(
+            "configure_flywheel", "admin", "main", "--pool", "Small screens", "--recipe", str(tmp_path / "recipe.json")
+        )
+        turn = [sys.executable, str(ROOT / "manage.py"), "run_flywheel", "main"]
         told = subprocess.run(turn, cwd=ROOT, env=given, capture_output=True, text=True, timeout=WITHIN)
         assert told.returncode == 0, told.stdout + told.stderr
         folder = next((tmp_path / "p" / "flywheel").iterdir())

@@ -21,7 +21,10 @@ from tests.integration.web.workers import worker_kill, worker_running
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.timeout(400)]
-WORKER = {"PILOTHOUSE_WEBHOOKS_PRIVATE": "true", "PILOTHOUSE_CREDENTIALS_KEYS": "a-key-of-the-worker-and-of-the-test"}
+WORKER = {
+    "PILOTHOUSE_WEBHOOKS_ALLOW_PRIVATE": "true",
+    "PILOTHOUSE_CREDENTIALS_KEYS": "a-key-of-the-worker-and-of-the-test",
+}
 PATIENCE = 120.0
 """Seconds a worker may take to begin and to answer on a busy machine."""
 

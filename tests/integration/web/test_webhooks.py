@@ -89,7 +89,7 @@ def admin(committed: World) -> User:
 @pytest.fixture
 def browser(committed: World, admin: User, settings: Any) -> Client:
     """Alma's, where webhooks may lead to this machine."""
-    settings.ENV = settings.ENV.model_copy(update={"webhooks_private": True})
+    settings.ENV = settings.ENV.model_copy(update={"webhooks_allow_private": True})
     return committed.client(admin)
 
 
@@ -242,7 +242,7 @@ def test_private_places_are_refused_when_registered_and_when_sent_to(
     browser: Client, receiver: Receiver, settings: Any
 ) -> None:
     add(browser, receiver.url, "export.failed")
-    settings.ENV = settings.ENV.model_copy(update={"webhooks_private": False})
+    settings.ENV = settings.ENV.model_copy(update={"webhooks_allow_private": False})
     for url, code in (
         (receiver.url, "address_private"),
         ("https://127.0.0.1/", "address_private"),

@@ -30,7 +30,7 @@ def test_only_its_own_variables_count() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("PILOTHOUSE_BODY_LIMIT", "much"), ("PILOTHOUSE_BODY_LIMIT", "0"), ("PILOTHOUSE_SECURE", "so so")],
+    [("PILOTHOUSE_BODY_LIMIT", "much"), ("PILOTHOUSE_BODY_LIMIT", "0"), ("PILOTHOUSE_HTTPS", "so so")],
 )
 def test_a_wrong_value_is_named(name: str, value: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=name):

@@ -31,10 +31,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("said", "heard"),
     [
-        ("manage turn_wheel --help", "turn_wheel --help"),
-        ("manage --data elsewhere turn_wheel main -h", "turn_wheel main -h"),
-        ("wheel own --turns 2 --resume", "turn_wheel own --turns 2 --resume"),
-        ("wheel", "turn_wheel main --turns 1"),
+        ("manage run_flywheel --help", "run_flywheel --help"),
+        ("manage --data elsewhere run_flywheel main -h", "run_flywheel main -h"),
+        ("flywheel own --cycles 2 --resume", "run_flywheel own --cycles 2 --resume"),
+        ("wheel own --turns 2 --resume", "run_flywheel own --cycles 2 --resume"),
+        ("flywheel", "run_flywheel main --cycles 1"),
     ],
 )
 def test_djangos_commands_are_asked(said: str, heard: str, asked: list[str]) -> None:
@@ -42,7 +43,9 @@ def test_djangos_commands_are_asked(said: str, heard: str, asked: list[str]) -> 
     assert asked == heard.split()
 
 
-@pytest.mark.parametrize("said", ["manage --help", "wheel --small --resume", "wheel main --tuns 2", "wheel --turns 0"])
+@pytest.mark.parametrize(
+    "said", ["manage --help", "flywheel --toy --resume", "flywheel main --cicles 2", "flywheel --cycles 0"]
+)
 def test_what_is_ours_is_answered_here(said: str, asked: list[str], capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main(said.split())
@@ -73,7 +76,8 @@ def fails(*given: Any, **options: Any) -> None:
         ("test", "ensure_frontend_packages"),
         ("types", "write_types"),
         ("types --check", "check_types"),
-        ("wheel --small", "small_turn"),
+        ("flywheel --toy", "run_toy_flywheel"),
+        ("wheel --small", "run_toy_flywheel"),
         ("osworld", "ensure_osworld"),
         ("bench data", "ensure_packages"),
         ("bench no-such-benchmark", "ensure_packages"),
@@ -88,7 +92,10 @@ def test_a_command_that_fails_exits_with_an_error(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(operations, failing, fails)
-    words = [*said.split(), *(["--data", str(tmp_path)] if said.split()[0] in ("demo", "serve", "wheel") else [])]
+    words = [
+        *said.split(),
+        *(["--data", str(tmp_path)] if said.split()[0] in ("demo", "serve", "wheel", "flywheel") else []),
+    ]
     assert main(words) == 1
     assert "✗" in capsys.readouterr().out
 

@@ -23,7 +23,7 @@ def test_every_kind_of_value_is_read_from_text() -> None:
             **SECRET,
             "PILOTHOUSE_BRIDGE_BIND": "0.0.0.0:9000",
             "PILOTHOUSE_WEB_ORIGINS": "https://a.example, https://b.example",
-            "PILOTHOUSE_WARM": '{"desktop": 2}',
+            "PILOTHOUSE_WARM_POOL": '{"desktop": 2}',
             "PILOTHOUSE_ICE_SERVERS": '[{"urls": "turn:turn.example", "username": "u", "credential": "c"}]',
             "PILOTHOUSE_STREAM_FPS": "15",
             "PILOTHOUSE_OSWORLD": "10.0.0.5:5000, [::1]:5001:9223:8007:8081",
@@ -33,7 +33,7 @@ def test_every_kind_of_value_is_read_from_text() -> None:
     )
     assert config.bridge_bind == BindAddress("0.0.0.0", 9000)
     assert config.web_origins == ("https://a.example", "https://b.example")
-    assert config.warm == {"desktop": 2}
+    assert config.warm_pool == {"desktop": 2}
     assert config.ice_servers == (IceServer(urls="turn:turn.example", username="u", credential="c"),)
     assert config.stream_fps == 15
     assert config.osworld == ("10.0.0.5:5000", "[::1]:5001:9223:8007:8081")
@@ -55,7 +55,7 @@ def test_machines_of_windows_need_their_secret() -> None:
         ("PILOTHOUSE_OSWORLD", "guest"),
         ("PILOTHOUSE_OSWORLD", "guest:5000:9222"),
         ("PILOTHOUSE_OSWORLD_HOSTS", "https://files.example"),
-        ("PILOTHOUSE_WARM", "{"),
+        ("PILOTHOUSE_WARM_POOL", "{"),
         ("PILOTHOUSE_MACHINES", "magic"),
         ("PILOTHOUSE_STREAM_FPS", "0"),
         ("PILOTHOUSE_ROLE", "captain"),

@@ -30,7 +30,7 @@ IDLE_SECONDS = 600.0
 """How long a session is kept for a machine nobody acts on or watches."""
 COLLECT_SECONDS = 30.0
 HEALTH_SECONDS = 4.0
-UNSANDBOXED_HINT = "or set PILOTHOUSE_BROWSER_WITHOUT_WALLS, and pages that break out of the browser have this machine"
+UNSANDBOXED_HINT = "or set PILOTHOUSE_BROWSER_UNSANDBOXED, and pages that break out of the browser have this machine"
 
 
 class BrowserSandbox:

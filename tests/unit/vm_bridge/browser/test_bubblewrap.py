@@ -36,7 +36,7 @@ async def test_no_browser_is_started_where_walls_are_refused(tmp_path: Path) -> 
 @pytest.mark.usefixtures("forbidden")
 async def test_a_machine_without_walls_is_refused_with_a_code_and_a_way_out(tmp_path: Path) -> None:
     host = BrowserHost(tmp_path / "host")
-    with pytest.raises(SandboxUnavailable, match="PILOTHOUSE_BROWSER_WITHOUT_WALLS") as refused:
+    with pytest.raises(SandboxUnavailable, match="PILOTHOUSE_BROWSER_UNSANDBOXED") as refused:
         await host.create("browser")
     await host.close()
     assert isinstance(refused.value, NoMachine), "who waits for a machine is told as of any that cannot be made"
@@ -49,11 +49,11 @@ async def test_a_missing_bubblewrap_is_named(monkeypatch: pytest.MonkeyPatch, tm
         await check_sandbox()
 
 
-@pytest.mark.parametrize(("said", "meant"), [({}, False), ({"PILOTHOUSE_BROWSER_WITHOUT_WALLS": "true"}, True)])
+@pytest.mark.parametrize(("said", "meant"), [({}, False), ({"PILOTHOUSE_BROWSER_UNSANDBOXED": "true"}, True)])
 def test_doing_without_is_said_in_one_place(said: dict[str, str], meant: bool) -> None:
     assert browser_unsandboxed(said) is meant
 
 
 def test_a_word_that_is_neither_is_refused() -> None:
-    with pytest.raises(ConfigError, match="PILOTHOUSE_BROWSER_WITHOUT_WALLS"):
-        browser_unsandboxed({"PILOTHOUSE_BROWSER_WITHOUT_WALLS": "maybe"})
+    with pytest.raises(ConfigError, match="PILOTHOUSE_BROWSER_UNSANDBOXED"):
+        browser_unsandboxed({"PILOTHOUSE_BROWSER_UNSANDBOXED": "maybe"})

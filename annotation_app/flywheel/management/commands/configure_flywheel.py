@@ -1,4 +1,4 @@
-"""`manage.py set_wheel NAME --pool POOL --recipe FILE`: make a wheel, or give it another recipe."""
+"""`manage.py configure_flywheel USER NAME --pool POOL --recipe FILE`: create a flywheel or change its recipe."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -14,21 +14,21 @@ from annotation_app.flywheel.services.ledger import wheel_set
 
 
 class Command(BaseCommand):
-    help = "Make a wheel of a pool, or give it another recipe; turns that have begun keep theirs."
+    help = "Create a flywheel of a pool, or change its recipe; a running cycle keeps its own."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("username", help="the admin in whose name it turns")
-        parser.add_argument("wheel")
+        parser.add_argument("username", help="the admin in whose name cycles run")
+        parser.add_argument("flywheel")
         parser.add_argument("--pool", required=True, help="whose trajectories are learned from (its name)")
         parser.add_argument("--recipe", type=Path, required=True, help="JSON; docs/flywheel.md says what is in it")
-        parser.add_argument("--every-hours", type=int, help="how often the clock begins a turn; never where left out")
+        parser.add_argument("--every-hours", type=int, help="how often the schedule starts a cycle (never)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             recipe = Recipe.model_validate_json(options["recipe"].read_bytes())
             wheel = wheel_set(
                 user=person_named(username=options["username"]),
-                name=options["wheel"],
+                name=options["flywheel"],
                 pool=options["pool"],
                 recipe=recipe,
                 every_hours=options["every_hours"],
@@ -39,4 +39,4 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except ApplicationError as error:
             raise CommandError(error.message) from error
-        self.stdout.write(f"Wheel {wheel} turns pool {options['pool']}.")
+        self.stdout.write(f"Flywheel {wheel} learns from pool {options['pool']}.")

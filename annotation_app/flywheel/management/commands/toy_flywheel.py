@@ -1,4 +1,4 @@
-"""`manage.py small_wheel START`: the smallest wheel there is, over the trainer's toy world; where it stands as JSON."""
+"""`manage.py toy_flywheel START`: the flywheel of the trainer's toy world; prints its status as JSON."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -11,7 +11,7 @@ from annotation_app.flywheel.services.toy import toy_flywheel_set, toy_flywheel_
 
 
 class Command(BaseCommand):
-    help = "Say where the small wheel stands; with attempts, take them in, and make the wheel if it is not there."
+    help = "Print the toy flywheel's status; with attempts, import them first, and create the flywheel where missing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("start", type=Path, help="the toy policy it begins with")

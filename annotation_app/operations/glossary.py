@@ -1,0 +1,179 @@
+"""The glossary: one word for each concept, and the retired words that no identifier may carry any more.
+
+`docs/glossary.toml` is the source. `docs/glossary.md` is rendered from it, and `violations` finds retired words in
+identifiers, module names, environment variables, English messages and log lines.
+"""
+
+import io
+import re
+import tokenize
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SOURCE = Path("docs", "glossary.toml")
+PAGE = Path("docs", "glossary.md")
+PYTHON_ROOTS = (
+    "protocol",
+    "vocabulary",
+    "agent_backend",
+    "vm_bridge",
+    "annotation_app",
+    "trainer",
+    "benchmarks",
+    "tests",
+)
+EXEMPT = re.compile(r"/migrations/|/legacy_names\.py$|(^|/)test_glossary\.py$|^annotation_app/operations/glossary\.py$")
+TYPESCRIPT = "frontend/src"
+GENERATED = "frontend/src/shared/api/generated"
+ENGLISH = "frontend/src/shared/i18n/en"
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_COMMENT_OR_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+@dataclass(frozen=True, slots=True)
+class RetiredWord:
+    """A word that identifiers no longer carry.
+
+    Attributes:
+        word: the word as people said it.
+        pattern: matched against the identifier's words in lower case, joined by spaces.
+        scope: path prefixes in which the word is retired; empty for everywhere.
+        stored: identifiers that keep the word because they are stored or sent.
+    """
+
+    word: str
+    pattern: re.Pattern[str]
+    scope: tuple[str, ...]
+    stored: frozenset[str]
+
+    def matches(self, path: str, identifier: str) -> bool:
+        """Whether the identifier in the file at `path` carries the word."""
+        if identifier in self.stored or (self.scope and not path.startswith(self.scope)):
+            return False
+        return bool(self.pattern.search(words_of(identifier)))
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A concept: its one word, one sentence, and the words that it replaces."""
+
+    term: str
+    meaning: str
+    retired: tuple[RetiredWord, ...]
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Violation:
+    """A retired word in an identifier."""
+
+    path: str
+    line: int
+    identifier: str
+    word: str
+
+
+def words_of(identifier: str) -> str:
+    """The words of an identifier in lower case, joined by spaces: `in_DatabaseThread` gives `in database thread`."""
+    return " ".join(word.lower() for word in _WORD.findall(identifier))
+
+
+def load(root: Path) -> list[Term]:
+    """The terms in alphabetical order. Raises KeyError or re.error where the source is malformed."""
+    data: dict[str, Any] = tomllib.loads((root / SOURCE).read_text())
+    return sorted((_term(entry) for entry in data["term"]), key=lambda term: term.term.lower())
+
+
+def _term(entry: dict[str, Any]) -> Term:
+    retired = tuple(
+        RetiredWord(
+            word["word"],
+            re.compile(rf"\b(?:{word['pattern']})\b"),
+            tuple(word.get("scope", ())),
+            frozenset(word.get("stored", ())),
+        )
+        for word in entry.get("retired", ())
+    )
+    return Term(entry["term"], entry["meaning"], retired)
+
+
+def render(terms: list[Term]) -> str:
+    """The page in Markdown."""
+    lines = [
+        "# Glossary",
+        "",
+        "One word for each concept, everywhere: code, database, API, pages, documentation. The right column lists words that",
+        "earlier versions used; no identifier carries them any more, and a test keeps it so.",
+        "",
+        "This page is generated from `docs/glossary.toml` by `./pilothouse glossary`.",
+        "",
+        "| Term | Meaning | Replaces |",
+        "| --- | --- | --- |",
+    ]
+    for term in terms:
+        replaced = ", ".join(f"*{word.word}*" for word in term.retired)
+        lines.append(f"| **{term.term}** | {term.meaning} | {replaced} |")
+    return "\n".join(lines) + "\n"
+
+
+def write(root: Path) -> None:
+    """Write the page from its source."""
+    (root / PAGE).write_text(render(load(root)))
+
+
+def is_current(root: Path) -> bool:
+    """Whether the page is what its source gives."""
+    return (root / PAGE).exists() and (root / PAGE).read_text() == render(load(root))
+
+
+def violations(root: Path) -> list[Violation]:
+    """Every retired word that an identifier, a module's name or an English message carries, in order."""
+    retired = [word for term in load(root) for word in term.retired]
+    found: set[Violation] = set()
+    seen: dict[tuple[str, str], list[str]] = {}
+    for path, line, identifier in identifiers(root):
+        folder = path.rpartition("/")[0]
+        key = (folder if not any(word.scope for word in retired) else path, identifier)
+        if key not in seen:
+            seen[key] = [word.word for word in retired if word.matches(path, identifier)]
+        found.update(Violation(path, line, identifier, word) for word in seen[key])
+    return sorted(found)
+
+
+def identifiers(root: Path) -> Iterator[tuple[str, int, str]]:
+    """Path, line and name of each identifier in Python and TypeScript; a module's own name is its identifier on line 0."""
+    for top in PYTHON_ROOTS:
+        for file in sorted((root / top).rglob("*.py")):
+            path = file.relative_to(root).as_posix()
+            if EXEMPT.search(path):
+                continue
+            yield path, 0, file.parent.name if file.stem == "__init__" else file.stem
+            yield from ((path, line, name) for line, name in python_identifiers(file.read_text()))
+    for file in sorted((root / TYPESCRIPT).rglob("*.ts*")):
+        path = file.relative_to(root).as_posix()
+        if path.startswith(GENERATED):
+            continue
+        yield path, 0, file.name.partition(".")[0]
+        yield from ((path, line, name) for line, name in typescript_identifiers(file.read_text()))
+
+
+def python_identifiers(source: str) -> Iterator[tuple[int, str]]:
+    """Line and name of each distinct identifier of a module, where it first occurs."""
+    first: dict[str, int] = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.NAME:
+            first.setdefault(token.string, token.start[0])
+    yield from ((line, name) for name, line in first.items())
+
+
+def typescript_identifiers(source: str) -> Iterator[tuple[int, str]]:
+    """Line and name of each distinct identifier, where it first occurs; comments and quoted strings are left out."""
+    code = _COMMENT_OR_STRING.sub(lambda match: "\n" * match.group().count("\n") or " ", source)
+    first: dict[str, int] = {}
+    for number, line in enumerate(code.splitlines(), start=1):
+        for match in _IDENTIFIER.finditer(line):
+            first.setdefault(match.group(), number)
+    yield from ((line, name) for name, line in first.items())
