@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from annotation_app.operations import demo
+from annotation_app.operations import demo, glossary
 from annotation_app.operations.affected.command import print_affected, run_affected
 from annotation_app.operations.audit.command import run_audit
 from annotation_app.operations.backup import backup, restore
@@ -159,6 +159,17 @@ def _types(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     return 0
 
 
+def _glossary(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    if not arguments.check:
+        glossary.write(ROOT)
+        return 0
+    for each in glossary.violations(ROOT):
+        console.say(f"{each.path}:{each.line}: {each.identifier} carries the retired word {each.word!r}")
+    if not glossary.is_current(ROOT):
+        raise OperationsError(f"{glossary.PAGE} is stale.", hint="./pilothouse glossary")
+    return int(bool(glossary.violations(ROOT)))
+
+
 def _lock(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     ensure_uv(console)
     write_locks(console, LOG, upgrade=arguments.upgrade)
@@ -280,6 +291,8 @@ def _parser() -> argparse.ArgumentParser:
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
+    words = add("glossary", _glossary, "write docs/glossary.md from docs/glossary.toml", environment=Environment.ANY)
+    words.add_argument("--check", action="store_true", help="write nothing; list retired words that identifiers carry")
     audit = add("audit", _audit, "look for known weaknesses and leaked secrets; its last line is one JSON object")
     audit.add_argument("--strict", action="store_true", help="fail also where a scanner or its database is unavailable")
     lock = add("lock", _lock, "resolve the Python requirements again, with hashes; needs a package index")
