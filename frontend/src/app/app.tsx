@@ -12,7 +12,7 @@ import { RouterProvider, type DataRouter } from "react-router";
 import { sessionQuery } from "@/shared/account/account";
 import { ApiError } from "@/shared/api/http";
 
-import { Surroundings } from "./surroundings";
+import { Surroundings } from "./providers";
 
 /** A refusal stays a refusal; only a server out of reach or in trouble is asked again. */
 const worthRetrying = (failures: number, error: unknown) =>

@@ -3,7 +3,7 @@ import { deskCommands } from "@/features/annotate/commands";
 import { queueCommands } from "@/features/queue/commands";
 import { replayCommands } from "@/features/replay/commands";
 import { compareCommands, reviewCommands, verdictCommands } from "@/features/review/commands";
-import { besideCommands } from "@/shared/beside/commands";
+import { besideCommands } from "@/shared/comparison/commands";
 import type { Command } from "@/shared/commands/command";
 import { globalCommands } from "@/shared/commands/global";
 

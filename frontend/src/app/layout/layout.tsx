@@ -13,7 +13,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import styles from "./layout.module.css";
-import { MANAGED, mayGo, PLACES } from "./places";
+import { MANAGED, mayGo, PLACES } from "./navigation-items";
 import { TopBar } from "./top-bar";
 import { useNextTheme } from "./use-next-theme";
 

@@ -8,7 +8,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 
 import styles from "./layout.module.css";
-import { MANAGED, mayGo, PLACES, type Place } from "./places";
+import { MANAGED, mayGo, PLACES, type Place } from "./navigation-items";
 
 export function Navigation() {
   const { t } = useI18n();

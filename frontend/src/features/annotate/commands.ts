@@ -1,9 +1,9 @@
 /** Every command of the desk: name, help and default keys. What they do is bound where the desk is open. */
 import type { Command } from "@/shared/commands/command";
 
-import { browserCommands } from "./browser/browser-commands";
+import { browserCommands } from "@/features/annotate/browser/commands";
 import type { PanelName } from "./panels/panels";
-import { phoneCommands } from "./stage/phone-commands";
+import { phoneCommands } from "@/features/annotate/phone/commands";
 
 const desk = (verb: string, rest: Omit<Command, "id" | "scope">): Command => ({ id: `desk.${verb}`, scope: "desk", ...rest });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { EMPTY_DRAFT, type Draft } from "@/session/drafts";
 
 import { compose, fromProposal, limitsOf, withAction } from "./composer";
-import { episodeState, OBSERVATION, proposal } from "./examples";
+import { episodeState, OBSERVATION, proposal } from "@/features/annotate/testing/fixtures";
 import { givenBack } from "./use-draft";
 
 const NEAR = proposal(2, { kind: "click", x: 110, y: 100 }, { thought: "Near" });

@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { EpisodeState, Memory, Prompt } from "@/generated/vocabulary";
 
-import { openDesk } from "./desk-harness";
-import { OBSERVATION, POLICY, proposal } from "./examples";
+import { openDesk } from "@/features/annotate/testing/harness";
+import { OBSERVATION, POLICY, proposal } from "@/features/annotate/testing/fixtures";
 
 const PROMPT: Prompt = {
   format: "pilothouse-prompt-1",

@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import type { DesignPage, PlacedTask, SuggestionOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
+import { AskButton } from "@/shared/ui/confirm-button";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";

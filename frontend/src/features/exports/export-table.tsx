@@ -4,7 +4,7 @@ import { Button, Progress } from "@mantine/core";
 import type { ExportOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 
 import { useChangeExport } from "./api";
 import { DownloadButton } from "./download-button";

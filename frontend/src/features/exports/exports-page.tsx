@@ -5,7 +5,7 @@ import { Link } from "react-router";
 
 import type { ExportOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { Listed } from "@/shared/ui/listed";
+import { Listed } from "@/shared/ui/tables/query-rows";
 import { Page, Section } from "@/shared/ui/page";
 import { PagePath } from "@/shared/ui/top-bar";
 
@@ -13,7 +13,7 @@ import { exportsQuery, versionsQuery } from "./api";
 import { ExportForm } from "./export-form";
 import { ExportTable } from "./export-table";
 import { FreezeDialog } from "./freeze-dialog";
-import { ImportsSection } from "./imports-section";
+import { ImportsSection } from "@/features/exports/imports/section";
 import { VersionTable } from "./version-table";
 
 export default function ExportsPage() {

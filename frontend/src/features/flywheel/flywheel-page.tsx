@@ -13,7 +13,7 @@ import { PagePath } from "@/shared/ui/top-bar";
 import { useChange, wheelsQuery } from "./api";
 import styles from "./flywheel.module.css";
 import { RateChart } from "./rate-chart";
-import { TurnTable } from "./turn-table";
+import { TurnTable } from "./cycle-table";
 
 export default function FlywheelPage() {
   const { t } = useI18n();

@@ -12,8 +12,8 @@ import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import FlywheelPage from "./flywheel-page";
-import { Taught } from "./taught";
-import TurnPage from "./turn-page";
+import { Taught } from "./training-uses";
+import TurnPage from "./cycle-page";
 
 const AT = "2026-01-01T10:00:00Z";
 const rate = (successes: number, attempts: number): Rate => ({ successes, attempts, rate: successes / attempts, low: 0, high: 1 });

@@ -7,7 +7,7 @@ import { Link } from "react-router";
 import type { Routes, SampleOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { ROUTES, samplesQuery, type RouteName } from "./api";

@@ -2,10 +2,10 @@
 import type { TaskChange } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
-import { RateText } from "@/shared/ui/rate";
+import { DataTable } from "@/shared/ui/tables/data-table";
+import { RateText } from "@/shared/ui/tables/rate";
 
-import { TrialTable } from "./trial-table";
+import { TrialTable } from "@/features/flywheel/trials/trial-table";
 
 const TONES = { better: "ok", worse: "danger", chance: "neutral" } as const;
 

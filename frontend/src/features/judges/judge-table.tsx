@@ -4,9 +4,9 @@ import { Button, Progress } from "@mantine/core";
 import type { JudgeOut, JudgeRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
-import { RateText } from "@/shared/ui/rate";
+import { RateText } from "@/shared/ui/tables/rate";
 import { useUndoable } from "@/shared/ui/undo";
 
 import { placeOf, underWay, useChange } from "./api";

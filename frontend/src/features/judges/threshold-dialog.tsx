@@ -5,10 +5,10 @@ import { useQuery } from "@tanstack/react-query";
 import type { JudgeRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
-import { RateText } from "@/shared/ui/rate";
+import { RateText } from "@/shared/ui/tables/rate";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { placeOf, sweepQuery, useChange } from "./api";

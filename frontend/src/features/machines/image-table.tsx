@@ -3,7 +3,7 @@ import { NumberInput } from "@mantine/core";
 
 import type { ImageInfo } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";

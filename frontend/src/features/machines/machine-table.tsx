@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import type { Fleet, FleetMachine } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, type BadgeTone } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 
 import { thumbnailUrl } from "./api";
 import styles from "./machines.module.css";

@@ -2,7 +2,7 @@
 
 import type { Waiter } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 
 export function QueueTable({ queue }: { queue: readonly Waiter[] }) {
   const { t, relative } = useI18n();

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { auditQuery } from "./api";

@@ -6,8 +6,8 @@ import { useState } from "react";
 import type { InvitationIn, InvitationMade, InvitationOut } from "@/generated/api";
 import type { Role } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
-import { DataTable } from "@/shared/ui/data-table";
+import { AskButton } from "@/shared/ui/confirm-button";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { groupsQuery, invitationsQuery, ROLES, useInvite, useWithdraw } from "./api";

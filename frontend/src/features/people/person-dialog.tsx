@@ -5,7 +5,7 @@ import { useState } from "react";
 
 import type { PersonIn, PersonOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
+import { AskButton } from "@/shared/ui/confirm-button";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 

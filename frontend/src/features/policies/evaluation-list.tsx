@@ -3,7 +3,7 @@ import type { EvaluationSummary, GateOutcome } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { reasonText } from "@/shared/ui/gate-reason";
-import { RateText } from "@/shared/ui/rate";
+import { RateText } from "@/shared/ui/tables/rate";
 
 import styles from "./policies.module.css";
 

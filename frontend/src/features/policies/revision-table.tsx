@@ -5,8 +5,8 @@ import { Link } from "react-router";
 import type { RevisionSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
-import { RateText } from "@/shared/ui/rate";
+import { DataTable } from "@/shared/ui/tables/data-table";
+import { RateText } from "@/shared/ui/tables/rate";
 
 import { EvaluationList } from "./evaluation-list";
 import { nameOf } from "./names";

@@ -4,7 +4,7 @@ import { Button, Checkbox } from "@mantine/core";
 import type { PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable, type Column } from "@/shared/ui/data-table";
+import { DataTable, type Column } from "@/shared/ui/tables/data-table";
 
 import styles from "./pools.module.css";
 

@@ -11,13 +11,13 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { boardQuery, useChange } from "./api";
-import { AssignmentBoard } from "./board";
+import { AssignmentBoard } from "./assignment-board";
 import { PoolTable, type PoolDialog } from "./pool-table";
 import { SecretsDialog } from "./secrets-dialog";
 import { SettingsDialog } from "./settings-form";
 import { StopDialog } from "./stop-dialog";
 import { TasksDialog } from "./tasks-dialog";
-import { Together } from "./together";
+import { Together } from "./bulk-edit";
 
 export default function PoolsPage() {
   const { t } = useI18n();

@@ -12,7 +12,7 @@ import { revisionsQuery, type Settings } from "./api";
 import { HoursFields } from "./hours-fields";
 import styles from "./pools.module.css";
 import { changesOf, differencesOf } from "./settings";
-import { useChangeTogether } from "./together";
+import { useChangeTogether } from "./bulk-edit";
 
 const USUAL: Settings = {
   name: "",

@@ -4,7 +4,7 @@ import { Button } from "@mantine/core";
 import type { PoolSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 
 import styles from "./queue.module.css";
 

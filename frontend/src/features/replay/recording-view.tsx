@@ -7,7 +7,7 @@ import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { letterbox } from "@/shared/markers/mapping";
 import { MarkerLayer } from "@/shared/markers/marker-layer";
-import type { BlobUrl } from "@/shared/ui/thumbnail";
+import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 
 import type { Move, Player } from "./player";
 import { isActing, placeOf, stepAt, type Place } from "./recording";

@@ -12,10 +12,10 @@ import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { PromptView } from "@/shared/prompt/prompt-view";
 import { Dialog } from "@/shared/ui/dialog";
-import { Frame } from "@/shared/ui/frame";
+import { Frame } from "@/shared/ui/episode/frame";
 import { Empty } from "@/shared/ui/states";
-import type { BlobUrl } from "@/shared/ui/thumbnail";
-import { Timeline } from "@/shared/ui/timeline";
+import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
+import { Timeline } from "@/shared/ui/episode/timeline";
 
 import { recordingQuery } from "./api";
 import { replayCommands } from "./commands";

@@ -4,10 +4,10 @@ import { Eye } from "lucide-react";
 
 import type { BrowserPage, Proposal, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ActionText } from "@/shared/ui/action-text";
+import { ActionText } from "@/shared/ui/episode/action-text";
 import { Badge, DecisionBadge, MarkBadge, PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { PageStanding } from "@/shared/ui/page-standing";
+import { PageStanding } from "@/shared/ui/episode/page-status";
 
 import { replayCommands } from "./commands";
 import styles from "./replay.module.css";

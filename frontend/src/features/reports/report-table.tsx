@@ -4,8 +4,8 @@ import { Link } from "react-router";
 
 import type { Figures, ReportRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable, type Column } from "@/shared/ui/data-table";
-import { RateText } from "@/shared/ui/rate";
+import { DataTable, type Column } from "@/shared/ui/tables/data-table";
+import { RateText } from "@/shared/ui/tables/rate";
 
 import { valueText, type Grain } from "./filters";
 import styles from "./reports.module.css";

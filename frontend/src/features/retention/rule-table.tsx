@@ -4,13 +4,13 @@ import { Button } from "@mantine/core";
 import type { RuleOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { useUndoable } from "@/shared/ui/undo";
 
 import { useChange } from "./api";
 import styles from "./retention.module.css";
-import { WouldDelete } from "./would-delete";
+import { WouldDelete } from "./deletion-preview";
 
 type Props = { readonly rules: readonly RuleOut[]; readonly onSwitchOn: (rule: RuleOut) => void };
 

@@ -10,7 +10,7 @@ import { Problem } from "@/shared/ui/problem";
 
 import { retentionQuery, useChange } from "./api";
 import styles from "./retention.module.css";
-import { WouldDelete } from "./would-delete";
+import { WouldDelete } from "./deletion-preview";
 
 export function SwitchDialog({ rule, onClose }: { rule: RuleOut | null; onClose: () => void }) {
   const { t } = useI18n();

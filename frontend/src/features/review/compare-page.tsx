@@ -7,8 +7,8 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { attemptsQuery } from "./api";
-import { Episodes } from "./beside";
-import { MeetingList } from "./meeting-list";
+import { Episodes } from "./episode-comparison";
+import { MeetingList } from "./shared-tasks";
 
 export default function ComparePage() {
   const { t } = useI18n();

@@ -17,8 +17,8 @@ import { sheetQuery, useChange } from "./api";
 import { Changes } from "./changes";
 import { reviewCommands } from "./commands";
 import { DecisionBar } from "./decision-bar";
-import { Others } from "./others";
-import { Parts } from "./parts";
+import { Others } from "./related-attempts";
+import { Parts } from "./segments";
 import styles from "./review.module.css";
 import { StepReview } from "./step-review";
 

@@ -6,14 +6,14 @@ import type { Sheet } from "@/generated/api";
 import type { Step, StepVerdict } from "@/generated/vocabulary";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ActionText } from "@/shared/ui/action-text";
+import { ActionText } from "@/shared/ui/episode/action-text";
 import { Badge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { useUndoable } from "@/shared/ui/undo";
 
 import type { useChange } from "./api";
 import { reviewCommands, verdictCommands, VERDICTS } from "./commands";
-import { MendDialog } from "./mend-dialog";
+import { MendDialog } from "./correction-dialog";
 import styles from "./review.module.css";
 
 /** What was said of a step and is not answered yet; a comment that follows a verdict at once must not take it back. */

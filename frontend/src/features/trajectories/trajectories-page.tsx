@@ -10,8 +10,8 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { facetsQuery, foundQuery } from "./api";
-import { FoundTable } from "./found-table";
-import { Kept } from "./kept";
+import { FoundTable } from "./result-table";
+import { Kept } from "./saved-queries";
 import styles from "./trajectories.module.css";
 
 const FACETS = [

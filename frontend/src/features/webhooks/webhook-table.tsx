@@ -3,8 +3,8 @@ import { Button, Switch } from "@mantine/core";
 
 import type { WebhookMade, WebhookOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
-import { DataTable } from "@/shared/ui/data-table";
+import { AskButton } from "@/shared/ui/confirm-button";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange, useNewSecret } from "./api";

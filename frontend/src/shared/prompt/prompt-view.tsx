@@ -8,7 +8,7 @@ import { blobUrlOf } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
-import type { BlobUrl } from "@/shared/ui/thumbnail";
+import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 
 import { promptQuery } from "./api";
 import { openAtFirst, picturesOf, questionsOf, textOf, type Question } from "./prompt";

@@ -3,8 +3,8 @@ import { screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import type { BrowserPage, EpisodeState } from "@/generated/vocabulary";
-import { openDesk } from "@/features/annotate/desk-harness";
-import { OBSERVATION } from "@/features/annotate/examples";
+import { openDesk } from "@/features/annotate/testing/harness";
+import { OBSERVATION } from "@/features/annotate/testing/fixtures";
 
 const CAPABILITIES = ["click", "wait", "navigate", "navigate_back", "switch_page", "close_page"];
 const PAGE: BrowserPage = {

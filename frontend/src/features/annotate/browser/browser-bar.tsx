@@ -4,14 +4,14 @@ import { ArrowLeft, X } from "lucide-react";
 import { useRef, useState, type KeyboardEvent } from "react";
 
 import type { Action, BrowserPage, Observation, Tab } from "@/generated/vocabulary";
-import { shownIn } from "@/features/annotate/stage/shown";
-import { useDesk, type Desk } from "@/features/annotate/use-desk";
+import { shownIn } from "@/features/annotate/viewport/shown";
+import { useDesk, type Desk } from "@/features/annotate/use-workspace";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { PageStanding } from "@/shared/ui/page-standing";
+import { PageStanding } from "@/shared/ui/episode/page-status";
 
-import { closePage, goBack, nextPage, previousPage, toAddress } from "./browser-commands";
+import { closePage, goBack, nextPage, previousPage, toAddress } from "./commands";
 import { PageClock } from "./page-clock";
 import styles from "./browser.module.css";
 

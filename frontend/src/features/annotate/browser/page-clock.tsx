@@ -4,12 +4,12 @@ import { useLocalStorage } from "@mantine/hooks";
 import { CirclePause, CirclePlay } from "lucide-react";
 
 import type { BrowserPage } from "@/generated/vocabulary";
-import type { Desk } from "@/features/annotate/use-desk";
+import type { Desk } from "@/features/annotate/use-workspace";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 
-import { changePace, waitOn } from "./browser-commands";
+import { changePace, waitOn } from "./commands";
 import styles from "./browser.module.css";
 
 /** Milliseconds one wait can take. */

@@ -1,8 +1,8 @@
 /** What the browser did by itself since the last step, in words, over the picture. */
 import { TriangleAlert } from "lucide-react";
 
-import { shownIn } from "@/features/annotate/stage/shown";
-import { useDesk } from "@/features/annotate/use-desk";
+import { shownIn } from "@/features/annotate/viewport/shown";
+import { useDesk } from "@/features/annotate/use-workspace";
 import { useI18n } from "@/shared/i18n/i18n";
 
 import styles from "./browser.module.css";

@@ -3,7 +3,7 @@ import { Button, Group, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import { DialogForm } from "./form";
 import { submitOnModEnter } from "./submit";

@@ -3,7 +3,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { NotesDialog } from "@/features/annotate/memory/notes-dialog";
 import { PromptDialog } from "@/features/annotate/proposals/prompt-dialog";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import { ClipboardDialog } from "./clipboard-dialog";
 import { FinishDialog } from "./finish-dialog";

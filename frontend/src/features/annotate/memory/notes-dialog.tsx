@@ -6,7 +6,7 @@ import type { Memory } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { StatusDot } from "@/shared/ui/status-dot";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import { spanOf } from "./notes";
 import styles from "./memory.module.css";

@@ -3,8 +3,8 @@ import { screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { Action, EpisodeState, Step } from "@/generated/vocabulary";
-import { openDesk } from "@/features/annotate/desk-harness";
-import { OBSERVATION, POLICY, proposal } from "@/features/annotate/examples";
+import { openDesk } from "@/features/annotate/testing/harness";
+import { OBSERVATION, POLICY, proposal } from "@/features/annotate/testing/fixtures";
 
 const CAPABILITIES = ["run_command", "read_file", "write_file", "edit_file", "run_code", "call_tool"];
 const TEXT = { ...OBSERVATION, screenshot: null, width: 0, height: 0 };

@@ -7,13 +7,13 @@ import { useState, type ComponentType, type KeyboardEvent, type PointerEvent } f
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { panels as commands } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import { FilePanel } from "./files/file-panel";
 import { NotebookPanel } from "./notebook/notebook-panel";
 import { hasScreen, panelsOf, PANELS, type PanelName } from "./panels";
 import { PreviewPanel } from "./preview/preview-panel";
-import { Running } from "./running";
+import { Running } from "./running-action";
 import { TerminalPanel } from "./terminal/terminal-panel";
 import { ToolPanel } from "./tools/tool-panel";
 import styles from "./dock.module.css";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Action, Step } from "@/generated/vocabulary";
-import { episodeState, OBSERVATION } from "@/features/annotate/examples";
+import { episodeState, OBSERVATION } from "@/features/annotate/testing/fixtures";
 
 import { panelOpen, panelsOf } from "./panels";
 

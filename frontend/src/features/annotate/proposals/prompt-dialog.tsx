@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { trajectoryQuery } from "@/shared/api/episodes";
 import { PromptView } from "@/shared/prompt/prompt-view";
 import { ErrorState, Loading } from "@/shared/ui/states";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 export function PromptDialog() {
   const { episode, looking } = useDesk();

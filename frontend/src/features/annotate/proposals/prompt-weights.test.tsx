@@ -4,7 +4,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { POLICY, proposal } from "@/features/annotate/examples";
+import { POLICY, proposal } from "@/features/annotate/testing/fixtures";
 import { I18nProvider } from "@/shared/i18n/i18n";
 import { PromptView } from "@/shared/prompt/prompt-view";
 

@@ -6,11 +6,11 @@ import type { ReactNode } from "react";
 import type { Mark, Proposal } from "@/generated/vocabulary";
 import type { Command } from "@/shared/commands/command";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ActionText } from "@/shared/ui/action-text";
+import { ActionText } from "@/shared/ui/episode/action-text";
 import { Badge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { accept, edit, mark } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import styles from "./proposals.module.css";
 

@@ -7,11 +7,11 @@ import { PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { StatusDot } from "@/shared/ui/status-dot";
 import { notes, prompt, resample } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import { splitPartial } from "./partial";
 import { ProposalCard } from "./proposal-card";
-import { Proposer } from "./proposer";
+import { Proposer } from "./proposal-source";
 import styles from "./proposals.module.css";
 
 export function ProposalsPanel() {

@@ -7,7 +7,7 @@ import { Link } from "react-router";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey, KeyHint } from "@/shared/ui/key-hint";
 import { autopilot, control, finish } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import { noticesOf, type Notice } from "./notices";
 import { useNow } from "./use-now";

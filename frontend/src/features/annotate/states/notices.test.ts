@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { EpisodeState, Step } from "@/generated/vocabulary";
 import { viewOf } from "@/session/reducer";
 import type { Connection } from "@/session/socket";
-import { episodeState, OBSERVATION } from "@/features/annotate/examples";
+import { episodeState, OBSERVATION } from "@/features/annotate/testing/fixtures";
 
 import { LEASE_WARNING, noticesOf } from "./notices";
 

@@ -7,8 +7,8 @@ import { useEffect, useImperativeHandle, useRef } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { hasScreen } from "@/features/annotate/panels/panels";
-import { useApps } from "@/features/annotate/stage/phone-apps";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useApps } from "@/features/annotate/phone/apps";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import { insertPoint } from "./call";
 import { pathsNamed, suggestionsAt, type CompletionContext } from "./completion";

@@ -4,7 +4,7 @@ import { actionInWords } from "@/shared/actions/words";
 import type { I18n } from "@/shared/i18n/i18n";
 import { useI18n } from "@/shared/i18n/i18n";
 import { hasScreen } from "@/features/annotate/panels/panels";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import styles from "./step.module.css";
 

@@ -6,7 +6,7 @@ import type { Action } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { CodeEditor } from "@/features/annotate/panels/code-editor";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import { contentsOf, fileLastUsed, savingAct } from "./contents";

@@ -7,7 +7,7 @@ import { useState, type DragEvent, type Ref } from "react";
 import type { FileEntry } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import { folderQuery } from "./api";

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { MAX_FILE } from "@/generated/vocabulary";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import { stage } from "./api";
 

@@ -7,12 +7,12 @@ import { blobUrlOf } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CodeEditor } from "@/features/annotate/panels/code-editor";
 import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import styles from "./notebook.module.css";
 
-const Highlighted = lazy(() => import("@/shared/ui/highlighted"));
+const Highlighted = lazy(() => import("@/shared/ui/episode/highlighted-code"));
 
 export function NotebookPanel() {
   const { t } = useI18n();

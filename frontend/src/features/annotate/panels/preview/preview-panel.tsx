@@ -7,7 +7,7 @@ import { useState, type Ref, type SyntheticEvent } from "react";
 import type { Service } from "@/generated/api";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import styles from "./preview.module.css";

@@ -2,10 +2,10 @@
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { ESCAPE_WITHIN } from "@/features/annotate/stage/takeover";
-import { useDesk } from "@/features/annotate/use-desk";
+import { ESCAPE_WITHIN } from "@/features/annotate/viewport/takeover";
+import { useDesk } from "@/features/annotate/use-workspace";
 
-import { Bursts } from "./bursts";
+import { Bursts } from "./keystroke-batcher";
 import type { Screens } from "./screens";
 import styles from "./terminal.module.css";
 

@@ -5,7 +5,7 @@ import { useState, type Ref } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { StatusDot } from "@/shared/ui/status-dot";
 import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import { LiveScreen } from "./live-screen";

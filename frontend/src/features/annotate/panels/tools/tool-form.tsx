@@ -4,7 +4,7 @@ import { useState, type KeyboardEvent, type SyntheticEvent } from "react";
 
 import type { Tool } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useDesk } from "@/features/annotate/use-workspace";
 
 import { argumentsFrom, fieldsOf, fromJson, isObject, type Fault, type Field, type Filled } from "./schema";
 import styles from "./tools.module.css";

@@ -4,8 +4,8 @@ import { useState, type Ref } from "react";
 
 import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ActionText } from "@/shared/ui/action-text";
-import { useDesk } from "@/features/annotate/use-desk";
+import { ActionText } from "@/shared/ui/episode/action-text";
+import { useDesk } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import { ToolForm } from "./tool-form";
