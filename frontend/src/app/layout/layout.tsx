@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
 
-import { browserDrafts } from "@/session/drafts";
+import { browserDraftStore } from "@/session/drafts";
 import { useSignOut, useUser } from "@/shared/account/account";
 import { usePreferences } from "@/shared/account/preferences";
 import { useCommands } from "@/shared/commands/commands";
@@ -22,7 +22,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const { change } = usePreferences();
   const navigate = useNavigate();
   const user = useUser();
-  const signOut = useSignOut(() => browserDrafts(user.id).forgetTexts());
+  const signOut = useSignOut(() => browserDraftStore(user.id).forgetTexts());
   const nextTheme = useNextTheme();
   const [help, setHelp] = useState(false);
 

@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { EpisodeState, Memory, Prompt } from "@/generated/vocabulary";
 
-import { openDesk } from "@/features/annotate/testing/harness";
-import { OBSERVATION, POLICY, proposal } from "@/features/annotate/testing/fixtures";
+import { renderWorkspace } from "@/features/annotate/testing/harness";
+import { OBSERVATION, POLICY, makeProposal } from "@/features/annotate/testing/fixtures";
 
 const PROMPT: Prompt = {
   format: "pilothouse-prompt-1",
@@ -30,7 +30,7 @@ const NOTE: Memory = {
 };
 
 const open = (changed: Partial<EpisodeState> = {}) =>
-  openDesk({ proposals: [proposal(1, { kind: "wait", seconds: 5 }, { prompt: ASKED, tokens_read: 3 })], ...changed });
+  renderWorkspace({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 }, { prompt: ASKED, tokens_read: 3 })], ...changed });
 
 /** What axe finds in the open dialog; colours are seen in a real browser only. */
 async function flaws() {
@@ -60,13 +60,13 @@ describe("what the model saw", () => {
   });
 
   it("says so where no model was asked", async () => {
-    const { user } = open({ proposals: [proposal(1, { kind: "wait", seconds: 5 })] });
+    const { user } = open({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 })] });
     await user.click(screen.getByRole("button", { name: "What the model saw" }));
     expect(await screen.findByText("No model was asked here")).toBeDefined();
   });
 
   it("says why it cannot be shown, and tries again", async () => {
-    const { user } = open({ proposals: [proposal(1, { kind: "wait", seconds: 5 }, { prompt: { ...ASKED, sha256: "c".repeat(64) } })] });
+    const { user } = open({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 }, { prompt: { ...ASKED, sha256: "c".repeat(64) } })] });
     await user.keyboard("{Shift>}P{/Shift}");
     const dialog = within(await screen.findByRole("dialog"));
     expect(await dialog.findByText("It is gone.")).toBeDefined();

@@ -10,7 +10,7 @@ import { blobUrlOf, trajectoryQuery } from "@/shared/api/episodes";
 import { Beside, type BesideAttempt } from "@/shared/comparison/attempt-comparison";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
-import { standing } from "@/shared/steps";
+import { withoutUndone } from "@/shared/steps";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
@@ -35,7 +35,7 @@ function useSteps(episodeId: string): readonly Step[] | null {
   const sheet = useQuery(sheetQuery(episodeId));
   if (!trajectory.data || !sheet.data) return null;
   const { segments } = sheet.data;
-  return standing(trajectory.data.steps).filter(({ index }) => segments.length === 0 || segments.some((part) => part.first <= index && index <= part.last));
+  return withoutUndone(trajectory.data.steps).filter(({ index }) => segments.length === 0 || segments.some((part) => part.first <= index && index <= part.last));
 }
 
 type ComparedProps = { comparison: SideBySide; left: readonly Step[]; right: readonly Step[] };

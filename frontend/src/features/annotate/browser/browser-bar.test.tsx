@@ -3,7 +3,7 @@ import { screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import type { BrowserPage, EpisodeState } from "@/generated/vocabulary";
-import { openDesk } from "@/features/annotate/testing/harness";
+import { renderWorkspace } from "@/features/annotate/testing/harness";
 import { OBSERVATION } from "@/features/annotate/testing/fixtures";
 
 const CAPABILITIES = ["click", "wait", "navigate", "navigate_back", "switch_page", "close_page"];
@@ -26,7 +26,7 @@ const PAGE: BrowserPage = {
 const HELP = { id: "page-2", title: "Help", url: "http://game.test/help", active: false };
 
 const open = (page: Partial<BrowserPage> = {}, changed: Partial<EpisodeState> = {}) =>
-  openDesk({
+  renderWorkspace({
     thought_required: false,
     capabilities: CAPABILITIES,
     observation: { ...OBSERVATION, url: "http://game.test/", page: { ...PAGE, ...page } },
@@ -50,7 +50,7 @@ describe("a browser's desk", () => {
   });
 
   it("is not there for a machine that is no browser", () => {
-    openDesk();
+    renderWorkspace();
     expect(screen.queryByRole("region", { name: "The browser's address, pages and time" })).toBeNull();
   });
 

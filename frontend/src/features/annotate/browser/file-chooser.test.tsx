@@ -3,7 +3,7 @@ import { screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import type { BrowserPage, FileChooser } from "@/generated/vocabulary";
-import { openDesk } from "@/features/annotate/testing/harness";
+import { renderWorkspace } from "@/features/annotate/testing/harness";
 import { OBSERVATION } from "@/features/annotate/testing/fixtures";
 
 const PAGE = {
@@ -27,7 +27,7 @@ const FILES: FileChooser["files"] = [
 ];
 
 const open = (chooser: FileChooser | null, control: "mine" | "other" = "mine") =>
-  openDesk(
+  renderWorkspace(
     {
       thought_required: false,
       capabilities: ["click", "choose_files", "upload_file"],

@@ -4,22 +4,22 @@ import { useState } from "react";
 
 import type { Action, FileChooser } from "@/generated/vocabulary";
 import { useUpload } from "@/features/annotate/panels/files/upload";
-import { shownIn } from "@/features/annotate/viewport/shown";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { viewedObservation } from "@/features/annotate/viewport/shown";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import { useI18n } from "@/shared/i18n/i18n";
 
 import styles from "./browser.module.css";
 
 /** Nothing while no page asks. */
-export function FileSheet() {
-  const chooser = shownIn(useDesk())?.page?.chooser ?? null;
-  return chooser === null ? null : <Sheet chooser={chooser} />;
+export function FileChooserPanel() {
+  const chooser = viewedObservation(useWorkspace())?.page?.chooser ?? null;
+  return chooser === null ? null : <FileChooserForm chooser={chooser} />;
 }
 
-function Sheet({ chooser: { several, files } }: { chooser: FileChooser }) {
+function FileChooserForm({ chooser: { several, files } }: { chooser: FileChooser }) {
   const { t, bytes } = useI18n();
-  const { episode, mine, looking, perform } = useDesk();
-  const can = (kind: Action["kind"]) => mine && looking === null && episode.capabilities.includes(kind);
+  const { episode, canAct, viewedStep, perform } = useWorkspace();
+  const can = (kind: Action["kind"]) => canAct && viewedStep === null && episode.capabilities.includes(kind);
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const upload = useUpload((name) => name);
   const choose = (names: readonly string[]) => perform({ kind: "choose_files", files: [...names] });

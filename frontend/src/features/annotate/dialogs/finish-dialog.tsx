@@ -3,7 +3,7 @@ import { Radio, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { DialogForm } from "./form";
 import { submitOnModEnter } from "./submit";
@@ -12,7 +12,7 @@ const OUTCOMES = ["success", "failure"] as const;
 
 export function FinishDialog({ infeasible, onDone }: { infeasible: boolean; onDone: () => void }) {
   const { t } = useI18n();
-  const { send } = useDesk();
+  const { send } = useWorkspace();
   const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]>("success");
   const [answer, setAnswer] = useState("");
   const [reason, setReason] = useState("");

@@ -3,14 +3,14 @@ import { Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { DialogForm } from "./form";
 import { submitOnModEnter } from "./submit";
 
 export function HelpDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { send } = useDesk();
+  const { send } = useWorkspace();
   const [message, setMessage] = useState("");
   const submit = () => {
     send({ type: "help", message });

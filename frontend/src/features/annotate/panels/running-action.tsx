@@ -4,15 +4,15 @@ import { Button } from "@mantine/core";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { StatusDot } from "@/shared/ui/status-dot";
-import { hurry } from "@/features/annotate/commands";
+import { skipSettle } from "@/features/annotate/commands";
 import { useNow } from "@/features/annotate/states/use-now";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { panelFor } from "./panels";
 import styles from "./dock.module.css";
 
-export function Running() {
-  const { pending } = useDesk().episode;
+export function RunningAction() {
+  const { pending } = useWorkspace().episode;
   return (
     <div className={styles.running}>
       {pending !== null && panelFor(pending.action) !== null && <Progress since={Date.parse(pending.started_at)} />}
@@ -22,7 +22,7 @@ export function Running() {
 
 function Progress({ since }: { since: number }) {
   const { t, duration } = useI18n();
-  const { mine, send } = useDesk();
+  const { canAct, send } = useWorkspace();
   const elapsed = Math.max(0, useNow() - since);
   return (
     <>
@@ -30,9 +30,9 @@ function Progress({ since }: { since: number }) {
       <Button
         size="compact-xs"
         variant="default"
-        disabled={!mine}
+        disabled={!canAct}
         onClick={() => send({ type: "hurry" })}
-        rightSection={<CommandKey command={hurry} />}
+        rightSection={<CommandKey command={skipSettle} />}
       >
         {t("panel.cut")}
       </Button>

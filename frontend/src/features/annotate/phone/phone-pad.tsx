@@ -4,7 +4,7 @@ import { ChevronLeft, Circle, Search } from "lucide-react";
 import { useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 
 import type { Action } from "@/generated/vocabulary";
-import { useDesk, type Desk } from "@/features/annotate/use-workspace";
+import { useWorkspace, type Workspace } from "@/features/annotate/use-workspace";
 import type { Command } from "@/shared/commands/command";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -16,15 +16,15 @@ import styles from "./phone.module.css";
 
 /** Nothing for a machine that is no phone. */
 export function PhonePad() {
-  const desk = useDesk();
-  return desk.episode.task.platform === "phone" ? <Pad desk={desk} /> : null;
+  const workspace = useWorkspace();
+  return workspace.episode.task.platform === "phone" ? <Pad workspace={workspace} /> : null;
 }
 
-function Pad({ desk }: { desk: Desk }) {
+function Pad({ workspace }: { workspace: Workspace }) {
   const { t } = useI18n();
-  const { episode, mine, looking, perform } = desk;
+  const { episode, canAct, viewedStep, perform } = workspace;
   const filter = useRef<HTMLInputElement>(null);
-  const can = (kind: Action["kind"]) => mine && looking === null && episode.capabilities.includes(kind);
+  const can = (kind: Action["kind"]) => canAct && viewedStep === null && episode.capabilities.includes(kind);
   useCommands([
     { command: pressHome, enabled: can("press_home"), run: () => perform({ kind: "press_home" }) },
     { command: pressBack, enabled: can("press_back"), run: () => perform({ kind: "press_back" }) },
@@ -36,7 +36,7 @@ function Pad({ desk }: { desk: Desk }) {
         <PadButton command={pressBack} enabled={can("press_back")} run={() => perform({ kind: "press_back" })} sign={<ChevronLeft size={18} />} />
         <PadButton command={pressHome} enabled={can("press_home")} run={() => perform({ kind: "press_home" })} sign={<Circle size={14} />} />
       </div>
-      {episode.capabilities.includes("open_app") && <AppList desk={desk} enabled={can("open_app")} filter={filter} />}
+      {episode.capabilities.includes("open_app") && <AppList workspace={workspace} enabled={can("open_app")} filter={filter} />}
     </section>
   );
 }
@@ -60,26 +60,26 @@ function PadButton({ command, enabled, run, sign }: ButtonProps) {
 }
 
 interface AppListProps {
-  readonly desk: Desk;
+  readonly workspace: Workspace;
   readonly enabled: boolean;
   readonly filter: React.RefObject<HTMLInputElement | null>;
 }
 
 /** Typing narrows the list, Enter opens the first one; a name that is not listed is tried as it was typed. */
-function AppList({ desk, enabled, filter }: AppListProps) {
+function AppList({ workspace, enabled, filter }: AppListProps) {
   const { t } = useI18n();
   const [typed, setTyped] = useState("");
-  const found = appsMatching(useApps(desk.episode), typed);
+  const found = appsMatching(useApps(workspace.episode), typed);
   const start = (name: string) => {
     setTyped("");
-    desk.perform({ kind: "open_app", name });
+    workspace.perform({ kind: "open_app", name });
   };
   const key = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     const name = found[0] ?? typed.trim();
     if (event.key === "Escape") {
       setTyped("");
-      desk.stageRef.current?.focus({ preventScroll: true });
+      workspace.viewportRef.current?.focus({ preventScroll: true });
     } else if (event.key === "Enter" && typed.trim() !== "") start(name);
     else return;
     event.preventDefault();

@@ -4,7 +4,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { POLICY, proposal } from "@/features/annotate/testing/fixtures";
+import { POLICY, makeProposal } from "@/features/annotate/testing/fixtures";
 import { I18nProvider } from "@/shared/i18n/i18n";
 import { PromptView } from "@/shared/prompt/prompt-view";
 
@@ -29,7 +29,7 @@ it.each([
     <QueryClientProvider client={new QueryClient()}>
       <I18nProvider language="en">
         <MantineProvider>
-          <PromptView episodeId="episode-1" proposals={[proposal(1, null, { prompt: ASKED, weight_versions })]} />
+          <PromptView episodeId="episode-1" proposals={[makeProposal(1, null, { prompt: ASKED, weight_versions })]} />
         </MantineProvider>
       </I18nProvider>
     </QueryClientProvider>,

@@ -2,7 +2,7 @@
 import { screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { openDesk } from "@/features/annotate/testing/harness";
+import { renderWorkspace } from "@/features/annotate/testing/harness";
 import { POLICY } from "@/features/annotate/testing/fixtures";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -12,13 +12,13 @@ it("names model, weights and server of the policy that proposes", async () => {
   vi.stubGlobal("fetch", (url: string) =>
     url.endsWith("/proposer") ? Promise.resolve(new Response(JSON.stringify(answer))) : new Promise(() => undefined),
   );
-  openDesk({ policy: POLICY });
+  renderWorkspace({ policy: POLICY });
   expect(await screen.findByText("tars-7b (r12) at models.example:8000")).toBeDefined();
 });
 
 it("asks nothing where nobody proposes", () => {
   const asked = vi.fn(() => new Promise(() => undefined));
   vi.stubGlobal("fetch", asked);
-  openDesk({ policy: null });
+  renderWorkspace({ policy: null });
   expect(asked.mock.calls.map(String).filter((call) => call.includes("proposer"))).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 
 import styles from "./proposals.module.css";
 
-export function Proposer({ episode: { id, policy } }: { episode: EpisodeState }) {
+export function ProposalSource({ episode: { id, policy } }: { episode: EpisodeState }) {
   const { t } = useI18n();
   const { data } = useQuery({
     queryKey: ["episode", id, "proposer", policy?.name, policy?.revision],

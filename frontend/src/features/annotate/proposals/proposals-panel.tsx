@@ -7,16 +7,16 @@ import { PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { StatusDot } from "@/shared/ui/status-dot";
 import { notes, prompt, resample } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { splitPartial } from "./partial";
 import { ProposalCard } from "./proposal-card";
-import { Proposer } from "./proposal-source";
+import { ProposalSource } from "./proposal-source";
 import styles from "./proposals.module.css";
 
 export function ProposalsPanel() {
   const { t } = useI18n();
-  const { episode, mine, send, setDialog } = useDesk();
+  const { episode, canAct, send, setDialog } = useWorkspace();
   return (
     <section className={styles.panel} aria-labelledby="proposals-title">
       <header className={styles.head}>
@@ -38,27 +38,27 @@ export function ProposalsPanel() {
           <ActionIcon
             size="sm"
             aria-label={t("desk.resample")}
-            disabled={!mine || episode.thinking === "off"}
+            disabled={!canAct || episode.thinking === "off"}
             onClick={() => send({ type: "resample" })}
           >
             <RotateCw size={14} />
           </ActionIcon>
         </Tooltip>
       </header>
-      <Proposer episode={episode} />
+      <ProposalSource episode={episode} />
       <div className={styles.list} aria-live="polite" aria-busy={episode.thinking === "waiting" || episode.thinking === "streaming"}>
         {episode.proposals.length > 0
           ? episode.proposals.map((proposal) => <ProposalCard key={proposal.id} proposal={proposal} />)
-          : <Nothing />}
+          : <ProposalsPlaceholder />}
       </div>
     </section>
   );
 }
 
 /** Why there is no candidate: on its way, the model is down, the pool has none, or they were withdrawn. */
-function Nothing() {
+function ProposalsPlaceholder() {
   const { t } = useI18n();
-  const { episode, view } = useDesk();
+  const { episode, view } = useWorkspace();
   const { thinking } = episode;
   if (episode.takeover) return <p className={styles.note}><StatusDot tone="off">{t("proposals.takeover")}</StatusDot></p>;
   if (episode.status !== "running") return null;

@@ -7,7 +7,7 @@ import { Link } from "react-router";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey, KeyHint } from "@/shared/ui/key-hint";
 import { autopilot, control, finish } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { noticesOf, type Notice } from "./notices";
 import { useNow } from "./use-now";
@@ -35,14 +35,14 @@ const TONES: Readonly<Record<Notice["name"], "danger" | "warn" | "takeover" | "a
 };
 
 export function Banners() {
-  const { view, connection } = useDesk();
+  const { view, connection } = useWorkspace();
   const { online } = useNetwork();
   const now = useNow();
   return (
     <div className={styles.banners} role="status" aria-live="polite">
       {noticesOf(view, connection, now, online).map((notice) => (
         <div key={notice.name} className={styles.banner} data-tone={TONES[notice.name]}>
-          <Words notice={notice} />
+          <NoticeText notice={notice} />
         </div>
       ))}
     </div>
@@ -51,9 +51,9 @@ export function Banners() {
 
 /* One short sentence each; the switch is over the union, so a new notice cannot be forgotten. */
  
-function Words({ notice }: { notice: Notice }): ReactNode {
+function NoticeText({ notice }: { notice: Notice }): ReactNode {
   const { t } = useI18n();
-  const { session, send, setDialog } = useDesk();
+  const { session, send, setDialog } = useWorkspace();
   switch (notice.name) {
     case "signed_out":
       return <>{t("notice.signed_out")} <Button size="compact-xs" onClick={() => window.location.reload()}>{t("notice.sign_in")}</Button></>;

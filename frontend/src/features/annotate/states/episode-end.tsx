@@ -7,25 +7,25 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { disagree, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { next } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import { useNextTask } from "@/features/annotate/use-next-task";
 
 import styles from "./states.module.css";
 
-export function Ended() {
+export function EpisodeEnd() {
   const { t } = useI18n();
-  const { episode } = useDesk();
-  const { goOn, busy, nothing, error } = useNextTask();
+  const { episode } = useWorkspace();
+  const { claimNext, busy, queueEmpty, error } = useNextTask();
   const navigate = useNavigate();
   return (
     <section className={styles.ended} aria-label={t("ended.title")}>
-      <h2>{t(`ended.${endOf(episode.status)}`)}</h2>
+      <h2>{t(`ended.${endState(episode.status)}`)}</h2>
       {episode.status === "failed" && <p>{episode.error || t("ended.failed.help")}</p>}
       {episode.status === "finished" && <Judgements />}
-      {nothing && <p role="status">{t("ended.nothing")}</p>}
+      {queueEmpty && <p role="status">{t("ended.nothing")}</p>}
       {error !== "" && <p role="alert" className={styles.problem}>{error}</p>}
       <div className={styles.buttons}>
-        <Button loading={busy} onClick={goOn} rightSection={<CommandKey command={next} />}>{t("desk.next")}</Button>
+        <Button loading={busy} onClick={claimNext} rightSection={<CommandKey command={next} />}>{t("desk.next")}</Button>
         <Button variant="default" onClick={() => void navigate("/queue")}>{t("ended.queue")}</Button>
       </div>
     </section>
@@ -34,7 +34,7 @@ export function Ended() {
 
 function Judgements() {
   const { t, percent } = useI18n();
-  const { outcome, verdict, task, answer } = useDesk().episode;
+  const { outcome, verdict, task, answer } = useWorkspace().episode;
   const verdictComing = verdict === null && task.suite !== null;
   return (
     <>
@@ -60,6 +60,6 @@ function Judgements() {
   );
 }
 
-function endOf(status: string): "finished" | "left" | "failed" {
+function endState(status: string): "finished" | "left" | "failed" {
   return status === "left" || status === "failed" ? status : "finished";
 }

@@ -6,28 +6,28 @@ import { ActionText } from "@/shared/ui/episode/action-text";
 import { Badge, DecisionBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { live, pause } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { Banners } from "./banners";
-import { Ended } from "./episode-end";
+import { EpisodeEnd } from "./episode-end";
 import styles from "./states.module.css";
 
-export function StageOverlay() {
-  const { episode } = useDesk();
+export function ViewportOverlay() {
+  const { episode } = useWorkspace();
   return (
     <>
       <Banners />
       <PastStep />
       {episode.status === "warming" && <Warming />}
       {episode.status === "paused" && <Paused />}
-      {(episode.status === "finished" || episode.status === "left" || episode.status === "failed") && <Ended />}
+      {(episode.status === "finished" || episode.status === "left" || episode.status === "failed") && <EpisodeEnd />}
     </>
   );
 }
 
 function Warming() {
   const { t } = useI18n();
-  const branch = useDesk().episode.branch_of;
+  const branch = useWorkspace().episode.branch_of;
   return (
     <div className={styles.cover} role="status">
       <Loader size="sm" aria-hidden />
@@ -39,7 +39,7 @@ function Warming() {
 
 function Paused() {
   const { t } = useI18n();
-  const { send, view } = useDesk();
+  const { send, view } = useWorkspace();
   return (
     <div className={styles.cover} role="status">
       <strong>{t("state.paused")}</strong>
@@ -53,8 +53,8 @@ function Paused() {
 
 function PastStep() {
   const { t } = useI18n();
-  const { episode, looking, look } = useDesk();
-  const step = looking === null ? undefined : episode.steps[looking];
+  const { episode, viewedStep, viewStep } = useWorkspace();
+  const step = viewedStep === null ? undefined : episode.steps[viewedStep];
   if (step === undefined) return null;
   return (
     <div className={styles.past} role="status">
@@ -63,7 +63,7 @@ function PastStep() {
       {step.undone && <Badge tone="neutral" title={t("timeline.undone.help")}>{t("timeline.undone")}</Badge>}
       <ActionText action={step.action} />
       {step.thought && <span className={styles.pastThought}>{step.thought}</span>}
-      <Button size="compact-xs" onClick={() => look(null)} rightSection={<CommandKey command={live} />}>
+      <Button size="compact-xs" onClick={() => viewStep(null)} rightSection={<CommandKey command={live} />}>
         {t("desk.live")}
       </Button>
     </div>

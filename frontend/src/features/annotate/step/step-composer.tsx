@@ -4,9 +4,9 @@ import type { KeyboardEvent } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { clear, doIt } from "@/features/annotate/commands";
+import { clear, submitStep } from "@/features/annotate/commands";
 import { hasScreen } from "@/features/annotate/panels/panels";
-import { useDesk, type Mode } from "@/features/annotate/use-workspace";
+import { useWorkspace, type Mode } from "@/features/annotate/use-workspace";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
 
 import { CommandLineEditor } from "./command-line";
@@ -17,9 +17,9 @@ import styles from "./step.module.css";
 
 const MODES: readonly Mode[] = ["point", "type", "hotkey"];
 
-export function YourStep() {
+export function StepComposer() {
   const { t } = useI18n();
-  const { mode, setMode, mine, episode } = useDesk();
+  const { mode, setMode, canAct, episode } = useWorkspace();
   return (
     <section className={styles.panel} aria-labelledby="step-title">
       <header className={styles.head}>
@@ -28,7 +28,7 @@ export function YourStep() {
           <SegmentedControl
             size="xs"
             aria-label={t("step.mode")}
-            disabled={!mine}
+            disabled={!canAct}
             value={mode}
             onChange={(value) => setMode(MODES.find((known) => known === value) ?? "point")}
             data={MODES.map((value) => ({ value, label: t(`step.mode.${value}`) }))}
@@ -44,14 +44,14 @@ export function YourStep() {
 
 function Composer() {
   const { t } = useI18n();
-  const desk = useDesk();
-  const { draft, setDraft, episode, mine, thoughtRef, stageRef } = desk;
+  const workspace = useWorkspace();
+  const { draft, setDraft, episode, canAct, thoughtRef, viewportRef } = workspace;
   const edited = draft.original !== "" && draft.thought !== draft.original;
   const source = episode.proposals.find(({ id }) => id === draft.proposalId);
   const key = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
-    if (event.key === "Enter" && !event.shiftKey) desk.doIt();
-    else if (event.key === "Escape") stageRef.current?.focus({ preventScroll: true });
+    if (event.key === "Enter" && !event.shiftKey) workspace.submitStep();
+    else if (event.key === "Escape") viewportRef.current?.focus({ preventScroll: true });
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -70,7 +70,7 @@ function Composer() {
         placeholder={t("step.thought.placeholder")}
         onChange={(event) => setDraft({ ...draft, thought: event.currentTarget.value })}
         onKeyDown={key}
-        readOnly={!mine}
+        readOnly={!canAct}
         autosize
         minRows={2}
         maxRows={5}
@@ -80,7 +80,7 @@ function Composer() {
       <CommandLineEditor />
       <StepMessage />
       <div className={styles.buttons}>
-        <DoButton />
+        <SubmitButton />
         <Button
           variant="default"
           disabled={isEmpty(draft)}
@@ -95,17 +95,17 @@ function Composer() {
 }
 
 /** Says what Enter will do: the composed step, or the first candidate. */
-function DoButton() {
+function SubmitButton() {
   const { t } = useI18n();
-  const { composed, episode, mine, doIt: run } = useDesk();
+  const { composed, episode, canAct, submitStep: run } = useWorkspace();
   const first = episode.proposals.find(({ action }) => action !== null);
   const empty = !composed.ok && composed.reason === "empty";
   return (
     <Button
       className={styles.do}
-      disabled={!mine || (empty ? first === undefined : !composed.ok)}
+      disabled={!canAct || (empty ? first === undefined : !composed.ok)}
       onClick={run}
-      rightSection={<CommandKey command={doIt} />}
+      rightSection={<CommandKey command={submitStep} />}
     >
       {empty ? t("step.accept", { number: first?.rank ?? 1 }) : t(composed.ok && composed.body.type === "accept" ? "step.accept_edited" : "desk.do")}
     </Button>

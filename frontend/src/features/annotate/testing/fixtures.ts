@@ -19,7 +19,7 @@ export const OBSERVATION: Observation = {
   page: null,
 };
 
-export function episodeState(changed: Partial<EpisodeState> = {}): EpisodeState {
+export function makeEpisodeState(changed: Partial<EpisodeState> = {}): EpisodeState {
   return {
     id: "episode-1",
     version: 4,
@@ -68,7 +68,7 @@ export function episodeState(changed: Partial<EpisodeState> = {}): EpisodeState 
   };
 }
 
-export function proposal(rank: number, action: Action | null, changed: Partial<Proposal> = {}): Proposal {
+export function makeProposal(rank: number, action: Action | null, changed: Partial<Proposal> = {}): Proposal {
   return {
     id: `proposal-${rank}`,
     rank,

@@ -7,15 +7,15 @@ import { useState, useSyncExternalStore } from "react";
 import { MemoryRouter } from "react-router";
 
 import type { Command, EpisodeState, Event } from "@/generated/vocabulary";
-import { browserDrafts } from "@/session/drafts";
+import { browserDraftStore } from "@/session/drafts";
 import { Session } from "@/session/session";
 import type { Wire } from "@/session/socket";
 import { CommandsProvider } from "@/shared/commands/commands";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
-import { deskCommands } from "@/features/annotate/commands";
-import { Desk } from "@/features/annotate/workspace/workspace";
-import { episodeState } from "./fixtures";
+import { workspaceCommands } from "@/features/annotate/commands";
+import { AnnotationWorkspace } from "@/features/annotate/workspace/workspace";
+import { makeEpisodeState } from "./fixtures";
 
 /** A server that only listens. */
 function server() {
@@ -36,21 +36,21 @@ function server() {
 
 function Page({ session }: { session: Session }) {
   const state = useSyncExternalStore(session.subscribe, session.getState);
-  const [drafts] = useState(() => browserDrafts(1));
-  return state.view && <Desk live={{ ...state, session, drafts }} view={state.view} />;
+  const [drafts] = useState(() => browserDraftStore(1));
+  return state.view && <AnnotationWorkspace live={{ ...state, session, drafts }} view={state.view} />;
 }
 
 /** The desk of an episode with these things about it; what it sends can be read, and the server's part be spoken. */
-export function openDesk(changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "mine") {
+export function renderWorkspace(changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "mine") {
   const { wire, commands, say } = server();
-  const drafts = browserDrafts(1);
+  const drafts = browserDraftStore(1);
   const session = new Session({ episodeId: "episode-1", url: "/ws", open: () => wire, fetchSnapshot: () => new Promise(() => undefined), drafts });
   session.start();
   render(
     <QueryClientProvider client={new QueryClient()}>
       <MantineProvider>
         <MemoryRouter>
-          <CommandsProvider all={deskCommands} keyMap={{}}>
+          <CommandsProvider all={workspaceCommands} keyMap={{}}>
             <TopBarProvider>
               <Page session={session} />
             </TopBarProvider>
@@ -60,6 +60,6 @@ export function openDesk(changed: Partial<EpisodeState> = {}, control: "mine" | 
     </QueryClientProvider>,
   );
   act(() => wire.onopen?.());
-  say({ type: "snapshot", state: episodeState(changed), control });
+  say({ type: "snapshot", state: makeEpisodeState(changed), control });
   return { commands, say, user: userEvent.setup() };
 }

@@ -10,29 +10,29 @@ const DIRECTIONS: Readonly<Record<string, Point>> = {
   ArrowDown: { x: 0, y: 1 },
 };
 
-export interface Steering {
+export interface CrosshairState {
   readonly pixel: Point;
   /** How often the key has repeated without a pause. */
   readonly repeats: number;
 }
 
 /** How far (pixels) one key press moves: 8, with Shift 1, growing while the key repeats. */
-export function stride(repeats: number, fine: boolean): number {
+export function stepLength(repeats: number, fine: boolean): number {
   if (fine) return 1;
   return Math.min(8 + repeats * 4, 64);
 }
 
 /** The crosshair after an arrow key; null for any other key. */
-export function steer(steering: Steering, key: string, repeat: boolean, fine: boolean, picture: Size): Steering | null {
+export function moveCrosshair(crosshair: CrosshairState, key: string, repeat: boolean, fine: boolean, picture: Size): CrosshairState | null {
   const direction = DIRECTIONS[key];
   if (direction === undefined) return null;
-  const repeats = repeat ? steering.repeats + 1 : 0;
-  const far = stride(repeats, fine);
+  const repeats = repeat ? crosshair.repeats + 1 : 0;
+  const distance = stepLength(repeats, fine);
   return {
     repeats,
     pixel: {
-      x: clamp(steering.pixel.x + direction.x * far, picture.width),
-      y: clamp(steering.pixel.y + direction.y * far, picture.height),
+      x: clamp(crosshair.pixel.x + direction.x * distance, picture.width),
+      y: clamp(crosshair.pixel.y + direction.y * distance, picture.height),
     },
   };
 }

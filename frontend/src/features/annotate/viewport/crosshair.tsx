@@ -15,15 +15,15 @@ const GAP = 18;
 interface Props {
   readonly pixel: Point;
   readonly picture: Size;
-  readonly shown: Size;
+  readonly displaySize: Size;
   /** What the loupe looks at; null where there is nothing to look at. */
   readonly source: CanvasImageSource | null;
 }
 
-export function Crosshair({ pixel, picture, shown, source }: Props) {
-  const at = placeOf(pixel, shown, picture);
-  const left = at.x + GAP + SIDE > shown.width ? at.x - GAP - SIDE : at.x + GAP;
-  const top = at.y + GAP + SIDE + 20 > shown.height ? at.y - GAP - SIDE - 20 : at.y + GAP;
+export function Crosshair({ pixel, picture, displaySize, source }: Props) {
+  const at = placeOf(pixel, displaySize, picture);
+  const left = at.x + GAP + SIDE > displaySize.width ? at.x - GAP - SIDE : at.x + GAP;
+  const top = at.y + GAP + SIDE + 20 > displaySize.height ? at.y - GAP - SIDE - 20 : at.y + GAP;
   return (
     <div className={styles.crosshair} aria-hidden>
       <span className={styles.vertical} style={{ left: at.x }} />

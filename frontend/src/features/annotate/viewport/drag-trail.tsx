@@ -10,10 +10,10 @@ export interface Trail {
   readonly to: Point;
 }
 
-export function DragTrail({ trail, picture, shown }: { trail: Trail; picture: Size; shown: Size }) {
-  const place = (point: Point) => placeOf(point, shown, picture);
+export function DragTrail({ trail, picture, displaySize }: { trail: Trail; picture: Size; displaySize: Size }) {
+  const place = (point: Point) => placeOf(point, displaySize, picture);
   return (
-    <svg className={styles.trail} width={shown.width} height={shown.height} aria-hidden>
+    <svg className={styles.trail} width={displaySize.width} height={displaySize.height} aria-hidden>
       <MarkerShape marker={{ shape: "arrow", from: place(trail.from), to: place(trail.to) }} />
     </svg>
   );

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Action, Button } from "@/generated/vocabulary";
 
-import { gesture, HOLD_AFTER, IDLE, TOGETHER_WITHIN, type Input, type Outcome, type State } from "./gestures";
+import { reduceGesture, HOLD_MS, IDLE, COALESCE_MS, type Input, type Outcome, type State } from "./gestures";
 
 const at = (x: number, y: number, time = 0) => ({ place: { x: x / 2, y: y / 2 }, pixel: { x, y }, at: time });
 const down = (x: number, y: number, time = 0, button: Button = "left"): Input => ({ type: "down", button, ...at(x, y, time) });
@@ -15,7 +15,7 @@ function play(inputs: readonly Input[], touch = false): { state: State; outcomes
   let state = IDLE;
   const outcomes: Outcome[] = [];
   for (const input of inputs) {
-    const result = gesture(state, input, touch);
+    const result = reduceGesture(state, input, touch);
     state = result.state;
     outcomes.push(result.outcome);
   }
@@ -38,7 +38,7 @@ describe("clicks", () => {
     expect(outcomes.flatMap((one) => (one.type === "action" ? [one.final] : []))).toEqual([false, false, true]);
   });
   it("two slow clicks, or two far apart, are two clicks", () => {
-    const slow = play([down(9, 9, 0), up(9, 9, 1), down(9, 9, TOGETHER_WITHIN), up(9, 9, TOGETHER_WITHIN + 1)]);
+    const slow = play([down(9, 9, 0), up(9, 9, 1), down(9, 9, COALESCE_MS), up(9, 9, COALESCE_MS + 1)]);
     const far = play([down(9, 9, 0), up(9, 9, 1), down(99, 99, 10), up(99, 99, 11)]);
     for (const { actions } of [slow, far]) expect(actions.map(({ kind }) => kind)).toEqual(["click", "click"]);
   });
@@ -74,7 +74,7 @@ describe("holding", () => {
     expect(state).toEqual(IDLE);
   });
   it("counts also where the page was too busy to notice it in time", () => {
-    expect(play([down(10, 20, 0), up(10, 20, HOLD_AFTER)]).outcomes[1]).toEqual({ type: "menu", pixel: { x: 10, y: 20 } });
+    expect(play([down(10, 20, 0), up(10, 20, HOLD_MS)]).outcomes[1]).toEqual({ type: "menu", pixel: { x: 10, y: 20 } });
   });
   it("is a long press on a touch screen", () => {
     expect(play([down(10, 20), { type: "held" }], true).actions).toEqual([{ kind: "long_press", x: 10, y: 20, seconds: 1 }]);
@@ -91,7 +91,7 @@ describe("the wheel", () => {
     });
   });
   it("begins anew after a rest", () => {
-    expect(play([wheel(0, -100, 0), wheel(0, -100, TOGETHER_WITHIN)]).actions.at(-1)).toMatchObject({ direction: "up", amount: 1 });
+    expect(play([wheel(0, -100, 0), wheel(0, -100, COALESCE_MS)]).actions.at(-1)).toMatchObject({ direction: "up", amount: 1 });
   });
   it("goes sideways, takes back what was too far, and is never more than a hundred notches", () => {
     expect(play([wheel(250, 10)]).actions.at(-1)).toMatchObject({ direction: "right", amount: 3 });

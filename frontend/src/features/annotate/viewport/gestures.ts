@@ -47,18 +47,18 @@ export interface Result {
 
 export const IDLE: State = { name: "idle", last: null };
 /** Pressing this long without moving asks for the menu, or is a long press on a touch screen. */
-export const HOLD_AFTER = 600;
+export const HOLD_MS = 600;
 /** Clicks that follow each other within this time belong together; a wheel that rests so long has stopped. */
-export const TOGETHER_WITHIN = 350;
+export const COALESCE_MS = 350;
 /** A pointer that moved further than this (CSS pixels) is dragging. */
 const SLACK = 5;
 /** What browsers report for one notch of a common wheel. */
 const NOTCH = 100;
-const MOST_NOTCHES = 100;
+const MAX_NOTCHES = 100;
 const NOTHING: Outcome = { type: "nothing" };
 
 /** The next state and what came of the input. `touch` machines swipe and press long instead of dragging, and know one button. */
-export function gesture(state: State, input: Input, touch = false): Result {
+export function reduceGesture(state: State, input: Input, touch = false): Result {
   switch (input.type) {
     case "cancel":
       return { state: IDLE, outcome: NOTHING };
@@ -68,17 +68,17 @@ export function gesture(state: State, input: Input, touch = false): Result {
         outcome: NOTHING,
       };
     case "held":
-      return held(state, touch);
+      return onHold(state, touch);
     case "move":
-      return moved(state, input);
+      return onMove(state, input);
     case "up":
-      return released(state, input, touch);
+      return onRelease(state, input, touch);
     case "wheel":
-      return wheeled(state, input);
+      return onWheel(state, input);
   }
 }
 
-function held(state: State, touch: boolean): Result {
+function onHold(state: State, touch: boolean): Result {
   if (state.name !== "pressing" || state.button !== "left") return { state, outcome: NOTHING };
   const { pixel } = state.from;
   const outcome: Outcome = touch
@@ -87,7 +87,7 @@ function held(state: State, touch: boolean): Result {
   return { state: { name: "holding" }, outcome };
 }
 
-function moved(state: State, { place, pixel }: Pointer): Result {
+function onMove(state: State, { place, pixel }: Pointer): Result {
   if (state.name === "dragging") return { state: { ...state, to: pixel }, outcome: NOTHING };
   if (state.name !== "pressing" || near(place, state.from.place)) return { state, outcome: NOTHING };
   return {
@@ -96,7 +96,7 @@ function moved(state: State, { place, pixel }: Pointer): Result {
   };
 }
 
-function released(state: State, input: Pointer, touch: boolean): Result {
+function onRelease(state: State, input: Pointer, touch: boolean): Result {
   if (state.name === "dragging") {
     const { from: start, button } = state;
     const end = input.pixel;
@@ -104,15 +104,15 @@ function released(state: State, input: Pointer, touch: boolean): Result {
     return { state: IDLE, outcome: { type: "action", action, final: true } };
   }
   if (state.name !== "pressing") return { state: IDLE, outcome: NOTHING };
-  if (state.button === "left" && input.at - state.from.at >= HOLD_AFTER) return { ...held(state, touch), state: IDLE };
-  if (state.button === "left" && !touch) return clicked(state.last, state.from, input);
+  if (state.button === "left" && input.at - state.from.at >= HOLD_MS) return { ...onHold(state, touch), state: IDLE };
+  if (state.button === "left" && !touch) return onClick(state.last, state.from, input);
   if (state.button !== "left" && touch) return { state: IDLE, outcome: { type: "menu", pixel: state.from.pixel } };
   return { state: IDLE, outcome: { type: "action", action: press(state.button, state.from.pixel), final: true } };
 }
 
 /** A left click, or one more that belongs to the clicks before it. */
-function clicked(last: Click | null, { pixel, place }: Pointer, { at }: Pointer): Result {
-  const again = last !== null && at - last.at < TOGETHER_WITHIN && near(place, last.place);
+function onClick(last: Click | null, { pixel, place }: Pointer, { at }: Pointer): Result {
+  const again = last !== null && at - last.at < COALESCE_MS && near(place, last.place);
   const click: Click = again
     ? { ...last, place, at, count: Math.min(last.count + 1, CLICKS.length) }
     : { place, pixel, at, count: 1 };
@@ -128,21 +128,21 @@ function press(button: Button, pixel: Point): Action {
   return { kind: button === "middle" ? "middle_click" : "click", ...pixel };
 }
 
-function wheeled(state: State, input: Extract<Input, { type: "wheel" }>): Result {
+function onWheel(state: State, input: Extract<Input, { type: "wheel" }>): Result {
   if (state.name !== "idle" && state.name !== "wheeling") return { state, outcome: NOTHING };
-  const goesOn = state.name === "wheeling" && input.at - state.at < TOGETHER_WITHIN;
-  const { dx, dy, pixel } = goesOn ? state : { dx: 0, dy: 0, pixel: input.pixel };
+  const continues = state.name === "wheeling" && input.at - state.at < COALESCE_MS;
+  const { dx, dy, pixel } = continues ? state : { dx: 0, dy: 0, pixel: input.pixel };
   const next = { name: "wheeling" as const, pixel, at: input.at, dx: dx + input.dx, dy: dy + input.dy };
-  const { direction, amount } = turn(next.dx, next.dy);
+  const { direction, amount } = scrollAmount(next.dx, next.dy);
   if (amount === 0) return { state: next, outcome: NOTHING };
   const action: Action = { kind: "scroll", point: pixel, direction, amount };
   return { state: next, outcome: { type: "action", action, final: false } };
 }
 
-function turn(dx: number, dy: number): { direction: Direction; amount: number } {
+function scrollAmount(dx: number, dy: number): { direction: Direction; amount: number } {
   const sideways = Math.abs(dx) > Math.abs(dy);
   const delta = sideways ? dx : dy;
-  const amount = delta === 0 ? 0 : Math.min(MOST_NOTCHES, Math.max(1, Math.round(Math.abs(delta) / NOTCH)));
+  const amount = delta === 0 ? 0 : Math.min(MAX_NOTCHES, Math.max(1, Math.round(Math.abs(delta) / NOTCH)));
   if (sideways) return { direction: delta > 0 ? "right" : "left", amount };
   return { direction: delta > 0 ? "down" : "up", amount };
 }

@@ -2,18 +2,18 @@
 
 import type { Mark } from "@/shared/markers/marker-layer";
 
-import type { Desk } from "@/features/annotate/use-workspace";
+import type { Workspace } from "@/features/annotate/use-workspace";
 
-type Seen = Pick<Desk, "episode" | "drafted" | "looking" | "hovered">;
+type MarkedState = Pick<Workspace, "episode" | "draftedAction" | "viewedStep" | "hovered">;
 
-export function marksOf({ episode, drafted, looking, hovered }: Seen): Mark[] {
-  const past = looking === null ? undefined : episode.steps[looking];
+export function marksOf({ episode, draftedAction, viewedStep, hovered }: MarkedState): Mark[] {
+  const past = viewedStep === null ? undefined : episode.steps[viewedStep];
   if (past) return [{ key: past.command_id, action: past.action, tone: "done" }];
   if (episode.pending) return [{ key: episode.pending.command_id, action: episode.pending.action, tone: "pending" }];
   const candidates = episode.proposals.flatMap((proposal): Mark[] => {
     if (proposal.action === null) return [];
-    const dim = hovered === null ? drafted !== null : hovered !== proposal.id;
+    const dim = hovered === null ? draftedAction !== null : hovered !== proposal.id;
     return [{ key: proposal.id, action: proposal.action, tone: "candidate", number: proposal.rank, dim }];
   });
-  return drafted === null ? candidates : [...candidates, { key: "draft", action: drafted, tone: "draft" }];
+  return draftedAction === null ? candidates : [...candidates, { key: "draft", action: draftedAction, tone: "draft" }];
 }

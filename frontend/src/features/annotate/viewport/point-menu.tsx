@@ -5,7 +5,7 @@ import type { Action, Point } from "@/generated/vocabulary";
 import { actionInWords } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import type { Size } from "@/shared/markers/mapping";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 interface Props {
   /** Where it was asked for; null while it is closed. */
@@ -31,7 +31,7 @@ function actionsAt(point: Point): Action[] {
 
 export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
   const i18n = useI18n();
-  const { episode, propose, stageRef } = useDesk();
+  const { episode, composeAction, viewportRef } = useWorkspace();
   const at = pixel ?? { x: 0, y: 0 };
   const can = (kind: string) => episode.capabilities.includes(kind);
   return (
@@ -39,7 +39,7 @@ export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
       opened={pixel !== null}
       onClose={() => {
         onClose();
-        stageRef.current?.focus({ preventScroll: true });
+        viewportRef.current?.focus({ preventScroll: true });
       }}
       position="bottom-start"
       shadow="md"
@@ -59,7 +59,7 @@ export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
         {actionsAt(at)
           .filter(({ kind }) => can(kind))
           .map((action) => (
-            <Menu.Item key={JSON.stringify(action)} onClick={() => propose(action, true)}>
+            <Menu.Item key={JSON.stringify(action)} onClick={() => composeAction(action, true)}>
               {actionInWords(action, i18n)}
             </Menu.Item>
           ))}

@@ -5,43 +5,43 @@ import { useEventListener, useMergedRef } from "@mantine/hooks";
 import type { Action, Point } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { nearestPixel, pixelAt, type Box, type Size } from "@/shared/markers/mapping";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { Crosshair } from "./crosshair";
 import { DragTrail, type Trail } from "./drag-trail";
-import { gesture, HOLD_AFTER, IDLE, type Input, type State } from "./gestures";
+import { reduceGesture, HOLD_MS, IDLE, type Input, type State } from "./gestures";
 import { PointMenu } from "./point-menu";
-import { steer, type Steering } from "./crosshair-keys";
-import { buttonNumbered } from "./takeover";
+import { moveCrosshair, type CrosshairState } from "./crosshair-keys";
+import { buttonFromNumber } from "./takeover";
 import styles from "./viewport.module.css";
 
 interface Props {
   readonly picture: Size;
-  readonly shown: Size;
+  readonly displaySize: Size;
   readonly source: CanvasImageSource | null;
 }
 
-export function PointerLayer({ picture, shown, source }: Props) {
+export function PointerLayer({ picture, displaySize, source }: Props) {
   const { t } = useI18n();
-  const desk = useDesk();
+  const workspace = useWorkspace();
   const state = useRef<State>(IDLE);
   const holding = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [pixel, setPixel] = useState<Point | null>(null);
-  const [steering, setSteering] = useState<Steering | null>(null);
+  const [crosshair, setCrosshair] = useState<CrosshairState | null>(null);
   const [menu, setMenu] = useState<Point | null>(null);
   const [dragFrom, setDragFrom] = useState<Point | null>(null);
   const [trail, setTrail] = useState<Trail | null>(null);
-  const touch = desk.episode.task.platform === "phone";
-  const active = desk.mine && desk.looking === null;
+  const touch = workspace.episode.task.platform === "phone";
+  const active = workspace.canAct && workspace.viewedStep === null;
 
-  const feed = (input: Input) => {
-    const result = gesture(state.current, input, touch);
+  const dispatch = (input: Input) => {
+    const result = reduceGesture(state.current, input, touch);
     state.current = result.state;
     setTrail(result.state.name === "dragging" ? { from: result.state.from, to: result.state.to } : null);
     if (result.outcome.type === "menu") setMenu(result.outcome.pixel);
     if (result.outcome.type === "action") {
       setDragFrom(null);
-      desk.propose(result.outcome.action, result.outcome.final);
+      workspace.composeAction(result.outcome.action, result.outcome.final);
     }
   };
 
@@ -52,61 +52,61 @@ export function PointerLayer({ picture, shown, source }: Props) {
   };
 
   const down = (event: PointerEvent<HTMLDivElement>) => {
-    const button = buttonNumbered(event.button);
+    const button = buttonFromNumber(event.button);
     if (!active || button === null) return;
     const { pointer } = read(event);
-    if (button === "left" && desk.lineRef.current?.takePoint(pointer.pixel) === true) {
+    if (button === "left" && workspace.commandLineRef.current?.takePoint(pointer.pixel) === true) {
       event.preventDefault();
       return;
     }
-    desk.stageRef.current?.focus({ preventScroll: true });
+    workspace.viewportRef.current?.focus({ preventScroll: true });
     event.currentTarget.setPointerCapture(event.pointerId);
     clearTimeout(holding.current);
-    holding.current = setTimeout(() => feed({ type: "held" }), HOLD_AFTER);
-    feed({ type: "down", button, ...pointer });
+    holding.current = setTimeout(() => dispatch({ type: "held" }), HOLD_MS);
+    dispatch({ type: "down", button, ...pointer });
   };
 
   const move = (event: PointerEvent<HTMLDivElement>) => {
     const { inside, pointer } = read(event);
     setPixel(inside);
-    setSteering(null);
-    if (active) feed({ type: "move", ...pointer });
+    setCrosshair(null);
+    if (active) dispatch({ type: "move", ...pointer });
   };
 
   const up = (event: PointerEvent<HTMLDivElement>) => {
     clearTimeout(holding.current);
-    if (active) feed({ type: "up", ...read(event).pointer });
+    if (active) dispatch({ type: "up", ...read(event).pointer });
   };
 
   const cancel = () => {
     clearTimeout(holding.current);
-    feed({ type: "cancel" });
+    dispatch({ type: "cancel" });
   };
 
   const wheel = useEventListener("wheel", (event) => {
     if (!active || event.ctrlKey) return;
     event.preventDefault();
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 100 / 3 : 1;
-    feed({ type: "wheel", dx: event.deltaX * unit, dy: event.deltaY * unit, ...read(event).pointer });
+    dispatch({ type: "wheel", dx: event.deltaX * unit, dy: event.deltaY * unit, ...read(event).pointer });
   }, { passive: false });
-  const ref = useMergedRef(desk.stageRef, wheel);
+  const ref = useMergedRef(workspace.viewportRef, wheel);
 
   const key = (event: KeyboardEvent<HTMLDivElement>) => {
     const modified = event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing;
-    if (active && !modified && (steered(event) || pressed(event))) event.preventDefault();
+    if (active && !modified && (handleArrowKey(event) || handleCrosshairKey(event))) event.preventDefault();
   };
 
-  const steered = (event: KeyboardEvent): boolean => {
-    const from = steering ?? { pixel: pixel ?? middleOf(picture), repeats: 0 };
-    const next = steer(from, event.key, event.repeat, event.shiftKey, picture);
-    if (next !== null) setSteering(next);
+  const handleArrowKey = (event: KeyboardEvent): boolean => {
+    const from = crosshair ?? { pixel: pixel ?? middleOf(picture), repeats: 0 };
+    const next = moveCrosshair(from, event.key, event.repeat, event.shiftKey, picture);
+    if (next !== null) setCrosshair(next);
     return next !== null;
   };
 
-  const pressed = (event: KeyboardEvent): boolean => {
-    if (steering === null) return false;
-    if (event.key === "Enter" && desk.drafted === null) point(steering.pixel, event.shiftKey);
-    else if (event.key === "m" || event.key === "ContextMenu") setMenu(steering.pixel);
+  const handleCrosshairKey = (event: KeyboardEvent): boolean => {
+    if (crosshair === null) return false;
+    if (event.key === "Enter" && workspace.draftedAction === null) point(crosshair.pixel, event.shiftKey);
+    else if (event.key === "m" || event.key === "ContextMenu") setMenu(crosshair.pixel);
     else return false;
     return true;
   };
@@ -114,14 +114,14 @@ export function PointerLayer({ picture, shown, source }: Props) {
   /** Enter on the crosshair: ends a drag that was begun, else a click, with Shift a right click or a long press. */
   const point = (at: Point, right: boolean) => {
     if (dragFrom !== null) {
-      desk.propose(touch ? { kind: "swipe", start: dragFrom, end: at } : { kind: "drag", start: dragFrom, end: at, button: "left" }, true);
+      workspace.composeAction(touch ? { kind: "swipe", start: dragFrom, end: at } : { kind: "drag", start: dragFrom, end: at, button: "left" }, true);
       setDragFrom(null);
-    } else if (desk.lineRef.current?.takePoint(at) !== true) {
-      desk.propose(tapOf(at, right, touch), true);
+    } else if (workspace.commandLineRef.current?.takePoint(at) !== true) {
+      workspace.composeAction(tapOf(at, right, touch), true);
     }
   };
 
-  const shownPixel = steering?.pixel ?? pixel;
+  const crosshairPixel = crosshair?.pixel ?? pixel;
   return (
     <>
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the picture of a machine is worked on with pointer and keys */}
@@ -146,15 +146,15 @@ export function PointerLayer({ picture, shown, source }: Props) {
       <span id="stage-point-help" hidden>
         {t(touch ? "phone.point.help" : "stage.point.help")}
       </span>
-      {trail !== null && <DragTrail trail={trail} picture={picture} shown={shown} />}
-      {active && shownPixel !== null && <Crosshair pixel={shownPixel} picture={picture} shown={shown} source={source} />}
+      {trail !== null && <DragTrail trail={trail} picture={picture} displaySize={displaySize} />}
+      {active && crosshairPixel !== null && <Crosshair pixel={crosshairPixel} picture={picture} displaySize={displaySize} source={source} />}
       <PointMenu
         pixel={menu}
         picture={picture}
         onClose={() => setMenu(null)}
         onDragFrom={(from) => {
           setDragFrom(from);
-          setSteering({ pixel: from, repeats: 0 });
+          setCrosshair({ pixel: from, repeats: 0 });
         }}
       />
       {dragFrom !== null && <span className={styles.hint}>{t("stage.drag_to")}</span>}

@@ -4,40 +4,40 @@ import { useEventListener, useMergedRef } from "@mantine/hooks";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { nearestPixel, type Size } from "@/shared/markers/mapping";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { buttonNumbered, ESCAPE_WITHIN, InputQueue, rawKey } from "./takeover";
+import { buttonFromNumber, DOUBLE_ESCAPE_MS, InputQueue, rawKey } from "./takeover";
 import styles from "./viewport.module.css";
 
 const NOTCH = 100;
 
 export function TakeoverLayer({ picture }: { picture: Size }) {
   const { t } = useI18n();
-  const { send, setDialog, stageRef, dialog } = useDesk();
+  const { send, setDialog, viewportRef, dialog } = useWorkspace();
   const queue = useMemo(() => new InputQueue((inputs) => send({ type: "input", inputs })), [send]);
   const escapedAt = useRef(-Infinity);
-  const turned = useRef(0);
+  const wheelDelta = useRef(0);
 
   useEffect(() => {
     if (dialog !== null) return;
     const key = (event: KeyboardEvent) => {
       const name = rawKey(event);
-      const leaves = event.code === "KeyT" && event.ctrlKey && event.altKey;
-      const again = event.key === "Escape" && event.type === "keydown" && event.timeStamp - escapedAt.current < ESCAPE_WITHIN;
+      const isExitChord = event.code === "KeyT" && event.ctrlKey && event.altKey;
+      const again = event.key === "Escape" && event.type === "keydown" && event.timeStamp - escapedAt.current < DOUBLE_ESCAPE_MS;
       if (event.key === "Escape" && event.type === "keydown" && !event.repeat) escapedAt.current = event.timeStamp;
       event.preventDefault();
       event.stopImmediatePropagation();
-      if (leaves || again) setDialog("takeover");
+      if (isExitChord || again) setDialog("takeover");
       else if (name !== null) queue.key(event.type === "keydown", name);
     };
-    const letGo = () => queue.releaseAll();
+    const releaseKeys = () => queue.releaseAll();
     window.addEventListener("keydown", key, true);
     window.addEventListener("keyup", key, true);
-    window.addEventListener("blur", letGo);
+    window.addEventListener("blur", releaseKeys);
     return () => {
       window.removeEventListener("keydown", key, true);
       window.removeEventListener("keyup", key, true);
-      window.removeEventListener("blur", letGo);
+      window.removeEventListener("blur", releaseKeys);
       queue.releaseAll();
     };
   }, [queue, setDialog, dialog]);
@@ -46,7 +46,7 @@ export function TakeoverLayer({ picture }: { picture: Size }) {
     nearestPixel({ x: event.clientX, y: event.clientY }, (event.currentTarget as HTMLElement).getBoundingClientRect(), picture);
 
   const button = (event: PointerEvent<HTMLDivElement>) => {
-    const name = buttonNumbered(event.button);
+    const name = buttonFromNumber(event.button);
     if (name === null) return;
     event.preventDefault();
     if (event.type === "pointerdown") event.currentTarget.setPointerCapture(event.pointerId);
@@ -55,13 +55,13 @@ export function TakeoverLayer({ picture }: { picture: Size }) {
 
   const wheel = useEventListener("wheel", (event) => {
     event.preventDefault();
-    turned.current += event.deltaMode === WheelEvent.DOM_DELTA_LINE ? (event.deltaY * NOTCH) / 3 : event.deltaY;
-    const notches = Math.trunc(turned.current / NOTCH);
+    wheelDelta.current += event.deltaMode === WheelEvent.DOM_DELTA_LINE ? (event.deltaY * NOTCH) / 3 : event.deltaY;
+    const notches = Math.trunc(wheelDelta.current / NOTCH);
     if (notches === 0) return;
-    turned.current -= notches * NOTCH;
+    wheelDelta.current -= notches * NOTCH;
     queue.scroll(pixel(event), notches > 0 ? "down" : "up", Math.min(Math.abs(notches), 100));
   }, { passive: false });
-  const ref = useMergedRef(stageRef, wheel);
+  const ref = useMergedRef(viewportRef, wheel);
 
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the machine itself, under pointer and keys

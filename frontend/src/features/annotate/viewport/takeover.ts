@@ -5,9 +5,9 @@ import { KEY_NAMES } from "@/generated/vocabulary";
 import { keyNamed, keyPressed, type Pressed } from "@/shared/actions/keys";
 
 /** The longest batch the server takes. */
-const MOST = 64;
+const MAX_BATCH = 64;
 /** Two presses of Escape within this time (milliseconds) are the way out. */
-export const ESCAPE_WITHIN = 400;
+export const DOUBLE_ESCAPE_MS = 400;
 
 type Send = (inputs: InputEvent[]) => void;
 type Schedule = (flush: () => void) => void;
@@ -59,7 +59,7 @@ export class InputQueue {
 
   flush(): void {
     this.scheduled = false;
-    for (let at = 0; at < this.queue.length; at += MOST) this.send(this.queue.slice(at, at + MOST));
+    for (let at = 0; at < this.queue.length; at += MAX_BATCH) this.send(this.queue.slice(at, at + MAX_BATCH));
     this.queue = [];
   }
 
@@ -83,6 +83,6 @@ export function rawKey(event: Pressed): string | null {
 const ORDER: readonly Button[] = ["left", "middle", "right"];
 
 /** The button of a mouse or pointer event, by its DOM number. */
-export function buttonNumbered(number: number): Button | null {
+export function buttonFromNumber(number: number): Button | null {
   return ORDER[number] ?? null;
 }

@@ -6,28 +6,28 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 
 import * as commands from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import styles from "./workspace.module.css";
 
-export function DeskFooter() {
+export function WorkspaceFooter() {
   const { t } = useI18n();
-  const { episode, steps, mine, direct, send, setDialog, toggleDirect, view } = useDesk();
+  const { episode, steps, canAct, direct, send, setDialog, toggleDirect, view } = useWorkspace();
   const open = view.control === "mine" && (episode.status === "running" || episode.status === "paused");
   return (
     <div className={styles.footer} role="toolbar" aria-label={t("desk.footer")}>
       <Item command={commands.finish} enabled={open} run={() => setDialog("finish")} />
       <Item command={commands.infeasible} enabled={open} run={() => setDialog("infeasible")} />
-      <Item command={commands.help} enabled={open} run={() => setDialog("help")} />
+      <Item command={commands.callHelp} enabled={open} run={() => setDialog("help")} />
       <Item
         command={commands.undo}
-        enabled={mine && episode.can_undo && steps.length > 0}
+        enabled={canAct && episode.can_undo && steps.length > 0}
         reason={episode.can_undo ? undefined : t("desk.undo.cannot")}
         run={() => send({ type: "undo" })}
       />
-      <Item command={commands.takeover} enabled={mine && !episode.takeover && episode.capabilities.includes("gesture")} run={() => send({ type: "takeover", on: true, thought: "" })} />
+      <Item command={commands.takeover} enabled={canAct && !episode.takeover && episode.capabilities.includes("gesture")} run={() => send({ type: "takeover", on: true, thought: "" })} />
       <Item
         command={commands.autopilot}
-        enabled={mine && episode.thinking !== "off"}
+        enabled={canAct && episode.thinking !== "off"}
         pressed={episode.autopilot}
         run={() => send({ type: "autopilot", on: !episode.autopilot })}
       />

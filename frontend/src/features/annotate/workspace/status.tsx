@@ -4,16 +4,16 @@ import { BarStatus } from "@/shared/ui/top-bar";
 import { StatusDot, type Tone } from "@/shared/ui/status-dot";
 import type { StreamStatus } from "@/streams/attach";
 
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import styles from "./workspace.module.css";
 
-export function DeskStatus({ stream }: { stream: StreamStatus | null }) {
+export function WorkspaceStatus({ stream }: { stream: StreamStatus | null }) {
   const { t } = useI18n();
-  const { episode, steps, connection } = useDesk();
+  const { episode, steps, connection } = useWorkspace();
   return (
     <BarStatus>
       <span>{t("status.step", { number: steps.length + 1, most: episode.task.max_steps })}</span>
-      {stream !== null && <StreamWords stream={stream} />}
+      {stream !== null && <StreamIndicator stream={stream} />}
       <StatusDot tone={connection.phase === "online" ? "ok" : "warn"} pulse={connection.phase !== "online"}>
         {connection.latency === null ? t("status.link") : t("status.round_trip", { ms: Math.round(connection.latency) })}
       </StatusDot>
@@ -23,7 +23,7 @@ export function DeskStatus({ stream }: { stream: StreamStatus | null }) {
 }
 
 /** Stills and VNC work, but are worth a look. */
-function StreamWords({ stream }: { stream: StreamStatus }) {
+function StreamIndicator({ stream }: { stream: StreamStatus }) {
   const { t } = useI18n();
   const name = t(`stream.${stream.kind}`);
   if (stream.phase === "connecting") {
@@ -32,13 +32,13 @@ function StreamWords({ stream }: { stream: StreamStatus }) {
   const tone: Tone = stream.kind === "webrtc" ? "ok" : "warn";
   return (
     <StatusDot tone={tone}>
-      <span title={stream.problem}>{streamInWords(stream, name, t)}</span>
+      <span title={stream.problem}>{describeStream(stream, name, t)}</span>
     </StatusDot>
   );
 }
 
 /** A screen that rests sends nothing: no frames is no fault. */
-function streamInWords({ fps, latency }: StreamStatus, name: string, t: Translate): string {
+function describeStream({ fps, latency }: StreamStatus, name: string, t: Translate): string {
   const rounded = Math.round(fps);
   if (rounded === 0) return latency === null ? t("stream.rests", { name }) : t("stream.rests_latency", { name, ms: Math.round(latency) });
   if (latency === null) return t("stream.live", { name, fps: rounded });

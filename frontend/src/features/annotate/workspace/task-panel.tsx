@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Markdown } from "@/shared/ui/markdown";
 
-import { useDesk } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import styles from "./workspace.module.css";
 
 /** An instruction longer than this (characters) is shown in part. */
@@ -13,7 +13,7 @@ const SHORT = 140;
 
 export function TaskPanel() {
   const { t } = useI18n();
-  const { task, instructions } = useDesk().episode;
+  const { task, instructions } = useWorkspace().episode;
   const [open, setOpen] = useState(false);
   const more = task.instruction.length > SHORT || instructions !== "";
   return (

@@ -4,17 +4,17 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import type { Command, EpisodeState } from "@/generated/vocabulary";
 
-import { openDesk } from "@/features/annotate/testing/harness";
-import { episodeState, proposal } from "@/features/annotate/testing/fixtures";
+import { renderWorkspace } from "@/features/annotate/testing/harness";
+import { makeEpisodeState, makeProposal } from "@/features/annotate/testing/fixtures";
 
 const PROPOSALS = [
-  proposal(1, { kind: "right_click", x: 192, y: 158 }, { thought: "The menu has Rename." }),
-  proposal(2, { kind: "click", x: 500, y: 300 }),
-  proposal(3, null),
+  makeProposal(1, { kind: "right_click", x: 192, y: 158 }, { thought: "The menu has Rename." }),
+  makeProposal(2, { kind: "click", x: 500, y: 300 }),
+  makeProposal(3, null),
 ];
 
 const open = (changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "mine") =>
-  openDesk({ proposals: PROPOSALS, observation: null, ...changed }, control);
+  renderWorkspace({ proposals: PROPOSALS, observation: null, ...changed }, control);
 
 const thought = () => screen.getByPlaceholderText<HTMLTextAreaElement>("Why this step?");
 
@@ -161,7 +161,7 @@ describe("the whole task", () => {
 describe("a phone", () => {
   const phone = (changed: Partial<EpisodeState> = {}) =>
     open({
-      task: { ...episodeState().task, platform: "phone" },
+      task: { ...makeEpisodeState().task, platform: "phone" },
       capabilities: ["click", "long_press", "swipe", "open_app", "press_home", "press_back", "type_text"],
       thought_required: false,
       ...changed,

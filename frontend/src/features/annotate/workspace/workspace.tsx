@@ -8,56 +8,56 @@ import type { LiveSession } from "@/session/use-session";
 import { useStream } from "@/streams/use-stream";
 
 import { BrowserBar } from "@/features/annotate/browser/browser-bar";
-import { FileSheet } from "@/features/annotate/browser/file-chooser";
-import { DeskFooter } from "./footer";
-import { DeskStatus } from "./status";
+import { FileChooserPanel } from "@/features/annotate/browser/file-chooser";
+import { WorkspaceFooter } from "./footer";
+import { WorkspaceStatus } from "./status";
 import { Dialogs } from "@/features/annotate/dialogs/dialogs";
 import { SecretsDialog } from "@/features/annotate/dialogs/secrets-dialog";
-import { Drawer, PanelButtons } from "@/features/annotate/panels/dock";
+import { PanelDrawer, PanelButtons } from "@/features/annotate/panels/dock";
 import { hasScreen } from "@/features/annotate/panels/panels";
 import { ProposalsPanel } from "@/features/annotate/proposals/proposals-panel";
 import { PhonePad } from "@/features/annotate/phone/phone-pad";
-import { Stage } from "@/features/annotate/viewport/viewport";
-import { YourStep } from "@/features/annotate/step/step-composer";
+import { Viewport } from "@/features/annotate/viewport/viewport";
+import { StepComposer } from "@/features/annotate/step/step-composer";
 import { TaskPanel } from "./task-panel";
-import { DeskProvider, useDeskModel } from "@/features/annotate/use-workspace";
-import { useDeskCommands } from "@/features/annotate/use-workspace-commands";
+import { WorkspaceProvider, useWorkspaceState } from "@/features/annotate/use-workspace";
+import { useWorkspaceCommands } from "@/features/annotate/use-workspace-commands";
 import styles from "./workspace.module.css";
 
-export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
+export function AnnotationWorkspace({ live, view }: { live: LiveSession; view: EpisodeView }) {
   const { t } = useI18n();
-  const desk = useDeskModel(live, view);
-  useDeskCommands(desk);
+  const workspace = useWorkspaceState(live, view);
+  useWorkspaceCommands(workspace);
   const { episode } = view;
   const hasPicture = episode.observation !== null && hasScreen(episode);
   const stream = useStream(`/episodes/${encodeURIComponent(episode.id)}`, hasPicture && (episode.status === "running" || episode.status === "paused"));
   const blobUrl = (sha256: string) => `/api/episodes/${encodeURIComponent(episode.id)}/blobs/${sha256}`;
   return (
-    <DeskProvider value={desk}>
+    <WorkspaceProvider value={workspace}>
       <PagePath crumbs={[{ label: t("global.queue"), to: "/queue" }, { label: titleOf(episode.task.instruction) }]} />
-      <DeskStatus stream={stream.status} />
+      <WorkspaceStatus stream={stream.status} />
       <div className={styles.desk} data-upright={(episode.observation !== null && isUpright(episode.observation)) || undefined}>
         <div className={styles.work}>
           <BrowserBar />
-          <FileSheet />
+          <FileChooserPanel />
           <div className={styles.view}>
             <PhonePad />
-            <Stage stream={stream} blobUrl={blobUrl} />
+            <Viewport stream={stream} blobUrl={blobUrl} />
           </div>
-          <Drawer />
+          <PanelDrawer />
         </div>
         <aside className={styles.side} aria-label={t("desk.side")}>
           <TaskPanel />
           <ProposalsPanel />
-          {(episode.status === "running" || episode.status === "paused") && <YourStep />}
-          <DeskFooter />
+          {(episode.status === "running" || episode.status === "paused") && <StepComposer />}
+          <WorkspaceFooter />
         </aside>
         <footer className={styles.timeline}>
           <Timeline
             steps={episode.steps}
             pending={episode.pending}
-            current={desk.looking}
-            onSelect={desk.look}
+            current={workspace.viewedStep}
+            onSelect={workspace.viewStep}
             blobUrl={blobUrl}
           />
           <PanelButtons />
@@ -65,13 +65,13 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
       </div>
       <Dialogs />
       <SecretsDialog />
-    </DeskProvider>
+    </WorkspaceProvider>
   );
 }
 
-const LONGEST_TITLE = 60;
+const MAX_TITLE_LENGTH = 60;
 
 function titleOf(instruction: string): string {
   const line = instruction.split("\n")[0] ?? "";
-  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE - 1)}…` : line;
+  return line.length > MAX_TITLE_LENGTH ? `${line.slice(0, MAX_TITLE_LENGTH - 1)}…` : line;
 }

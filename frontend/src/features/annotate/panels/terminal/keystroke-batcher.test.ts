@@ -1,7 +1,7 @@
 /** Keys become acts burst by burst, one act at a time, and none is lost. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { Bursts, PAUSE } from "./keystroke-batcher";
+import { KeystrokeBatcher, PAUSE } from "./keystroke-batcher";
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -9,18 +9,18 @@ afterEach(() => vi.useRealTimers());
 function typing() {
   const sent: string[] = [];
   const taken = { value: true };
-  const bursts = new Bursts((text) => {
+  const batcher = new KeystrokeBatcher((text) => {
     if (taken.value) sent.push(text);
     return taken.value;
   });
-  return { bursts, sent, taken };
+  return { batcher, sent, taken };
 }
 
 describe("bursts", () => {
   it("end with a pause", () => {
-    const { bursts, sent } = typing();
+    const { batcher, sent } = typing();
     for (const key of "ls\r") {
-      bursts.push(key);
+      batcher.push(key);
       vi.advanceTimersByTime(PAUSE / 2);
     }
     expect(sent).toEqual([]);
@@ -29,34 +29,34 @@ describe("bursts", () => {
   });
 
   it("wait for the act before them", () => {
-    const { bursts, sent } = typing();
-    bursts.push("a");
+    const { batcher, sent } = typing();
+    batcher.push("a");
     vi.advanceTimersByTime(PAUSE);
-    bursts.push("b");
-    bursts.push("c");
+    batcher.push("b");
+    batcher.push("c");
     vi.advanceTimersByTime(10 * PAUSE);
     expect(sent).toEqual(["a"]);
-    bursts.setBusy(false);
+    batcher.setBusy(false);
     vi.advanceTimersByTime(PAUSE);
     expect(sent).toEqual(["a", "bc"]);
   });
 
   it("stay where they were not taken", () => {
-    const { bursts, sent, taken } = typing();
+    const { batcher, sent, taken } = typing();
     taken.value = false;
-    bursts.push("a");
+    batcher.push("a");
     vi.advanceTimersByTime(PAUSE);
     taken.value = true;
-    bursts.push("b");
+    batcher.push("b");
     vi.advanceTimersByTime(PAUSE);
     expect(sent).toEqual(["ab"]);
   });
 
   it("are bounded", () => {
-    const { bursts, sent } = typing();
-    bursts.push("x".repeat(5_000));
+    const { batcher, sent } = typing();
+    batcher.push("x".repeat(5_000));
     vi.advanceTimersByTime(PAUSE);
-    bursts.setBusy(false);
+    batcher.setBusy(false);
     vi.advanceTimersByTime(PAUSE);
     expect(sent.map((text) => text.length)).toEqual([4_000, 1_000]);
   });

@@ -3,9 +3,9 @@
 /** A pause of this length (milliseconds) ends a burst. */
 export const PAUSE = 400;
 /** Longest text of one act (characters); what lies beyond waits for the next one. */
-const LONGEST = 4_000;
+const MAX_LENGTH = 4_000;
 
-export class Bursts {
+export class KeystrokeBatcher {
   private waiting = "";
   private busy = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -15,13 +15,13 @@ export class Bursts {
 
   push(text: string): void {
     this.waiting += text;
-    this.rest();
+    this.restartTimer();
   }
 
   /** An act runs, so what is typed meanwhile waits; or it is done. */
   setBusy(busy: boolean): void {
     this.busy = busy;
-    if (!busy && this.waiting !== "") this.rest();
+    if (!busy && this.waiting !== "") this.restartTimer();
   }
 
   /** Forgets what waits. */
@@ -30,14 +30,14 @@ export class Bursts {
     this.waiting = "";
   }
 
-  private rest(): void {
+  private restartTimer(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.flush(), PAUSE);
   }
 
   private flush(): void {
     if (this.busy || this.waiting === "") return;
-    const text = this.waiting.slice(0, LONGEST);
+    const text = this.waiting.slice(0, MAX_LENGTH);
     if (!this.send(text)) return;
     this.waiting = this.waiting.slice(text.length);
     this.busy = true;

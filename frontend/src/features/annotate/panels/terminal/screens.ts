@@ -69,10 +69,10 @@ export function makeScreens(): Screens {
 /** The largest type with which the whole screen fits its element; the machine says how many rows and columns there are. */
 function fit(screen: Terminal): void {
   const host = screen.element?.parentElement;
-  const drawn = screen.element?.querySelector<HTMLElement>(".xterm-screen");
-  if (!host || !drawn || drawn.offsetWidth === 0) return;
+  const rendered = screen.element?.querySelector<HTMLElement>(".xterm-screen");
+  if (!host || !rendered || rendered.offsetWidth === 0) return;
   const now = screen.options.fontSize ?? LARGEST_FONT;
-  const scale = Math.min(host.clientWidth / drawn.offsetWidth, host.clientHeight / drawn.offsetHeight);
+  const scale = Math.min(host.clientWidth / rendered.offsetWidth, host.clientHeight / rendered.offsetHeight);
   const size = Math.max(SMALLEST_FONT, Math.min(LARGEST_FONT, Math.floor(now * scale)));
   if (size !== now) screen.options.fontSize = size;
 }

@@ -62,10 +62,10 @@ export interface Fault {
   readonly reason: "missing" | "wrong";
 }
 
-export type Filled = { readonly ok: true; readonly values: Readonly<Record<string, unknown>> } | { readonly ok: false; readonly faults: readonly Fault[] };
+export type ParsedArguments = { readonly ok: true; readonly values: Readonly<Record<string, unknown>> } | { readonly ok: false; readonly faults: readonly Fault[] };
 
 /** The arguments the fields stand for; an optional field left empty is left out. */
-export function argumentsFrom(fields: readonly Field[], texts: Readonly<Record<string, string>>): Filled {
+export function argumentsFrom(fields: readonly Field[], texts: Readonly<Record<string, string>>): ParsedArguments {
   const values: Record<string, unknown> = {};
   const faults: Fault[] = [];
   for (const field of fields) {
