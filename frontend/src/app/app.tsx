@@ -12,7 +12,7 @@ import { RouterProvider, type DataRouter } from "react-router";
 import { sessionQuery } from "@/shared/account/account";
 import { ApiError } from "@/shared/api/http";
 
-import { Surroundings } from "./providers";
+import { AppProviders } from "./providers";
 
 /** A refusal stays a refusal; only a server out of reach or in trouble is asked again. */
 const worthRetrying = (failures: number, error: unknown) =>
@@ -30,9 +30,9 @@ export function App({ router }: { router: DataRouter }) {
   });
   return (
     <QueryClientProvider client={client}>
-      <Surroundings>
+      <AppProviders>
         <RouterProvider router={router} />
-      </Surroundings>
+      </AppProviders>
     </QueryClientProvider>
   );
 }

@@ -3,7 +3,7 @@ import { workspaceCommands } from "@/features/annotate/commands";
 import { queueCommands } from "@/features/queue/commands";
 import { replayCommands } from "@/features/replay/commands";
 import { compareCommands, reviewCommands, verdictCommands } from "@/features/review/commands";
-import { besideCommands } from "@/shared/comparison/commands";
+import { comparisonCommands } from "@/shared/comparison/commands";
 import type { Command } from "@/shared/commands/command";
 import { globalCommands } from "@/shared/commands/global";
 
@@ -14,6 +14,6 @@ export const ALL_COMMANDS: readonly Command[] = [
   ...Object.values(replayCommands),
   ...Object.values(verdictCommands),
   ...Object.values(reviewCommands),
-  ...Object.values(besideCommands),
+  ...Object.values(comparisonCommands),
   ...Object.values(compareCommands),
 ];

@@ -10,15 +10,15 @@ import { I18nProvider } from "@/shared/i18n/i18n";
 import { ALL_COMMANDS } from "./commands";
 import { cssVariables, theme } from "./theme";
 
-export function Surroundings({ children }: { children: ReactNode }) {
+export function AppProviders({ children }: { children: ReactNode }) {
   return (
     <PreferencesProvider>
-      <Dressed>{children}</Dressed>
+      <ThemedProviders>{children}</ThemedProviders>
     </PreferencesProvider>
   );
 }
 
-function Dressed({ children }: { children: ReactNode }) {
+function ThemedProviders({ children }: { children: ReactNode }) {
   const { preferences } = usePreferences();
   return (
     <I18nProvider language={preferences.language}>

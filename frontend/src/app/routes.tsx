@@ -33,7 +33,7 @@ const page = (load: () => Promise<{ default: ComponentType }>): RouteObject["laz
 const episodePage = (load: () => Promise<{ default: ComponentType<{ episodeId: string }> }>): RouteObject["lazy"] => async () => {
   const { default: Page } = await load();
   return {
-    Component: function OfEpisode() {
+    Component: function EpisodePageRoute() {
       const { id = "" } = useParams();
       return <Page key={id} episodeId={id} />;
     },
@@ -41,18 +41,18 @@ const episodePage = (load: () => Promise<{ default: ComponentType<{ episodeId: s
 };
 
 /** A page of the turn the address names. */
-const turnPage = (load: () => Promise<{ default: ComponentType<{ turnId: string }> }>): RouteObject["lazy"] => async () => {
+const cyclePage = (load: () => Promise<{ default: ComponentType<{ cycleId: string }> }>): RouteObject["lazy"] => async () => {
   const { default: Page } = await load();
   return {
-    Component: function OfTurn() {
+    Component: function CyclePageRoute() {
       const { id = "" } = useParams();
-      return <Page key={id} turnId={id} />;
+      return <Page key={id} cycleId={id} />;
     },
   };
 };
 
 /** Whoever was sent here to sign in goes on to the page of ours that sent them; most of those are Django's. */
-function SignedIn() {
+function SignInRedirect() {
   const [search] = useSearchParams();
   const next = new URL(search.get("next") ?? "/", window.location.origin);
   const ours = next.origin === window.location.origin && next.pathname !== "/sign-in";
@@ -91,12 +91,12 @@ export const routes: RouteObject[] = [
       { path: "webhooks", lazy: page(() => import("@/features/webhooks/webhooks-page")) },
       { path: "design", lazy: page(() => import("@/features/design/design-page")) },
       { path: "flywheel", lazy: page(() => import("@/features/flywheel/flywheel-page")) },
-      { path: "flywheel/:id", lazy: turnPage(() => import("@/features/flywheel/cycle-page")) },
-      { path: "flywheel/:id/beside", lazy: turnPage(() => import("@/features/flywheel/trials/comparison-page")) },
+      { path: "flywheel/:id", lazy: cyclePage(() => import("@/features/flywheel/cycle-page")) },
+      { path: "flywheel/:id/beside", lazy: cyclePage(() => import("@/features/flywheel/trials/comparison-page")) },
       { path: "health", lazy: page(() => import("@/features/health/health-page")) },
       { path: "retention", lazy: page(() => import("@/features/retention/retention-page")) },
       { path: "security", lazy: page(() => import("@/features/session/security/security-page")) },
-      { path: "sign-in", element: <SignedIn /> },
+      { path: "sign-in", element: <SignInRedirect /> },
       { path: "preferences", lazy: page(() => import("@/features/preferences/preferences-page")) },
       { path: "*", element: <NotFound /> },
     ],

@@ -13,7 +13,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import styles from "./layout.module.css";
-import { MANAGED, mayGo, PLACES } from "./navigation-items";
+import { ADMIN_ITEMS, canOpen, MAIN_ITEMS } from "./navigation-items";
 import { TopBar } from "./top-bar";
 import { useNextTheme } from "./use-next-theme";
 
@@ -29,8 +29,8 @@ export function Layout({ children }: { children: ReactNode }) {
   useCommands([
     { command: globalCommands.help, run: () => setHelp(true) },
     { command: globalCommands.palette, run: openPalette },
-    ...[...PLACES, ...MANAGED].flatMap((place) =>
-      place.command ? [{ command: place.command, enabled: mayGo(user, place), run: () => void navigate(place.to) }] : [],
+    ...[...MAIN_ITEMS, ...ADMIN_ITEMS].flatMap((item) =>
+      item.command ? [{ command: item.command, enabled: canOpen(user, item), run: () => void navigate(item.to) }] : [],
     ),
     { command: globalCommands.preferences, run: () => void navigate("/preferences") },
     { command: globalCommands.theme, run: () => void change({ theme: nextTheme }) },

@@ -5,7 +5,7 @@ import type { Command } from "@/shared/commands/command";
 import type { PlainKey } from "@/shared/i18n/i18n";
 import type { UserOut } from "@/generated/api";
 
-export type Place = {
+export type NavigationItem = {
   readonly to: string;
   readonly label: PlainKey;
   /** Who may go there; everybody where it is not said. */
@@ -13,7 +13,7 @@ export type Place = {
   readonly command?: Command;
 };
 
-export const PLACES: readonly Place[] = [
+export const MAIN_ITEMS: readonly NavigationItem[] = [
   { to: "/queue", label: "global.queue", roles: ["annotator"], command: globalCommands.queue },
   { to: TO_REVIEW, label: "global.review", roles: ["reviewer"], command: globalCommands.review },
   { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
@@ -24,7 +24,7 @@ export const PLACES: readonly Place[] = [
 ];
 
 /** What admins look after: one menu, so that the bar stays short. */
-export const MANAGED: readonly Place[] = [
+export const ADMIN_ITEMS: readonly NavigationItem[] = [
   { to: "/pools", label: "global.pools", roles: ["admin"], command: globalCommands.pools },
   { to: "/design", label: "global.design", roles: ["admin", "researcher"] },
   { to: "/policies", label: "global.policies", roles: ["admin"], command: globalCommands.policies },
@@ -37,4 +37,4 @@ export const MANAGED: readonly Place[] = [
   { to: "/retention", label: "global.retention", roles: ["admin"] },
 ];
 
-export const mayGo = (user: UserOut, { roles }: Place): boolean => !roles || hasRole(user, ...roles);
+export const canOpen = (user: UserOut, { roles }: NavigationItem): boolean => !roles || hasRole(user, ...roles);

@@ -27,9 +27,9 @@ export function ExportTable({ exports, frozen, onFreeze }: Props) {
       rows={exports}
       keyOf={(item) => item.id}
       columns={[
-        { head: t("exports.when"), kind: "name", cell: (item) => moment(item.created_at) },
+        { header: t("exports.when"), kind: "name", cell: (item) => moment(item.created_at) },
         {
-          head: t("exports.what"),
+          header: t("exports.what"),
           cell: (item) => (
             <>
               {inWords(i18n, item.filters, item.plan)}
@@ -37,11 +37,11 @@ export function ExportTable({ exports, frozen, onFreeze }: Props) {
             </>
           ),
         },
-        { head: t("episodes.status"), className: styles.status, cell: (item) => <ExportStatus item={item} /> },
-        { head: t("exports.trajectories"), kind: "number", cell: (item) => item.trajectories },
-        { head: t("exports.size"), kind: "number", cell: (item) => bytes(item.bytes) },
+        { header: t("episodes.status"), className: styles.status, cell: (item) => <ExportStatus item={item} /> },
+        { header: t("exports.trajectories"), kind: "number", cell: (item) => item.trajectories },
+        { header: t("exports.size"), kind: "number", cell: (item) => bytes(item.bytes) },
         {
-          head: t("exports.actions"),
+          header: t("exports.actions"),
           kind: "actions",
           cell: (item) => (
             <>

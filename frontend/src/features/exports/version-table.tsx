@@ -21,7 +21,7 @@ export function VersionTable({ versions }: { versions: readonly VersionOut[] }) 
       keyOf={(version) => version.export_id}
       columns={[
         {
-          head: t("versions.version"),
+          header: t("versions.version"),
           kind: "name",
           cell: (version) => (
             <>
@@ -31,7 +31,7 @@ export function VersionTable({ versions }: { versions: readonly VersionOut[] }) 
           ),
         },
         {
-          head: t("exports.trajectories"),
+          header: t("exports.trajectories"),
           kind: "number",
           cell: ({ trajectories, withdrawn }) => (
             <>
@@ -46,9 +46,9 @@ export function VersionTable({ versions }: { versions: readonly VersionOut[] }) 
             </>
           ),
         },
-        { head: t("versions.trained"), cell: ({ checkpoints }) => checkpoints.join(", ") || "–" },
+        { header: t("versions.trained"), cell: ({ checkpoints }) => checkpoints.join(", ") || "–" },
         {
-          head: t("versions.frozen"),
+          header: t("versions.frozen"),
           cell: (version) => (
             <>
               {moment(version.created_at)}
@@ -57,7 +57,7 @@ export function VersionTable({ versions }: { versions: readonly VersionOut[] }) 
           ),
         },
         {
-          head: t("exports.actions"),
+          header: t("exports.actions"),
           kind: "actions",
           cell: (version) => (
             <>
@@ -68,8 +68,8 @@ export function VersionTable({ versions }: { versions: readonly VersionOut[] }) 
         },
       ]}
       details={{
-        head: t("versions.details"),
-        named: (version) => t("versions.details_of", { name: named(version) }),
+        header: t("versions.details"),
+        ariaLabel: (version) => t("versions.details_of", { name: named(version) }),
         body: (version) => <Details version={version} />,
       }}
     />

@@ -14,19 +14,19 @@ import { RateText } from "@/shared/ui/tables/rate";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { turnQuery } from "./api";
-import { Curves } from "./training-curves";
+import { cycleQuery } from "./api";
+import { TrainingCurves } from "./training-curves";
 import styles from "./flywheel.module.css";
 import { Lineage } from "./lineage";
 import { Samples } from "./samples";
 import { stageFacts, stageProblem } from "./stage-result";
 import { TaskChanges } from "./task-changes";
-import { GateBadge, Standing, TurnActions } from "./cycle-table";
+import { GateBadge, CycleStatus, CycleActions } from "./cycle-table";
 
-export default function TurnPage({ turnId }: { turnId: string }) {
+export default function CyclePage({ cycleId }: { cycleId: string }) {
   const { t } = useI18n();
-  const turn = useQuery(turnQuery(turnId));
-  const number = turn.data?.row.number;
+  const cycle = useQuery(cycleQuery(cycleId));
+  const number = cycle.data?.row.number;
   return (
     <Page>
       <PagePath
@@ -35,25 +35,25 @@ export default function TurnPage({ turnId }: { turnId: string }) {
           { label: number === undefined ? "…" : t("flywheel.turn_named", { number }) },
         ]}
       />
-      {turn.isPending && <Loading />}
-      {turn.isError && !turn.data && <ErrorState error={turn.error} onRetry={() => void turn.refetch()} />}
-      {turn.data && <Told turn={turn.data} />}
+      {cycle.isPending && <Loading />}
+      {cycle.isError && !cycle.data && <ErrorState error={cycle.error} onRetry={() => void cycle.refetch()} />}
+      {cycle.data && <CycleDetails cycle={cycle.data} />}
     </Page>
   );
 }
 
-function Told({ turn }: { turn: TurnOut }) {
+function CycleDetails({ cycle }: { cycle: TurnOut }) {
   const { t } = useI18n();
-  const { row } = turn;
+  const { row } = cycle;
   const untrained = t(row.state === "running" ? "flywheel.not_trained_yet" : "flywheel.nothing_trained");
   return (
     <>
       <Section
-        title={t("flywheel.turn_of", { number: row.number, wheel: turn.wheel })}
-        aside={<TurnActions turn={row} last={turn.last} />}
+        title={t("flywheel.turn_of", { number: row.number, wheel: cycle.wheel })}
+        aside={<CycleActions cycle={row} last={cycle.last} />}
       >
         <p className={styles.note}>
-          <Standing turn={row} />
+          <CycleStatus cycle={row} />
         </p>
         {row.unheard && (
           <p role="status" className={styles.unheard}>
@@ -63,27 +63,27 @@ function Told({ turn }: { turn: TurnOut }) {
         )}
         {row.stages.length > 0 && <Stages stages={row.stages} />}
       </Section>
-      <Gate turn={turn} untrained={untrained} />
+      <Gate cycle={cycle} untrained={untrained} />
       <Section title={t("flywheel.samples")}>
-        <Samples turn={row.id} routes={row.routes} />
+        <Samples cycle={row.id} routes={row.routes} />
       </Section>
       <Section title={t("flywheel.trained")}>
-        {turn.checkpoints.length === 0 ? (
+        {cycle.checkpoints.length === 0 ? (
           <Empty title={untrained} />
         ) : (
-          <Checkpoints checkpoints={turn.checkpoints} />
+          <Checkpoints checkpoints={cycle.checkpoints} />
         )}
-        <Curves curves={turn.curves} />
+        <TrainingCurves curves={cycle.curves} />
       </Section>
-      {turn.played.length > 0 && (
+      {cycle.played.length > 0 && (
         <Section title={t("flywheel.played")}>
           <DataTable
-            rows={turn.played}
+            rows={cycle.played}
             keyOf={({ kind }) => kind}
             columns={[
-              { head: t("flywheel.kind"), kind: "name", cell: ({ kind }) => kind },
-              { head: t("flywheel.success"), kind: "number", cell: ({ rate }) => <RateText rate={rate} /> },
-              { head: t("flywheel.chosen"), cell: ({ chosen }) => t(chosen ? "flywheel.yes" : "flywheel.no") },
+              { header: t("flywheel.kind"), kind: "name", cell: ({ kind }) => kind },
+              { header: t("flywheel.success"), kind: "number", cell: ({ rate }) => <RateText rate={rate} /> },
+              { header: t("flywheel.chosen"), cell: ({ chosen }) => t(chosen ? "flywheel.yes" : "flywheel.no") },
             ]}
           />
         </Section>
@@ -93,7 +93,7 @@ function Told({ turn }: { turn: TurnOut }) {
 }
 
 /** What the gate said, with its reasons, the two revisions task by task, and where people's episodes under each are side by side. */
-function Gate({ turn: { row, compared }, untrained }: { turn: TurnOut; untrained: string }) {
+function Gate({ cycle: { row, compared }, untrained }: { cycle: TurnOut; untrained: string }) {
   const i18n = useI18n();
   const { t } = i18n;
   return (
@@ -109,7 +109,7 @@ function Gate({ turn: { row, compared }, untrained }: { turn: TurnOut; untrained
       }
     >
       <div className={styles.note}>
-        <GateBadge turn={row} />{" "}
+        <GateBadge cycle={row} />{" "}
         {row.revision === "" ? (
           untrained
         ) : (
@@ -125,7 +125,7 @@ function Gate({ turn: { row, compared }, untrained }: { turn: TurnOut; untrained
           ))}
         </ul>
       )}
-      {compared.length > 0 && <TaskChanges turn={row.id} changes={compared} before={row.active} after={row.revision} />}
+      {compared.length > 0 && <TaskChanges cycle={row.id} changes={compared} before={row.active} after={row.revision} />}
     </Section>
   );
 }
@@ -139,12 +139,12 @@ function Stages({ stages }: { stages: readonly StageOut[] }) {
       rows={stages}
       keyOf={({ name }) => name}
       columns={[
-        { head: t("flywheel.stage"), kind: "name", className: styles.whole, cell: ({ name }) => t(`flywheel.stage.${name}`) },
-        { head: t("flywheel.state"), cell: ({ state }) => <Badge tone={tone[state]}>{t(`flywheel.stage_state.${state}`)}</Badge> },
-        { head: t("flywheel.tries"), kind: "number", cell: ({ tries }) => tries },
-        { head: t("flywheel.ended"), className: styles.whole, cell: ({ ended_at }) => (ended_at === null ? "–" : moment(ended_at)) },
+        { header: t("flywheel.stage"), kind: "name", className: styles.whole, cell: ({ name }) => t(`flywheel.stage.${name}`) },
+        { header: t("flywheel.state"), cell: ({ state }) => <Badge tone={tone[state]}>{t(`flywheel.stage_state.${state}`)}</Badge> },
+        { header: t("flywheel.tries"), kind: "number", cell: ({ tries }) => tries },
+        { header: t("flywheel.ended"), className: styles.whole, cell: ({ ended_at }) => (ended_at === null ? "–" : moment(ended_at)) },
         {
-          head: t("flywheel.result"),
+          header: t("flywheel.result"),
           cell: (stage) =>
             stage.code ? <code className={styles.result}>{stageProblem(stage, i18n)}</code> : stageFacts(stage.name, stage.result, i18n).join(" · ") || "–",
         },
@@ -160,16 +160,16 @@ function Checkpoints({ checkpoints }: { checkpoints: readonly CheckpointOut[] })
       rows={checkpoints}
       keyOf={({ id }) => id}
       columns={[
-        { head: t("flywheel.phase"), kind: "name", cell: ({ phase }) => t(`flywheel.phase.${phase}`) },
-        { head: t("flywheel.weights"), cell: ({ path, sha256 }) => <code title={path}>{sha256.slice(0, 12)}</code> },
-        { head: t("flywheel.revision"), cell: ({ revision }) => revision || "–" },
-        { head: t("flywheel.fresh"), kind: "number", cell: ({ fresh }) => fresh },
-        { head: t("flywheel.earlier"), kind: "number", cell: ({ earlier }) => earlier },
-        { head: t("flywheel.by_tasks"), kind: "number", cell: ({ played }) => played },
+        { header: t("flywheel.phase"), kind: "name", cell: ({ phase }) => t(`flywheel.phase.${phase}`) },
+        { header: t("flywheel.weights"), cell: ({ path, sha256 }) => <code title={path}>{sha256.slice(0, 12)}</code> },
+        { header: t("flywheel.revision"), cell: ({ revision }) => revision || "–" },
+        { header: t("flywheel.fresh"), kind: "number", cell: ({ fresh }) => fresh },
+        { header: t("flywheel.earlier"), kind: "number", cell: ({ earlier }) => earlier },
+        { header: t("flywheel.by_tasks"), kind: "number", cell: ({ played }) => played },
       ]}
       details={{
-        head: t("flywheel.lineage"),
-        named: ({ phase }) => t("flywheel.lineage_of", { phase: t(`flywheel.phase.${phase}`) }),
+        header: t("flywheel.lineage"),
+        ariaLabel: ({ phase }) => t("flywheel.lineage_of", { phase: t(`flywheel.phase.${phase}`) }),
         body: ({ id }) => <Lineage checkpoint={id} />,
       }}
     />

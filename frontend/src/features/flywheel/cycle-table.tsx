@@ -15,47 +15,47 @@ import styles from "./flywheel.module.css";
 
 const TONES = { running: "policy", done: "ok", failed: "danger", cancelled: "neutral" } as const;
 
-export function TurnTable({ wheel }: { wheel: WheelOut }) {
+export function CycleTable({ flywheel }: { flywheel: WheelOut }) {
   const { t } = useI18n();
   return (
     <DataTable
-      rows={wheel.turns}
-      label={t("flywheel.turns_of", { wheel: wheel.name })}
-      keyOf={(turn) => turn.id}
+      rows={flywheel.turns}
+      label={t("flywheel.turns_of", { wheel: flywheel.name })}
+      keyOf={(cycle) => cycle.id}
       columns={[
         {
-          head: t("flywheel.turn_number"),
+          header: t("flywheel.turn_number"),
           kind: "name",
-          cell: (turn) => (
-            <Anchor component={Link} to={`/flywheel/${turn.id}`}>
-              {t("flywheel.turn_named", { number: turn.number })}
+          cell: (cycle) => (
+            <Anchor component={Link} to={`/flywheel/${cycle.id}`}>
+              {t("flywheel.turn_named", { number: cycle.number })}
             </Anchor>
           ),
         },
-        { head: t("flywheel.state"), cell: (turn) => <Standing turn={turn} /> },
-        { head: t("flywheel.route.sft"), kind: "number", cell: (turn) => turn.routes.sft },
-        { head: t("flywheel.route.ct"), kind: "number", cell: (turn) => turn.routes.ct },
-        { head: t("flywheel.route.none"), kind: "number", cell: (turn) => turn.routes.none },
-        { head: t("flywheel.success"), kind: "number", cell: (turn) => <RateText rate={turn.success} bare /> },
-        { head: t("flywheel.before"), kind: "number", cell: (turn) => <RateText rate={turn.success_before} bare /> },
-        { head: t("flywheel.overridden"), kind: "number", cell: (turn) => <RateText rate={turn.overridden} bare /> },
-        { head: t("flywheel.gate"), cell: (turn) => <GateBadge turn={turn} /> },
-        { head: t("flywheel.actions"), kind: "actions", cell: (turn) => <TurnActions turn={turn} last={turn === wheel.turns[0]} /> },
+        { header: t("flywheel.state"), cell: (cycle) => <CycleStatus cycle={cycle} /> },
+        { header: t("flywheel.route.sft"), kind: "number", cell: (cycle) => cycle.routes.sft },
+        { header: t("flywheel.route.ct"), kind: "number", cell: (cycle) => cycle.routes.ct },
+        { header: t("flywheel.route.none"), kind: "number", cell: (cycle) => cycle.routes.none },
+        { header: t("flywheel.success"), kind: "number", cell: (cycle) => <RateText rate={cycle.success} bare /> },
+        { header: t("flywheel.before"), kind: "number", cell: (cycle) => <RateText rate={cycle.success_before} bare /> },
+        { header: t("flywheel.overridden"), kind: "number", cell: (cycle) => <RateText rate={cycle.overridden} bare /> },
+        { header: t("flywheel.gate"), cell: (cycle) => <GateBadge cycle={cycle} /> },
+        { header: t("flywheel.actions"), kind: "actions", cell: (cycle) => <CycleActions cycle={cycle} last={cycle === flywheel.turns[0]} /> },
       ]}
     />
   );
 }
 
 /** Where a turn stands: the stage it is at, or how it ended. */
-export function Standing({ turn }: { turn: TurnRow }) {
+export function CycleStatus({ cycle }: { cycle: TurnRow }) {
   const { t } = useI18n();
-  const done = turn.stages.filter(({ state }) => state === "done").length;
-  const at = turn.stages.find(({ state }) => state !== "done");
+  const done = cycle.stages.filter(({ state }) => state === "done").length;
+  const at = cycle.stages.find(({ state }) => state !== "done");
   const stage = at && t(`flywheel.stage.${at.name}`);
   return (
     <>
-      <Badge tone={TONES[turn.state]}>{t(`flywheel.state.${turn.state}`)}</Badge>{" "}
-      {turn.unheard && (
+      <Badge tone={TONES[cycle.state]}>{t(`flywheel.state.${cycle.state}`)}</Badge>{" "}
+      {cycle.unheard && (
         <>
           <Badge tone="warn" title={t("flywheel.unheard")}>
             {t("flywheel.no_worker")}
@@ -63,25 +63,25 @@ export function Standing({ turn }: { turn: TurnRow }) {
         </>
       )}
       <span className={styles.quiet}>
-        {turn.state === "done" ? turn.revision : `${stage ?? ""} ${t("flywheel.stages", { done, all: STAGES.length })}`}
+        {cycle.state === "done" ? cycle.revision : `${stage ?? ""} ${t("flywheel.stages", { done, all: STAGES.length })}`}
       </span>
     </>
   );
 }
 
-export function GateBadge({ turn }: { turn: TurnRow }) {
+export function GateBadge({ cycle }: { cycle: TurnRow }) {
   const { t } = useI18n();
-  if (turn.passed === null) return <Badge tone="neutral">{t("flywheel.not_judged")}</Badge>;
-  return <Badge tone={turn.passed ? "ok" : "danger"}>{t(turn.passed ? "flywheel.passed" : "flywheel.shut")}</Badge>;
+  if (cycle.passed === null) return <Badge tone="neutral">{t("flywheel.not_judged")}</Badge>;
+  return <Badge tone={cycle.passed ? "ok" : "danger"}>{t(cycle.passed ? "flywheel.passed" : "flywheel.shut")}</Badge>;
 }
 
 /** For admins: stop what turns; have the last turn go on that broke off. */
-export function TurnActions({ turn, last }: { turn: TurnRow; last: boolean }) {
+export function CycleActions({ cycle, last }: { cycle: TurnRow; last: boolean }) {
   const { t } = useI18n();
   const change = useChange();
   const admin = hasRole(useUser(), "admin");
-  const what = turn.state === "running" ? "cancel" : "resume";
-  if (!admin || turn.state === "done" || (what === "resume" && !last)) return null;
+  const what = cycle.state === "running" ? "cancel" : "resume";
+  if (!admin || cycle.state === "done" || (what === "resume" && !last)) return null;
   return (
     <>
       <Problem error={change.error} />
@@ -89,8 +89,8 @@ export function TurnActions({ turn, last }: { turn: TurnRow; last: boolean }) {
         variant="default"
         size="compact-xs"
         loading={change.isPending}
-        aria-label={t(`flywheel.${what}_one`, { number: turn.number })}
-        onClick={() => change.mutate({ do: what, turn: turn.id })}
+        aria-label={t(`flywheel.${what}_one`, { number: cycle.number })}
+        onClick={() => change.mutate({ do: what, cycle: cycle.id })}
       >
         {t(`flywheel.${what}`)}
       </Button>

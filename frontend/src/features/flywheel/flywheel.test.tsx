@@ -12,12 +12,12 @@ import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import FlywheelPage from "./flywheel-page";
-import { Taught } from "./training-uses";
-import TurnPage from "./cycle-page";
+import { TrainingUses } from "./training-uses";
+import CyclePage from "./cycle-page";
 
 const AT = "2026-01-01T10:00:00Z";
 const rate = (successes: number, attempts: number): Rate => ({ successes, attempts, rate: successes / attempts, low: 0, high: 1 });
-const stage = (name: StageOut["name"], told: Partial<StageOut> = {}): StageOut => ({
+const stage = (name: StageOut["name"], answers: Partial<StageOut> = {}): StageOut => ({
   name,
   state: "done",
   tries: 1,
@@ -26,9 +26,9 @@ const stage = (name: StageOut["name"], told: Partial<StageOut> = {}): StageOut =
   error: "",
   began_at: AT,
   ended_at: AT,
-  ...told,
+  ...answers,
 });
-const TURN: TurnRow = {
+const CYCLE: TurnRow = {
   id: "turn-2",
   number: 2,
   state: "done",
@@ -66,7 +66,7 @@ const RECIPE: Recipe = {
   server: "",
   activate: true,
 };
-const WHEEL: WheelOut = { id: 4, name: "main", pool: "lights", every_hours: 24, recipe: RECIPE, turns: [TURN] };
+const FLYWHEEL: WheelOut = { id: 4, name: "main", pool: "lights", every_hours: 24, recipe: RECIPE, turns: [CYCLE] };
 const SAMPLE: SampleOut = {
   id: 1,
   episode: "0123456789",
@@ -79,7 +79,7 @@ const SAMPLE: SampleOut = {
   route: "sft",
   reason: "passes",
 };
-const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: TURN, last: true, compared: [], checkpoints: [], played: [], curves: [] };
+const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: CYCLE, last: true, compared: [], checkpoints: [], played: [], curves: [] };
 
 const MADE: CheckpointOut = {
   id: 7,
@@ -95,9 +95,9 @@ const MADE: CheckpointOut = {
   played: 0,
 };
 
-type Told = { wheels?: WheelOut[]; turn?: TurnOut; made?: CheckpointLineage; lineage?: TrajectoryLineage[]; language?: Language; role?: Role };
+type ServerAnswers = { flywheels?: WheelOut[]; cycle?: TurnOut; made?: CheckpointLineage; lineage?: TrajectoryLineage[]; language?: Language; role?: Role };
 
-function open({ wheels, turn, made, lineage, language = "en", role = "admin" }: Told) {
+function open({ flywheels, cycle, made, lineage, language = "en", role = "admin" }: ServerAnswers) {
   const sent: string[] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET" }: RequestInit = {}) => {
     if (method !== "GET") sent.push(`${method} ${path}`);
@@ -105,7 +105,7 @@ function open({ wheels, turn, made, lineage, language = "en", role = "admin" }: 
     if (path.includes("/samples")) return Promise.resolve(Response.json({ items: path.includes("=sft") ? [SAMPLE] : [], next: null }));
     if (path.endsWith("/lineage")) sent.push(`${method} ${path}`);
     if (path.includes("/checkpoints/")) return Promise.resolve(Response.json(made));
-    return Promise.resolve(Response.json(path.endsWith("/wheels") ? wheels : (lineage ?? turn)));
+    return Promise.resolve(Response.json(path.endsWith("/wheels") ? flywheels : (lineage ?? cycle)));
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const user = { id: 1, username: "a", name: "A", roles: [role], preferences: {} };
@@ -115,7 +115,7 @@ function open({ wheels, turn, made, lineage, language = "en", role = "admin" }: 
       <MantineProvider>
         <I18nProvider language={language}>
           <MemoryRouter>
-            <TopBarProvider>{lineage ? <Taught episodeId="e-1" /> : turn ? <TurnPage turnId={turn.row.id} /> : <FlywheelPage />}</TopBarProvider>
+            <TopBarProvider>{lineage ? <TrainingUses episodeId="e-1" /> : cycle ? <CyclePage cycleId={cycle.row.id} /> : <FlywheelPage />}</TopBarProvider>
           </MemoryRouter>
         </I18nProvider>
       </MantineProvider>
@@ -128,12 +128,12 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe("the flywheel's page", () => {
   it("says what a wheel is where there is none", async () => {
-    open({ wheels: [] });
+    open({ flywheels: [] });
     expect(await screen.findByText("No wheel turns yet")).toBeTruthy();
   });
 
   it("shows what went where, and turns once", async () => {
-    const { sent, user } = open({ wheels: [WHEEL] });
+    const { sent, user } = open({ flywheels: [FLYWHEEL] });
     expect((await screen.findByRole("link", { name: "Turn 2" })).getAttribute("href")).toBe("/flywheel/turn-2");
     for (const figure of ["28", "36", "65%", "28%", "passed"]) expect(screen.getByText(figure)).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Turn main once" }));
@@ -141,8 +141,8 @@ describe("the flywheel's page", () => {
   });
 
   it("stops what turns, and has only the last go on that broke off", async () => {
-    const running: TurnRow = { ...TURN, id: "turn-3", number: 3, state: "running", passed: null, stages: [stage("train", { state: "begun" })] };
-    const { sent, user } = open({ wheels: [{ ...WHEEL, turns: [running, { ...TURN, state: "failed" }] }] });
+    const running: TurnRow = { ...CYCLE, id: "turn-3", number: 3, state: "running", passed: null, stages: [stage("train", { state: "begun" })] };
+    const { sent, user } = open({ flywheels: [{ ...FLYWHEEL, turns: [running, { ...CYCLE, state: "failed" }] }] });
     expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Turn main once" })).disabled).toBe(true);
     expect(screen.getByText(/Train 0 of 9/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Go on with turn 2" })).toBeNull();
@@ -151,21 +151,21 @@ describe("the flywheel's page", () => {
   });
 
   it("lets researchers look and turn nothing", async () => {
-    open({ wheels: [{ ...WHEEL, turns: [{ ...TURN, state: "failed" }] }], role: "researcher" });
+    open({ flywheels: [{ ...FLYWHEEL, turns: [{ ...CYCLE, state: "failed" }] }], role: "researcher" });
     expect(await screen.findByText("failed")).toBeTruthy();
     expect(screen.queryAllByRole("button")).toEqual([]);
   });
 
   it("speaks Chinese", async () => {
-    open({ wheels: [WHEEL], language: "zh" });
+    open({ flywheels: [FLYWHEEL], language: "zh" });
     expect(await screen.findByText("第 2 轮")).toBeTruthy();
   });
 });
 
 describe("a turn's page", () => {
   it("says why each sample went where it did, and why the gate is shut", async () => {
-    const shut: TurnRow = { ...TURN, passed: false, reasons: [{ code: "worse", subject: "", found: null, wanted: null }] };
-    const { user } = open({ turn: { ...OUT, row: shut } });
+    const shut: TurnRow = { ...CYCLE, passed: false, reasons: [{ code: "worse", subject: "", found: null, wanted: null }] };
+    const { user } = open({ cycle: { ...OUT, row: shut } });
     expect(await screen.findByText("good enough to imitate")).toBeTruthy();
     expect(screen.getByText("contested")).toBeTruthy();
     expect(screen.getByText("worse than the active one, by more than chance")).toBeTruthy();
@@ -175,19 +175,19 @@ describe("a turn's page", () => {
 
   it("compares the two revisions task by task, and leads to their episodes side by side", async () => {
     const change = { suite: "lights", name: "two", level: 2, before: rate(3, 20), after: rate(17, 20), chance: 0.0001, adjusted: 0.0002, finding: "better" as const };
-    open({ turn: { ...OUT, compared: [change] } });
+    open({ cycle: { ...OUT, compared: [change] } });
     const row = (await screen.findByText("lights/two · 2")).closest("tr");
     expect(row?.textContent).toContain("15%");
     expect(row?.textContent).toContain("85%");
     expect(row?.textContent).toContain("better");
-    const beside = screen.getByRole("link", { name: "Episodes side by side" });
-    expect(beside.getAttribute("href")).toBe("/compare?left=toy+start&right=toy+main-0002");
+    const comparison = screen.getByRole("link", { name: "Episodes side by side" });
+    expect(comparison.getAttribute("href")).toBe("/compare?left=toy+start&right=toy+main-0002");
   });
 
   it("says of weights what they come of, also where no trajectory is noted", async () => {
     const played = { ...MADE, id: 8, phase: "rl" as const, fresh: 0 };
     const { user } = open({
-      turn: { ...OUT, checkpoints: [played] },
+      cycle: { ...OUT, checkpoints: [played] },
       made: { checkpoint: played, ancestors: [MADE], uses: [], next: null },
     });
     await user.click(await screen.findByRole("button", { name: "What Reinforcement was trained on" }));
@@ -196,8 +196,8 @@ describe("a turn's page", () => {
   });
 
   it("says that nobody is heard who would take it, and claims nothing of what is still to come", async () => {
-    const waiting: TurnRow = { ...TURN, state: "running", unheard: true, stages: [], revision: "", passed: null };
-    open({ turn: { ...OUT, row: waiting, checkpoints: [] } });
+    const waiting: TurnRow = { ...CYCLE, state: "running", unheard: true, stages: [], revision: "", passed: null };
+    open({ cycle: { ...OUT, row: waiting, checkpoints: [] } });
     expect(await screen.findByText(/this turn waits until one is/)).toBeTruthy();
     expect(screen.getByText("no worker heard")).toBeTruthy();
     expect(screen.getAllByText(/Not trained yet/)).toHaveLength(2);
@@ -206,24 +206,24 @@ describe("a turn's page", () => {
   });
 
   it("says so in Chinese, and nothing of the kind while somebody is heard", async () => {
-    open({ turn: { ...OUT, row: { ...TURN, state: "running", unheard: true } }, language: "zh" });
+    open({ cycle: { ...OUT, row: { ...CYCLE, state: "running", unheard: true } }, language: "zh" });
     expect(await screen.findByText(/本轮会一直等到有这样的进程/)).toBeTruthy();
     cleanup();
-    open({ turn: { ...OUT, row: { ...TURN, state: "running" } }, language: "zh" });
+    open({ cycle: { ...OUT, row: { ...CYCLE, state: "running" } }, language: "zh" });
     expect(await screen.findByText("进行中")).toBeTruthy();
     expect(screen.queryByText(/本轮会一直等到有这样的进程/)).toBeNull();
   });
 
   it("shows what a stage failed of, and goes on", async () => {
-    const failed: TurnRow = { ...TURN, state: "failed", stages: [stage("train", { state: "failed", code: "program_failed", error: "no disk" })] };
-    const { sent, user } = open({ turn: { ...OUT, row: failed } });
+    const failed: TurnRow = { ...CYCLE, state: "failed", stages: [stage("train", { state: "failed", code: "program_failed", error: "no disk" })] };
+    const { sent, user } = open({ cycle: { ...OUT, row: failed } });
     expect(await screen.findByText("program_failed: no disk")).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Go on with turn 2" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/turns/turn-2/resume"]));
   });
 
   it("has no turn go on that a later one followed", async () => {
-    open({ turn: { ...OUT, last: false, row: { ...TURN, state: "failed" } } });
+    open({ cycle: { ...OUT, last: false, row: { ...CYCLE, state: "failed" } } });
     expect(await screen.findByText("failed")).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Go on with turn 2" })).toBeNull();
   });

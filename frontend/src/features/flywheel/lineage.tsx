@@ -14,8 +14,8 @@ export function Lineage({ checkpoint }: { checkpoint: number }) {
   if (lineage.isPending) return <Loading />;
   if (lineage.isError) return <ErrorState error={lineage.error} onRetry={() => void lineage.refetch()} />;
   const { ancestors, uses, next } = lineage.data;
-  const before = ancestors.map(({ turn, phase, sha256 }) =>
-    [t("flywheel.turn_named", { number: turn }), t(`flywheel.phase.${phase}`), sha256.slice(0, 12)].join(" "),
+  const before = ancestors.map(({ turn: cycle, phase, sha256 }) =>
+    [t("flywheel.turn_named", { number: cycle }), t(`flywheel.phase.${phase}`), sha256.slice(0, 12)].join(" "),
   );
   return (
     <>

@@ -9,20 +9,20 @@ import styles from "./flywheel.module.css";
 
 const percentOf = (rate: Rate | null): number | null => (rate === null ? null : Math.round(rate.rate * 1_000) / 10);
 
-export function RateChart({ turns }: { turns: readonly TurnRow[] }) {
+export function RateChart({ cycles }: { cycles: readonly TurnRow[] }) {
   const { t } = useI18n();
   const [success, overridden] = [t("flywheel.success"), t("flywheel.overridden")];
-  const tried = [...turns].reverse().filter((turn) => turn.success !== null || turn.overridden !== null);
+  const tried = [...cycles].reverse().filter((cycle) => cycle.success !== null || cycle.overridden !== null);
   if (tried.length < 2) return null;
   return (
     <figure className={styles.chart} aria-label={t("flywheel.chart", { turns: tried.length })}>
       <LineChart
         h={180}
         dataKey="turn"
-        data={tried.map((turn) => ({
-          turn: String(turn.number),
-          [success]: percentOf(turn.success),
-          [overridden]: percentOf(turn.overridden),
+        data={tried.map((cycle) => ({
+          turn: String(cycle.number),
+          [success]: percentOf(cycle.success),
+          [overridden]: percentOf(cycle.overridden),
         }))}
         withLegend
         lineChartProps={{ accessibilityLayer: false }}

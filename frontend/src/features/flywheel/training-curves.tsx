@@ -7,15 +7,15 @@ import { useI18n } from "@/shared/i18n/i18n";
 
 import styles from "./flywheel.module.css";
 
-export function Curves({ curves }: { curves: readonly Curve[] }) {
+export function TrainingCurves({ curves }: { curves: readonly Curve[] }) {
   return (
     <div className={styles.curves}>
-      {curves.filter(({ points }) => points.length > 1).map((curve) => <One key={curve.phase} curve={curve} />)}
+      {curves.filter(({ points }) => points.length > 1).map((curve) => <CurveFigure key={curve.phase} curve={curve} />)}
     </div>
   );
 }
 
-function One({ curve: { phase, points } }: { curve: Curve }) {
+function CurveFigure({ curve: { phase, points } }: { curve: Curve }) {
   const { t } = useI18n();
   const what = points.some(({ success }) => success !== null) ? "success" : "loss";
   const name = t(`flywheel.curve.${what}`);

@@ -9,41 +9,41 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { Problem } from "@/shared/ui/problem";
 
-import { taughtQuery } from "./api";
+import { trainingUsesQuery } from "./api";
 import styles from "./flywheel.module.css";
 
 /** Nothing for those who may not look into wheels, and for a trajectory that none took in. */
-export function Taught({ episodeId }: { episodeId: string }) {
-  const looks = hasRole(useUser(), "researcher");
+export function TrainingUses({ episodeId }: { episodeId: string }) {
+  const canView = hasRole(useUser(), "researcher");
   const { t } = useI18n();
-  const { data, error } = useQuery({ ...taughtQuery(episodeId), enabled: looks });
+  const { data, error } = useQuery({ ...trainingUsesQuery(episodeId), enabled: canView });
   if (error) return <Problem error={error} />;
   if (!data || data.length === 0) return null;
   return (
     <section className={styles.taught} aria-label={t("flywheel.taught")}>
       <h2>{t("flywheel.taught")}</h2>
       {data.map((one) => (
-        <InTurn key={one.turn_id} lineage={one} />
+        <CycleUse key={one.turn_id} lineage={one} />
       ))}
     </section>
   );
 }
 
-function InTurn({ lineage: { wheel, turn, turn_id, sample, taught } }: { lineage: TrajectoryLineage }) {
+function CycleUse({ lineage: { wheel: flywheel, turn: cycle, turn_id: cycleId, sample, taught: checkpoints } }: { lineage: TrajectoryLineage }) {
   const { t } = useI18n();
   return (
     <div>
-      <Anchor component={Link} to={`/flywheel/${turn_id}`} size="sm">
-        {t("flywheel.turn_of", { number: turn, wheel })}
+      <Anchor component={Link} to={`/flywheel/${cycleId}`} size="sm">
+        {t("flywheel.turn_of", { number: cycle, wheel: flywheel })}
       </Anchor>{" "}
       {sample.route && <Badge tone={sample.route === "none" ? "neutral" : "ok"}>{t(`flywheel.route.${sample.route}`)}</Badge>}{" "}
       <span className={styles.quiet}>
         {sample.reason && t(`flywheel.reason.${sample.reason}`)}
         {sample.value !== null && ` · ${t("flywheel.value")} ${sample.value.toFixed(2)}`}
       </span>
-      {taught.length > 0 && (
+      {checkpoints.length > 0 && (
         <ul>
-          {taught.map(({ checkpoint, source }) => (
+          {checkpoints.map(({ checkpoint, source }) => (
             <li key={checkpoint.id}>
               {t("flywheel.turn_named", { number: checkpoint.turn })} · {t(`flywheel.phase.${checkpoint.phase}`)} ·{" "}
               <code title={checkpoint.path}>{checkpoint.sha256.slice(0, 12)}</code> {checkpoint.revision}{" "}

@@ -9,7 +9,7 @@ import type { Check, HealthPage as Health } from "@/generated/api";
 import { I18nProvider, i18nFor, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
-import { figuresOf } from "./figures";
+import { describeFigures } from "./figures";
 import HealthPage from "./health-page";
 
 const AT = "2026-01-01T12:00:00Z";
@@ -77,7 +77,7 @@ describe("health page", () => {
 });
 
 describe("figures", () => {
-  const said = (given: Partial<Check>) => figuresOf(check(given), i18nFor("en"), NOW);
+  const said = (given: Partial<Check>) => describeFigures(check(given), i18nFor("en"), NOW);
 
   it("tell of a disk how long it lasts", () => {
     const figures = { free: 2 * 1024 ** 3, total: 10 * 1024 ** 3, growth: 1024 ** 3, days: 2 };

@@ -21,7 +21,7 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
         keyOf={(host) => host.id}
         columns={[
           {
-            head: t("machines.host"),
+            header: t("machines.host"),
             kind: "name",
             cell: (host) => (
               <>
@@ -31,15 +31,15 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
               </>
             ),
           },
-          { head: t("machines.images"), cell: (host) => host.images.join(", ") },
+          { header: t("machines.images"), cell: (host) => host.images.join(", ") },
           {
-            head: t("machines.capacity"),
+            header: t("machines.capacity"),
             kind: "number",
             cell: (host) => t("machines.of", { count: host.machines, most: host.capacity }),
           },
-          { head: t("machines.last_seen"), kind: "number", cell: (host) => relative(host.last_seen) },
+          { header: t("machines.last_seen"), kind: "number", cell: (host) => relative(host.last_seen) },
           {
-            head: t("machines.draining"),
+            header: t("machines.draining"),
             kind: "actions",
             cell: (host) => (
               <>

@@ -11,7 +11,7 @@ import { useUndoable } from "@/shared/ui/undo";
 
 import { useChange } from "./api";
 
-const MOST = 100_000;
+const MAX_LIMIT = 100_000;
 
 export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
   const { t } = useI18n();
@@ -26,7 +26,7 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
         keyOf={(quota) => `${quota.scope} ${quota.name}`}
         columns={[
           {
-            head: t("machines.quota.whose"),
+            header: t("machines.quota.whose"),
             kind: "name",
             cell: (quota) => (
               <>
@@ -34,10 +34,10 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
               </>
             ),
           },
-          { head: t("machines.quota.held"), kind: "number", cell: (quota) => quota.held },
-          { head: t("machines.quota.limit"), kind: "number", cell: (quota) => quota.limit },
+          { header: t("machines.quota.held"), kind: "number", cell: (quota) => quota.held },
+          { header: t("machines.quota.limit"), kind: "number", cell: (quota) => quota.limit },
           {
-            head: t("machines.actions"),
+            header: t("machines.actions"),
             kind: "actions",
             cell: (quota) => (
               <Button
@@ -108,7 +108,7 @@ function QuotaForm({ onDone }: { onDone: () => void }) {
           maxLength={200}
           data-autofocus
         />
-        <NumberInput label={t("machines.quota.limit")} value={limit} onChange={setLimit} min={0} max={MOST} />
+        <NumberInput label={t("machines.quota.limit")} value={limit} onChange={setLimit} min={0} max={MAX_LIMIT} />
         <Problem error={change.error} />
         <Group justify="flex-end">
           <Button type="submit" disabled={!usable} loading={change.isPending}>

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/confirm-button";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { Empty } from "@/shared/ui/states";
@@ -26,17 +26,17 @@ export function Groups() {
           rows={groups.data}
           keyOf={(group) => group.id}
           columns={[
-            { head: t("groups.name"), kind: "name", className: styles.name, cell: (group) => group.name },
-            { head: t("people.title"), cell: (group) => t("groups.members", { count: group.members.length }) },
+            { header: t("groups.name"), kind: "name", className: styles.name, cell: (group) => group.name },
+            { header: t("people.title"), cell: (group) => t("groups.members", { count: group.members.length }) },
             {
-              head: t("people.actions"),
+              header: t("people.actions"),
               kind: "actions",
               cell: (group) => (
-                <AskButton
+                <ConfirmButton
                   label={t("groups.remove")}
-                  named={t("groups.remove_one", { name: group.name })}
-                  ask={t("groups.remove.ask", { count: group.members.length })}
-                  run={() => remove.mutateAsync(group.id)}
+                  ariaLabel={t("groups.remove_one", { name: group.name })}
+                  confirmation={t("groups.remove.ask", { count: group.members.length })}
+                  onConfirm={() => remove.mutateAsync(group.id)}
                 />
               ),
             },

@@ -33,10 +33,10 @@ export function EvaluationList({ evaluations }: { evaluations: readonly Evaluati
 
 function DecisionText({ decision }: { decision: GateOutcome }) {
   const i18n = useI18n();
-  const said = decision.promoted ? "promoted" : decision.passed ? "passed" : "shut";
+  const description = decision.promoted ? "promoted" : decision.passed ? "passed" : "shut";
   return (
     <div>
-      <Badge tone={decision.passed ? "ok" : "warn"}>{i18n.t(`policies.decision.${said}`, { pool: decision.pool })}</Badge>
+      <Badge tone={decision.passed ? "ok" : "warn"}>{i18n.t(`policies.decision.${description}`, { pool: decision.pool })}</Badge>
       {decision.reasons.length > 0 && (
         <ul className={styles.list}>
           {decision.reasons.map((reason) => (

@@ -29,10 +29,10 @@ type Draft = {
   readonly promote: NonNullable<Gate["promote"]>;
 };
 
-const USUAL: Gate = { over: [], attempts: 5, success: 0, no_regression: true, promote: "by_hand" };
+const DEFAULTS: Gate = { over: [], attempts: 5, success: 0, no_regression: true, promote: "by_hand" };
 
 function draftOf(gate: Gate | null): Draft {
-  const { over = [], attempts = 5, success = 0, no_regression = true, promote = "by_hand" } = gate ?? USUAL;
+  const { over = [], attempts = 5, success = 0, no_regression = true, promote = "by_hand" } = gate ?? DEFAULTS;
   return { over: over.join("\n"), attempts, percent: Math.round(success * 100), no_regression, promote };
 }
 

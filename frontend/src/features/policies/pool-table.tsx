@@ -29,11 +29,11 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
         rows={pools}
         keyOf={(pool) => pool.id}
         columns={[
-          { head: t("policies.pool"), kind: "name", cell: (pool) => <strong>{pool.name}</strong> },
-          { head: t("policies.active"), cell: (pool) => <Proposing pool={pool} revisions={revisions} /> },
-          { head: t("policies.gate"), cell: (pool) => <GateText gate={pool.gate} /> },
+          { header: t("policies.pool"), kind: "name", cell: (pool) => <strong>{pool.name}</strong> },
+          { header: t("policies.active"), cell: (pool) => <Proposing pool={pool} revisions={revisions} /> },
+          { header: t("policies.gate"), cell: (pool) => <GateText gate={pool.gate} /> },
           {
-            head: t("policies.next_task"),
+            header: t("policies.next_task"),
             cell: (pool) => (
               <NativeSelect
                 aria-label={t("policies.next_task_of", { name: pool.name })}
@@ -52,7 +52,7 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
             ),
           },
           {
-            head: t("policies.change"),
+            header: t("policies.change"),
             kind: "actions",
             cell: (pool) => (
               <>

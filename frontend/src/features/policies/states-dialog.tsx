@@ -81,7 +81,7 @@ function StateTable({ states }: { states: readonly StateOfNeed[] }) {
         keyOf={(state) => `${state.episode} ${state.step}`}
         columns={[
           {
-            head: t("policies.state.task"),
+            header: t("policies.state.task"),
             kind: "name",
             cell: (state) => (
               <>
@@ -96,12 +96,12 @@ function StateTable({ states }: { states: readonly StateOfNeed[] }) {
             ),
           },
           {
-            head: t("policies.state.why"),
+            header: t("policies.state.why"),
             cell: (state) => <Badge tone={state.reason === "failed" ? "danger" : "override"}>{t(`policies.state.${state.reason}`)}</Badge>,
           },
-          { head: t("policies.state.need"), kind: "number", cell: (state) => percent(state.weight) },
+          { header: t("policies.state.need"), kind: "number", cell: (state) => percent(state.weight) },
           {
-            head: t("policies.state.reopen"),
+            header: t("policies.state.reopen"),
             kind: "actions",
             cell: (state) => state.waiting ? t("policies.state.waiting") : <Again state={state} change={change} />,
           },

@@ -28,7 +28,7 @@ export function PoolTable({ pools, chosen, onChoose, onOpen, onStart }: Props) {
       keyOf={(pool) => pool.id}
       columns={[
         {
-          head: t("pools.choose"),
+          header: t("pools.choose"),
           kind: "mark",
           cell: (pool) => (
             <Checkbox
@@ -40,7 +40,7 @@ export function PoolTable({ pools, chosen, onChoose, onOpen, onStart }: Props) {
           ),
         },
         {
-          head: t("pools.pool"),
+          header: t("pools.pool"),
           kind: "name",
           cell: (pool) => (
             <>
@@ -52,14 +52,14 @@ export function PoolTable({ pools, chosen, onChoose, onOpen, onStart }: Props) {
             </>
           ),
         },
-        { head: t("pools.priority"), kind: "number", cell: (pool) => pool.settings.priority },
+        { header: t("pools.priority"), kind: "number", cell: (pool) => pool.settings.priority },
         ...STATES.map((state): Column<PoolRow> => ({
-          head: t(`pools.state.${state}`),
+          header: t(`pools.state.${state}`),
           kind: "number",
           cell: (pool) => pool.tasks[state],
         })),
         {
-          head: t("pools.actions"),
+          header: t("pools.actions"),
           kind: "actions",
           cell: (pool) => <Actions pool={pool} onOpen={onOpen} onStart={onStart} />,
         },

@@ -21,7 +21,7 @@ export function PoolTable({ pools, busy, onTake }: Props) {
       keyOf={(pool) => pool.id}
       columns={[
         {
-          head: t("pool.name"),
+          header: t("pool.name"),
           kind: "name",
           className: styles.wide,
           cell: (pool) => (
@@ -38,15 +38,15 @@ export function PoolTable({ pools, busy, onTake }: Props) {
             </>
           ),
         },
-        { head: t("pool.policy"), cell: (pool) => <PolicyBadge policy={pool.policy} /> },
+        { header: t("pool.policy"), cell: (pool) => <PolicyBadge policy={pool.policy} /> },
         {
-          head: t("pool.waiting"),
+          header: t("pool.waiting"),
           kind: "number",
           cell: (pool) => pool.waiting < COUNTED ? pool.waiting : t("pool.many", { count: COUNTED }),
         },
-        { head: t("pool.mine_done"), kind: "number", cell: (pool) => pool.mine_done },
+        { header: t("pool.mine_done"), kind: "number", cell: (pool) => pool.mine_done },
         {
-          head: t("pool.take"),
+          header: t("pool.take"),
           kind: "actions",
           cell: (pool) => (
             <Button

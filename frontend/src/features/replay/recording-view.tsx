@@ -56,7 +56,7 @@ export function RecordingView({ parts, step, player, move, blobUrl }: Props) {
           <MarkerLayer
             marks={acting ? [{ key: step.command_id, action: step.action, tone: "done" }] : []}
             picture={picture}
-            shown={box}
+            displaySize={box}
             focus={null}
           />
         </div>

@@ -7,7 +7,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/episode/action-text";
 import { Badge, DecisionBadge, MarkBadge, PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { PageStanding } from "@/shared/ui/episode/page-status";
+import { PageStatus } from "@/shared/ui/episode/page-status";
 
 import { replayCommands } from "./commands";
 import styles from "./replay.module.css";
@@ -72,7 +72,7 @@ function Page({ page }: { page: BrowserPage }) {
   return (
     <>
       <p className={styles.facts}>
-        <PageStanding page={page} />
+        <PageStatus page={page} />
         <span>{t("browser.time")}: {duration(page.time_ms)}</span>
         {page.pace > 0 && <span>{t("browser.pace")}: {page.pace}×</span>}
         <span>{page.title}</span>

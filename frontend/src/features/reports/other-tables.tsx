@@ -73,7 +73,7 @@ function Figures({ name, empty, heads, rows }: FiguresProps) {
       rows={rows}
       keyOf={(row) => rows.indexOf(row)}
       columns={heads.map((head, column) => ({
-        head: t(head),
+        header: t(head),
         kind: column === 0 ? ("name" as const) : ("number" as const),
         cell: (row: readonly ReactNode[]) => row[column],
       }))}

@@ -20,7 +20,7 @@ export function ReportTable({ by, rows, onChoose }: Props) {
       keyOf={(row) => row.key}
       columns={[
         {
-          head: t(`reports.only.${by}`),
+          header: t(`reports.only.${by}`),
           kind: "name",
           className: styles.name,
           cell: ({ key, label }) => (
@@ -37,11 +37,11 @@ export function ReportTable({ by, rows, onChoose }: Props) {
           ),
         },
         ...FIGURES.map((column): Column<ReportRow> => ({
-          head: t(`reports.${column}`),
+          header: t(`reports.${column}`),
           kind: "number",
           cell: ({ figures }) => <Figure figures={figures} column={column} />,
         })),
-        { head: t("reports.mix"), cell: ({ figures }) => <Mix figures={figures} /> },
+        { header: t("reports.mix"), cell: ({ figures }) => <Mix figures={figures} /> },
       ]}
     />
   );

@@ -25,7 +25,7 @@ export function RuleTable({ rules, onSwitchOn }: Props) {
         keyOf={(rule) => rule.id}
         columns={[
           {
-            head: t("retention.what"),
+            header: t("retention.what"),
             kind: "name",
             cell: (rule) => (
               <>
@@ -37,13 +37,13 @@ export function RuleTable({ rules, onSwitchOn }: Props) {
             ),
           },
           {
-            head: t("retention.state"),
+            header: t("retention.state"),
             cell: (rule) => <Badge tone={rule.active ? "ok" : "neutral"}>{t(rule.active ? "retention.on" : "retention.off")}</Badge>,
           },
-          { head: t("retention.would"), cell: (rule) => <WouldDelete rule={rule} /> },
-          { head: t("retention.did"), cell: (rule) => <Did rule={rule} /> },
+          { header: t("retention.would"), cell: (rule) => <WouldDelete rule={rule} /> },
+          { header: t("retention.did"), cell: (rule) => <Did rule={rule} /> },
           {
-            head: t("retention.actions"),
+            header: t("retention.actions"),
             kind: "actions",
             cell: (rule) => <Actions rule={rule} change={change} onSwitchOn={onSwitchOn} />,
           },

@@ -13,7 +13,7 @@ import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { agreementQuery, duplicatesQuery, poolsQuery, underWay, useSearch } from "./api";
+import { agreementQuery, duplicatesQuery, poolsQuery, isRunning, useSearch } from "./api";
 import styles from "./review.module.css";
 
 export default function AgreementPage() {
@@ -100,7 +100,7 @@ function TaskTable({ tasks }: { tasks: readonly TaskAgreement[] }) {
       keyOf={({ task }) => task}
       columns={[
         {
-          head: t("agreement.task"),
+          header: t("agreement.task"),
           kind: "name",
           cell: ({ instruction, pool, episodes, adjudicated }) => (
             <>
@@ -114,16 +114,16 @@ function TaskTable({ tasks }: { tasks: readonly TaskAgreement[] }) {
           ),
         },
         {
-          head: t("agreement.people"),
+          header: t("agreement.people"),
           cell: ({ annotators }) => annotators.join(", "),
         },
         {
-          head: t("agreement.share"),
+          header: t("agreement.share"),
           kind: "number",
           cell: ({ agreement }) => percent(agreement),
         },
         {
-          head: t("agreement.outcomes"),
+          header: t("agreement.outcomes"),
           cell: ({ outcomes_agree }) => <Badge tone={outcomes_agree ? "ok" : "warn"}>{t(outcomes_agree ? "agreement.outcomes.same" : "agreement.outcomes.differ")}</Badge>,
         },
       ]}
@@ -139,22 +139,22 @@ function GoldTable({ scores }: { scores: readonly GoldScore[] }) {
       keyOf={({ annotator }) => annotator}
       columns={[
         {
-          head: t("agreement.person"),
+          header: t("agreement.person"),
           kind: "name",
           cell: ({ annotator }) => annotator,
         },
         {
-          head: t("agreement.gold.done"),
+          header: t("agreement.gold.done"),
           kind: "number",
           cell: ({ episodes }) => episodes,
         },
         {
-          head: t("agreement.gold.steps"),
+          header: t("agreement.gold.steps"),
           kind: "number",
           cell: ({ agreement }) => percent(agreement),
         },
         {
-          head: t("agreement.gold.outcomes"),
+          header: t("agreement.gold.outcomes"),
           kind: "number",
           cell: ({ outcomes }) => percent(outcomes),
         },
@@ -189,7 +189,7 @@ function DuplicateSearch({ pool }: { pool: string }) {
 /** Begins a search, or shows how far it is and cancels it. */
 function SearchButton({ job, search }: { job: JobOut | null; search: ReturnType<typeof useSearch> }) {
   const { t } = useI18n();
-  if (job === null || !underWay(job)) {
+  if (job === null || !isRunning(job)) {
     return (
       <Button size="compact-sm" variant="default" loading={search.isPending} onClick={() => search.mutate(null)}>
         {t("agreement.duplicates.search")}
@@ -215,7 +215,7 @@ function DuplicateTable({ pairs }: { pairs: readonly DuplicatePair[] }) {
       keyOf={({ one, other }) => `${one.id} ${other.id}`}
       columns={[
         {
-          head: t("agreement.task"),
+          header: t("agreement.task"),
           kind: "name",
           cell: ({ one, other, same_task }) => (
             <>
@@ -229,12 +229,12 @@ function DuplicateTable({ pairs }: { pairs: readonly DuplicatePair[] }) {
           ),
         },
         {
-          head: t("agreement.duplicates.text"),
+          header: t("agreement.duplicates.text"),
           kind: "number",
           cell: ({ text }) => percent(text),
         },
         {
-          head: t("agreement.duplicates.screens"),
+          header: t("agreement.duplicates.screens"),
           kind: "number",
           cell: ({ screens }) => screens === null ? "—" : percent(screens),
         },

@@ -8,7 +8,7 @@ import { toSearch, type Filters } from "./filters";
 
 const AGAIN_MS = 1_000;
 
-export const underWay = (job: JobOut | null): boolean => job?.status === "queued" || job?.status === "running";
+export const isRunning = (job: JobOut | null): boolean => job?.status === "queued" || job?.status === "running";
 
 export const queueQuery = (filters: Filters) =>
   queryOptions({
@@ -28,7 +28,7 @@ export const sheetQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "sheet"],
     queryFn: () => request<Sheet>("GET", `/episodes/${episodeId}/review/sheet`),
-    refetchInterval: ({ state }) => (underWay(state.data?.check ?? null) ? AGAIN_MS : false),
+    refetchInterval: ({ state }) => (isRunning(state.data?.check ?? null) ? AGAIN_MS : false),
   });
 
 export type Change =
@@ -141,7 +141,7 @@ export const duplicatesQuery = (pool: string) =>
   queryOptions({
     queryKey: ["reviews", "duplicates", pool],
     queryFn: () => request<Duplicates>("GET", `/pools/${pool}/duplicates`),
-    refetchInterval: ({ state }) => (underWay(state.data?.job ?? null) ? AGAIN_MS : false),
+    refetchInterval: ({ state }) => (isRunning(state.data?.job ?? null) ? AGAIN_MS : false),
   });
 
 export function useSearch(pool: string) {

@@ -2,7 +2,7 @@
 import { Link } from "react-router";
 
 import type { Change, Sheet } from "@/generated/api";
-import { actionInWords } from "@/shared/actions/words";
+import { describeAction } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 
@@ -37,13 +37,13 @@ function ChangeItem({ change: { kind, before, after } }: { change: Change }) {
       {before && (
         <p className={styles.old}>
           <del>
-            {before.thought} {actionInWords(before.action, i18n)}
+            {before.thought} {describeAction(before.action, i18n)}
           </del>
         </p>
       )}
       {after && (
         <p>
-          {after.thought} {actionInWords(after.action, i18n)}
+          {after.thought} {describeAction(after.action, i18n)}
         </p>
       )}
     </li>

@@ -7,7 +7,7 @@ import type { SideBySide } from "@/generated/api";
 import type { Step } from "@/generated/vocabulary";
 import { hasRole, useUser } from "@/shared/account/account";
 import { blobUrlOf, trajectoryQuery } from "@/shared/api/episodes";
-import { Beside, type BesideAttempt } from "@/shared/comparison/attempt-comparison";
+import { AttemptComparison, type ComparedAttempt } from "@/shared/comparison/attempt-comparison";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { withoutUndone } from "@/shared/steps";
@@ -52,17 +52,17 @@ function Compared({ comparison, left, right }: ComparedProps) {
     { command: compareCommands.one, enabled: decides, run: () => choose(comparison.one.episode.id) },
     { command: compareCommands.other, enabled: decides, run: () => choose(comparison.other.episode.id) },
   ]);
-  const side = (name: "one" | "other", steps: readonly Step[]): BesideAttempt => {
+  const side = (name: "one" | "other", steps: readonly Step[]): ComparedAttempt => {
     const { episode } = comparison[name];
     return {
       name: episode.annotator,
       steps,
       blobUrl: blobUrlOf(episode.id),
-      head: (step) => <SideHead name={name} comparison={comparison} step={step} {...(decides ? { onChoose: () => choose(episode.id) } : {})} />,
+      renderHeader: (step) => <SideHead name={name} comparison={comparison} step={step} {...(decides ? { onChoose: () => choose(episode.id) } : {})} />,
     };
   };
   return (
-    <Beside title={comparison.one.episode.instruction} told={comparison} one={side("one", left)} other={side("other", right)}>
+    <AttemptComparison title={comparison.one.episode.instruction} alignment={comparison} one={side("one", left)} other={side("other", right)}>
       {decides && (
         <TextInput
           ref={field}
@@ -79,6 +79,6 @@ function Compared({ comparison, left, right }: ComparedProps) {
         />
       )}
       <Problem error={adjudicate.error} />
-    </Beside>
+    </AttemptComparison>
   );
 }

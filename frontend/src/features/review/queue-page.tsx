@@ -129,7 +129,7 @@ function QueueTable({ items, filters }: { items: readonly QueueItem[]; filters: 
       keyOf={({ episode }) => episode.id}
       columns={[
         {
-          head: t("episodes.task"),
+          header: t("episodes.task"),
           kind: "name",
           cell: ({ episode, round }) => (
             <>
@@ -142,10 +142,10 @@ function QueueTable({ items, filters }: { items: readonly QueueItem[]; filters: 
             </>
           ),
         },
-        { head: t("episodes.annotator"), cell: ({ episode }) => episode.annotator },
-        { head: t("episodes.outcome"), cell: ({ episode }) => <OutcomeBadge outcome={episode.outcome} /> },
+        { header: t("episodes.annotator"), cell: ({ episode }) => episode.annotator },
+        { header: t("episodes.outcome"), cell: ({ episode }) => <OutcomeBadge outcome={episode.outcome} /> },
         {
-          head: t("episodes.verdict"),
+          header: t("episodes.verdict"),
           cell: ({ episode }) => (
             <>
               <VerdictBadge verdict={episode.verdict} />{" "}
@@ -153,13 +153,13 @@ function QueueTable({ items, filters }: { items: readonly QueueItem[]; filters: 
             </>
           ),
         },
-        { head: t("episodes.steps"), kind: "number", cell: ({ episode }) => episode.steps },
+        { header: t("episodes.steps"), kind: "number", cell: ({ episode }) => episode.steps },
         {
-          head: t("reviews.waiting"),
+          header: t("reviews.waiting"),
           kind: "number",
           cell: ({ episode }) => episode.finished_at && relative(episode.finished_at),
         },
-        { head: t("reviews.claim"), cell: ({ claim }) => claim && (claim.mine ? t("reviews.you") : claim.reviewer) },
+        { header: t("reviews.claim"), cell: ({ claim }) => claim && (claim.mine ? t("reviews.you") : claim.reviewer) },
       ]}
     />
   );

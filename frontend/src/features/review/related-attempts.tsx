@@ -6,7 +6,7 @@ import type { JobOut, Sheet } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, OutcomeBadge } from "@/shared/ui/badge";
 
-import { underWay, type useChange } from "./api";
+import { isRunning, type useChange } from "./api";
 import styles from "./review.module.css";
 
 type Props = { sheet: Sheet; change: ReturnType<typeof useChange> };
@@ -47,7 +47,7 @@ export function Others({ sheet, change }: Props) {
       {sheet.may === "review" && (
         <div className={styles.group}>
           {check && <CheckState check={check} onCancel={() => change.mutate({ do: "cancel", job: check.id })} />}
-          {!underWay(check) && (
+          {!isRunning(check) && (
             <div className={styles.buttons}>
               <Button size="compact-sm" variant="default" title={t("review.check.help")} onClick={() => change.mutate({ do: "check" })}>
                 {t("review.check")}
@@ -63,7 +63,7 @@ export function Others({ sheet, change }: Props) {
 function CheckState({ check, onCancel }: { check: JobOut; onCancel: () => void }) {
   const { t } = useI18n();
   const { status, done, total, error, report } = check;
-  if (underWay(check)) {
+  if (isRunning(check)) {
     return (
       <div className={styles.group} role="status">
         {status === "queued" ? t("review.check.queued") : t("review.check.progress", { done, total })}

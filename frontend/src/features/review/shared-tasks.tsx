@@ -84,7 +84,7 @@ function Met({ items, more, left, right }: MetProps) {
         keyOf={({ task }) => task}
         columns={[
           {
-            head: t("agreement.task"),
+            header: t("agreement.task"),
             kind: "name",
             cell: ({ one, other }) => (
               <>
@@ -95,8 +95,8 @@ function Met({ items, more, left, right }: MetProps) {
               </>
             ),
           },
-          { head: left, cell: ({ one }) => <Ending attempt={one} /> },
-          { head: right, cell: ({ other }) => <Ending attempt={other} /> },
+          { header: left, cell: ({ one }) => <Ending attempt={one} /> },
+          { header: right, cell: ({ other }) => <Ending attempt={other} /> },
         ]}
       />
     </>

@@ -16,7 +16,7 @@ export function FoundTable({ found }: { found: readonly Found[] }) {
       keyOf={(item) => item.id}
       columns={[
         {
-          head: t("episodes.task"),
+          header: t("episodes.task"),
           kind: "name",
           className: styles.task,
           cell: (item) => (
@@ -28,9 +28,9 @@ export function FoundTable({ found }: { found: readonly Found[] }) {
             </>
           ),
         },
-        { head: t("trajectories.policies"), className: styles.policies, cell: (item) => item.policies.join(", ") },
+        { header: t("trajectories.policies"), className: styles.policies, cell: (item) => item.policies.join(", ") },
         {
-          head: t("trajectories.decisions"),
+          header: t("trajectories.decisions"),
           className: styles.decisions,
           cell: (item) => (
             item.decisions.map((decision) => (
@@ -39,19 +39,19 @@ export function FoundTable({ found }: { found: readonly Found[] }) {
           ),
         },
         {
-          head: t("episodes.outcome"),
+          header: t("episodes.outcome"),
           cell: (item) => item.outcome ? <OutcomeBadge outcome={item.outcome} /> : <StatusBadge status={item.status} />,
         },
-        { head: t("episodes.review"), cell: (item) => <ReviewBadge review={item.review} /> },
-        { head: t("episodes.steps"), kind: "number", cell: (item) => item.steps },
+        { header: t("episodes.review"), cell: (item) => <ReviewBadge review={item.review} /> },
+        { header: t("episodes.steps"), kind: "number", cell: (item) => item.steps },
         {
-          head: t("episodes.started"),
+          header: t("episodes.started"),
           kind: "number",
-          told: (item) => moment(item.created_at),
+          fullText: (item) => moment(item.created_at),
           cell: (item) => relative(item.created_at),
         },
         {
-          head: t("trajectories.compare"),
+          header: t("trajectories.compare"),
           kind: "actions",
           cell: (item) => (
             item.status === "finished" && (

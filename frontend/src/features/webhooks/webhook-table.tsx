@@ -3,7 +3,7 @@ import { Button, Switch } from "@mantine/core";
 
 import type { WebhookMade, WebhookOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/confirm-button";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 
@@ -27,13 +27,13 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
         rows={rows}
         keyOf={(row) => row.id}
         columns={[
-          { head: t("webhooks.url"), kind: "name", className: styles.url, cell: (row) => row.url },
+          { header: t("webhooks.url"), kind: "name", className: styles.url, cell: (row) => row.url },
           {
-            head: t("webhooks.events"),
+            header: t("webhooks.events"),
             cell: (row) => row.events.map((event) => t(`webhooks.event.${event}`)).join(", "),
           },
           {
-            head: t("webhooks.on"),
+            header: t("webhooks.on"),
             cell: (row) => (
               <Switch
                 aria-label={t("webhooks.on_one", { url: row.url })}
@@ -43,10 +43,10 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
               />
             ),
           },
-          { head: t("webhooks.pending"), kind: "number", cell: (row) => row.pending },
-          { head: t("webhooks.refusals"), kind: "number", cell: (row) => row.refusals },
+          { header: t("webhooks.pending"), kind: "number", cell: (row) => row.pending },
+          { header: t("webhooks.refusals"), kind: "number", cell: (row) => row.refusals },
           {
-            head: t("webhooks.actions"),
+            header: t("webhooks.actions"),
             kind: "actions",
             cell: (row) => (
               <>
@@ -67,17 +67,17 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
                 >
                   {t("webhooks.messages")}
                 </Button>
-                <AskButton
+                <ConfirmButton
                   label={t("webhooks.secret.new")}
-                  named={t("webhooks.secret.new_one", { url: row.url })}
-                  ask={t("webhooks.secret.new.ask")}
-                  run={() => secret.mutateAsync(row.id).then(onSecret)}
+                  ariaLabel={t("webhooks.secret.new_one", { url: row.url })}
+                  confirmation={t("webhooks.secret.new.ask")}
+                  onConfirm={() => secret.mutateAsync(row.id).then(onSecret)}
                 />
-                <AskButton
+                <ConfirmButton
                   label={t("webhooks.remove")}
-                  named={t("webhooks.remove_one", { url: row.url })}
-                  ask={t("webhooks.remove.ask", { url: row.url })}
-                  run={() => change.mutateAsync({ do: "remove", id: row.id })}
+                  ariaLabel={t("webhooks.remove_one", { url: row.url })}
+                  confirmation={t("webhooks.remove.ask", { url: row.url })}
+                  onConfirm={() => change.mutateAsync({ do: "remove", id: row.id })}
                 />
               </>
             ),

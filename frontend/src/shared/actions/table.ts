@@ -177,7 +177,7 @@ export function argumentsOf(kind: TypedKind): readonly Argument[] {
 }
 
 /** The kind a written name means, if any. */
-export function kindNamed(name: string): TypedKind | null {
+export function kindOfName(name: string): TypedKind | null {
   const lower = name.toLowerCase();
   if (Object.hasOwn(TABLE, lower)) return lower as TypedKind;
   return Object.hasOwn(ALIASES, lower) ? (ALIASES[lower] ?? null) : null;

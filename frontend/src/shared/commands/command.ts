@@ -31,7 +31,7 @@ export type KeyMap = Readonly<Record<string, readonly string[]>>;
 export const keysOf = (command: Command, keyMap: KeyMap): readonly string[] => keyMap[command.id] ?? command.keys;
 
 /** Two scopes meet when their commands can be live together. */
-const meet = (a: Scope, b: Scope) => a === b || a === "global" || b === "global";
+const overlap = (a: Scope, b: Scope) => a === b || a === "global" || b === "global";
 
 export type Conflict = { readonly combination: string; readonly commands: readonly [Command, Command] };
 
@@ -40,7 +40,7 @@ export function conflictsOf(commands: readonly Command[], keyMap: KeyMap): Confl
   return commands.flatMap((one, index) =>
     commands
       .slice(index + 1)
-      .filter((other) => meet(one.scope, other.scope))
+      .filter((other) => overlap(one.scope, other.scope))
       .flatMap((other) =>
         keysOf(one, keyMap)
           .filter((combination) => keysOf(other, keyMap).includes(combination))

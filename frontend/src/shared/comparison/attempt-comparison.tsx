@@ -13,42 +13,42 @@ import { CommandKey } from "@/shared/ui/key-hint";
 import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 
 import styles from "./comparison.module.css";
-import { besideCommands } from "./commands";
-import { Rows } from "./step-rows";
+import { comparisonCommands } from "./commands";
+import { StepRows } from "./step-rows";
 
 const SIDES = ["one", "other"] as const;
-type Name = (typeof SIDES)[number];
+type SideName = (typeof SIDES)[number];
 
-export type BesideAttempt = {
+export type ComparedAttempt = {
   /** Whose it is, for those who hear the page. */
   readonly name: string;
   readonly steps: readonly Step[];
   readonly blobUrl: BlobUrl;
   /** What stands over its picture, at the step that is shown. */
-  readonly head: (step: Step | undefined) => ReactNode;
+  readonly renderHeader: (step: Step | undefined) => ReactNode;
 };
 
 type Props = {
   title: string;
   /** What both did, row by row, and the first row where they differ. */
-  told: { readonly pairs: readonly Pair[]; readonly divergence: number | null; readonly agreement: number };
-  one: BesideAttempt;
-  other: BesideAttempt;
+  alignment: { readonly pairs: readonly Pair[]; readonly divergence: number | null; readonly agreement: number };
+  one: ComparedAttempt;
+  other: ComparedAttempt;
   /** What else stands in the head of the page. */
   children?: ReactNode;
 };
 
-export function Beside({ title, told: { pairs, divergence, agreement }, one, other, children }: Props) {
+export function AttemptComparison({ title, alignment: { pairs, divergence, agreement }, one, other, children }: Props) {
   const { t, percent } = useI18n();
   const [row, setRow] = useState(divergence ?? 0);
   const [after, setAfter] = useState(false);
   const go = (to: number) => setRow(Math.min(Math.max(to, 0), Math.max(pairs.length - 1, 0)));
   const attempts = { one, other };
   useCommands([
-    { command: besideCommands.next, run: () => go(row + 1) },
-    { command: besideCommands.previous, run: () => go(row - 1) },
-    { command: besideCommands.divergence, enabled: divergence !== null, run: () => go(divergence ?? 0) },
-    { command: besideCommands.after, run: () => setAfter(!after) },
+    { command: comparisonCommands.next, run: () => go(row + 1) },
+    { command: comparisonCommands.previous, run: () => go(row - 1) },
+    { command: comparisonCommands.divergence, enabled: divergence !== null, run: () => go(divergence ?? 0) },
+    { command: comparisonCommands.after, run: () => setAfter(!after) },
   ]);
   return (
     <div className={styles.compare}>
@@ -58,7 +58,7 @@ export function Beside({ title, told: { pairs, divergence, agreement }, one, oth
         {divergence === null ? (
           <Badge tone="ok">{t("compare.same")}</Badge>
         ) : (
-          <Button size="compact-sm" variant="default" onClick={() => go(divergence)} rightSection={<CommandKey command={besideCommands.divergence} />}>
+          <Button size="compact-sm" variant="default" onClick={() => go(divergence)} rightSection={<CommandKey command={comparisonCommands.divergence} />}>
             {t("compare.parts", { number: divergence + 1 })}
           </Button>
         )}
@@ -67,7 +67,7 @@ export function Beside({ title, told: { pairs, divergence, agreement }, one, oth
           variant="default"
           aria-pressed={after}
           onClick={() => setAfter(!after)}
-          rightSection={<CommandKey command={besideCommands.after} />}
+          rightSection={<CommandKey command={comparisonCommands.after} />}
         >
           {t(after ? "timeline.after" : "timeline.before")}
         </Button>
@@ -84,39 +84,39 @@ export function Beside({ title, told: { pairs, divergence, agreement }, one, oth
           after={after}
         />
       ))}
-      <Rows pairs={pairs} divergence={divergence} one={one.steps} other={other.steps} current={row} onSelect={go} />
+      <StepRows pairs={pairs} divergence={divergence} one={one.steps} other={other.steps} current={row} onSelect={go} />
     </div>
   );
 }
 
 /** What an attempt's screen showed when a row was reached, though it may have done nothing there. */
-export function screenAt(pairs: readonly Pair[], row: number, name: Name, steps: readonly Step[]): Observation | null {
+export function screenAt(pairs: readonly Pair[], row: number, name: SideName, steps: readonly Step[]): Observation | null {
   const next = pairs.slice(row).find((pair) => pair[name] !== null)?.[name];
   return (next == null ? steps.at(-1)?.after : steps[next]?.before) ?? null;
 }
 
-type SideProps = { name: Name; attempt: BesideAttempt; step: Step | undefined; screen: Observation | null; same: boolean; after: boolean };
+type SideProps = { name: SideName; attempt: ComparedAttempt; step: Step | undefined; screen: Observation | null; same: boolean; after: boolean };
 
 function Side({ name, attempt, step, screen, same, after }: SideProps) {
   const { t } = useI18n();
   const done = step !== undefined && after;
-  const seen = done ? t("replay.frame_after", { number: step.index + 1 }) : step && t("replay.frame_before", { number: step.index + 1 });
+  const description = done ? t("replay.frame_after", { number: step.index + 1 }) : step && t("replay.frame_before", { number: step.index + 1 });
   return (
     <section className={styles.side} aria-label={t(`compare.side.${name}`, { name: attempt.name })} data-differs={!same || undefined}>
-      <div className={styles.sideHead}>{attempt.head(step)}</div>
+      <div className={styles.sideHead}>{attempt.renderHeader(step)}</div>
       <Frame
         observation={done ? step.after : screen}
         blobUrl={attempt.blobUrl}
-        alt={seen ?? t("compare.screen_then")}
+        alt={description ?? t("compare.screen_then")}
         marks={step && !after ? [{ key: step.command_id, action: step.action, tone: "done" }] : []}
       />
-      <Said step={step} />
+      <StepText step={step} />
     </section>
   );
 }
 
 /** What was done, why, and what became of it where it failed. */
-function Said({ step }: { step: Step | undefined }) {
+function StepText({ step }: { step: Step | undefined }) {
   const { t } = useI18n();
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls takes the focus, so that keys can scroll it

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 
 import type { Pair } from "@/generated/api";
 import type { Step } from "@/generated/vocabulary";
-import { actionInWords } from "@/shared/actions/words";
+import { describeAction } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 
 import styles from "./comparison.module.css";
@@ -18,17 +18,17 @@ type Props = {
   onSelect: (row: number) => void;
 };
 
-export function Rows({ pairs, divergence, one, other, current, onSelect }: Props) {
+export function StepRows({ pairs, divergence, one, other, current, onSelect }: Props) {
   const i18n = useI18n();
   const { t } = i18n;
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
     const [room, row] = [list.current?.parentElement, list.current?.children[current]];
-    if (room && row) reveal(room, row);
+    if (room && row) scrollIntoView(room, row);
   }, [current]);
-  const words = (steps: readonly Step[], place: number | null) => {
+  const describe = (steps: readonly Step[], place: number | null) => {
     const step = place === null ? undefined : steps[place];
-    return step ? actionInWords(step.action, i18n) : "—";
+    return step ? describeAction(step.action, i18n) : "—";
   };
   return (
     <nav className={styles.rows} aria-label={t("compare.rows")}>
@@ -46,11 +46,11 @@ export function Rows({ pairs, divergence, one, other, current, onSelect }: Props
                 {place + 1}
                 {place === divergence && <Split size={12} className={styles.parting} role="img" aria-label={t("compare.parting")} />}
               </span>
-              <span>{words(one, pair.one)}</span>
+              <span>{describe(one, pair.one)}</span>
               <span className={styles.sign} role="img" aria-label={t(pair.same ? "compare.same_step" : "compare.differs")}>
                 {pair.same ? "=" : "≠"}
               </span>
-              <span>{words(other, pair.other)}</span>
+              <span>{describe(other, pair.other)}</span>
             </button>
           </li>
         ))}
@@ -60,7 +60,7 @@ export function Rows({ pairs, divergence, one, other, current, onSelect }: Props
 }
 
 /** Scrolls the rows alone: on a narrow page they stand below the pictures, which are to stay in sight. */
-function reveal(room: Element, row: Element) {
+function scrollIntoView(room: Element, row: Element) {
   const [outer, inner] = [room.getBoundingClientRect(), row.getBoundingClientRect()];
   if (inner.top < outer.top) room.scrollTop -= outer.top - inner.top;
   if (inner.bottom > outer.bottom) room.scrollTop += inner.bottom - outer.bottom;

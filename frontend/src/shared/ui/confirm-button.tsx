@@ -12,34 +12,34 @@ type Props = Pick<ButtonProps, "size" | "disabled"> & {
   /** What the button says, here and in the dialog. */
   readonly label: string;
   /** What it is called where a row needs telling apart. */
-  readonly named?: string;
+  readonly ariaLabel?: string;
   /** What will be lost. */
-  readonly ask: string;
-  readonly run: () => Promise<unknown>;
+  readonly confirmation: string;
+  readonly onConfirm: () => Promise<unknown>;
 };
 
-export function AskButton({ label, named = label, ask, run, size = "compact-xs", disabled }: Props) {
+export function ConfirmButton({ label, ariaLabel = label, confirmation, onConfirm, size = "compact-xs", disabled }: Props) {
   const { t } = useI18n();
-  const [asking, setAsking] = useState(false);
-  const act = useMutation({ mutationFn: run, onSuccess: () => setAsking(false) });
+  const [opened, setOpened] = useState(false);
+  const action = useMutation({ mutationFn: onConfirm, onSuccess: () => setOpened(false) });
   const open = () => {
-    act.reset();
-    setAsking(true);
+    action.reset();
+    setOpened(true);
   };
   return (
     <>
-      <Button variant="default" size={size} disabled={disabled} aria-label={named} onClick={open}>
+      <Button variant="default" size={size} disabled={disabled} aria-label={ariaLabel} onClick={open}>
         {label}
       </Button>
-      <Dialog opened={asking} onClose={() => setAsking(false)} title={named}>
+      <Dialog opened={opened} onClose={() => setOpened(false)} title={ariaLabel}>
         <Stack gap="sm">
-          <Text size="sm">{ask}</Text>
-          <Problem error={act.error} />
+          <Text size="sm">{confirmation}</Text>
+          <Problem error={action.error} />
           <Group justify="flex-end">
-            <Button variant="default" data-autofocus onClick={() => setAsking(false)}>
+            <Button variant="default" data-autofocus onClick={() => setOpened(false)}>
               {t("common.cancel")}
             </Button>
-            <Button color="red" loading={act.isPending} onClick={() => act.mutate()}>
+            <Button color="red" loading={action.isPending} onClick={() => action.mutate()}>
               {label}
             </Button>
           </Group>

@@ -9,7 +9,7 @@ import { useWorkspace, type Workspace } from "@/features/annotate/use-workspace"
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { PageStanding } from "@/shared/ui/episode/page-status";
+import { PageStatus } from "@/shared/ui/episode/page-status";
 
 import { closePage, goBack, nextPage, previousPage, focusAddress } from "./commands";
 import { PageClock } from "./page-clock";
@@ -57,7 +57,7 @@ function Bar({ workspace, observation, page }: BarProps & { observation: Observa
           </ActionIcon>
         </Tooltip>
         <Address url={observation.url ?? ""} enabled={can("navigate")} field={address} go={(url) => perform({ kind: "navigate", url })} leave={() => workspace.viewportRef.current?.focus({ preventScroll: true })} />
-        <PageStanding page={page} />
+        <PageStatus page={page} />
       </div>
       <div className={styles.row}>
         {hasSeveralTabs ? <Tabs tabs={page.tabs} can={can} perform={perform} /> : <span className={styles.title}>{page.title}</span>}

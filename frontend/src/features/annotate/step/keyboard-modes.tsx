@@ -2,8 +2,8 @@
 import { Textarea } from "@mantine/core";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 
-import { chordPressed } from "@/shared/actions/keys";
-import { keysInWords } from "@/shared/actions/words";
+import { pressedChord } from "@/shared/actions/keys";
+import { formatKeys } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
@@ -69,7 +69,7 @@ export function HotkeyMode() {
   const key = (event: KeyboardEvent) => {
     event.preventDefault();
     event.stopPropagation();
-    const chord = chordPressed(event);
+    const chord = pressedChord(event);
     if (chord === null) setHeld(modifiersOf(event));
     else if (chord.join() === "esc") escapePressed();
     else take(chord);
@@ -94,7 +94,7 @@ export function HotkeyMode() {
       onKeyUp={(event) => setHeld((keys) => (keys[0] === "esc" ? keys : modifiersOf(event)))}
       onBlur={() => setMode("point")}
     >
-      <strong>{held.length === 0 ? t("step.hotkey") : keysInWords(held)}</strong>
+      <strong>{held.length === 0 ? t("step.hotkey") : formatKeys(held)}</strong>
       <span>{t("step.hotkey.help")}</span>
     </div>
   );

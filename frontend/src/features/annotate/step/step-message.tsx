@@ -1,6 +1,6 @@
 /** Under the command line: what the action means in words, or what is wrong with it and where. */
 import type { ParseFailure } from "@/shared/actions/parse";
-import { actionInWords } from "@/shared/actions/words";
+import { describeAction } from "@/shared/actions/words";
 import type { I18n } from "@/shared/i18n/i18n";
 import { useI18n } from "@/shared/i18n/i18n";
 import { hasScreen } from "@/features/annotate/panels/panels";
@@ -14,9 +14,9 @@ export function StepMessage() {
   if (rejection !== null && rejection.command?.type !== "input") {
     return <p className={styles.message} data-tone="danger" role="alert">{describeRejection(rejection.code, rejection.message, i18n)}</p>;
   }
-  if (composed.ok) return <p className={styles.message}>{actionInWords(composed.action, i18n)}</p>;
+  if (composed.ok) return <p className={styles.message}>{describeAction(composed.action, i18n)}</p>;
   if (composed.reason === "thought") {
-    return <p className={styles.message} data-tone="warn" role="status">{actionInWords(composed.action, i18n)} · {i18n.t("step.thought_missing")}</p>;
+    return <p className={styles.message} data-tone="warn" role="status">{describeAction(composed.action, i18n)} · {i18n.t("step.thought_missing")}</p>;
   }
   if (composed.reason === "parse") {
     const { failure } = composed;

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 
 import type { Point } from "@/generated/vocabulary";
-import { placeOf, type Size } from "@/shared/markers/mapping";
+import { toDisplay, type Size } from "@/shared/markers/mapping";
 
 import styles from "./crosshair.module.css";
 
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function Crosshair({ pixel, picture, displaySize, source }: Props) {
-  const at = placeOf(pixel, displaySize, picture);
+  const at = toDisplay(pixel, displaySize, picture);
   const left = at.x + GAP + SIDE > displaySize.width ? at.x - GAP - SIDE : at.x + GAP;
   const top = at.y + GAP + SIDE + 20 > displaySize.height ? at.y - GAP - SIDE - 20 : at.y + GAP;
   return (

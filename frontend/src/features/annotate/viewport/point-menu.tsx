@@ -2,7 +2,7 @@
 import { Menu } from "@mantine/core";
 
 import type { Action, Point } from "@/generated/vocabulary";
-import { actionInWords } from "@/shared/actions/words";
+import { describeAction } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import type { Size } from "@/shared/markers/mapping";
 import { useWorkspace } from "@/features/annotate/use-workspace";
@@ -60,7 +60,7 @@ export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
           .filter(({ kind }) => can(kind))
           .map((action) => (
             <Menu.Item key={JSON.stringify(action)} onClick={() => composeAction(action, true)}>
-              {actionInWords(action, i18n)}
+              {describeAction(action, i18n)}
             </Menu.Item>
           ))}
         {(can("drag") || can("swipe")) && (

@@ -2,7 +2,7 @@
 
 import type { Button, InputEvent, Point } from "@/generated/vocabulary";
 import { KEY_NAMES } from "@/generated/vocabulary";
-import { keyNamed, keyPressed, type Pressed } from "@/shared/actions/keys";
+import { canonicalKey, pressedKey, type KeyPress } from "@/shared/actions/keys";
 
 /** The longest batch the server takes. */
 const MAX_BATCH = 64;
@@ -74,9 +74,9 @@ export class InputQueue {
 const SHIFTED = new Set<string>(KEY_NAMES.filter((name) => name.length === 1 && !/[a-z0-9]/.test(name)));
 
 /** The key that goes down: with Shift held it is the one under the finger, since Shift goes down by itself. */
-export function rawKey(event: Pressed): string | null {
-  const printed = keyPressed(event);
-  if (event.shiftKey && printed !== null && SHIFTED.has(printed)) return keyNamed(event.code) ?? printed;
+export function rawKey(event: KeyPress): string | null {
+  const printed = pressedKey(event);
+  if (event.shiftKey && printed !== null && SHIFTED.has(printed)) return canonicalKey(event.code) ?? printed;
   return printed;
 }
 

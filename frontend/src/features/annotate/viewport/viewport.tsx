@@ -74,7 +74,7 @@ function Picture({ observation, room, stream, blobUrl }: Props & { observation: 
     <div className={styles.picture} style={box} hidden={picture.width === 0} data-crisp={isCrisp(box, picture) || undefined}>
       <StoredFrame observation={observation} blobUrl={blobUrl} onPicture={setStill} />
       <div ref={hostRef} className={styles.live} hidden={live === null} />
-      <MarkerLayer marks={marksOf(workspace)} picture={picture} shown={box} focus={lastPointed(episode.steps.map(({ action }) => action))} />
+      <MarkerLayer marks={marksOf(workspace)} picture={picture} displaySize={box} focus={lastPointed(episode.steps.map(({ action }) => action))} />
       {frameOf(workspace) === "takeover" ? (
         <TakeoverLayer picture={picture} />
       ) : (

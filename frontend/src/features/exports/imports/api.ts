@@ -4,13 +4,13 @@ import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from 
 import type { ImportOut, RefusalPage, UploadOut } from "@/generated/api";
 import { ApiError, request } from "@/shared/api/http";
 
-export const underWay = ({ status }: ImportOut) => status === "queued" || status === "running";
+export const isRunning = ({ status }: ImportOut) => status === "queued" || status === "running";
 
 /** The newest imports; asked again every second while one is being taken in. */
 export const importsQuery = queryOptions({
   queryKey: ["imports"],
   queryFn: () => request<ImportOut[]>("GET", "/imports"),
-  refetchInterval: (query) => (query.state.data?.some(underWay) ? 1_000 : 30_000),
+  refetchInterval: (query) => (query.state.data?.some(isRunning) ? 1_000 : 30_000),
 });
 
 /** The rows of an import that did not come in. */

@@ -10,7 +10,7 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
 
-import { refusedQuery, underWay, useChangeImport } from "./api";
+import { refusedQuery, isRunning, useChangeImport } from "./api";
 import styles from "./imports.module.css";
 
 export function ImportTable({ imports }: { readonly imports: readonly ImportOut[] }) {
@@ -21,7 +21,7 @@ export function ImportTable({ imports }: { readonly imports: readonly ImportOut[
       keyOf={(item) => item.id}
       columns={[
         {
-          head: t("imports.column.file"),
+          header: t("imports.column.file"),
           kind: "name",
           cell: (item) => (
             <>
@@ -35,17 +35,17 @@ export function ImportTable({ imports }: { readonly imports: readonly ImportOut[
             </>
           ),
         },
-        { head: t("imports.column.when"), cell: (item) => moment(item.created_at) },
-        { head: t("imports.column.status"), cell: (item) => <Status item={item} /> },
-        { head: t("imports.column.imported"), kind: "number", cell: (item) => item.imported },
-        { head: t("imports.column.known"), kind: "number", cell: (item) => item.known },
-        { head: t("imports.column.refused"), kind: "number", cell: (item) => item.refused },
-        { head: t("imports.change"), kind: "actions", cell: (item) => <Change item={item} /> },
+        { header: t("imports.column.when"), cell: (item) => moment(item.created_at) },
+        { header: t("imports.column.status"), cell: (item) => <Status item={item} /> },
+        { header: t("imports.column.imported"), kind: "number", cell: (item) => item.imported },
+        { header: t("imports.column.known"), kind: "number", cell: (item) => item.known },
+        { header: t("imports.column.refused"), kind: "number", cell: (item) => item.refused },
+        { header: t("imports.change"), kind: "actions", cell: (item) => <Change item={item} /> },
       ]}
       details={{
-        head: t("imports.column.refused"),
-        has: (item) => item.refused > 0,
-        named: (item) => t("imports.refused.rows", { name: item.name }),
+        header: t("imports.column.refused"),
+        hasDetails: (item) => item.refused > 0,
+        ariaLabel: (item) => t("imports.refused.rows", { name: item.name }),
         body: (item) => <Refused item={item} />,
       }}
     />
@@ -54,7 +54,7 @@ export function ImportTable({ imports }: { readonly imports: readonly ImportOut[
 
 function Status({ item }: { readonly item: ImportOut }) {
   const { t, percent } = useI18n();
-  if (underWay(item)) {
+  if (isRunning(item)) {
     return (
       <div className={styles.progress}>
         <Progress value={item.progress * 100} aria-label={t("imports.progress")} />
@@ -86,9 +86,9 @@ function Change({ item }: { readonly item: ImportOut }) {
         variant="default"
         size="compact-xs"
         loading={change.isPending}
-        onClick={() => change.mutate({ id: item.id, change: underWay(item) ? "cancel" : "retry" })}
+        onClick={() => change.mutate({ id: item.id, change: isRunning(item) ? "cancel" : "retry" })}
       >
-        {t(underWay(item) ? "imports.cancel" : "imports.retry")}
+        {t(isRunning(item) ? "imports.cancel" : "imports.retry")}
       </Button>
       <Problem error={change.error} />
     </>

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { Listed } from "@/shared/ui/tables/query-rows";
+import { QueryRows } from "@/shared/ui/tables/query-rows";
 import { Section } from "@/shared/ui/page";
 
 import { ImportForm } from "./import-form";
@@ -15,9 +15,9 @@ export function ImportsSection() {
   return (
     <Section title={t("imports.title")}>
       <ImportForm />
-      <Listed query={imports} none={t("imports.none")} help={t("imports.none.help")}>
+      <QueryRows query={imports} none={t("imports.none")} help={t("imports.none.help")}>
         {(rows) => <ImportTable imports={rows} />}
-      </Listed>
+      </QueryRows>
     </Section>
   );
 }

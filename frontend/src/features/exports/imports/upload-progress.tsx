@@ -5,7 +5,7 @@ import { useState } from "react";
 
 import type { UploadOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/confirm-button";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { Problem } from "@/shared/ui/problem";
 
 import { cancelUpload, uploadsQuery } from "./api";
@@ -52,12 +52,12 @@ export function UploadProgress({ upload, onPause, onResume, onCancel }: Props) {
             {t("imports.upload.resume")}
           </Button>
         )}
-        <AskButton
+        <ConfirmButton
           size="compact-sm"
           label={t("imports.upload.cancel")}
-          named={t("imports.upload.cancel_of", { name: file.name })}
-          ask={t("imports.upload.cancel.ask")}
-          run={onCancel}
+          ariaLabel={t("imports.upload.cancel_of", { name: file.name })}
+          confirmation={t("imports.upload.cancel.ask")}
+          onConfirm={onCancel}
         />
       </Group>
       <Problem error={upload.error} />
@@ -99,12 +99,12 @@ function Unfinished({ upload, onFile }: { readonly upload: UploadOut; readonly o
             </Button>
           )}
         </FileButton>
-        <AskButton
+        <ConfirmButton
           size="compact-sm"
           label={t("imports.upload.cancel")}
-          named={t("imports.upload.cancel_of", { name: upload.name })}
-          ask={t("imports.upload.cancel.ask")}
-          run={() => cancel.mutateAsync()}
+          ariaLabel={t("imports.upload.cancel_of", { name: upload.name })}
+          confirmation={t("imports.upload.cancel.ask")}
+          onConfirm={() => cancel.mutateAsync()}
         />
       </Group>
       {other && (

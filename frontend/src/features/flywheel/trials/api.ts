@@ -10,22 +10,22 @@ export type Side = "active" | "candidate";
 const searchOf = ({ suite, name, level }: Task) => new URLSearchParams({ suite, name, level: String(level) });
 
 /** What both revisions did at a task, seed by seed. */
-export const trialsQuery = (turn: string, task: Task) =>
+export const trialsQuery = (cycle: string, task: Task) =>
   queryOptions({
-    queryKey: ["wheels", "trials", turn, task.suite, task.name, task.level],
-    queryFn: () => request<SeedTrials[]>("GET", `/turns/${turn}/trials?${searchOf(task).toString()}`),
+    queryKey: ["wheels", "trials", cycle, task.suite, task.name, task.level],
+    queryFn: () => request<SeedTrials[]>("GET", `/turns/${cycle}/trials?${searchOf(task).toString()}`),
   });
 
-export const besideQuery = (turn: string, active: string, candidate: string) =>
+export const trialComparisonQuery = (cycle: string, active: string, candidate: string) =>
   queryOptions({
-    queryKey: ["wheels", "beside", turn, active, candidate],
-    queryFn: () => request<TrialsBeside>("GET", `/turns/${turn}/trials/beside?${new URLSearchParams({ active, candidate }).toString()}`),
+    queryKey: ["wheels", "beside", cycle, active, candidate],
+    queryFn: () => request<TrialsBeside>("GET", `/turns/${cycle}/trials/beside?${new URLSearchParams({ active, candidate }).toString()}`),
   });
 
 /** Where an attempt's pictures are; the bytes never change. */
-export const trialPictures = (turn: string, side: Side, place: string) => (sha256: string) =>
-  `/api/turns/${turn}/trials/${side}/${place}/pictures/${sha256}`;
+export const trialPictures = (cycle: string, side: Side, place: string) => (sha256: string) =>
+  `/api/turns/${cycle}/trials/${side}/${place}/pictures/${sha256}`;
 
 /** The page that shows the attempts of a seed side by side; none where one of the two did not try it. */
-export const besidePath = (turn: string, { active, candidate }: SeedTrials): string | null =>
-  active && candidate && `/flywheel/${turn}/beside?active=${active.place}&candidate=${candidate.place}`;
+export const trialComparisonPath = (cycle: string, { active, candidate }: SeedTrials): string | null =>
+  active && candidate && `/flywheel/${cycle}/beside?active=${active.place}&candidate=${candidate.place}`;

@@ -3,64 +3,64 @@ import { useQuery } from "@tanstack/react-query";
 import { Navigate, useSearchParams } from "react-router";
 
 import type { TrialsBeside, TurnRow } from "@/generated/api";
-import { Beside, type BesideAttempt } from "@/shared/comparison/attempt-comparison";
+import { AttemptComparison, type ComparedAttempt } from "@/shared/comparison/attempt-comparison";
 import { useI18n } from "@/shared/i18n/i18n";
 import { OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
 import { ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { turnQuery } from "@/features/flywheel/api";
+import { cycleQuery } from "@/features/flywheel/api";
 import styles from "@/features/flywheel/flywheel.module.css";
-import { besideQuery, trialPictures, type Side } from "./api";
+import { trialComparisonQuery, trialPictures, type Side } from "./api";
 
-export default function BesidePage({ turnId }: { turnId: string }) {
+export default function TrialComparisonPage({ cycleId }: { cycleId: string }) {
   const [search] = useSearchParams();
   const [active, candidate] = [search.get("active"), search.get("candidate")];
-  if (!active || !candidate) return <Navigate replace to={`/flywheel/${turnId}`} />;
-  return <Attempts key={`${active} ${candidate}`} turnId={turnId} active={active} candidate={candidate} />;
+  if (!active || !candidate) return <Navigate replace to={`/flywheel/${cycleId}`} />;
+  return <TrialComparison key={`${active} ${candidate}`} cycleId={cycleId} active={active} candidate={candidate} />;
 }
 
-type AttemptsProps = { turnId: string; active: string; candidate: string };
+type TrialComparisonProps = { cycleId: string; active: string; candidate: string };
 
-function Attempts({ turnId, active, candidate }: AttemptsProps) {
+function TrialComparison({ cycleId, active, candidate }: TrialComparisonProps) {
   const { t } = useI18n();
-  const turn = useQuery(turnQuery(turnId));
-  const beside = useQuery(besideQuery(turnId, active, candidate));
-  const refused = [turn, beside].find(({ isError, data }) => isError && !data);
-  const number = turn.data?.row.number;
+  const cycle = useQuery(cycleQuery(cycleId));
+  const comparison = useQuery(trialComparisonQuery(cycleId, active, candidate));
+  const failed = [cycle, comparison].find(({ isError, data }) => isError && !data);
+  const number = cycle.data?.row.number;
   return (
     <>
       <PagePath
         crumbs={[
           { label: t("flywheel.title"), to: "/flywheel" },
-          { label: number === undefined ? "…" : t("flywheel.turn_named", { number }), to: `/flywheel/${turnId}` },
-          { label: beside.data ? t("trials.at", { task: beside.data.kind, seed: String(beside.data.seed) }) : t("trials.beside") },
+          { label: number === undefined ? "…" : t("flywheel.turn_named", { number }), to: `/flywheel/${cycleId}` },
+          { label: comparison.data ? t("trials.at", { task: comparison.data.kind, seed: String(comparison.data.seed) }) : t("trials.beside") },
         ]}
       />
-      {refused && <ErrorState error={refused.error} onRetry={() => void refused.refetch()} />}
-      {!refused && (!turn.data || !beside.data) && <Loading />}
-      {turn.data && beside.data && <Both row={turn.data.row} beside={beside.data} places={{ active, candidate }} />}
+      {failed && <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />}
+      {!failed && (!cycle.data || !comparison.data) && <Loading />}
+      {cycle.data && comparison.data && <AlignedTrials row={cycle.data.row} comparison={comparison.data} places={{ active, candidate }} />}
     </>
   );
 }
 
-type BothProps = { row: TurnRow; beside: TrialsBeside; places: Record<Side, string> };
+type AlignedTrialsProps = { row: TurnRow; comparison: TrialsBeside; places: Record<Side, string> };
 
-function Both({ row, beside, places }: BothProps) {
+function AlignedTrials({ row, comparison, places }: AlignedTrialsProps) {
   const names = { active: row.active, candidate: row.revision };
-  const side = (name: Side): BesideAttempt => ({
+  const side = (name: Side): ComparedAttempt => ({
     name: names[name],
-    steps: beside[name].steps,
+    steps: comparison[name].steps,
     blobUrl: trialPictures(row.id, name, places[name]),
-    head: () => <Whose name={names[name]} side={name} beside={beside} />,
+    renderHeader: () => <TrialHeader name={names[name]} side={name} comparison={comparison} />,
   });
-  return <Beside title={beside.instruction} told={beside} one={side("active")} other={side("candidate")} />;
+  return <AttemptComparison title={comparison.instruction} alignment={comparison} one={side("active")} other={side("candidate")} />;
 }
 
 /** Which revision it is, how it ended, and after how many steps. */
-function Whose({ name, side, beside }: { name: string; side: Side; beside: TrialsBeside }) {
+function TrialHeader({ name, side, comparison }: { name: string; side: Side; comparison: TrialsBeside }) {
   const { t } = useI18n();
-  const { outcome, verdict, steps } = beside[side];
+  const { outcome, verdict, steps } = comparison[side];
   return (
     <>
       <strong>{name}</strong>

@@ -11,17 +11,17 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import styles from "@/features/flywheel/flywheel.module.css";
-import { besidePath, trialsQuery, type Task } from "./api";
+import { trialComparisonPath, trialsQuery, type Task } from "./api";
 
 /** Seeds that are shown at first, and once more each time. */
-const SHOWN = 20;
+const PAGE_SIZE = 20;
 
-type Props = { turn: string; task: Task; before: string; after: string };
+type Props = { cycle: string; task: Task; before: string; after: string };
 
-export function TrialTable({ turn, task, before, after }: Props) {
+export function TrialTable({ cycle, task, before, after }: Props) {
   const { t } = useI18n();
-  const [shown, setShown] = useState(SHOWN);
-  const trials = useQuery(trialsQuery(turn, task));
+  const [visibleCount, setVisibleCount] = useState(PAGE_SIZE);
+  const trials = useQuery(trialsQuery(cycle, task));
   if (trials.isPending) return <Loading />;
   if (trials.isError) return <ErrorState error={trials.error} onRetry={() => void trials.refetch()} />;
   const rows = trials.data;
@@ -30,19 +30,19 @@ export function TrialTable({ turn, task, before, after }: Props) {
     <>
       <DataTable
         label={t("trials.seeds")}
-        rows={rows.slice(0, shown)}
+        rows={rows.slice(0, visibleCount)}
         keyOf={(row) => `${row.active?.place ?? ""} ${row.candidate?.place ?? ""}`}
         columns={[
-          { head: t("trials.seed"), kind: "name", cell: (row) => <Seed turn={turn} row={row} /> },
-          { head: before, cell: ({ active }) => <Ending trial={active} /> },
-          { head: after, cell: ({ candidate }) => <Ending trial={candidate} /> },
-          { head: t("trials.solved_by"), cell: (row) => solvedBy(row, t) },
+          { header: t("trials.seed"), kind: "name", cell: (row) => <SeedLink cycle={cycle} row={row} /> },
+          { header: before, cell: ({ active }) => <TrialResult trial={active} /> },
+          { header: after, cell: ({ candidate }) => <TrialResult trial={candidate} /> },
+          { header: t("trials.solved_by"), cell: (row) => solvedBy(row, t) },
         ]}
       />
-      {shown < rows.length && (
+      {visibleCount < rows.length && (
         <div className={styles.note}>
-          <Button variant="default" size="compact-sm" onClick={() => setShown(shown + SHOWN)}>
-            {t("trials.more", { count: rows.length - shown })}
+          <Button variant="default" size="compact-sm" onClick={() => setVisibleCount(visibleCount + PAGE_SIZE)}>
+            {t("trials.more", { count: rows.length - visibleCount })}
           </Button>
         </div>
       )}
@@ -51,9 +51,9 @@ export function TrialTable({ turn, task, before, after }: Props) {
 }
 
 /** The way to both attempts side by side; a seed that only one of them tried has none. */
-function Seed({ turn, row }: { turn: string; row: SeedTrials }) {
+function SeedLink({ cycle, row }: { cycle: string; row: SeedTrials }) {
   const { t } = useI18n();
-  const path = besidePath(turn, row);
+  const path = trialComparisonPath(cycle, row);
   if (path === null) return <>{row.seed}</>;
   return (
     <Anchor component={Link} to={path} aria-label={t("trials.open", { seed: String(row.seed) })}>
@@ -62,7 +62,7 @@ function Seed({ turn, row }: { turn: string; row: SeedTrials }) {
   );
 }
 
-function Ending({ trial }: { trial: Trial | null }) {
+function TrialResult({ trial }: { trial: Trial | null }) {
   const { t } = useI18n();
   if (trial === null) return <>{t("trials.not_tried")}</>;
   const { solved, outcome, steps } = trial;

@@ -8,12 +8,12 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { SeedTrials, TaskChange, TrialsBeside } from "@/generated/api";
 import type { Observation, Step } from "@/generated/vocabulary";
-import { besideCommands } from "@/shared/comparison/commands";
+import { comparisonCommands } from "@/shared/comparison/commands";
 import { CommandsProvider } from "@/shared/commands/commands";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
-import BesidePage from "./comparison-page";
+import TrialComparisonPage from "./comparison-page";
 import { TaskChanges } from "@/features/flywheel/task-changes";
 
 const rate = (successes: number) => ({ successes, attempts: 20, rate: successes / 20, low: 0, high: 1 });
@@ -24,7 +24,7 @@ const ROWS: SeedTrials[] = [
   { seed: 901, active: trial(1, true), candidate: trial(1, true) },
   { seed: 909, active: null, candidate: trial(9, true) },
 ];
-const look = (name: string): Observation =>
+const observe = (name: string): Observation =>
   ({ screenshot: { sha256: name, media_type: "image/png", size: 1 }, width: 56, height: 56, text: null }) as unknown as Observation;
 const step = (index: number, x: number, side: string): Step =>
   ({
@@ -32,12 +32,12 @@ const step = (index: number, x: number, side: string): Step =>
     command_id: `${side}${index}`,
     action: { kind: "click", x, y: 10 },
     thought: `${side} thinks ${index}`,
-    before: look(`${side}-${index}`),
-    after: look(`${side}-${index + 1}`),
+    before: observe(`${side}-${index}`),
+    after: observe(`${side}-${index + 1}`),
     error: null,
     undone: false,
   }) as unknown as Step;
-const BESIDE: TrialsBeside = {
+const COMPARISON: TrialsBeside = {
   kind: "toy/lights",
   seed: 905,
   instruction: "Point",
@@ -51,12 +51,12 @@ const BESIDE: TrialsBeside = {
   divergence: 1,
   agreement: 0.4,
 };
-const TURN = { row: { id: "t", number: 2, state: "done", active: "toy start", revision: "toy main-0002" } };
+const CYCLE = { row: { id: "t", number: 2, state: "done", active: "toy start", revision: "toy main-0002" } };
 
 function open(at: string, refusal?: { code: string; message: string }, language: Language = "en") {
   vi.stubGlobal("fetch", (path: string) => {
     if (refusal && path.includes("/trials")) return Promise.resolve(Response.json({ ...refusal, extra: {} }, { status: 404 }));
-    return Promise.resolve(Response.json(path.includes("/trials/beside") ? BESIDE : path.includes("/trials") ? ROWS : TURN));
+    return Promise.resolve(Response.json(path.includes("/trials/beside") ? COMPARISON : path.includes("/trials") ? ROWS : CYCLE));
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   render(
@@ -64,9 +64,9 @@ function open(at: string, refusal?: { code: string; message: string }, language:
       <MantineProvider>
         <I18nProvider language={language}>
           <MemoryRouter initialEntries={[at]}>
-            <CommandsProvider all={Object.values(besideCommands)} keyMap={{}}>
+            <CommandsProvider all={Object.values(comparisonCommands)} keyMap={{}}>
               <TopBarProvider>
-                {at.includes("beside") ? <BesidePage turnId="t" /> : <TaskChanges turn="t" changes={[CHANGE]} before="toy start" after="toy main-0002" />}
+                {at.includes("beside") ? <TrialComparisonPage cycleId="t" /> : <TaskChanges cycle="t" changes={[CHANGE]} before="toy start" after="toy main-0002" />}
               </TopBarProvider>
             </CommandsProvider>
           </MemoryRouter>

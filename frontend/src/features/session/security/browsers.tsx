@@ -20,7 +20,7 @@ export function Browsers({ rows }: { rows: readonly SignInOut[] }) {
         keyOf={(row) => row.id}
         columns={[
           {
-            head: t("security.browser"),
+            header: t("security.browser"),
             kind: "name",
             cell: (row) => (
               <>
@@ -28,10 +28,10 @@ export function Browsers({ rows }: { rows: readonly SignInOut[] }) {
               </>
             ),
           },
-          { head: t("security.address"), cell: (row) => row.address },
-          { head: t("security.seen"), cell: (row) => relative(row.seen_at) },
+          { header: t("security.address"), cell: (row) => row.address },
+          { header: t("security.seen"), cell: (row) => relative(row.seen_at) },
           {
-            head: t("people.actions"),
+            header: t("people.actions"),
             kind: "actions",
             cell: (row) => (
               !row.here && (

@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { FactorBegun, SecurityOut } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/confirm-button";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
 
 import { useBeginFactor, useConfirmFactor, useRemoveFactor, useRenewCodes } from "./api";
 import styles from "./security.module.css";
@@ -104,19 +104,19 @@ function Weaken({ asked, renew }: { asked: boolean; renew: ReturnType<typeof use
           visibilityToggleButtonProps={{ "aria-label": t("session.show_password") }}
         />
       )}
-      <AskButton
+      <ConfirmButton
         size="sm"
         disabled={missing}
         label={t("security.factor.codes")}
-        ask={t("security.factor.codes.ask")}
-        run={() => renew.mutateAsync(password)}
+        confirmation={t("security.factor.codes.ask")}
+        onConfirm={() => renew.mutateAsync(password)}
       />
-      <AskButton
+      <ConfirmButton
         size="sm"
         disabled={missing}
         label={t("security.factor.remove")}
-        ask={t("security.factor.remove.ask")}
-        run={() => remove.mutateAsync(password)}
+        confirmation={t("security.factor.remove.ask")}
+        onConfirm={() => remove.mutateAsync(password)}
       />
     </div>
   );

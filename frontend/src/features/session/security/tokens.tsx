@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { TokenOut } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/confirm-button";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
 import { useEndToken, useMakeToken } from "./api";
@@ -31,19 +31,19 @@ export function Tokens({ rows }: { rows: readonly TokenOut[] }) {
           rows={rows}
           keyOf={(row) => row.id}
           columns={[
-            { head: t("security.token.name"), kind: "name", cell: (row) => row.name },
-            { head: t("security.token.scopes"), className: styles.key, cell: (row) => row.scopes.join(" ") },
-            { head: t("security.token.until"), cell: (row) => moment(row.expires_at) },
-            { head: t("security.token.used"), cell: (row) => row.used_at ? relative(row.used_at) : t("people.never") },
+            { header: t("security.token.name"), kind: "name", cell: (row) => row.name },
+            { header: t("security.token.scopes"), className: styles.key, cell: (row) => row.scopes.join(" ") },
+            { header: t("security.token.until"), cell: (row) => moment(row.expires_at) },
+            { header: t("security.token.used"), cell: (row) => row.used_at ? relative(row.used_at) : t("people.never") },
             {
-              head: t("people.actions"),
+              header: t("people.actions"),
               kind: "actions",
               cell: (row) => (
-                <AskButton
+                <ConfirmButton
                   label={t("security.token.end")}
-                  named={t("security.token.end_one", { name: row.name })}
-                  ask={t("security.token.end.ask")}
-                  run={() => end.mutateAsync(row.id)}
+                  ariaLabel={t("security.token.end_one", { name: row.name })}
+                  confirmation={t("security.token.end.ask")}
+                  onConfirm={() => end.mutateAsync(row.id)}
                 />
               ),
             },

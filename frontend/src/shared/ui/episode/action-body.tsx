@@ -7,7 +7,7 @@ import { useI18n, type I18n } from "@/shared/i18n/i18n";
 
 import styles from "./action-text.module.css";
 
-const Highlighted = lazy(() => import("./highlighted-code"));
+const HighlightedCode = lazy(() => import("./highlighted-code"));
 
 /** As the body of a card or a step; `null` where words and a call say it all. */
 export function bodyOf(action: Action): ReactNode {
@@ -17,7 +17,7 @@ export function bodyOf(action: Action): ReactNode {
     case "type_terminal":
       return action.text === "" ? null : <pre className={styles.body}><span className={styles.prompt}>› </span>{keystrokes(action.text)}</pre>;
     case "run_code":
-      return <pre className={styles.body}><Suspense fallback={action.code}><Highlighted text={action.code} /></Suspense></pre>;
+      return <pre className={styles.body}><Suspense fallback={action.code}><HighlightedCode text={action.code} /></Suspense></pre>;
     case "write_file":
       return <pre className={styles.body}>{action.text}</pre>;
     case "edit_file":

@@ -1,7 +1,7 @@
 /** An action in words, and below it what it says exactly: its command, code or change, else the call. */
 import type { Action } from "@/generated/vocabulary";
 import { printAction } from "@/shared/actions/print";
-import { actionInWords } from "@/shared/actions/words";
+import { describeAction } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 
 import { bodyOf, titleOf } from "./action-body";
@@ -13,7 +13,7 @@ export function ActionText({ action, grammar }: { action: Action; grammar?: stri
   const body = bodyOf(action);
   return (
     <div className={styles.action}>
-      <span className={styles.words}>{(body && titleOf(action, i18n)) ?? actionInWords(action, i18n)}</span>
+      <span className={styles.words}>{(body && titleOf(action, i18n)) ?? describeAction(action, i18n)}</span>
       {body ?? <code className={styles.grammar}>{grammar ?? printAction(action)}</code>}
     </div>
   );

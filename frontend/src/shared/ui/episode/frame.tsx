@@ -29,7 +29,7 @@ export function Frame({ observation, blobUrl, alt, marks = [], focus = null }: P
       {screenshot ? (
         <div className={styles.box} style={{ left: box.left, top: box.top, width: box.width, height: box.height }}>
           <img className={styles.picture} src={blobUrl(screenshot.sha256)} alt={alt} draggable={false} />
-          <MarkerLayer marks={marks} picture={picture} shown={box} focus={focus} />
+          <MarkerLayer marks={marks} picture={picture} displaySize={box} focus={focus} />
         </div>
       ) : (
         <pre className={styles.text}>{observation?.text ?? t("thumbnail.none")}</pre>

@@ -3,11 +3,11 @@ import { pythonLanguage } from "@codemirror/lang-python";
 import { classHighlighter, highlightCode } from "@lezer/highlight";
 import { useMemo, type ReactNode } from "react";
 
-export default function Highlighted({ text }: { text: string }) {
-  return useMemo(() => coloured(text), [text]);
+export default function HighlightedCode({ text }: { text: string }) {
+  return useMemo(() => highlight(text), [text]);
 }
 
-function coloured(text: string): ReactNode[] {
+function highlight(text: string): ReactNode[] {
   const parts: ReactNode[] = [];
   const emit = (code: string, classes: string) =>
     parts.push(classes === "" ? code : <span key={parts.length} className={classes}>{code}</span>);

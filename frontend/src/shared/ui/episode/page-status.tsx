@@ -4,7 +4,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 
 import { Badge } from "@/shared/ui/badge";
 
-export function PageStanding({ page: { score, level, done, truncated, success, verifier_error } }: { page: BrowserPage }) {
+export function PageStatus({ page: { score, level, done, truncated, success, verifier_error } }: { page: BrowserPage }) {
   const { t } = useI18n();
   return (
     <>
@@ -12,12 +12,12 @@ export function PageStanding({ page: { score, level, done, truncated, success, v
       {level !== null && <Badge tone="neutral">{t("browser.level", { level })}</Badge>}
       {truncated && <Badge tone="warn">{t("browser.truncated")}</Badge>}
       {verifier_error !== null && <Badge tone="danger">{t("browser.verifier_error")}</Badge>}
-      {done && <Badge tone={success === true ? "ok" : success === false ? "danger" : "warn"}>{t(endOf(success))}</Badge>}
+      {done && <Badge tone={success === true ? "ok" : success === false ? "danger" : "warn"}>{t(endMessage(success))}</Badge>}
     </>
   );
 }
 
-function endOf(success: boolean | null) {
+function endMessage(success: boolean | null) {
   if (success === null) return "browser.done";
   return success ? "browser.done.success" : "browser.done.failure";
 }

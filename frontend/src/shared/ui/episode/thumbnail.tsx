@@ -16,7 +16,7 @@ type Props = {
 };
 
 /** As much of an output's end as a tile can show (characters). */
-const LAST = 400;
+const MAX_TEXT = 400;
 
 export function Thumbnail({ observation, blobUrl, alt, points = [] }: Props) {
   const { t } = useI18n();
@@ -25,7 +25,7 @@ export function Thumbnail({ observation, blobUrl, alt, points = [] }: Props) {
     const text = observation?.text;
     return (
       <span className={text == null ? styles.none : styles.text} aria-hidden={alt === ""}>
-        {text?.slice(-LAST) ?? t("thumbnail.none")}
+        {text?.slice(-MAX_TEXT) ?? t("thumbnail.none")}
       </span>
     );
   }

@@ -3,7 +3,7 @@ import { HoverCard } from "@mantine/core";
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
 import type { PendingAct, Step } from "@/generated/vocabulary";
-import { actionInWords, pointsOf } from "@/shared/actions/words";
+import { describeAction, pointsOf } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { isUpright } from "@/shared/markers/mapping";
 
@@ -70,7 +70,7 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
   const i18n = useI18n();
   const { t } = i18n;
   const number = step.index + 1;
-  const words = actionInWords(step.action, i18n);
+  const words = describeAction(step.action, i18n);
   return (
     <HoverCard width={isUpright(step.before) ? 400 : 560} position="top" openDelay={250} closeDelay={50} withinPortal shadow="md" keepMounted={false}>
       <HoverCard.Target>
@@ -102,7 +102,7 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
 }
 
 /** What a step gave to see: after a zoom the part that was asked for, else the screen. */
-function lookOf({ action, after }: Step) {
+function resultFrame({ action, after }: Step) {
   return action.kind === "zoom" && after?.attachment ? { ...after, screenshot: after.attachment } : after;
 }
 
@@ -117,7 +117,7 @@ function StepCard({ step, blobUrl }: { step: Step; blobUrl: BlobUrl }) {
           <figcaption>{t("timeline.before")}</figcaption>
         </figure>
         <figure>
-          <Thumbnail observation={lookOf(step)} blobUrl={blobUrl} alt={t("timeline.after")} />
+          <Thumbnail observation={resultFrame(step)} blobUrl={blobUrl} alt={t("timeline.after")} />
           <figcaption>
             {after ? `${t("timeline.after")} · ${duration(after.settle_ms)}` : t("timeline.no_after")}
             {after && !after.settled && ` · ${t("timeline.unsettled")}`}

@@ -19,13 +19,13 @@ function open() {
         rows={ROWS}
         keyOf={({ name }) => name}
         columns={[
-          { head: "Pool", kind: "name", cell: ({ name }) => name },
-          { head: "Waiting", kind: "number", help: "Tasks nobody has", cell: ({ waiting }) => waiting },
+          { header: "Pool", kind: "name", cell: ({ name }) => name },
+          { header: "Waiting", kind: "number", help: "Tasks nobody has", cell: ({ waiting }) => waiting },
         ]}
         details={{
-          head: "Details",
-          named: ({ name }) => `Details of ${name}`,
-          has: ({ waiting }) => waiting > 0,
+          header: "Details",
+          ariaLabel: ({ name }) => `Details of ${name}`,
+          hasDetails: ({ waiting }) => waiting > 0,
           body: ({ name }) => <p>All of {name}</p>,
         }}
       />

@@ -6,14 +6,14 @@ import { Fragment, useId, useState, type Key, type ReactNode } from "react";
 import styles from "./data-table.module.css";
 
 export interface Column<Row> {
-  readonly head: string;
+  readonly header: string;
   readonly cell: (row: Row) => ReactNode;
   /** What the row is, a figure, a box to tick, or what can be done with it; a plain text without one. */
   readonly kind?: "name" | "number" | "mark" | "actions";
   /** What the head means. */
   readonly help?: string;
   /** The value in full, where the cell shortens it. */
-  readonly told?: (row: Row) => string | undefined;
+  readonly fullText?: (row: Row) => string | undefined;
   readonly className?: string | undefined;
 }
 
@@ -21,10 +21,10 @@ export interface Column<Row> {
 interface Details<Row> {
   readonly body: (row: Row) => ReactNode;
   /** The name of the button of a row, and of the column of all of them. */
-  readonly named: (row: Row) => string;
-  readonly head: string;
+  readonly ariaLabel: (row: Row) => string;
+  readonly header: string;
   /** Rows that have nothing to open say no. */
-  readonly has?: (row: Row) => boolean;
+  readonly hasDetails?: (row: Row) => boolean;
 }
 
 interface Props<Row> {
@@ -36,7 +36,7 @@ interface Props<Row> {
 }
 
 /** Columns whose head is for ears only: what is in them speaks for itself. */
-const UNSEEN = new Set(["mark", "actions"]);
+const HEADERLESS = new Set(["mark", "actions"]);
 
 export function DataTable<Row>({ rows, keyOf, columns, label, details }: Props<Row>) {
   const [opened, setOpened] = useState<Key | null>(null);
@@ -45,12 +45,12 @@ export function DataTable<Row>({ rows, keyOf, columns, label, details }: Props<R
     ? [
         ...columns,
         {
-          head: details.head,
+          header: details.header,
           kind: "actions",
           cell: (row) =>
-            (details.has?.(row) ?? true) && (
-              <Opener
-                named={details.named(row)}
+            (details.hasDetails?.(row) ?? true) && (
+              <DetailsToggle
+                ariaLabel={details.ariaLabel(row)}
                 opens={id}
                 open={opened === keyOf(row)}
                 onToggle={() => setOpened(opened === keyOf(row) ? null : keyOf(row))}
@@ -65,9 +65,9 @@ export function DataTable<Row>({ rows, keyOf, columns, label, details }: Props<R
       <Table className={styles.table} role="table" aria-label={label}>
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
-            {all.map(({ head, kind, help }, place) => (
+            {all.map(({ header, kind, help }, place) => (
               <Table.Th key={place} role="columnheader" scope="col" data-kind={kind} title={help}>
-                {kind && UNSEEN.has(kind) ? <VisuallyHidden>{head}</VisuallyHidden> : head}
+                {kind && HEADERLESS.has(kind) ? <VisuallyHidden>{header}</VisuallyHidden> : header}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -95,25 +95,25 @@ export function DataTable<Row>({ rows, keyOf, columns, label, details }: Props<R
   );
 }
 
-function Cell<Row>({ column: { head, cell, kind, told, className }, row }: { column: Column<Row>; row: Row }) {
+function Cell<Row>({ column: { header, cell, kind, fullText, className }, row }: { column: Column<Row>; row: Row }) {
   const body = cell(row);
   return (
-    <Table.Td role="cell" data-kind={kind} data-head={head} title={told?.(row)} className={className}>
+    <Table.Td role="cell" data-kind={kind} data-head={header} title={fullText?.(row)} className={className}>
       {kind === "actions" ? <div className={styles.actions}>{body}</div> : body}
     </Table.Td>
   );
 }
 
-type OpenerProps = { named: string; opens: string; open: boolean; onToggle: () => void };
+type DetailsToggleProps = { ariaLabel: string; opens: string; open: boolean; onToggle: () => void };
 
-function Opener({ named, opens, open, onToggle }: OpenerProps) {
+function DetailsToggle({ ariaLabel, opens, open, onToggle }: DetailsToggleProps) {
   return (
     <ActionIcon
       variant="subtle"
       color="gray"
       size="sm"
-      aria-label={named}
-      title={named}
+      aria-label={ariaLabel}
+      title={ariaLabel}
       aria-expanded={open}
       aria-controls={open ? opens : undefined}
       onClick={onToggle}

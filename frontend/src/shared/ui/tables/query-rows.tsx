@@ -12,7 +12,7 @@ type Props<Row> = {
   readonly children: (rows: readonly Row[]) => ReactNode;
 };
 
-export function Listed<Row>({ query, none, help, children }: Props<Row>) {
+export function QueryRows<Row>({ query, none, help, children }: Props<Row>) {
   if (query.isPending) return <Loading />;
   if (query.isError) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data.length === 0) return <Empty title={none}>{help}</Empty>;

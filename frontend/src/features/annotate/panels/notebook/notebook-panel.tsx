@@ -12,7 +12,7 @@ import panel from "@/features/annotate/panels/panels.module.css";
 
 import styles from "./notebook.module.css";
 
-const Highlighted = lazy(() => import("@/shared/ui/episode/highlighted-code"));
+const HighlightedCode = lazy(() => import("@/shared/ui/episode/highlighted-code"));
 
 export function NotebookPanel() {
   const { t } = useI18n();
@@ -74,7 +74,7 @@ function Cell({ step: { action, after, error }, number, onCopy }: { step: Step; 
     <section className={styles.cell} aria-label={t("notebook.cell", { number })}>
       <span className={styles.count}>{number}</span>
       <div className={styles.within}>
-        <pre className={styles.code}><Suspense fallback={action.code}><Highlighted text={action.code} /></Suspense></pre>
+        <pre className={styles.code}><Suspense fallback={action.code}><HighlightedCode text={action.code} /></Suspense></pre>
         {after?.text && <pre className={panel.result}>{after.text}</pre>}
         {picture && <img className={styles.plot} src={blobUrlOf(episode.id)(picture.sha256)} alt={t("notebook.picture", { number })} />}
         {error && <p className={panel.wrong}>{error.message}</p>}
