@@ -18,7 +18,7 @@ import { AppProviders } from "./providers";
 const worthRetrying = (failures: number, error: unknown) =>
   failures < 2 && !(error instanceof ApiError && error.status < 500);
 
-export const makeQueryClient = () =>
+const makeQueryClient = () =>
   new QueryClient({ defaultOptions: { queries: { retry: worthRetrying, staleTime: 5_000 } } });
 
 export function App({ router }: { router: DataRouter }) {

@@ -20,7 +20,7 @@ import { SecondFactor } from "@/features/session/security/second-factor";
 import { Tokens } from "@/features/session/security/tokens";
 import { NodeForm } from "@/features/design/node-form";
 import { Wordings } from "@/features/design/wordings";
-import { Kept } from "@/features/trajectories/saved-queries";
+import { SavedQueries } from "@/features/trajectories/saved-queries";
 import { WebhookTable } from "@/features/webhooks/webhook-table";
 import type { JudgeRow, PersonOut, PlacedTask, PoolRow, SecurityOut, WebhookOut } from "@/generated/api";
 import { CommandsProvider } from "@/shared/commands/commands";
@@ -185,7 +185,7 @@ const UNDONE: readonly [button: string, page: ReactElement, sends: Sent, undone:
   ],
   [
     "Forget the query Mine",
-    <Kept key="" search={new URLSearchParams()} />,
+    <SavedQueries key="" search={new URLSearchParams()} />,
     { method: "DELETE", path: "/queries/8" },
     { method: "POST", path: "/queries", body: { name: "Mine", query: { text: "vim" } } },
   ],

@@ -7,8 +7,7 @@ import { homeOf, useUser } from "@/shared/account/account";
 import { Loading } from "@/shared/ui/states";
 
 import { Layout } from "./layout/layout";
-import { NotFound } from "./not-found";
-import { PageError } from "./page-error";
+import { NotFound, PageError } from "./error-pages";
 
 function Root() {
   return (

@@ -34,7 +34,7 @@ export interface DraftStore {
   forgetTexts(): void;
 }
 
-export interface Storages {
+interface Storages {
   /** Drafts and texts outlive the tab. */
   readonly lasting: Storage;
   /** What was sent belongs to one tab, whose session sends it again; two tabs would overwrite each other's. */

@@ -26,7 +26,7 @@ export interface SessionState {
   readonly rejection: Rejection | null;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly episodeId: string;
   readonly url: string;
   readonly open?: (url: string) => Wire;

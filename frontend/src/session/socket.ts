@@ -11,7 +11,7 @@ import type { Command, Control, Event } from "@/generated/vocabulary";
 import { delay, type Backoff } from "./backoff";
 import { isOverloaded, isFull, enqueue, settle, split, type IdentifiedCommand, type Outbox } from "./outbox";
 
-export type Phase = "connecting" | "online" | "offline" | "signed_out" | "forbidden" | "missing" | "closed";
+type Phase = "connecting" | "online" | "offline" | "signed_out" | "forbidden" | "missing" | "closed";
 
 export interface Connection {
   readonly phase: Phase;
@@ -33,7 +33,7 @@ export interface Wire {
   close(): void;
 }
 
-export interface SocketOptions {
+interface SocketOptions {
   readonly url: string;
   readonly open: (url: string) => Wire;
   readonly onEvent: (event: Event) => void;

@@ -23,13 +23,13 @@ afterEach(() => setSignInGate(null));
 it("asks for a new sign-in once and connects again after it", async () => {
   vi.stubGlobal("WebSocket", FakeSocket);
   let signIn: () => void = () => undefined;
-  const ask = vi.fn(() => new Promise<void>((resolve) => (signIn = resolve)));
-  setSignInGate(ask);
+  const openSignIn = vi.fn(() => new Promise<void>((resolve) => (signIn = resolve)));
+  setSignInGate(openSignIn);
   const { result } = renderHook(() => useSession("e1", 1));
   const [first] = FakeSocket.opened;
   act(() => first?.onclose?.({ code: 4401 }));
   expect(result.current.connection.phase).toBe("signed_out");
-  expect(ask).toHaveBeenCalledOnce();
+  expect(openSignIn).toHaveBeenCalledOnce();
   expect(FakeSocket.opened).toHaveLength(1);
   await act(async () => {
     signIn();

@@ -13,7 +13,7 @@ export interface StreamStatus extends Measure {
   readonly problem: string;
 }
 
-export interface AttachOptions {
+interface AttachOptions {
   readonly ticket: (kind: StreamKind) => Promise<Ticket>;
   readonly connectors: Readonly<Record<StreamKind, Connector>>;
   readonly onStatus: (status: StreamStatus) => void;
@@ -22,7 +22,7 @@ export interface AttachOptions {
   readonly prefer?: StreamKind;
 }
 
-export const FALLBACK_ORDER: readonly StreamKind[] = ["webrtc", "vnc", "stills"];
+const FALLBACK_ORDER: readonly StreamKind[] = ["webrtc", "vnc", "stills"];
 /** A way without a picture after this long (milliseconds) is given up. */
 export const FIRST_PICTURE_LIMIT = 6_000;
 export const UPGRADE_EVERY = 30_000;

@@ -9,13 +9,13 @@ export interface TerminalFrame {
   readonly rows: number;
 }
 
-export interface TerminalListener {
+interface TerminalListener {
   onFrame(frame: TerminalFrame): void;
   /** `reason` says why the last connection ended; empty while nothing went wrong. */
   onPhase(phase: "connecting" | "live", reason: string): void;
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly ticket: () => Promise<Ticket>;
   readonly listener: TerminalListener;
   readonly open?: (url: string) => WebSocket;

@@ -19,7 +19,7 @@ const PROMPT: Prompt = {
     { role: "user", content: [{ type: "image", image: { sha256: "a".repeat(64), media_type: "image/png", size: 8 } }] },
   ],
 };
-const ASKED = { sha256: "b".repeat(64), media_type: "application/json", size: 9 };
+const PROMPT_REF = { sha256: "b".repeat(64), media_type: "application/json", size: 9 };
 const NOTE: Memory = {
   through: 5,
   text: "I opened the folder.",
@@ -30,7 +30,7 @@ const NOTE: Memory = {
 };
 
 const open = (changed: Partial<EpisodeState> = {}) =>
-  renderWorkspace({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 }, { prompt: ASKED, tokens_read: 3 })], ...changed });
+  renderWorkspace({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 }, { prompt: PROMPT_REF, tokens_read: 3 })], ...changed });
 
 /** What axe finds in the open dialog; colours are seen in a real browser only. */
 async function flaws() {
@@ -41,7 +41,7 @@ async function flaws() {
 beforeEach(() => {
   localStorage.clear();
   sessionStorage.clear();
-  vi.stubGlobal("fetch", (url: string) => Promise.resolve(url.endsWith(ASKED.sha256) ? Response.json(PROMPT) : Response.json({ code: "gone", message: "It is gone." }, { status: 404 })));
+  vi.stubGlobal("fetch", (url: string) => Promise.resolve(url.endsWith(PROMPT_REF.sha256) ? Response.json(PROMPT) : Response.json({ code: "gone", message: "It is gone." }, { status: 404 })));
 });
 
 describe("what the model saw", () => {
@@ -66,7 +66,7 @@ describe("what the model saw", () => {
   });
 
   it("says why it cannot be shown, and tries again", async () => {
-    const { user } = open({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 }, { prompt: { ...ASKED, sha256: "c".repeat(64) } })] });
+    const { user } = open({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 }, { prompt: { ...PROMPT_REF, sha256: "c".repeat(64) } })] });
     await user.keyboard("{Shift>}P{/Shift}");
     const dialog = within(await screen.findByRole("dialog"));
     expect(await dialog.findByText("It is gone.")).toBeDefined();

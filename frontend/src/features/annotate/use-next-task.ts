@@ -5,7 +5,7 @@ import { useNavigate } from "react-router";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 
-export interface NextTask {
+interface NextTask {
   readonly claimNext: () => void;
   readonly busy: boolean;
   /** Nothing waited when it was last asked. */

@@ -19,7 +19,7 @@ export type Mode = "point" | "type" | "hotkey";
 export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover" | "prompt" | "notes";
 
 /** The command line as others reach it: pointing writes coordinates where its caret stands. */
-export interface CommandLine {
+interface CommandLine {
   focus(): void;
   /** Writes a point at the caret; false where the caret is in no coordinate, or elsewhere. */
   takePoint(pixel: { x: number; y: number }): boolean;

@@ -23,7 +23,7 @@ export function NodeForm({ node, onGone }: { node: NodeOut | null; onGone: () =>
           className={styles.fields}
           onSubmit={(event) => {
             event.preventDefault();
-            change.mutate({ do: "change", node: node.id, name, importance });
+            change.mutate({ type: "change", node: node.id, name, importance });
           }}
         >
           <TextInput label={t("design.name")} value={name} maxLength={100} onChange={(event) => setName(event.currentTarget.value)} />
@@ -43,7 +43,7 @@ export function NodeForm({ node, onGone }: { node: NodeOut | null; onGone: () =>
             label={t("design.delete")}
             ariaLabel={t("design.delete_one", { name: node.name })}
             confirmation={t("design.delete.ask", { name: node.name })}
-            onConfirm={() => change.mutateAsync({ do: "delete", node: node.id }).then(onGone)}
+            onConfirm={() => change.mutateAsync({ type: "delete", node: node.id }).then(onGone)}
           />
         </form>
       )}
@@ -52,7 +52,7 @@ export function NodeForm({ node, onGone }: { node: NodeOut | null; onGone: () =>
         onSubmit={(event) => {
           event.preventDefault();
           change.mutate(
-            { do: "make", parent: node?.id ?? null, name: below, importance: 1 },
+            { type: "make", parent: node?.id ?? null, name: below, importance: 1 },
             { onSuccess: () => setBelow("") },
           );
         }}

@@ -19,7 +19,7 @@ export function Wordings({ task: { id, writing }, writers }: Props) {
   const runningId = writing?.status === "queued" || writing?.status === "running" ? writing.id : null;
   return (
     <section aria-label={t("design.wordings")} className={styles.stack}>
-      <AskForm task={id} writers={writers} runningId={runningId} change={change} />
+      <RewordingForm task={id} writers={writers} runningId={runningId} change={change} />
       <div role="status" className={styles.note}>
         {runningId !== null && t("design.writing")}
         {writing?.status === "failed" && t("design.writing.failed", { why: writing.error })}
@@ -34,14 +34,14 @@ export function Wordings({ task: { id, writing }, writers }: Props) {
   );
 }
 
-type AskProps = {
+type RewordingFormProps = {
   readonly task: number;
   readonly writers: DesignPage["writers"];
   readonly runningId: string | null;
   readonly change: ReturnType<typeof useChange>;
 };
 
-function AskForm({ task, writers, runningId, change }: AskProps) {
+function RewordingForm({ task, writers, runningId, change }: RewordingFormProps) {
   const { t } = useI18n();
   const [writer, setWriter] = useState(String(writers[0]?.id));
   const [count, setCount] = useState(5);
@@ -50,7 +50,7 @@ function AskForm({ task, writers, runningId, change }: AskProps) {
       className={styles.fields}
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "word", task, writer: Number(writer), count });
+        change.mutate({ type: "word", task, writer: Number(writer), count });
       }}
     >
       <Select
@@ -66,7 +66,7 @@ function AskForm({ task, writers, runningId, change }: AskProps) {
           {t("design.ask")}
         </Button>
       ) : (
-        <Button variant="default" onClick={() => change.mutate({ do: "cancel", writing: runningId })}>
+        <Button variant="default" onClick={() => change.mutate({ type: "cancel", writing: runningId })}>
           {t("design.cancel")}
         </Button>
       )}
@@ -90,7 +90,7 @@ function Suggestion({ suggestion: { id, text }, change }: { suggestion: Suggesti
       <Button
         size="compact-sm"
         disabled={edited.trim().length < 3}
-        onClick={() => change.mutate({ do: "accept", suggestion: id, text: edited })}
+        onClick={() => change.mutate({ type: "accept", suggestion: id, text: edited })}
       >
         {t(edited === text ? "design.accept" : "design.accept_edited")}
       </Button>
@@ -98,7 +98,7 @@ function Suggestion({ suggestion: { id, text }, change }: { suggestion: Suggesti
         size="compact-sm"
         label={t("design.reject")}
         confirmation={t("design.reject.ask", { text })}
-        onConfirm={() => change.mutateAsync({ do: "reject", suggestion: id })}
+        onConfirm={() => change.mutateAsync({ type: "reject", suggestion: id })}
       />
     </li>
   );

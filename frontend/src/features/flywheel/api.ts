@@ -46,12 +46,12 @@ export const trainingUsesQuery = (episode: string) =>
   });
 
 export type Change =
-  | { readonly do: "turn"; readonly flywheel: number }
-  | { readonly do: "cancel"; readonly cycle: string }
-  | { readonly do: "resume"; readonly cycle: string };
+  | { readonly type: "turn"; readonly flywheel: number }
+  | { readonly type: "cancel"; readonly cycle: string }
+  | { readonly type: "resume"; readonly cycle: string };
 
 async function send(change: Change): Promise<void> {
-  switch (change.do) {
+  switch (change.type) {
     case "turn":
       await request<TurnRow>("POST", `/wheels/${change.flywheel}/turns`);
       return;

@@ -32,7 +32,7 @@ export default function CyclePage({ cycleId }: { cycleId: string }) {
       <PagePath
         crumbs={[
           { label: t("flywheel.title"), to: "/flywheel" },
-          { label: number === undefined ? "…" : t("flywheel.turn_named", { number }) },
+          { label: number === undefined ? "…" : t("flywheel.cycle_named", { number }) },
         ]}
       />
       {cycle.isPending && <Loading />}
@@ -49,7 +49,7 @@ function CycleDetails({ cycle }: { cycle: TurnOut }) {
   return (
     <>
       <Section
-        title={t("flywheel.turn_of", { number: row.number, wheel: cycle.wheel })}
+        title={t("flywheel.cycle_of", { number: row.number, flywheel: cycle.wheel })}
         aside={<CycleActions cycle={row} last={cycle.last} />}
       >
         <p className={styles.note}>

@@ -20,15 +20,15 @@ export function CycleTable({ flywheel }: { flywheel: WheelOut }) {
   return (
     <DataTable
       rows={flywheel.turns}
-      label={t("flywheel.turns_of", { wheel: flywheel.name })}
+      label={t("flywheel.cycles_of", { flywheel: flywheel.name })}
       keyOf={(cycle) => cycle.id}
       columns={[
         {
-          header: t("flywheel.turn_number"),
+          header: t("flywheel.cycle"),
           kind: "name",
           cell: (cycle) => (
             <Anchor component={Link} to={`/flywheel/${cycle.id}`}>
-              {t("flywheel.turn_named", { number: cycle.number })}
+              {t("flywheel.cycle_named", { number: cycle.number })}
             </Anchor>
           ),
         },
@@ -72,7 +72,7 @@ export function CycleStatus({ cycle }: { cycle: TurnRow }) {
 export function GateBadge({ cycle }: { cycle: TurnRow }) {
   const { t } = useI18n();
   if (cycle.passed === null) return <Badge tone="neutral">{t("flywheel.not_judged")}</Badge>;
-  return <Badge tone={cycle.passed ? "ok" : "danger"}>{t(cycle.passed ? "flywheel.passed" : "flywheel.shut")}</Badge>;
+  return <Badge tone={cycle.passed ? "ok" : "danger"}>{t(cycle.passed ? "flywheel.passed" : "flywheel.not_passed")}</Badge>;
 }
 
 /** For admins: stop what turns; have the last turn go on that broke off. */
@@ -90,7 +90,7 @@ export function CycleActions({ cycle, last }: { cycle: TurnRow; last: boolean })
         size="compact-xs"
         loading={change.isPending}
         aria-label={t(`flywheel.${what}_one`, { number: cycle.number })}
-        onClick={() => change.mutate({ do: what, cycle: cycle.id })}
+        onClick={() => change.mutate({ type: what, cycle: cycle.id })}
       >
         {t(`flywheel.${what}`)}
       </Button>

@@ -33,7 +33,7 @@ function FlywheelSection({ flywheel }: { flywheel: WheelOut }) {
   const { t } = useI18n();
   const change = useChange();
   const running = flywheel.turns.some(({ state }) => state === "running");
-  const clock = flywheel.every_hours === null ? t("flywheel.by_hand") : t("flywheel.every", { count: flywheel.every_hours });
+  const clock = flywheel.every_hours === null ? t("flywheel.manual") : t("flywheel.every", { count: flywheel.every_hours });
   return (
     <Section
       title={flywheel.name}
@@ -43,10 +43,10 @@ function FlywheelSection({ flywheel }: { flywheel: WheelOut }) {
             size="compact-sm"
             disabled={running}
             loading={change.isPending}
-            aria-label={t("flywheel.turn_one", { wheel: flywheel.name })}
-            onClick={() => change.mutate({ do: "turn", flywheel: flywheel.id })}
+            aria-label={t("flywheel.run_one", { flywheel: flywheel.name })}
+            onClick={() => change.mutate({ type: "turn", flywheel: flywheel.id })}
           >
-            {t("flywheel.turn")}
+            {t("flywheel.run")}
           </Button>
         )
       }
@@ -56,7 +56,7 @@ function FlywheelSection({ flywheel }: { flywheel: WheelOut }) {
       </p>
       <Problem error={change.error} />
       {flywheel.turns.length === 0 ? (
-        <Empty title={t("flywheel.no_turns")}>{t("flywheel.no_turns.help")}</Empty>
+        <Empty title={t("flywheel.no_cycles")}>{t("flywheel.no_cycles.help")}</Empty>
       ) : (
         <>
           <RateChart cycles={flywheel.turns} />

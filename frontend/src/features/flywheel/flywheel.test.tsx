@@ -1,4 +1,4 @@
-/** The flywheel's pages: nothing yet, turns and where samples went, a turn begun, stopped and resumed, why a gate is shut, both languages. */
+/** The flywheel's pages: no flywheel yet, cycles and the routes of samples, a cycle started, stopped and resumed, why a gate did not pass, both languages. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, render, screen, waitFor } from "@testing-library/react";
@@ -6,17 +6,17 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { CheckpointLineage, CheckpointOut, Rate, Recipe, SampleOut, StageOut, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import type { CheckpointLineage, CheckpointOut, Recipe, SampleOut, StageOut, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
 import { sessionQuery, type Role } from "@/shared/account/account";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
+import { makeRate } from "@/shared/testing/rates";
 
 import FlywheelPage from "./flywheel-page";
 import { TrainingUses } from "./training-uses";
 import CyclePage from "./cycle-page";
 
 const AT = "2026-01-01T10:00:00Z";
-const rate = (successes: number, attempts: number): Rate => ({ successes, attempts, rate: successes / attempts, low: 0, high: 1 });
 const stage = (name: StageOut["name"], answers: Partial<StageOut> = {}): StageOut => ({
   name,
   state: "done",
@@ -41,8 +41,8 @@ const CYCLE: TurnRow = {
   routes: { sft: 28, ct: 36, none: 5 },
   active: "toy start",
   revision: "toy main-0002",
-  success: rate(26, 40),
-  success_before: rate(11, 40),
+  success: makeRate(26, 40),
+  success_before: makeRate(11, 40),
   overridden: null,
   passed: true,
   reasons: [],
@@ -127,30 +127,30 @@ function open({ flywheels, cycle, made, lineage, language = "en", role = "admin"
 afterEach(() => vi.unstubAllGlobals());
 
 describe("the flywheel's page", () => {
-  it("says what a wheel is where there is none", async () => {
+  it("explains a flywheel where there is none", async () => {
     open({ flywheels: [] });
-    expect(await screen.findByText("No wheel turns yet")).toBeTruthy();
+    expect(await screen.findByText("No flywheel yet")).toBeTruthy();
   });
 
-  it("shows what went where, and turns once", async () => {
+  it("shows the routes of samples, and starts a cycle", async () => {
     const { sent, user } = open({ flywheels: [FLYWHEEL] });
-    expect((await screen.findByRole("link", { name: "Turn 2" })).getAttribute("href")).toBe("/flywheel/turn-2");
+    expect((await screen.findByRole("link", { name: "Cycle 2" })).getAttribute("href")).toBe("/flywheel/turn-2");
     for (const figure of ["28", "36", "65%", "28%", "passed"]) expect(screen.getByText(figure)).toBeTruthy();
-    await user.click(screen.getByRole("button", { name: "Turn main once" }));
+    await user.click(screen.getByRole("button", { name: "Run a cycle of main" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/wheels/4/turns"]));
   });
 
-  it("stops what turns, and has only the last go on that broke off", async () => {
+  it("stops a running cycle, and resumes only the last failed one", async () => {
     const running: TurnRow = { ...CYCLE, id: "turn-3", number: 3, state: "running", passed: null, stages: [stage("train", { state: "begun" })] };
     const { sent, user } = open({ flywheels: [{ ...FLYWHEEL, turns: [running, { ...CYCLE, state: "failed" }] }] });
-    expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Turn main once" })).disabled).toBe(true);
+    expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Run a cycle of main" })).disabled).toBe(true);
     expect(screen.getByText(/Train 0 of 9/)).toBeTruthy();
-    expect(screen.queryByRole("button", { name: "Go on with turn 2" })).toBeNull();
-    await user.click(screen.getByRole("button", { name: "Stop turn 3" }));
+    expect(screen.queryByRole("button", { name: "Resume cycle 2" })).toBeNull();
+    await user.click(screen.getByRole("button", { name: "Stop cycle 3" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/turns/turn-3/cancel"]));
   });
 
-  it("lets researchers look and turn nothing", async () => {
+  it("shows researchers everything and lets them start nothing", async () => {
     open({ flywheels: [{ ...FLYWHEEL, turns: [{ ...CYCLE, state: "failed" }] }], role: "researcher" });
     expect(await screen.findByText("failed")).toBeTruthy();
     expect(screen.queryAllByRole("button")).toEqual([]);
@@ -162,10 +162,10 @@ describe("the flywheel's page", () => {
   });
 });
 
-describe("a turn's page", () => {
-  it("says why each sample went where it did, and why the gate is shut", async () => {
-    const shut: TurnRow = { ...CYCLE, passed: false, reasons: [{ code: "worse", subject: "", found: null, wanted: null }] };
-    const { user } = open({ cycle: { ...OUT, row: shut } });
+describe("a cycle's page", () => {
+  it("gives the reason of each route, and why the gate did not pass", async () => {
+    const rejected: TurnRow = { ...CYCLE, passed: false, reasons: [{ code: "worse", subject: "", found: null, wanted: null }] };
+    const { user } = open({ cycle: { ...OUT, row: rejected } });
     expect(await screen.findByText("good enough to imitate")).toBeTruthy();
     expect(screen.getByText("contested")).toBeTruthy();
     expect(screen.getByText("worse than the active one, by more than chance")).toBeTruthy();
@@ -174,7 +174,7 @@ describe("a turn's page", () => {
   });
 
   it("compares the two revisions task by task, and leads to their episodes side by side", async () => {
-    const change = { suite: "lights", name: "two", level: 2, before: rate(3, 20), after: rate(17, 20), chance: 0.0001, adjusted: 0.0002, finding: "better" as const };
+    const change = { suite: "lights", name: "two", level: 2, before: makeRate(3, 20), after: makeRate(17, 20), chance: 0.0001, adjusted: 0.0002, finding: "better" as const };
     open({ cycle: { ...OUT, compared: [change] } });
     const row = (await screen.findByText("lights/two · 2")).closest("tr");
     expect(row?.textContent).toContain("15%");
@@ -191,15 +191,15 @@ describe("a turn's page", () => {
       made: { checkpoint: played, ancestors: [MADE], uses: [], next: null },
     });
     await user.click(await screen.findByRole("button", { name: "What Reinforcement was trained on" }));
-    expect(await screen.findByText("Comes of Turn 2 Imitation 0123456789ab")).toBeTruthy();
-    expect(screen.getByText("No trajectory is noted as one it learned from")).toBeTruthy();
+    expect(await screen.findByText("Trained from Cycle 2 Imitation 0123456789ab")).toBeTruthy();
+    expect(screen.getByText("No trajectory is recorded as its training data")).toBeTruthy();
   });
 
   it("says that nobody is heard who would take it, and claims nothing of what is still to come", async () => {
     const waiting: TurnRow = { ...CYCLE, state: "running", unheard: true, stages: [], revision: "", passed: null };
     open({ cycle: { ...OUT, row: waiting, checkpoints: [] } });
-    expect(await screen.findByText(/this turn waits until one is/)).toBeTruthy();
-    expect(screen.getByText("no worker heard")).toBeTruthy();
+    expect(await screen.findByText(/This cycle waits until one is/)).toBeTruthy();
+    expect(screen.getByText("no worker")).toBeTruthy();
     expect(screen.getAllByText(/Not trained yet/)).toHaveLength(2);
     expect(screen.queryByText(/Nothing was trained/)).toBeNull();
     expect(screen.queryByRole("columnheader", { name: "Stage" })).toBeNull();
@@ -218,14 +218,14 @@ describe("a turn's page", () => {
     const failed: TurnRow = { ...CYCLE, state: "failed", stages: [stage("train", { state: "failed", code: "program_failed", error: "no disk" })] };
     const { sent, user } = open({ cycle: { ...OUT, row: failed } });
     expect(await screen.findByText("program_failed: no disk")).toBeTruthy();
-    await user.click(screen.getByRole("button", { name: "Go on with turn 2" }));
+    await user.click(screen.getByRole("button", { name: "Resume cycle 2" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/turns/turn-2/resume"]));
   });
 
-  it("has no turn go on that a later one followed", async () => {
+  it("cannot resume a cycle that a later one followed", async () => {
     open({ cycle: { ...OUT, last: false, row: { ...CYCLE, state: "failed" } } });
     expect(await screen.findByText("failed")).toBeTruthy();
-    expect(screen.queryByRole("button", { name: "Go on with turn 2" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Resume cycle 2" })).toBeNull();
   });
 });
 
@@ -242,9 +242,9 @@ describe("what a trajectory taught", () => {
     ],
   };
 
-  it("names the turn, where it went and why, and the weights that learned from it", async () => {
+  it("names the cycle, the route and its reason, and the weights trained on it", async () => {
     open({ lineage: [LINEAGE], role: "researcher" });
-    expect((await screen.findByRole("link", { name: "Turn 2 of main" })).getAttribute("href")).toBe("/flywheel/turn-2");
+    expect((await screen.findByRole("link", { name: "Cycle 2 of main" })).getAttribute("href")).toBe("/flywheel/turn-2");
     expect(screen.getByText(/good enough to imitate · Value 1.00/)).toBeTruthy();
     const [own, played, later] = screen.getAllByRole("listitem");
     expect(own?.textContent).toContain("toy main-0002 learned from it");
@@ -252,9 +252,9 @@ describe("what a trajectory taught", () => {
     expect(later?.textContent).toContain("toy main-0003 comes of one that learned from it");
   });
 
-  it("asks nothing for those who may not look into wheels", () => {
+  it("requests nothing for users who may not see flywheels", () => {
     const { sent } = open({ lineage: [LINEAGE], role: "annotator" });
     expect(sent).toEqual([]);
-    expect(screen.queryByText("What it taught")).toBeNull();
+    expect(screen.queryByText("Used in training")).toBeNull();
   });
 });

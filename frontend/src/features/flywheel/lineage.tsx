@@ -15,13 +15,13 @@ export function Lineage({ checkpoint }: { checkpoint: number }) {
   if (lineage.isError) return <ErrorState error={lineage.error} onRetry={() => void lineage.refetch()} />;
   const { ancestors, uses, next } = lineage.data;
   const before = ancestors.map(({ turn: cycle, phase, sha256 }) =>
-    [t("flywheel.turn_named", { number: cycle }), t(`flywheel.phase.${phase}`), sha256.slice(0, 12)].join(" "),
+    [t("flywheel.cycle_named", { number: cycle }), t(`flywheel.phase.${phase}`), sha256.slice(0, 12)].join(" "),
   );
   return (
     <>
       <p className={styles.note}>{before.length === 0 ? t("flywheel.no_ancestors") : t("flywheel.ancestors", { list: before.join(" ← ") })}</p>
       {uses.length === 0 ? (
-        <Empty title={t("flywheel.taught_by_none")} />
+        <Empty title={t("flywheel.no_training_samples")} />
       ) : (
         <SampleTable samples={uses.map(({ sample }) => sample)} />
       )}

@@ -2,12 +2,11 @@
 import { LineChart } from "@mantine/charts";
 import "@mantine/charts/styles.css";
 
-import type { Rate, TurnRow } from "@/generated/api";
+import type { TurnRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ratePercent } from "@/shared/ui/tables/rate";
 
 import styles from "./flywheel.module.css";
-
-const percentOf = (rate: Rate | null): number | null => (rate === null ? null : Math.round(rate.rate * 1_000) / 10);
 
 export function RateChart({ cycles }: { cycles: readonly TurnRow[] }) {
   const { t } = useI18n();
@@ -15,14 +14,14 @@ export function RateChart({ cycles }: { cycles: readonly TurnRow[] }) {
   const tried = [...cycles].reverse().filter((cycle) => cycle.success !== null || cycle.overridden !== null);
   if (tried.length < 2) return null;
   return (
-    <figure className={styles.chart} aria-label={t("flywheel.chart", { turns: tried.length })}>
+    <figure className={styles.chart} aria-label={t("flywheel.chart", { cycles: tried.length })}>
       <LineChart
         h={180}
         dataKey="turn"
         data={tried.map((cycle) => ({
           turn: String(cycle.number),
-          [success]: percentOf(cycle.success),
-          [overridden]: percentOf(cycle.overridden),
+          [success]: ratePercent(cycle.success),
+          [overridden]: ratePercent(cycle.overridden),
         }))}
         withLegend
         lineChartProps={{ accessibilityLayer: false }}

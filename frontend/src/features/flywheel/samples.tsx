@@ -68,12 +68,12 @@ export function SampleTable({ samples }: { samples: readonly SampleOut[] }) {
           ),
         },
         { header: t("flywheel.value"), kind: "number", cell: ({ value }) => value?.toFixed(2) ?? "–" },
-        { header: t("flywheel.by"), cell: (sample) => <ValueSource sample={sample} /> },
+        { header: t("flywheel.value_source"), cell: (sample) => <ValueSource sample={sample} /> },
         {
           header: t("flywheel.executable"),
           cell: ({ executable }) => (executable === null ? t("flywheel.not_tried") : t(executable ? "flywheel.yes" : "flywheel.no")),
         },
-        { header: t("flywheel.why"), cell: ({ reason }) => (reason === null ? "–" : t(`flywheel.reason.${reason}`)) },
+        { header: t("flywheel.reason"), cell: ({ reason }) => (reason === null ? "–" : t(`flywheel.reason.${reason}`)) },
       ]}
     />
   );
@@ -84,7 +84,7 @@ function ValueSource({ sample: { valued_by, contested } }: { sample: SampleOut }
   const by = (["review", "verifier", "outcome", "judge", "nobody"] as const).find((one) => one === valued_by);
   return (
     <>
-      {by ? t(`flywheel.by.${by}`) : "–"} {contested && <Badge tone="warn">{t("flywheel.contested")}</Badge>}
+      {by ? t(`flywheel.value_source.${by}`) : "–"} {contested && <Badge tone="warn">{t("flywheel.contested")}</Badge>}
     </>
   );
 }

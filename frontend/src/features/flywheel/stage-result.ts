@@ -20,34 +20,34 @@ const asStrings = (value: unknown): readonly string[] => (Array.isArray(value) ?
 
 /** What each stage counted, the most important first. */
 const FACTS: Record<StageOut["name"], (result: Result, t: T) => readonly string[]> = {
-  collect: ({ samples }, t) => [t("flywheel.came.collect", { count: asNumber(samples) })],
+  collect: ({ samples }, t) => [t("flywheel.result.collect", { count: asNumber(samples) })],
   check: ({ executable, not_executable: not, duplicates, unchecked }, t) => [
-    t("flywheel.came.executable", { count: asNumber(executable) }),
-    t("flywheel.came.not_executable", { count: asNumber(not) }),
-    t("flywheel.came.duplicates", { count: asNumber(duplicates) }),
-    ...(asText(unchecked) === "" ? [] : [t("flywheel.came.unchecked", { code: asText(unchecked) })]),
+    t("flywheel.result.executable", { count: asNumber(executable) }),
+    t("flywheel.result.not_executable", { count: asNumber(not) }),
+    t("flywheel.result.duplicates", { count: asNumber(duplicates) }),
+    ...(asText(unchecked) === "" ? [] : [t("flywheel.result.unchecked", { code: asText(unchecked) })]),
   ],
-  value: ({ by }, t) => describeCounts(VALUE_SOURCES, by, (word) => t(`flywheel.by.${word}`)),
+  value: ({ by }, t) => describeCounts(VALUE_SOURCES, by, (word) => t(`flywheel.value_source.${word}`)),
   route: ({ routes, playing }, t) => [
     ...describeCounts(ROUTES, routes, (route) => t(`flywheel.route.${route}`)),
-    ...(asStrings(playing).length > 0 ? [t("flywheel.came.playing", { kinds: asStrings(playing).join(", ") })] : []),
+    ...(asStrings(playing).length > 0 ? [t("flywheel.result.playing", { kinds: asStrings(playing).join(", ") })] : []),
   ],
   mix: (result, t) =>
     PHASES.filter((phase) => result[phase] !== undefined).map((phase) => {
       const { fresh, earlier, sources } = asRecord(result[phase]);
       const from = asStrings(sources).join(", ");
-      return t("flywheel.came.mix", { phase: t(`flywheel.phase.${phase}`), fresh: asNumber(fresh), earlier: asNumber(earlier), sources: from });
+      return t("flywheel.result.mix", { phase: t(`flywheel.phase.${phase}`), fresh: asNumber(fresh), earlier: asNumber(earlier), sources: from });
     }),
   train: ({ phases }, t) => {
     const done = PHASES.filter((phase) => asStrings(phases).includes(phase));
     return done.length > 0 ? done.map((phase) => t(`flywheel.phase.${phase}`)) : [t("flywheel.nothing_trained")];
   },
   gate: (result, t) => (asText(result.candidate) === "" ? [t("flywheel.nothing_trained")] : gateFacts(result, t)),
-  register: ({ judged, passed }, t) => [t(judged !== true ? "flywheel.not_judged" : passed === true ? "flywheel.passed" : "flywheel.shut")],
+  register: ({ judged, passed }, t) => [t(judged !== true ? "flywheel.not_judged" : passed === true ? "flywheel.passed" : "flywheel.not_passed")],
   refresh: ({ active, reloaded }, t) =>
     asText(active) === ""
-      ? [t("flywheel.came.as_before")]
-      : [t("flywheel.came.active", { revision: asText(active) }), ...(reloaded === true ? [t("flywheel.came.reloaded")] : [])],
+      ? [t("flywheel.result.as_before")]
+      : [t("flywheel.result.active", { revision: asText(active) }), ...(reloaded === true ? [t("flywheel.result.reloaded")] : [])],
 };
 
 /** The facts of a stage that ended; one that has only begun has none. */
@@ -73,8 +73,8 @@ function gateFacts(result: Result, t: T): readonly string[] {
   const found = FINDINGS.find((finding) => finding === result.finding);
   const [successes, attempts] = [asNumber(result.active_successes), asNumber(result.active_attempts)];
   return [
-    t("flywheel.came.of", { successes: asNumber(result.successes), attempts: asNumber(result.attempts) }),
-    ...(attempts === 0 ? [] : [t("flywheel.came.before", { successes, attempts })]),
+    t("flywheel.result.of", { successes: asNumber(result.successes), attempts: asNumber(result.attempts) }),
+    ...(attempts === 0 ? [] : [t("flywheel.result.before", { successes, attempts })]),
     ...(found === undefined ? [] : [t(`flywheel.finding.${found}`)]),
   ];
 }

@@ -20,8 +20,8 @@ export function TrainingUses({ episodeId }: { episodeId: string }) {
   if (error) return <Problem error={error} />;
   if (!data || data.length === 0) return null;
   return (
-    <section className={styles.taught} aria-label={t("flywheel.taught")}>
-      <h2>{t("flywheel.taught")}</h2>
+    <section className={styles.trainingUses} aria-label={t("flywheel.training_uses")}>
+      <h2>{t("flywheel.training_uses")}</h2>
       {data.map((one) => (
         <CycleUse key={one.turn_id} lineage={one} />
       ))}
@@ -34,7 +34,7 @@ function CycleUse({ lineage: { wheel: flywheel, turn: cycle, turn_id: cycleId, s
   return (
     <div>
       <Anchor component={Link} to={`/flywheel/${cycleId}`} size="sm">
-        {t("flywheel.turn_of", { number: cycle, wheel: flywheel })}
+        {t("flywheel.cycle_of", { number: cycle, flywheel })}
       </Anchor>{" "}
       {sample.route && <Badge tone={sample.route === "none" ? "neutral" : "ok"}>{t(`flywheel.route.${sample.route}`)}</Badge>}{" "}
       <span className={styles.quiet}>
@@ -45,7 +45,7 @@ function CycleUse({ lineage: { wheel: flywheel, turn: cycle, turn_id: cycleId, s
         <ul>
           {checkpoints.map(({ checkpoint, source }) => (
             <li key={checkpoint.id}>
-              {t("flywheel.turn_named", { number: checkpoint.turn })} · {t(`flywheel.phase.${checkpoint.phase}`)} ·{" "}
+              {t("flywheel.cycle_named", { number: checkpoint.turn })} · {t(`flywheel.phase.${checkpoint.phase}`)} ·{" "}
               <code title={checkpoint.path}>{checkpoint.sha256.slice(0, 12)}</code> {checkpoint.revision}{" "}
               <span className={styles.quiet}>{t(`flywheel.source.${source}`)}</span>
             </li>

@@ -13,7 +13,7 @@ export const judgesQuery = queryOptions({
   refetchInterval: (query) => (query.state.data?.rows.some(({ run }) => isRunning(run)) ? 1_000 : 30_000),
 });
 
-export type Assignment = { readonly pool: number; readonly judge: number };
+type Assignment = { readonly pool: number; readonly judge: number };
 
 export const assignmentOf = ({ pool, judge }: JudgeRow): Assignment => ({ pool: pool.id, judge: judge.id });
 
@@ -26,13 +26,13 @@ export const sweepQuery = (assignment: Assignment) =>
   });
 
 export type Change =
-  | { readonly do: "set"; readonly assignment: Assignment; readonly threshold: number }
-  | { readonly do: "remove"; readonly assignment: Assignment }
-  | { readonly do: "run"; readonly assignment: Assignment }
-  | { readonly do: "cancel"; readonly run: string };
+  | { readonly type: "set"; readonly assignment: Assignment; readonly threshold: number }
+  | { readonly type: "remove"; readonly assignment: Assignment }
+  | { readonly type: "run"; readonly assignment: Assignment }
+  | { readonly type: "cancel"; readonly run: string };
 
 async function send(change: Change): Promise<void> {
-  switch (change.do) {
+  switch (change.type) {
     case "set":
       return request("POST", pathOf(change.assignment), { threshold: change.threshold });
     case "remove":

@@ -22,7 +22,7 @@ export function AssignForm({ page: { judges, pools, rows } }: { page: JudgesPage
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "set", assignment: { pool: Number(pool), judge: Number(judge) }, threshold: DEFAULT_THRESHOLD });
+        change.mutate({ type: "set", assignment: { pool: Number(pool), judge: Number(judge) }, threshold: DEFAULT_THRESHOLD });
       }}
     >
       <Select

@@ -59,7 +59,7 @@ export function JudgeTable({ rows, onThreshold }: Props) {
   );
 }
 
-export function JudgeName({ judge: { ref, settings } }: { judge: JudgeOut }) {
+function JudgeName({ judge: { ref, settings } }: { judge: JudgeOut }) {
   const { t } = useI18n();
   return (
     <>
@@ -115,9 +115,9 @@ function Actions({ row, change }: { row: JudgeRow; change: ReturnType<typeof use
   const assignment = assignmentOf(row);
   const remove = () =>
     undoable({
-      act: () => change.mutateAsync({ do: "remove", assignment }),
+      act: () => change.mutateAsync({ type: "remove", assignment }),
       done: t("judges.removed", names),
-      undo: () => change.mutateAsync({ do: "set", assignment, threshold: row.threshold }),
+      undo: () => change.mutateAsync({ type: "set", assignment, threshold: row.threshold }),
     });
   if (isRunning(run)) {
     return (
@@ -125,7 +125,7 @@ function Actions({ row, change }: { row: JudgeRow; change: ReturnType<typeof use
         variant="default"
         size="compact-xs"
         aria-label={t("judges.cancel_one", names)}
-        onClick={() => change.mutate({ do: "cancel", run: run.id })}
+        onClick={() => change.mutate({ type: "cancel", run: run.id })}
       >
         {t("judges.cancel")}
       </Button>
@@ -139,7 +139,7 @@ function Actions({ row, change }: { row: JudgeRow; change: ReturnType<typeof use
         aria-label={t("judges.run_one", names)}
         disabled={row.judged >= row.finished}
         loading={change.isPending}
-        onClick={() => change.mutate({ do: "run", assignment })}
+        onClick={() => change.mutate({ type: "run", assignment })}
       >
         {t("judges.run")}
       </Button>

@@ -33,7 +33,7 @@ function Thresholds({ row, onDone }: { row: JudgeRow; onDone: () => void }) {
   if (sweep.isPending) return <Loading />;
   if (sweep.isError) return <ErrorState error={sweep.error} onRetry={() => void sweep.refetch()} />;
   if (sweep.data.points.length === 0) return <Empty title={t("judges.no_people")}>{t("judges.no_people.help")}</Empty>;
-  const use = (threshold: number) => change.mutate({ do: "set", assignment: assignmentOf(row), threshold }, { onSuccess: onDone });
+  const use = (threshold: number) => change.mutate({ type: "set", assignment: assignmentOf(row), threshold }, { onSuccess: onDone });
   return (
     <>
       <p className={styles.note}>{t("judges.threshold.help")}</p>

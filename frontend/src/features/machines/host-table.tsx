@@ -48,7 +48,7 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
                   variant="default"
                   size="compact-xs"
                   loading={change.isPending}
-                  onClick={() => change.mutate({ do: "drain", host: host.id, draining: !host.draining })}
+                  onClick={() => change.mutate({ type: "drain", host: host.id, draining: !host.draining })}
                 >
                   {t(host.draining ? "machines.undrain" : "machines.drain")}
                 </Button>

@@ -45,7 +45,7 @@ export function ImageTable({ images }: { images: readonly ImageInfo[] }) {
                 clampBehavior="strict"
                 onBlur={(event) => {
                   const count = Number(event.currentTarget.value);
-                  if (Number.isInteger(count) && count !== image.target) change.mutate({ do: "warm", image: image.name, count });
+                  if (Number.isInteger(count) && count !== image.target) change.mutate({ type: "warm", image: image.name, count });
                 }}
                 onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
               />

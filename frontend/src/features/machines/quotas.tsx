@@ -17,7 +17,7 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
   const { t } = useI18n();
   const change = useChange();
   const undoable = useUndoable();
-  const set = ({ scope, name }: Quota, limit: number | null) => change.mutateAsync({ do: "quota", quota: { scope, name, limit } });
+  const set = ({ scope, name }: Quota, limit: number | null) => change.mutateAsync({ type: "quota", quota: { scope, name, limit } });
   return (
     <>
       <Problem error={change.error} />
@@ -81,7 +81,7 @@ function QuotaForm({ onDone }: { onDone: () => void }) {
   const usable = name.trim() !== "" && typeof limit === "number";
   const submit = () => {
     if (typeof limit !== "number") return;
-    change.mutate({ do: "quota", quota: { scope, name: name.trim(), limit } }, { onSuccess: onDone });
+    change.mutate({ type: "quota", quota: { scope, name: name.trim(), limit } }, { onSuccess: onDone });
   };
   return (
     <form

@@ -3,8 +3,9 @@ import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
+import type { GroupOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ConfirmButton } from "@/shared/ui/confirm-button";
+import { confirmColumn } from "@/shared/ui/tables/confirm-column";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { Empty } from "@/shared/ui/states";
@@ -28,18 +29,13 @@ export function Groups() {
           columns={[
             { header: t("groups.name"), kind: "name", className: styles.name, cell: (group) => group.name },
             { header: t("people.title"), cell: (group) => t("groups.members", { count: group.members.length }) },
-            {
+            confirmColumn({
               header: t("people.actions"),
-              kind: "actions",
-              cell: (group) => (
-                <ConfirmButton
-                  label={t("groups.remove")}
-                  ariaLabel={t("groups.remove_one", { name: group.name })}
-                  confirmation={t("groups.remove.ask", { count: group.members.length })}
-                  onConfirm={() => remove.mutateAsync(group.id)}
-                />
-              ),
-            },
+              label: t("groups.remove"),
+              ariaLabel: (group: GroupOut) => t("groups.remove_one", { name: group.name }),
+              confirmation: (group: GroupOut) => t("groups.remove.ask", { count: group.members.length }),
+              onConfirm: (group: GroupOut) => remove.mutateAsync(group.id),
+            }),
           ]}
         />
       )}

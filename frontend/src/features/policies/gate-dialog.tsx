@@ -37,7 +37,7 @@ function draftOf(gate: Gate | null): Draft {
 }
 
 /** The gate that was written; null while a number is missing. */
-export function gateOf({ over, attempts, percent, ...rest }: Draft): Gate | null {
+function gateOf({ over, attempts, percent, ...rest }: Draft): Gate | null {
   if (typeof attempts !== "number" || typeof percent !== "number") return null;
   const lines = over.split("\n").map((line) => line.trim());
   return { ...rest, over: lines.filter(Boolean), attempts, success: percent / 100 };
@@ -53,7 +53,7 @@ function GateForm({ pool, onDone }: { pool: PoolPolicies; onDone: () => void }) 
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "gate", pool: pool.id, gate }, { onSuccess: onDone });
+        change.mutate({ type: "gate", pool: pool.id, gate }, { onSuccess: onDone });
       }}
     >
       <Stack gap="sm">

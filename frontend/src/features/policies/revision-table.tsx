@@ -9,7 +9,7 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 import { RateText } from "@/shared/ui/tables/rate";
 
 import { EvaluationList } from "./evaluation-list";
-import { nameOf } from "./names";
+import { nameOf } from "./api";
 import styles from "./policies.module.css";
 
 export function RevisionTable({ revisions }: { revisions: readonly RevisionSummary[] }) {

@@ -40,7 +40,7 @@ function States({ pool }: { pool: PoolPolicies }) {
 }
 
 /** An attempt more: at this very state, which its steps are done again for, or from the task's start. */
-function Again({ state, change }: { state: StateOfNeed; change: ReturnType<typeof useChange> }) {
+function RedoButton({ state, change }: { state: StateOfNeed; change: ReturnType<typeof useChange> }) {
   const { t } = useI18n();
   const sent = change.isPending ? change.variables : null;
   return (
@@ -50,9 +50,9 @@ function Again({ state, change }: { state: StateOfNeed; change: ReturnType<typeo
           variant="default"
           size="compact-xs"
           aria-label={t("policies.state.begin_of", { task: state.kind, number: state.step + 1 })}
-          loading={sent?.do === "begin" && sent.episode === state.episode && sent.step === state.step}
+          loading={sent?.type === "begin" && sent.episode === state.episode && sent.step === state.step}
           disabled={!state.done}
-          onClick={() => change.mutate({ do: "begin", episode: state.episode, step: state.step })}
+          onClick={() => change.mutate({ type: "begin", episode: state.episode, step: state.step })}
         >
           {t("policies.state.begin")}
         </Button>
@@ -61,8 +61,8 @@ function Again({ state, change }: { state: StateOfNeed; change: ReturnType<typeo
         variant="default"
         size="compact-xs"
         aria-label={t("policies.state.reopen_of", { task: state.kind })}
-        loading={sent?.do === "reopen" && sent.task === state.task}
-        onClick={() => change.mutate({ do: "reopen", task: state.task })}
+        loading={sent?.type === "reopen" && sent.task === state.task}
+        onClick={() => change.mutate({ type: "reopen", task: state.task })}
       >
         {t("policies.state.reopen")}
       </Button>
@@ -103,7 +103,7 @@ function StateTable({ states }: { states: readonly StateOfNeed[] }) {
           {
             header: t("policies.state.reopen"),
             kind: "actions",
-            cell: (state) => state.waiting ? t("policies.state.waiting") : <Again state={state} change={change} />,
+            cell: (state) => state.waiting ? t("policies.state.waiting") : <RedoButton state={state} change={change} />,
           },
         ]}
       />

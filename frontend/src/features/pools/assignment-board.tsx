@@ -12,19 +12,19 @@ import { useUndoable } from "@/shared/ui/undo";
 import { useChange } from "./api";
 import styles from "./pools.module.css";
 
-export type Card = { readonly kind: "people" | "groups"; readonly id: number; readonly name: string; readonly tags: readonly string[] };
+type Card = { readonly kind: "people" | "groups"; readonly id: number; readonly name: string; readonly tags: readonly string[] };
 
 const TYPE = "application/x-pilothouse-worker";
 
 /** Everybody and every group that can be put into a pool. */
-export function cardsOf({ people, groups }: BoardData): Card[] {
+function cardsOf({ people, groups }: BoardData): Card[] {
   return [
     ...groups.map(({ id, name, size }): Card => ({ kind: "groups", id, name, tags: [String(size)] })),
     ...people.map(({ id, name, skills }): Card => ({ kind: "people", id, name, tags: skills })),
   ];
 }
 
-export const worksIn = (pool: PoolRow, { kind, id }: Card): boolean => (kind === "people" ? pool.members : pool.groups).includes(id);
+const isAssigned = (pool: PoolRow, { kind, id }: Card): boolean => (kind === "people" ? pool.members : pool.groups).includes(id);
 
 export function AssignmentBoard({ board }: { readonly board: BoardData }) {
   const { t } = useI18n();
@@ -33,13 +33,13 @@ export function AssignmentBoard({ board }: { readonly board: BoardData }) {
   const undoable = useUndoable();
   const assign = (pool: PoolRow, card: Card, works: boolean) => {
     const put = (into: boolean) =>
-      change.mutateAsync({ do: "assign", pool: pool.id, kind: card.kind, id: card.id, works: into });
+      change.mutateAsync({ type: "assign", pool: pool.id, kind: card.kind, id: card.id, works: into });
     const named = { name: card.name, pool: pool.settings.name };
     undoable({ act: () => put(works), done: t(works ? "pools.board.put_in" : "pools.board.taken_out", named), undo: () => put(!works) });
   };
   const drop = (pool: PoolRow, key: string) => {
     const card = cards.find((each) => keyOf(each) === key);
-    if (card && !worksIn(pool, card)) assign(pool, card, true);
+    if (card && !isAssigned(pool, card)) assign(pool, card, true);
   };
   return (
     <>
@@ -55,7 +55,7 @@ export function AssignmentBoard({ board }: { readonly board: BoardData }) {
           </ul>
         </div>
         {board.pools.map((pool) => (
-          <PoolColumn key={pool.id} pool={pool} cards={cards.filter((card) => worksIn(pool, card))} onDrop={drop} onAssign={assign} />
+          <PoolColumn key={pool.id} pool={pool} cards={cards.filter((card) => isAssigned(pool, card))} onDrop={drop} onAssign={assign} />
         ))}
       </div>
     </>
@@ -90,7 +90,7 @@ function PersonCard({ card, pools, onAssign }: PersonProps) {
         </Menu.Target>
         <Menu.Dropdown mah={320} style={{ overflowY: "auto" }}>
           {pools.map((pool) => (
-            <Menu.CheckboxItem key={pool.id} checked={worksIn(pool, card)} onChange={(works) => onAssign(pool, card, works)}>
+            <Menu.CheckboxItem key={pool.id} checked={isAssigned(pool, card)} onChange={(works) => onAssign(pool, card, works)}>
               {pool.settings.name}
             </Menu.CheckboxItem>
           ))}

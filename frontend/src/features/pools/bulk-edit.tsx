@@ -7,36 +7,36 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
 import { useUndoable } from "@/shared/ui/undo";
 
-import { useChange, type Seen, type Settings } from "./api";
+import { useChange, type PoolVersion, type Settings } from "./api";
 import { changesOf } from "./settings";
 
-type Former = { readonly pools: readonly Seen[]; readonly changes: Partial<Settings> };
+type RevertChange = { readonly pools: readonly PoolVersion[]; readonly changes: Partial<Settings> };
 
 /** What gives each of these pools back what such a change took: pools that had the same, together. */
-export function formerOf(pools: readonly PoolRow[], changes: Partial<Settings>): Former[] {
-  const found = new Map<string, { pools: Seen[]; changes: Partial<Settings> }>();
+function revertChanges(pools: readonly PoolRow[], changes: Partial<Settings>): RevertChange[] {
+  const found = new Map<string, { pools: PoolVersion[]; changes: Partial<Settings> }>();
   for (const { id, version, settings } of pools) {
-    const former = changesOf({ ...settings, ...changes }, settings);
-    const key = JSON.stringify(former);
-    const those = found.get(key) ?? { pools: [], changes: former };
-    those.pools.push({ id, version: version + 1 });
-    if (Object.keys(former).length > 0) found.set(key, those);
+    const revert = changesOf({ ...settings, ...changes }, settings);
+    const key = JSON.stringify(revert);
+    const group = found.get(key) ?? { pools: [], changes: revert };
+    group.pools.push({ id, version: version + 1 });
+    if (Object.keys(revert).length > 0) found.set(key, group);
   }
   return [...found.values()];
 }
 
 /** Changes pools so that it can be undone; nothing is taken back from whoever changed one of them since. */
-export function useChangeTogether() {
+export function useBulkChange() {
   const { t } = useI18n();
   const change = useChange();
   const undoable = useUndoable();
   const changeAll = (pools: readonly PoolRow[], changes: Partial<Settings>, onDone?: () => void) => {
-    const former = formerOf(pools, changes);
+    const revert = revertChanges(pools, changes);
     undoable({
-      act: () => change.mutateAsync({ do: "change", pools, changes }).then(onDone),
-      done: t("pools.together.done", { count: pools.length }),
+      act: () => change.mutateAsync({ type: "change", pools, changes }).then(onDone),
+      done: t("pools.selected.changed", { count: pools.length }),
       undo: async () => {
-        for (const each of former) await change.mutateAsync({ do: "change", ...each });
+        for (const each of revert) await change.mutateAsync({ type: "change", ...each });
       },
     });
   };
@@ -52,14 +52,14 @@ type Props = {
   readonly onNone: () => void;
 };
 
-export function Together({ pools, all, onEdit, onAll, onNone }: Props) {
+export function BulkEditBar({ pools, all, onEdit, onAll, onNone }: Props) {
   const { t } = useI18n();
-  const { change, changeAll } = useChangeTogether();
+  const { change, changeAll } = useBulkChange();
   const [priority, setPriority] = useState<number | string>(0);
   const set = (changes: Partial<Settings>) => changeAll(pools, changes);
   return (
-    <Group px="md" py="xs" gap="sm" role="group" aria-label={t("pools.together", { count: pools.length })}>
-      <span>{t("pools.together", { count: pools.length })}</span>
+    <Group px="md" py="xs" gap="sm" role="group" aria-label={t("pools.selected", { count: pools.length })}>
+      <span>{t("pools.selected", { count: pools.length })}</span>
       <Button size="compact-sm" variant="subtle" disabled={pools.length === all} onClick={onAll}>
         {t("pools.choose_all")}
       </Button>
@@ -82,7 +82,7 @@ export function Together({ pools, all, onEdit, onAll, onNone }: Props) {
         {t("pools.set_priority")}
       </Button>
       <Button size="compact-sm" variant="default" onClick={onEdit}>
-        {t("pools.edit_together")}
+        {t("pools.edit_selected")}
       </Button>
       <Problem error={change.error} />
     </Group>

@@ -46,7 +46,7 @@ export function PoolTable({ pools, chosen, onChoose, onOpen, onStart }: Props) {
             <>
               <div className={styles.badges}>
                 <strong>{pool.settings.name}</strong>
-                <Standing pool={pool} />
+                <PoolBadges pool={pool} />
               </div>
               <p className={styles.note}>{pool.stopped_at ? pool.stop_reason : pool.settings.description}</p>
             </>
@@ -73,19 +73,19 @@ function Actions({ pool, onOpen, onStart }: Pick<Props, "onOpen" | "onStart"> & 
   const { name } = pool.settings;
   return (
     <>
-      <Act label={t("pools.edit")} named={t("pools.edit_of", { name })} onClick={() => onOpen("edit", pool)} />
-      <Act label={t("pools.tasks")} named={t("pools.tasks_in", { name })} onClick={() => onOpen("tasks", pool)} />
-      <Act label={t("pools.secrets")} named={t("pools.secrets_in", { name })} onClick={() => onOpen("secrets", pool)} />
+      <ActionButton label={t("pools.edit")} named={t("pools.edit_of", { name })} onClick={() => onOpen("edit", pool)} />
+      <ActionButton label={t("pools.tasks")} named={t("pools.tasks_in", { name })} onClick={() => onOpen("tasks", pool)} />
+      <ActionButton label={t("pools.secrets")} named={t("pools.secrets_in", { name })} onClick={() => onOpen("secrets", pool)} />
       {pool.stopped_at ? (
-        <Act label={t("pools.start")} named={t("pools.start_of", { name })} onClick={() => onStart(pool)} />
+        <ActionButton label={t("pools.start")} named={t("pools.start_of", { name })} onClick={() => onStart(pool)} />
       ) : (
-        <Act label={t("pools.stop")} named={t("pools.stop_of", { name })} onClick={() => onOpen("stop", pool)} />
+        <ActionButton label={t("pools.stop")} named={t("pools.stop_of", { name })} onClick={() => onOpen("stop", pool)} />
       )}
     </>
   );
 }
 
-function Act({ label, named, onClick }: { readonly label: string; readonly named: string; readonly onClick: () => void }) {
+function ActionButton({ label, named, onClick }: { readonly label: string; readonly named: string; readonly onClick: () => void }) {
   return (
     <Button variant="default" size="compact-xs" aria-label={named} onClick={onClick}>
       {label}
@@ -93,7 +93,7 @@ function Act({ label, named, onClick }: { readonly label: string; readonly named
   );
 }
 
-function Standing({ pool }: { readonly pool: PoolRow }) {
+function PoolBadges({ pool }: { readonly pool: PoolRow }) {
   const { t, relative } = useI18n();
   const { platform, practice, paused, overlap } = pool.settings;
   return (

@@ -17,7 +17,7 @@ import { SecretsDialog } from "./secrets-dialog";
 import { SettingsDialog } from "./settings-form";
 import { StopDialog } from "./stop-dialog";
 import { TasksDialog } from "./tasks-dialog";
-import { Together } from "./bulk-edit";
+import { BulkEditBar } from "./bulk-edit";
 
 export default function PoolsPage() {
   const { t } = useI18n();
@@ -57,7 +57,7 @@ function Pools({ board }: { readonly board: Board }) {
         }
       >
         {those.length > 0 && (
-          <Together
+          <BulkEditBar
             pools={those}
             all={pools.length}
             onEdit={() => setOpen({ what: "together" })}
@@ -74,7 +74,7 @@ function Pools({ board }: { readonly board: Board }) {
             chosen={chosen}
             onChoose={choose}
             onOpen={(what, { id }) => setOpen({ what, id })}
-            onStart={({ id }) => change.mutate({ do: "start", pool: id })}
+            onStart={({ id }) => change.mutate({ type: "start", pool: id })}
           />
         )}
       </Section>

@@ -52,7 +52,7 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
         event.preventDefault();
         const { name, value, kinds, hosts, confirm } = form;
         const set = { value: value === "" ? null : value, kinds, hosts, confirm };
-        change.mutate({ do: "credential", pool: pool.id, name, set }, { onSuccess: () => setForm(EMPTY) });
+        change.mutate({ type: "credential", pool: pool.id, name, set }, { onSuccess: () => setForm(EMPTY) });
       }}
     >
       <Stack gap="sm">
@@ -86,7 +86,7 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
                       label={t("pools.secrets.forget")}
                       ariaLabel={t("pools.secrets.forget_of", { name: rule.name })}
                       confirmation={t("pools.secrets.forget.ask", { name: rule.name })}
-                      onConfirm={() => change.mutateAsync({ do: "credential", pool: pool.id, name: rule.name, set: null })}
+                      onConfirm={() => change.mutateAsync({ type: "credential", pool: pool.id, name: rule.name, set: null })}
                     />
                   </Group>
                 ),

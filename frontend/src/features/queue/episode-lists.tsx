@@ -65,7 +65,7 @@ export function ReturnedList({ episodes }: Props) {
             </div>
           </div>
           <Button component={Link} to={`/episodes/${episode.id}`} variant="default">
-            {t("queue.look")}
+            {t("queue.open")}
           </Button>
         </li>
       ))}

@@ -9,7 +9,7 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 import styles from "./queue.module.css";
 
 /** So many waiting tasks are counted, at most. */
-const COUNTED = 1_000;
+const MAX_COUNT = 1_000;
 
 type Props = { pools: readonly PoolSummary[]; busy: boolean; onTake: (pool: PoolSummary) => void };
 
@@ -42,7 +42,7 @@ export function PoolTable({ pools, busy, onTake }: Props) {
         {
           header: t("pool.waiting"),
           kind: "number",
-          cell: (pool) => pool.waiting < COUNTED ? pool.waiting : t("pool.many", { count: COUNTED }),
+          cell: (pool) => pool.waiting < MAX_COUNT ? pool.waiting : t("pool.many", { count: MAX_COUNT }),
         },
         { header: t("pool.mine_done"), kind: "number", cell: (pool) => pool.mine_done },
         {

@@ -32,8 +32,8 @@ export function StepPanel({ step, proposals, count, onPrompt }: Props) {
             {step.error.message} <code>{step.error.code}</code>
           </p>
         )}
-        {step.after && <Settled step={step} />}
-        {step.after?.page != null && <Page page={step.after.page} />}
+        {step.after && <SettleTime step={step} />}
+        {step.after?.page != null && <PageState page={step.after.page} />}
       </section>
       <section className={styles.offered}>
         <h2 className={styles.heading}>
@@ -57,7 +57,7 @@ export function StepPanel({ step, proposals, count, onPrompt }: Props) {
   );
 }
 
-function Settled({ step }: { step: Step }) {
+function SettleTime({ step }: { step: Step }) {
   const { t, duration } = useI18n();
   if (!step.after) return null;
   const time = duration(step.after.settle_ms);
@@ -67,7 +67,7 @@ function Settled({ step }: { step: Step }) {
 }
 
 /** How a browser's page stood after the step, when in its own time, and what it did by itself. */
-function Page({ page }: { page: BrowserPage }) {
+function PageState({ page }: { page: BrowserPage }) {
   const { t, duration } = useI18n();
   return (
     <>

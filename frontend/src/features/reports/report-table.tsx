@@ -7,10 +7,10 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { DataTable, type Column } from "@/shared/ui/tables/data-table";
 import { RateText } from "@/shared/ui/tables/rate";
 
-import { valueText, type Grain } from "./filters";
+import { valueText, type Grouping } from "./filters";
 import styles from "./reports.module.css";
 
-type Props = { readonly by: Grain; readonly rows: readonly ReportRow[]; readonly onChoose: (key: string) => void };
+type Props = { readonly by: Grouping; readonly rows: readonly ReportRow[]; readonly onChoose: (key: string) => void };
 
 export function ReportTable({ by, rows, onChoose }: Props) {
   const { t } = useI18n();
@@ -29,7 +29,7 @@ export function ReportTable({ by, rows, onChoose }: Props) {
                 {valueText(by, label, t)}
               </UnstyledButton>
               {by === "policy" && label && (
-                <Link className={styles.beside} to={`/compare?${new URLSearchParams({ left: key }).toString()}`}>
+                <Link className={styles.detail} to={`/compare?${new URLSearchParams({ left: key }).toString()}`}>
                   {t("reports.compare")}
                 </Link>
               )}
@@ -41,7 +41,7 @@ export function ReportTable({ by, rows, onChoose }: Props) {
           kind: "number",
           cell: ({ figures }) => <Figure figures={figures} column={column} />,
         })),
-        { header: t("reports.mix"), cell: ({ figures }) => <Mix figures={figures} /> },
+        { header: t("reports.mix"), cell: ({ figures }) => <DecisionMix figures={figures} /> },
       ]}
     />
   );
@@ -73,12 +73,12 @@ function Figure({ figures, column }: { figures: Figures; column: FigureName }) {
 export const DECISIONS = ["accepted", "edited", "overridden", "taken_over", "alone"] as const;
 
 /** How the steps were decided, as one bar; said in words too. */
-function Mix({ figures }: { figures: Figures }) {
+function DecisionMix({ figures }: { figures: Figures }) {
   const { t } = useI18n();
-  const told = DECISIONS.filter((name) => figures[name] > 0).map((name) => `${t(`reports.${name}`)} ${figures[name]}`);
+  const parts = DECISIONS.filter((name) => figures[name] > 0).map((name) => `${t(`reports.${name}`)} ${figures[name]}`);
   if (figures.steps === 0) return "–";
   return (
-    <div className={styles.mix} role="img" aria-label={told.join(", ")} title={told.join(", ")}>
+    <div className={styles.mix} role="img" aria-label={parts.join(", ")} title={parts.join(", ")}>
       {DECISIONS.map((name) => (
         <span key={name} data-decision={name} style={{ flexGrow: figures[name] }} />
       ))}

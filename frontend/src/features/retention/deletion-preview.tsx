@@ -4,7 +4,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 
 import styles from "./retention.module.css";
 
-export function WouldDelete({ rule: { what, preview } }: { rule: RuleOut }) {
+export function DeletionPreview({ rule: { what, preview } }: { rule: RuleOut }) {
   const { t, bytes, relative } = useI18n();
   if (preview === null) return <span className={styles.note}>{t("retention.not_counted")}</span>;
   const { items, files, spared } = preview;

@@ -19,8 +19,8 @@ import styles from "./review.module.css";
 export default function AgreementPage() {
   const { t } = useI18n();
   const [search, setSearch] = useSearchParams();
-  const asked = search.get("pool");
-  const pool = asked && /^\d+$/.test(asked) ? asked : null;
+  const requestedPool = search.get("pool");
+  const pool = requestedPool && /^\d+$/.test(requestedPool) ? requestedPool : null;
   const pools = useQuery(poolsQuery).data ?? [];
   const agreement = useQuery(agreementQuery(pool));
   return (
@@ -167,13 +167,13 @@ function DuplicateSearch({ pool }: { pool: string }) {
   const { t } = useI18n();
   const found = useQuery(duplicatesQuery(pool));
   const search = useSearch(pool);
-  const reviews = hasRole(useUser(), "reviewer");
+  const canReview = hasRole(useUser(), "reviewer");
   if (found.isPending) return <Loading />;
   if (found.isError) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
   const { job, pairs } = found.data;
   return (
     <>
-      {reviews && (
+      {canReview && (
         <div className={styles.bar}>
           <SearchButton job={job} search={search} />
           <Problem error={search.error} />

@@ -10,7 +10,7 @@ import styles from "./review.module.css";
 
 const TONE = { changed: "warn", added: "ok", removed: "danger" } as const;
 
-export function Changes({ sheet: { changes, previous } }: { sheet: Sheet }) {
+export function Changes({ details: { changes, previous } }: { details: Sheet }) {
   const { t } = useI18n();
   if (changes.length === 0 && previous === null) return null;
   return (

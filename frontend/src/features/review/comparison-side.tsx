@@ -16,13 +16,13 @@ import styles from "./review.module.css";
 type Name = "one" | "other";
 type Props = { name: Name; comparison: SideBySide; step: Step | undefined; onChoose?: () => void };
 
-export function SideHead({ name, comparison, step, onChoose }: Props) {
+export function SideHeader({ name, comparison, step, onChoose }: Props) {
   const { t } = useI18n();
   const { episode } = comparison[name];
   const chosen = comparison.chosen === episode.id;
   return (
     <>
-      <Choice name={name} comparison={comparison} />
+      <AttemptSelect name={name} comparison={comparison} />
       <OutcomeBadge outcome={episode.outcome} />
       <VerdictBadge verdict={episode.verdict} />
       <Link to={`/episodes/${episode.id}${step ? `?step=${step.index + 1}` : ""}`}>{t("compare.open")}</Link>
@@ -43,14 +43,14 @@ export function SideHead({ name, comparison, step, onChoose }: Props) {
 }
 
 /** Which of the task's attempts stands on this side. */
-function Choice({ name, comparison }: { name: Name; comparison: SideBySide }) {
+function AttemptSelect({ name, comparison }: { name: Name; comparison: SideBySide }) {
   const { t, moment } = useI18n();
   const navigate = useNavigate();
   const mine = comparison[name];
-  const beside = comparison[name === "one" ? "other" : "one"].episode.id;
+  const otherId = comparison[name === "one" ? "other" : "one"].episode.id;
   const attempts = useQuery(attemptsQuery(comparison.one.episode.id)).data ?? [mine];
-  const told = ({ episode, policies }: Attempt) => [policies.join(", "), episode.annotator, moment(episode.created_at)].filter(Boolean).join(" · ");
-  const offered = [mine, ...attempts.filter(({ episode }) => episode.id !== mine.episode.id && episode.id !== beside)];
+  const describeAttempt = ({ episode, policies }: Attempt) => [policies.join(", "), episode.annotator, moment(episode.created_at)].filter(Boolean).join(" · ");
+  const offered = [mine, ...attempts.filter(({ episode }) => episode.id !== mine.episode.id && episode.id !== otherId)];
   const go = (id: string) => {
     const sides = { one: comparison.one.episode.id, other: comparison.other.episode.id, [name]: id };
     void navigate(`/compare?one=${sides.one}&other=${sides.other}`, { replace: true });
@@ -60,7 +60,7 @@ function Choice({ name, comparison }: { name: Name; comparison: SideBySide }) {
       className={styles.attempt}
       aria-label={t(`compare.choose.${name}`)}
       allowDeselect={false}
-      data={offered.map((attempt) => ({ value: attempt.episode.id, label: told(attempt) }))}
+      data={offered.map((attempt) => ({ value: attempt.episode.id, label: describeAttempt(attempt) }))}
       value={mine.episode.id}
       onChange={(id) => id && go(id)}
     />

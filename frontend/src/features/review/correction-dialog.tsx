@@ -1,4 +1,4 @@
-/** A better thought and action for a step, written as on the desk; the executed one is kept. */
+/** A better thought and action for a step, written as in the workspace; the executed one is kept. */
 import { Button, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 
@@ -16,21 +16,21 @@ import styles from "./review.module.css";
 
 type Props = { step: Step; last: FixOut | undefined; change: ReturnType<typeof useChange>; onClose: () => void };
 
-export function MendDialog({ step, last, change, onClose }: Props) {
+export function CorrectionDialog({ step, last, change, onClose }: Props) {
   const { t } = useI18n();
   const from = last ?? step;
   const written = printAction(from.action);
   const [thought, setThought] = useState(from.thought);
   const [line, setLine] = useState(written);
   const [reason, setReason] = useState("");
-  const action = actionOf(line, written, from.action);
+  const action = parseCorrection(line, written, from.action);
   const same = thought === from.thought && line === written;
   const save = () => {
     if (action === null || same) return;
-    change.mutate({ do: "mend", index: step.index, base: last?.revision ?? 0, thought, action, reason: reason.trim() }, { onSuccess: onClose });
+    change.mutate({ type: "mend", index: step.index, base: last?.revision ?? 0, thought, action, reason: reason.trim() }, { onSuccess: onClose });
   };
   return (
-    <Dialog opened onClose={onClose} title={t("review.mend.title", { number: step.index + 1 })} size="lg">
+    <Dialog opened onClose={onClose} title={t("review.correct.title", { number: step.index + 1 })} size="lg">
       <form
         className={styles.form}
         onSubmit={(event) => {
@@ -38,10 +38,10 @@ export function MendDialog({ step, last, change, onClose }: Props) {
           save();
         }}
       >
-        <p className={styles.note}>{t("review.mend.executed")}</p>
+        <p className={styles.note}>{t("review.correct.executed")}</p>
         <ActionText action={step.action} />
         <Textarea
-          label={t("review.mend.thought")}
+          label={t("review.correct.thought")}
           data-autofocus
           autosize
           minRows={2}
@@ -51,18 +51,18 @@ export function MendDialog({ step, last, change, onClose }: Props) {
           onChange={(event) => setThought(event.currentTarget.value)}
         />
         <TextInput
-          label={t("review.mend.action")}
-          description={t("review.mend.action.help")}
-          error={action === null && t("review.mend.bad")}
+          label={t("review.correct.action")}
+          description={t("review.correct.action.help")}
+          error={action === null && t("review.correct.bad")}
           value={line}
           onChange={(event) => setLine(event.currentTarget.value)}
           spellCheck={false}
         />
-        <TextInput label={t("review.mend.reason")} maxLength={2_000} value={reason} onChange={(event) => setReason(event.currentTarget.value)} />
+        <TextInput label={t("review.correct.reason")} maxLength={2_000} value={reason} onChange={(event) => setReason(event.currentTarget.value)} />
         <Problem error={change.error} />
         <div className={styles.buttons}>
           <Button type="submit" disabled={action === null || same} loading={change.isPending}>
-            {t("review.mend.save")}
+            {t("review.correct.save")}
           </Button>
           <Button variant="subtle" color="gray" onClick={onClose}>
             {t("common.cancel")}
@@ -74,7 +74,7 @@ export function MendDialog({ step, last, change, onClose }: Props) {
 }
 
 /** What was written, as an action; what cannot be written in a line (a gesture, a file) stays while it is left alone. */
-function actionOf(line: string, before: string, action: Action): Action | null {
+function parseCorrection(line: string, before: string, action: Action): Action | null {
   if (line === before) return action;
   const read = parseAction(line);
   return read.ok ? read.action : null;

@@ -15,42 +15,42 @@ import { CommandKey } from "@/shared/ui/key-hint";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
 
-import { comparisonQuery, sheetQuery, useAdjudicate } from "./api";
+import { comparisonQuery, reviewDetailsQuery, useAdjudicate } from "./api";
 import { compareCommands } from "./commands";
 import styles from "./review.module.css";
-import { SideHead } from "./comparison-side";
+import { SideHeader } from "./comparison-side";
 
-export function Episodes({ one, other }: { one: string; other: string }) {
+export function EpisodeComparison({ one, other }: { one: string; other: string }) {
   const comparison = useQuery(comparisonQuery(one, other));
-  const left = useSteps(one);
-  const right = useSteps(other);
+  const left = useCountedSteps(one);
+  const right = useCountedSteps(other);
   if (comparison.isError) return <ErrorState error={comparison.error} onRetry={() => void comparison.refetch()} />;
   if (!comparison.data || !left || !right) return <Loading />;
-  return <Compared comparison={comparison.data} left={left} right={right} />;
+  return <AlignedEpisodes comparison={comparison.data} left={left} right={right} />;
 }
 
 /** The steps of an attempt that count: nothing taken back, nothing cut away. */
-function useSteps(episodeId: string): readonly Step[] | null {
+function useCountedSteps(episodeId: string): readonly Step[] | null {
   const trajectory = useQuery(trajectoryQuery(episodeId));
-  const sheet = useQuery(sheetQuery(episodeId));
-  if (!trajectory.data || !sheet.data) return null;
-  const { segments } = sheet.data;
+  const details = useQuery(reviewDetailsQuery(episodeId));
+  if (!trajectory.data || !details.data) return null;
+  const { segments } = details.data;
   return withoutUndone(trajectory.data.steps).filter(({ index }) => segments.length === 0 || segments.some((part) => part.first <= index && index <= part.last));
 }
 
-type ComparedProps = { comparison: SideBySide; left: readonly Step[]; right: readonly Step[] };
+type AlignedEpisodesProps = { comparison: SideBySide; left: readonly Step[]; right: readonly Step[] };
 
-function Compared({ comparison, left, right }: ComparedProps) {
+function AlignedEpisodes({ comparison, left, right }: AlignedEpisodesProps) {
   const { t } = useI18n();
   const [reason, setReason] = useState("");
   const field = useRef<HTMLInputElement>(null);
   const adjudicate = useAdjudicate();
-  const decides = hasRole(useUser(), "reviewer");
+  const canDecide = hasRole(useUser(), "reviewer");
   const choose = (chosen: string) => adjudicate.mutate({ chosen, reason: reason.trim() });
   useCommands([
-    { command: compareCommands.reason, enabled: decides, run: () => field.current?.focus() },
-    { command: compareCommands.one, enabled: decides, run: () => choose(comparison.one.episode.id) },
-    { command: compareCommands.other, enabled: decides, run: () => choose(comparison.other.episode.id) },
+    { command: compareCommands.reason, enabled: canDecide, run: () => field.current?.focus() },
+    { command: compareCommands.one, enabled: canDecide, run: () => choose(comparison.one.episode.id) },
+    { command: compareCommands.other, enabled: canDecide, run: () => choose(comparison.other.episode.id) },
   ]);
   const side = (name: "one" | "other", steps: readonly Step[]): ComparedAttempt => {
     const { episode } = comparison[name];
@@ -58,12 +58,12 @@ function Compared({ comparison, left, right }: ComparedProps) {
       name: episode.annotator,
       steps,
       blobUrl: blobUrlOf(episode.id),
-      renderHeader: (step) => <SideHead name={name} comparison={comparison} step={step} {...(decides ? { onChoose: () => choose(episode.id) } : {})} />,
+      renderHeader: (step) => <SideHeader name={name} comparison={comparison} step={step} {...(canDecide ? { onChoose: () => choose(episode.id) } : {})} />,
     };
   };
   return (
     <AttemptComparison title={comparison.one.episode.instruction} alignment={comparison} one={side("one", left)} other={side("other", right)}>
-      {decides && (
+      {canDecide && (
         <TextInput
           ref={field}
           className={styles.reason}

@@ -9,16 +9,16 @@ import { Badge, OutcomeBadge } from "@/shared/ui/badge";
 import { isRunning, type useChange } from "./api";
 import styles from "./review.module.css";
 
-type Props = { sheet: Sheet; change: ReturnType<typeof useChange> };
+type Props = { details: Sheet; change: ReturnType<typeof useChange> };
 
-export function Others({ sheet, change }: Props) {
+export function RelatedAttempts({ details, change }: Props) {
   const { t, percent } = useI18n();
-  const { siblings, duplicates, episode, check } = sheet;
+  const { siblings, duplicates, episode, check } = details;
   return (
     <>
       {siblings.length > 0 && (
         <div className={styles.group}>
-          <h3 className={styles.title}>{t("review.others")}</h3>
+          <h3 className={styles.title}>{t("review.related")}</h3>
           <ul className={styles.list}>
             {siblings.map(({ id, annotator, outcome, chosen }) => (
               <li key={id} className={styles.item}>
@@ -44,12 +44,12 @@ export function Others({ sheet, change }: Props) {
           </ul>
         </div>
       )}
-      {sheet.may === "review" && (
+      {details.may === "review" && (
         <div className={styles.group}>
-          {check && <CheckState check={check} onCancel={() => change.mutate({ do: "cancel", job: check.id })} />}
+          {check && <CheckStatus check={check} onCancel={() => change.mutate({ type: "cancel", job: check.id })} />}
           {!isRunning(check) && (
             <div className={styles.buttons}>
-              <Button size="compact-sm" variant="default" title={t("review.check.help")} onClick={() => change.mutate({ do: "check" })}>
+              <Button size="compact-sm" variant="default" title={t("review.check.help")} onClick={() => change.mutate({ type: "check" })}>
                 {t("review.check")}
               </Button>
             </div>
@@ -60,7 +60,7 @@ export function Others({ sheet, change }: Props) {
   );
 }
 
-function CheckState({ check, onCancel }: { check: JobOut; onCancel: () => void }) {
+function CheckStatus({ check, onCancel }: { check: JobOut; onCancel: () => void }) {
   const { t } = useI18n();
   const { status, done, total, error, report } = check;
   if (isRunning(check)) {

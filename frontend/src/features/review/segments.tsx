@@ -11,14 +11,14 @@ import type { useChange } from "./api";
 import { reviewCommands } from "./commands";
 import styles from "./review.module.css";
 
-type Props = { sheet: Sheet; step: Step | undefined; count: number; change: ReturnType<typeof useChange> };
+type Props = { details: Sheet; step: Step | undefined; count: number; change: ReturnType<typeof useChange> };
 
 const CUTS = ["begin", "end", "split", "uncut"] as const;
 
 type Cut = { readonly allowed: boolean; readonly cut: CutIn };
 
 /** What each cut at this step would be, and whether it would change anything. */
-function cutsAt({ segments, can_undo_cut }: Sheet, at: number, count: number): Record<(typeof CUTS)[number], Cut> {
+function availableCuts({ segments, can_undo_cut }: Sheet, at: number, count: number): Record<(typeof CUTS)[number], Cut> {
   const first = segments[0]?.first ?? 0;
   const last = segments.at(-1)?.last ?? count - 1;
   const inside = segments.length === 0 ? at < count : segments.some((part) => part.first < at && at <= part.last);
@@ -31,28 +31,28 @@ function cutsAt({ segments, can_undo_cut }: Sheet, at: number, count: number): R
   };
 }
 
-export function Parts({ sheet, step, count, change }: Props) {
+export function Segments({ details, step, count, change }: Props) {
   const { t } = useI18n();
-  const { segments } = sheet;
-  const may = sheet.may === "review" && (sheet.claim === null || sheet.claim.mine) && !change.isPending;
-  const cuts = cutsAt(sheet, step?.index ?? 0, count);
-  const make = (name: (typeof CUTS)[number]) => change.mutate({ do: "cut", cut: cuts[name].cut });
+  const { segments } = details;
+  const may = details.may === "review" && (details.claim === null || details.claim.mine) && !change.isPending;
+  const cuts = availableCuts(details, step?.index ?? 0, count);
+  const make = (name: (typeof CUTS)[number]) => change.mutate({ type: "cut", cut: cuts[name].cut });
   useCommands(CUTS.map((name) => ({ command: reviewCommands[name], enabled: may && cuts[name].allowed, run: () => make(name) })));
   return (
     <div className={styles.group}>
-      <h3 className={styles.title}>{t("review.parts")}</h3>
+      <h3 className={styles.title}>{t("review.segments")}</h3>
       {segments.length === 0 ? (
-        <p className={styles.note}>{t("review.parts.whole")}</p>
+        <p className={styles.note}>{t("review.segments.whole")}</p>
       ) : (
         <ol className={styles.list} role="status">
           {segments.map((part) => (
             <li key={part.first} className={styles.item}>
-              {t("review.parts.part", { first: part.first + 1, last: part.last + 1 })}
+              {t("review.segments.part", { first: part.first + 1, last: part.last + 1 })}
             </li>
           ))}
         </ol>
       )}
-      {sheet.may === "review" && (
+      {details.may === "review" && (
         <div className={styles.verdicts}>
           {CUTS.map((name) => (
             <Button

@@ -10,17 +10,17 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
-import { meetingsQuery } from "./api";
-import { standingOf, tallyOf, TALLY } from "./tally";
+import { sharedTasksQuery } from "./api";
+import { isSuccessful, countTally, TALLY } from "./tally";
 import styles from "./review.module.css";
 
 const SIDES = ["left", "right"] as const;
 
-export function MeetingList() {
+export function SharedTaskComparison() {
   const { t } = useI18n();
   const [search, setSearch] = useSearchParams();
   const [left, right] = SIDES.map((side) => search.get(side));
-  const found = useQuery(meetingsQuery(left ?? null, right ?? null));
+  const found = useQuery(sharedTasksQuery(left ?? null, right ?? null));
   const choose = (side: (typeof SIDES)[number], value: string | null) => {
     const next = new URLSearchParams(search);
     if (value) next.set(side, value);
@@ -30,13 +30,13 @@ export function MeetingList() {
   const offered = [...new Set([...(found.data?.revisions ?? []), ...[left, right].filter((name) => name != null)])];
   return (
     <Page>
-      <Section title={t("meetings.title")}>
+      <Section title={t("shared_tasks.title")}>
         <div className={styles.bar}>
           {SIDES.map((side) => (
             <Select
               key={side}
-              label={t(`meetings.${side}`)}
-              placeholder={t("meetings.choose")}
+              label={t(`shared_tasks.${side}`)}
+              placeholder={t("shared_tasks.choose")}
               searchable
               clearable
               w={280}
@@ -48,37 +48,37 @@ export function MeetingList() {
         </div>
         {found.isPending && <Loading />}
         {found.isError && <ErrorState error={found.error} onRetry={() => void found.refetch()} />}
-        {found.data && <Answer meetings={found.data} left={left ?? null} right={right ?? null} />}
+        {found.data && <SharedTaskResult sharedTasks={found.data} left={left ?? null} right={right ?? null} />}
       </Section>
     </Page>
   );
 }
 
-type AnswerProps = { meetings: Meetings; left: string | null; right: string | null };
+type SharedTaskResultProps = { sharedTasks: Meetings; left: string | null; right: string | null };
 
-function Answer({ meetings: { items, more }, left, right }: AnswerProps) {
+function SharedTaskResult({ sharedTasks: { items, more }, left, right }: SharedTaskResultProps) {
   const { t } = useI18n();
-  if (!left || !right || left === right) return <Empty title={t("meetings.two")}>{t("meetings.two.help")}</Empty>;
-  if (items.length === 0) return <Empty title={t("meetings.none")}>{t("meetings.none.help")}</Empty>;
-  return <Met items={items} more={more} left={left} right={right} />;
+  if (!left || !right || left === right) return <Empty title={t("shared_tasks.two")}>{t("shared_tasks.two.help")}</Empty>;
+  if (items.length === 0) return <Empty title={t("shared_tasks.none")}>{t("shared_tasks.none.help")}</Empty>;
+  return <SharedTaskTable items={items} more={more} left={left} right={right} />;
 }
 
-type MetProps = { items: readonly Meeting[]; more: boolean; left: string; right: string };
+type SharedTaskTableProps = { items: readonly Meeting[]; more: boolean; left: string; right: string };
 
-function Met({ items, more, left, right }: MetProps) {
+function SharedTaskTable({ items, more, left, right }: SharedTaskTableProps) {
   const { t } = useI18n();
-  const tally = tallyOf(items);
+  const tally = countTally(items);
   return (
     <>
       <dl className={styles.figures}>
         {TALLY.map((name) => (
           <div key={name}>
-            <dt>{t(`meetings.${name}`)}</dt>
+            <dt>{t(`shared_tasks.${name}`)}</dt>
             <dd>{tally[name]}</dd>
           </div>
         ))}
       </dl>
-      {more && <p className={styles.bar}>{t("meetings.more", { count: items.length })}</p>}
+      {more && <p className={styles.bar}>{t("shared_tasks.more", { count: items.length })}</p>}
       <DataTable
         rows={items}
         keyOf={({ task }) => task}
@@ -95,24 +95,24 @@ function Met({ items, more, left, right }: MetProps) {
               </>
             ),
           },
-          { header: left, cell: ({ one }) => <Ending attempt={one} /> },
-          { header: right, cell: ({ other }) => <Ending attempt={other} /> },
+          { header: left, cell: ({ one }) => <AttemptResult attempt={one} /> },
+          { header: right, cell: ({ other }) => <AttemptResult attempt={other} /> },
         ]}
       />
     </>
   );
 }
 
-function Ending({ attempt: { episode } }: { attempt: Attempt }) {
+function AttemptResult({ attempt: { episode } }: { attempt: Attempt }) {
   const { t } = useI18n();
   return (
     <div className={styles.buttons}>
-      {standingOf(episode) === null || episode.verdict?.success == null ? (
+      {isSuccessful(episode) === null || episode.verdict?.success == null ? (
         <OutcomeBadge outcome={episode.outcome} />
       ) : (
         <VerdictBadge verdict={episode.verdict} />
       )}
-      <span className={styles.note}>{t("meetings.steps", { count: episode.steps, name: episode.annotator })}</span>
+      <span className={styles.note}>{t("shared_tasks.steps", { count: episode.steps, name: episode.annotator })}</span>
     </div>
   );
 }

@@ -8,11 +8,11 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 
 import styles from "./trajectories.module.css";
 
-export function FoundTable({ found }: { found: readonly Found[] }) {
+export function ResultTable({ results }: { results: readonly Found[] }) {
   const { t, moment, relative } = useI18n();
   return (
     <DataTable
-      rows={found}
+      rows={results}
       keyOf={(item) => item.id}
       columns={[
         {

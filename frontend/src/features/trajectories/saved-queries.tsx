@@ -11,30 +11,30 @@ import { Section } from "@/shared/ui/page";
 import { Problem } from "@/shared/ui/problem";
 import { useUndoable } from "@/shared/ui/undo";
 
-import { keptQuery, useChangeKept } from "./api";
+import { savedQueriesQuery, useChangeSavedQuery } from "./api";
 import { addressOf, queryOf } from "./query";
 import styles from "./trajectories.module.css";
 
-export function Kept({ search }: { search: URLSearchParams }) {
+export function SavedQueries({ search }: { search: URLSearchParams }) {
   const { t } = useI18n();
   const navigate = useNavigate();
   const undoable = useUndoable();
   const [name, setName] = useState("");
-  const kept = useQuery(keptQuery).data ?? [];
-  const change = useChangeKept();
-  const forget = ({ id, name: called, query }: SavedQueryOut) =>
+  const savedQueries = useQuery(savedQueriesQuery).data ?? [];
+  const change = useChangeSavedQuery();
+  const forget = ({ id, name: queryName, query }: SavedQueryOut) =>
     undoable({
-      act: () => change.mutateAsync({ do: "forget", id }),
-      done: t("trajectories.forgotten", { name: called }),
-      undo: () => change.mutateAsync({ do: "keep", query: { name: called, query } }),
+      act: () => change.mutateAsync({ type: "forget", id }),
+      done: t("trajectories.forgotten", { name: queryName }),
+      undo: () => change.mutateAsync({ type: "keep", query: { name: queryName, query } }),
     });
   return (
-    <Section title={t("trajectories.kept")}>
+    <Section title={t("trajectories.saved")}>
       <form
-        className={styles.keep}
+        className={styles.save}
         onSubmit={(event) => {
           event.preventDefault();
-          change.mutate({ do: "keep", query: { name, query: queryOf(search) } }, { onSuccess: () => setName("") });
+          change.mutate({ type: "keep", query: { name, query: queryOf(search) } }, { onSuccess: () => setName("") });
         }}
       >
         <TextInput
@@ -49,7 +49,7 @@ export function Kept({ search }: { search: URLSearchParams }) {
           {t("trajectories.save")}
         </Button>
         <Problem error={change.error} />
-        {kept.map((one) => (
+        {savedQueries.map((one) => (
           <span key={one.id}>
             <Button variant="subtle" onClick={() => void navigate(`/trajectories?${addressOf(one.query).toString()}`)}>
               {one.name}

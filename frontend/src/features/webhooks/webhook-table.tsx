@@ -39,7 +39,7 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
                 aria-label={t("webhooks.on_one", { url: row.url })}
                 checked={row.enabled}
                 disabled={change.isPending}
-                onChange={(event) => change.mutate({ do: "enable", id: row.id, enabled: event.currentTarget.checked })}
+                onChange={(event) => change.mutate({ type: "enable", id: row.id, enabled: event.currentTarget.checked })}
               />
             ),
           },
@@ -55,7 +55,7 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
                   size="compact-xs"
                   disabled={!row.enabled}
                   aria-label={t("webhooks.ping_one", { url: row.url })}
-                  onClick={() => change.mutate({ do: "ping", id: row.id }, { onSuccess: () => onShow(row) })}
+                  onClick={() => change.mutate({ type: "ping", id: row.id }, { onSuccess: () => onShow(row) })}
                 >
                   {t("webhooks.ping")}
                 </Button>
@@ -77,7 +77,7 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
                   label={t("webhooks.remove")}
                   ariaLabel={t("webhooks.remove_one", { url: row.url })}
                   confirmation={t("webhooks.remove.ask", { url: row.url })}
-                  onConfirm={() => change.mutateAsync({ do: "remove", id: row.id })}
+                  onConfirm={() => change.mutateAsync({ type: "remove", id: row.id })}
                 />
               </>
             ),

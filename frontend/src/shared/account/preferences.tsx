@@ -16,7 +16,7 @@ export type Preferences = { readonly theme: Theme; readonly language: Language; 
 const STORAGE_KEY = "pilothouse.preferences";
 
 /** Read preferences out of whatever was stored; what is not understood falls back to its default. */
-export function preferencesOf(stored: unknown, language: Language = preferredLanguage()): Preferences {
+function preferencesOf(stored: unknown, language: Language = preferredLanguage()): Preferences {
   const given = isRecord(stored) ? stored : {};
   return {
     theme: THEMES.find((theme) => theme === given.theme) ?? "auto",

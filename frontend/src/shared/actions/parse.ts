@@ -4,7 +4,7 @@ import { tokenize, type Token } from "./tokens";
 import { canonicalKey, parseHotkey } from "./keys";
 import { argumentsOf, isOptional, kindOfName, type Argument, type TypedAction, type TypedKind } from "./table";
 
-export type ErrorCode =
+type ErrorCode =
   | "empty"
   | "unknown_action"
   | "not_a_call"
@@ -30,7 +30,7 @@ export interface ParseFailure {
   readonly to: number;
 }
 
-export type ParseResult = { readonly ok: true; readonly action: TypedAction } | ParseFailure;
+type ParseResult = { readonly ok: true; readonly action: TypedAction } | ParseFailure;
 
 /** What the machine at hand allows; without it any well-formed action passes. */
 export interface Limits {

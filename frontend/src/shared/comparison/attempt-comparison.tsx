@@ -59,7 +59,7 @@ export function AttemptComparison({ title, alignment: { pairs, divergence, agree
           <Badge tone="ok">{t("compare.same")}</Badge>
         ) : (
           <Button size="compact-sm" variant="default" onClick={() => go(divergence)} rightSection={<CommandKey command={comparisonCommands.divergence} />}>
-            {t("compare.parts", { number: divergence + 1 })}
+            {t("compare.diverge_at", { number: divergence + 1 })}
           </Button>
         )}
         <Button
@@ -90,7 +90,7 @@ export function AttemptComparison({ title, alignment: { pairs, divergence, agree
 }
 
 /** What an attempt's screen showed when a row was reached, though it may have done nothing there. */
-export function screenAt(pairs: readonly Pair[], row: number, name: SideName, steps: readonly Step[]): Observation | null {
+function screenAt(pairs: readonly Pair[], row: number, name: SideName, steps: readonly Step[]): Observation | null {
   const next = pairs.slice(row).find((pair) => pair[name] !== null)?.[name];
   return (next == null ? steps.at(-1)?.after : steps[next]?.before) ?? null;
 }
@@ -107,7 +107,7 @@ function Side({ name, attempt, step, screen, same, after }: SideProps) {
       <Frame
         observation={done ? step.after : screen}
         blobUrl={attempt.blobUrl}
-        alt={description ?? t("compare.screen_then")}
+        alt={description ?? t("compare.screen")}
         marks={step && !after ? [{ key: step.command_id, action: step.action, tone: "done" }] : []}
       />
       <StepText step={step} />
@@ -120,7 +120,7 @@ function StepText({ step }: { step: Step | undefined }) {
   const { t } = useI18n();
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls takes the focus, so that keys can scroll it
-    <div className={styles.sideFoot} tabIndex={0} role="group" aria-label={t("compare.said")}>
+    <div className={styles.sideFoot} tabIndex={0} role="group" aria-label={t("compare.step_text")}>
       {step ? <ActionText action={step.action} /> : <em>{t("compare.nothing")}</em>}
       {step?.thought && <p>{step.thought}</p>}
       {step?.error && (

@@ -44,7 +44,7 @@ export function StepRows({ pairs, divergence, one, other, current, onSelect }: P
             >
               <span className={styles.number}>
                 {place + 1}
-                {place === divergence && <Split size={12} className={styles.parting} role="img" aria-label={t("compare.parting")} />}
+                {place === divergence && <Split size={12} className={styles.divergence} role="img" aria-label={t("compare.diverge_here")} />}
               </span>
               <span>{describe(one, pair.one)}</span>
               <span className={styles.sign} role="img" aria-label={t(pair.same ? "compare.same_step" : "compare.differs")}>

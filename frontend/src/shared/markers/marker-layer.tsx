@@ -6,7 +6,7 @@ import { anchorOf, BADGE_STEP, markerOf, spread, type Marker } from "./marker";
 import { MarkerShape } from "./marker-shape";
 import styles from "./marker-layer.module.css";
 
-export type MarkTone = "candidate" | "draft" | "pending" | "done";
+type MarkTone = "candidate" | "draft" | "pending" | "done";
 
 export interface Mark {
   readonly key: string;

@@ -119,9 +119,9 @@ function Messages({ prompt, blobUrl }: { prompt: Prompt; blobUrl: BlobUrl }) {
       >
         {t(all ? "prompt.fewer" : "prompt.all")}
       </button>
-      <ol className={styles.turns}>
+      <ol className={styles.messages}>
         {prompt.messages.map((message, index) => (
-          <li key={index} className={styles.turn} data-role={message.role}>
+          <li key={index} className={styles.message} data-role={message.role}>
             <MessageItem message={message} number={index + 1} open={open.has(index)} onToggle={() => toggle(index)} blobUrl={blobUrl} />
           </li>
         ))}

@@ -12,13 +12,13 @@ import { CommandKey } from "./key-hint";
 import { Problem } from "./problem";
 
 /** Long enough to read it and to reach for it; the pointer over it stops the clock. */
-export const UNDO_WINDOW_MS = 10_000;
+const UNDO_WINDOW_MS = 10_000;
 
 /** As many are offered at once; with one more the oldest goes, for one that waited to be shown could not be undone by its key. */
 const MAX_OFFERS = 3;
 const activeOffers = new Set<string>();
 
-export type Undoable = {
+type Undoable = {
   /** A refusal is shown by whose mutation this is. */
   readonly act: () => Promise<unknown>;
   /** Says what was done. */

@@ -4,7 +4,7 @@ import { ArrowLeft, X } from "lucide-react";
 import { useRef, useState, type KeyboardEvent } from "react";
 
 import type { Action, BrowserPage, Observation, Tab } from "@/generated/vocabulary";
-import { viewedObservation } from "@/features/annotate/viewport/shown";
+import { viewedObservation } from "@/features/annotate/viewport/viewed-step";
 import { useWorkspace, type Workspace } from "@/features/annotate/use-workspace";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";

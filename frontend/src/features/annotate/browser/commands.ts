@@ -1,7 +1,7 @@
 /** The commands only a browser has: its address, its pages, and its own time. */
 import type { Command } from "@/shared/commands/command";
 
-const browserCommand = (verb: string, rest: Omit<Command, "id" | "scope">): Command => ({ id: `desk.browser_${verb}`, scope: "desk", ...rest });
+const browserCommand = (verb: string, rest: Omit<Command, "id" | "scope">): Command => ({ id: `desk.browser_${verb}`, scope: "workspace", ...rest });
 
 export const goBack = browserCommand("back", { name: "browser.back", help: "browser.back.help", keys: [","] });
 export const focusAddress = browserCommand("address", { name: "browser.address", help: "browser.address.help", keys: [";"] });

@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import type { Action, FileChooser } from "@/generated/vocabulary";
 import { useUpload } from "@/features/annotate/panels/files/upload";
-import { viewedObservation } from "@/features/annotate/viewport/shown";
+import { viewedObservation } from "@/features/annotate/viewport/viewed-step";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import { useI18n } from "@/shared/i18n/i18n";
 

@@ -70,5 +70,5 @@ export function PageClock({ workspace, page }: { workspace: Workspace; page: Bro
 /** Whether its time goes on while nobody acts. */
 function describePace({ pace, clock }: BrowserPage) {
   if (clock === "real") return "browser.pace.real";
-  return pace > 0 ? "browser.pace.goes" : "browser.pace.stands";
+  return pace > 0 ? "browser.pace.running" : "browser.pace.frozen";
 }

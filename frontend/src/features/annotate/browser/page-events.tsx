@@ -1,7 +1,7 @@
 /** What the browser did by itself since the last step, in words, over the picture. */
 import { TriangleAlert } from "lucide-react";
 
-import { viewedObservation } from "@/features/annotate/viewport/shown";
+import { viewedObservation } from "@/features/annotate/viewport/viewed-step";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import { useI18n } from "@/shared/i18n/i18n";
 

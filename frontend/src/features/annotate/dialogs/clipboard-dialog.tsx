@@ -5,8 +5,7 @@ import { useState } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm } from "./form";
-import { submitOnModEnter } from "./submit";
+import { DialogForm, submitOnModEnter } from "./form";
 
 export function ClipboardDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();

@@ -5,8 +5,7 @@ import { useState } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm } from "./form";
-import { submitOnModEnter } from "./submit";
+import { DialogForm, submitOnModEnter } from "./form";
 
 const OUTCOMES = ["success", "failure"] as const;
 
@@ -22,7 +21,7 @@ export function FinishDialog({ infeasible, onDone }: { infeasible: boolean; onDo
     onDone();
   };
   return (
-    <DialogForm submit={t(infeasible ? "desk.infeasible" : "desk.finish")} disabled={needsReason} onSubmit={submit}>
+    <DialogForm submit={t(infeasible ? "workspace.infeasible" : "workspace.finish")} disabled={needsReason} onSubmit={submit}>
       {!infeasible && (
         <Radio.Group
           label={t("finish.outcome")}

@@ -5,8 +5,7 @@ import { useState } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm } from "./form";
-import { submitOnModEnter } from "./submit";
+import { DialogForm, submitOnModEnter } from "./form";
 
 export function HelpDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
@@ -17,7 +16,7 @@ export function HelpDialog({ onDone }: { onDone: () => void }) {
     onDone();
   };
   return (
-    <DialogForm submit={t("desk.call_help")} disabled={message.trim() === ""} onSubmit={submit}>
+    <DialogForm submit={t("workspace.call_help")} disabled={message.trim() === ""} onSubmit={submit}>
       <Textarea
         label={t("help.message")}
         description={t("help.message.help")}

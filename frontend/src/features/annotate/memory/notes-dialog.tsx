@@ -8,7 +8,6 @@ import { Badge } from "@/shared/ui/badge";
 import { StatusDot } from "@/shared/ui/status-dot";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { spanOf } from "./notes";
 import styles from "./memory.module.css";
 
 export function NotesDialog() {
@@ -91,4 +90,10 @@ function Note({ memory, span: [first, last] }: { memory: Memory; span: readonly 
       )}
     </form>
   );
+}
+
+/** The indices of the first and the last step of a note: it goes on where the note before it ended. */
+export function spanOf(memories: readonly Memory[], memory: Memory): readonly [number, number] {
+  const before = memories[memories.indexOf(memory) - 1];
+  return [before === undefined ? 0 : before.through + 1, memory.through];
 }

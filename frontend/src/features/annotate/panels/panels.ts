@@ -34,7 +34,7 @@ export function hasScreen({ observation, task }: Pick<EpisodeState, "observation
 }
 
 /** What a person opened, and how many steps there were then. */
-export interface PanelChoice {
+interface PanelChoice {
   readonly panel: PanelName | null;
   readonly step: number;
 }

@@ -17,8 +17,8 @@ it("names model, weights and server of the policy that proposes", async () => {
 });
 
 it("asks nothing where nobody proposes", () => {
-  const asked = vi.fn(() => new Promise(() => undefined));
-  vi.stubGlobal("fetch", asked);
+  const request = vi.fn(() => new Promise(() => undefined));
+  vi.stubGlobal("fetch", request);
   renderWorkspace({ policy: null });
-  expect(asked.mock.calls.map(String).filter((call) => call.includes("proposer"))).toEqual([]);
+  expect(request.mock.calls.map(String).filter((call) => call.includes("proposer"))).toEqual([]);
 });

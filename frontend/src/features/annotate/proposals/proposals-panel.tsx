@@ -22,22 +22,22 @@ export function ProposalsPanel() {
       <header className={styles.head}>
         <h2 id="proposals-title">{t("proposals.title")}</h2>
         <PolicyBadge policy={episode.policy} />
-        <Tooltip label={<>{t("desk.prompt")} <CommandKey command={prompt} /></>}>
-          <ActionIcon size="sm" aria-label={t("desk.prompt")} onClick={() => setDialog("prompt")}>
+        <Tooltip label={<>{t("workspace.prompt")} <CommandKey command={prompt} /></>}>
+          <ActionIcon size="sm" aria-label={t("workspace.prompt")} onClick={() => setDialog("prompt")}>
             <Eye size={14} />
           </ActionIcon>
         </Tooltip>
         {(episode.noting !== "off" || episode.memories.length > 0) && (
-          <Tooltip label={<>{t("desk.notes")} <CommandKey command={notes} /></>}>
-            <ActionIcon size="sm" aria-label={t("desk.notes")} onClick={() => setDialog("notes")}>
+          <Tooltip label={<>{t("workspace.notes")} <CommandKey command={notes} /></>}>
+            <ActionIcon size="sm" aria-label={t("workspace.notes")} onClick={() => setDialog("notes")}>
               <NotebookText size={14} />
             </ActionIcon>
           </Tooltip>
         )}
-        <Tooltip label={<>{t("desk.resample")} <CommandKey command={resample} /></>}>
+        <Tooltip label={<>{t("workspace.resample")} <CommandKey command={resample} /></>}>
           <ActionIcon
             size="sm"
-            aria-label={t("desk.resample")}
+            aria-label={t("workspace.resample")}
             disabled={!canAct || episode.thinking === "off"}
             onClick={() => send({ type: "resample" })}
           >

@@ -64,7 +64,7 @@ function NoticeText({ notice }: { notice: Notice }): ReactNode {
     case "reconnecting":
       return (
         <>
-          {t(`notice.${notice.name}`)} {notice.pending > 0 && t("connection.pending", { count: notice.pending })} {t("connection.kept")}
+          {t(`notice.${notice.name}`)} {notice.pending > 0 && t("connection.pending", { count: notice.pending })} {t("connection.saved")}
         </>
       );
     case "held":
@@ -80,7 +80,7 @@ function NoticeText({ notice }: { notice: Notice }): ReactNode {
         <>
           {notice.free || notice.holder === "" ? t("notice.view_only") : t("notice.view_only_by", { holder: notice.holder })}
           <Button size="compact-xs" onClick={() => send({ type: "control" })} rightSection={<CommandKey command={control} />}>
-            {t("desk.control")}
+            {t("workspace.control")}
           </Button>
         </>
       );
@@ -105,7 +105,7 @@ function NoticeText({ notice }: { notice: Notice }): ReactNode {
       return (
         <>
           {t(`notice.${notice.name}`)}
-          <Button size="compact-xs" onClick={() => setDialog("finish")} rightSection={<CommandKey command={finish} />}>{t("desk.finish")}</Button>
+          <Button size="compact-xs" onClick={() => setDialog("finish")} rightSection={<CommandKey command={finish} />}>{t("workspace.finish")}</Button>
         </>
       );
     case "branch_reached":

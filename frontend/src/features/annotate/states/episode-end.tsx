@@ -18,14 +18,14 @@ export function EpisodeEnd() {
   const { claimNext, busy, queueEmpty, error } = useNextTask();
   const navigate = useNavigate();
   return (
-    <section className={styles.ended} aria-label={t("ended.title")}>
+    <section className={styles.episodeEnd} aria-label={t("ended.title")}>
       <h2>{t(`ended.${endState(episode.status)}`)}</h2>
       {episode.status === "failed" && <p>{episode.error || t("ended.failed.help")}</p>}
       {episode.status === "finished" && <Judgements />}
       {queueEmpty && <p role="status">{t("ended.nothing")}</p>}
       {error !== "" && <p role="alert" className={styles.problem}>{error}</p>}
       <div className={styles.buttons}>
-        <Button loading={busy} onClick={claimNext} rightSection={<CommandKey command={next} />}>{t("desk.next")}</Button>
+        <Button loading={busy} onClick={claimNext} rightSection={<CommandKey command={next} />}>{t("workspace.next")}</Button>
         <Button variant="default" onClick={() => void navigate("/queue")}>{t("ended.queue")}</Button>
       </div>
     </section>

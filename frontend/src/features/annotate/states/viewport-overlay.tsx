@@ -64,7 +64,7 @@ function PastStep() {
       <ActionText action={step.action} />
       {step.thought && <span className={styles.pastThought}>{step.thought}</span>}
       <Button size="compact-xs" onClick={() => viewStep(null)} rightSection={<CommandKey command={live} />}>
-        {t("desk.live")}
+        {t("workspace.live")}
       </Button>
     </div>
   );

@@ -5,7 +5,7 @@ import { argumentsOf, isOptional, kindOfName, type Argument, type ArgumentType, 
 import { tokenize, type Token } from "@/shared/actions/tokens";
 
 /** One place between commas. A point takes two of them. */
-export interface Slot {
+interface Slot {
   readonly field: string;
   readonly type: ArgumentType;
   /** Slots of one pair of coordinates share it; null where the slot is no coordinate. */

@@ -15,7 +15,7 @@ export interface Suggestion {
   readonly detail: string;
 }
 
-export interface Suggestions {
+interface Suggestions {
   readonly from: number;
   readonly to: number;
   readonly options: readonly Suggestion[];

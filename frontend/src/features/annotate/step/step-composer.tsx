@@ -87,7 +87,7 @@ function Composer() {
           onClick={() => setDraft(EMPTY_DRAFT)}
           rightSection={<CommandKey command={clear} />}
         >
-          {t("desk.clear")}
+          {t("workspace.clear")}
         </Button>
       </div>
     </>
@@ -107,7 +107,7 @@ function SubmitButton() {
       onClick={run}
       rightSection={<CommandKey command={submitStep} />}
     >
-      {empty ? t("step.accept", { number: first?.rank ?? 1 }) : t(composed.ok && composed.body.type === "accept" ? "step.accept_edited" : "desk.do")}
+      {empty ? t("step.accept", { number: first?.rank ?? 1 }) : t(composed.ok && composed.body.type === "accept" ? "step.accept_edited" : "workspace.do")}
     </Button>
   );
 }

@@ -31,7 +31,7 @@ export function StepMessage() {
 }
 
 /** Why a written call is no action, in words. */
-export function describeParseFailure({ code, subject }: ParseFailure, { t }: I18n): string {
+function describeParseFailure({ code, subject }: ParseFailure, { t }: I18n): string {
   return t(`command.${code}`, { subject });
 }
 
@@ -57,7 +57,7 @@ const REJECTION_CODES = [
 ] as const;
 
 /** Why the server refused, in the reader's language where the code is known. */
-export function describeRejection(code: string, message: string, { t }: I18n): string {
+function describeRejection(code: string, message: string, { t }: I18n): string {
   if (code === "cannot_restore") return t("refused.cannot_restore", { reason: message });
   const known = REJECTION_CODES.find((one) => one === code);
   return known === undefined ? message : t(`refused.${known}`);

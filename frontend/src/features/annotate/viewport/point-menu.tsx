@@ -55,7 +55,7 @@ export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
           }}
         />
       </Menu.Target>
-      <Menu.Dropdown aria-label={i18n.t("stage.point")}>
+      <Menu.Dropdown aria-label={i18n.t("viewport.point")}>
         {actionsAt(at)
           .filter(({ kind }) => can(kind))
           .map((action) => (
@@ -64,7 +64,7 @@ export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
             </Menu.Item>
           ))}
         {(can("drag") || can("swipe")) && (
-          <Menu.Item onClick={() => onDragFrom(at)}>{i18n.t("stage.drag_from")}</Menu.Item>
+          <Menu.Item onClick={() => onDragFrom(at)}>{i18n.t("viewport.drag_from")}</Menu.Item>
         )}
       </Menu.Dropdown>
     </Menu>

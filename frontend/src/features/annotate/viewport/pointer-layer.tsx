@@ -129,7 +129,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
         ref={ref}
         className={styles.pointer}
         role="application"
-        aria-label={t("stage.point")}
+        aria-label={t("viewport.point")}
         aria-describedby="stage-point-help"
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- so that the crosshair can be moved by keys
         tabIndex={0}
@@ -144,7 +144,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
         onKeyDown={key}
       />
       <span id="stage-point-help" hidden>
-        {t(touch ? "phone.point.help" : "stage.point.help")}
+        {t(touch ? "phone.point.help" : "viewport.point.help")}
       </span>
       {trail !== null && <DragTrail trail={trail} picture={picture} displaySize={displaySize} />}
       {active && crosshairPixel !== null && <Crosshair pixel={crosshairPixel} picture={picture} displaySize={displaySize} source={source} />}
@@ -157,7 +157,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
           setCrosshair({ pixel: from, repeats: 0 });
         }}
       />
-      {dragFrom !== null && <span className={styles.hint}>{t("stage.drag_to")}</span>}
+      {dragFrom !== null && <span className={styles.hint}>{t("viewport.drag_to")}</span>}
     </>
   );
 }

@@ -7,8 +7,8 @@ import styles from "./viewport.module.css";
 export function TextObservation({ observation }: { observation: Observation }) {
   const { t } = useI18n();
   return (
-    <pre className={styles.text} aria-label={t("stage.output")}>
-      {observation.text ?? t("stage.no_output")}
+    <pre className={styles.text} aria-label={t("viewport.output")}>
+      {observation.text ?? t("viewport.no_output")}
     </pre>
   );
 }

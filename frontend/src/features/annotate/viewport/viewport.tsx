@@ -15,9 +15,8 @@ import { isCrisp, letterbox, type Size } from "@/shared/markers/mapping";
 import { lastPointed } from "@/shared/markers/marker";
 import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 
-import { marksOf } from "./marks";
+import { marksOf, viewedObservation } from "./viewed-step";
 import { PointerLayer } from "./pointer-layer";
-import { viewedObservation } from "./shown";
 import { TakeoverLayer } from "./takeover-layer";
 import { TextObservation } from "./text-observation";
 import styles from "./viewport.module.css";
@@ -33,7 +32,7 @@ export function Viewport({ stream, blobUrl }: Props) {
   const { ref, width, height } = useElementSize();
   const observation = viewedObservation(workspace);
   return (
-    <section ref={ref} className={styles.stage} aria-label={t("stage.label")} data-frame={frameOf(workspace)}>
+    <section ref={ref} className={styles.viewport} aria-label={t("viewport.label")} data-frame={frameOf(workspace)}>
       {hasScreen(workspace.episode) ? (
         <Picture observation={observation} room={{ width, height }} stream={stream} blobUrl={blobUrl} />
       ) : (
@@ -100,7 +99,7 @@ function StoredFrame({ observation, blobUrl, onPicture }: StoredFrameProps) {
       ref={onPicture}
       className={styles.still}
       src={blobUrl(observation.screenshot.sha256)}
-      alt={viewedStep === null ? t("stage.latest") : t("stage.past", { number: viewedStep + 1 })}
+      alt={viewedStep === null ? t("viewport.latest") : t("viewport.past", { number: viewedStep + 1 })}
       draggable={false}
     />
   );

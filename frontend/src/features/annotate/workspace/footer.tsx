@@ -14,14 +14,14 @@ export function WorkspaceFooter() {
   const { episode, steps, canAct, direct, send, setDialog, toggleDirect, view } = useWorkspace();
   const open = view.control === "mine" && (episode.status === "running" || episode.status === "paused");
   return (
-    <div className={styles.footer} role="toolbar" aria-label={t("desk.footer")}>
+    <div className={styles.footer} role="toolbar" aria-label={t("workspace.footer")}>
       <Item command={commands.finish} enabled={open} run={() => setDialog("finish")} />
       <Item command={commands.infeasible} enabled={open} run={() => setDialog("infeasible")} />
       <Item command={commands.callHelp} enabled={open} run={() => setDialog("help")} />
       <Item
         command={commands.undo}
         enabled={canAct && episode.can_undo && steps.length > 0}
-        reason={episode.can_undo ? undefined : t("desk.undo.cannot")}
+        reason={episode.can_undo ? undefined : t("workspace.undo.cannot")}
         run={() => send({ type: "undo" })}
       />
       <Item command={commands.takeover} enabled={canAct && !episode.takeover && episode.capabilities.includes("gesture")} run={() => send({ type: "takeover", on: true, thought: "" })} />

@@ -190,7 +190,7 @@ describe("a phone", () => {
 });
 
 describe("a policy's use of a secret", () => {
-  const asked = (autopilot: boolean) => ({
+  const requests = (autopilot: boolean) => ({
     proposal_id: "proposal-2",
     uses: [{ name: "PASSWORD", host: "shop.example" }],
     kind: "type_text",
@@ -199,7 +199,7 @@ describe("a policy's use of a secret", () => {
   });
 
   it("is shown with secret, host and reason, and refused unless somebody allows it", async () => {
-    const { user, commands } = open({ secret_requests: [asked(true)], autopilot: true });
+    const { user, commands } = open({ secret_requests: [requests(true)], autopilot: true });
     const dialog = await screen.findByRole("dialog", { name: "Use of a secret" });
     for (const words of ["PASSWORD", "shop.example", "I sign in."]) expect(dialog.textContent).toContain(words);
     expect(document.activeElement?.textContent).toBe("Do not allow");
@@ -209,14 +209,14 @@ describe("a policy's use of a secret", () => {
   });
 
   it("is refused by Escape, which leaves the rest to the server", async () => {
-    const { user, commands } = open({ secret_requests: [asked(false)] });
+    const { user, commands } = open({ secret_requests: [requests(false)] });
     await screen.findByRole("dialog");
     await user.keyboard("{Escape}");
     expect(commands()).toMatchObject([{ type: "secrets", allow: false }]);
   });
 
   it("lets what was accepted be done, with the thought it had then", async () => {
-    const { user, commands } = open({ secret_requests: [asked(false)] });
+    const { user, commands } = open({ secret_requests: [requests(false)] });
     await user.click(await screen.findByRole("button", { name: "Allow" }));
     expect(commands()).toMatchObject([
       { type: "secrets", proposal_id: "proposal-2", allow: true },
@@ -225,9 +225,9 @@ describe("a policy's use of a secret", () => {
   });
 
   it("is not asked about once the proposal is gone, the autopilot is off, or by who only watches", () => {
-    open({ secret_requests: [{ ...asked(false), proposal_id: "gone" }] });
-    open({ secret_requests: [asked(true)] });
-    open({ secret_requests: [asked(false)] }, "other");
+    open({ secret_requests: [{ ...requests(false), proposal_id: "gone" }] });
+    open({ secret_requests: [requests(true)] });
+    open({ secret_requests: [requests(false)] }, "other");
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 });

@@ -36,7 +36,7 @@ export function AnnotationWorkspace({ live, view }: { live: LiveSession; view: E
     <WorkspaceProvider value={workspace}>
       <PagePath crumbs={[{ label: t("global.queue"), to: "/queue" }, { label: titleOf(episode.task.instruction) }]} />
       <WorkspaceStatus stream={stream.status} />
-      <div className={styles.desk} data-upright={(episode.observation !== null && isUpright(episode.observation)) || undefined}>
+      <div className={styles.workspace} data-upright={(episode.observation !== null && isUpright(episode.observation)) || undefined}>
         <div className={styles.work}>
           <BrowserBar />
           <FileChooserPanel />
@@ -46,7 +46,7 @@ export function AnnotationWorkspace({ live, view }: { live: LiveSession; view: E
           </div>
           <PanelDrawer />
         </div>
-        <aside className={styles.side} aria-label={t("desk.side")}>
+        <aside className={styles.side} aria-label={t("workspace.side")}>
           <TaskPanel />
           <ProposalsPanel />
           {(episode.status === "running" || episode.status === "paused") && <StepComposer />}

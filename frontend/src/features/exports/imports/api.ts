@@ -14,7 +14,7 @@ export const importsQuery = queryOptions({
 });
 
 /** The rows of an import that did not come in. */
-export const refusedQuery = (id: string) =>
+export const rejectedRowsQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: ["imports", id, "refused"],
     queryFn: ({ pageParam }) => request<RefusalPage>("GET", `/imports/${id}/refused?after=${pageParam}`),

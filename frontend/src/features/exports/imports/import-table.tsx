@@ -10,7 +10,7 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
 
-import { refusedQuery, isRunning, useChangeImport } from "./api";
+import { rejectedRowsQuery, isRunning, useChangeImport } from "./api";
 import styles from "./imports.module.css";
 
 export function ImportTable({ imports }: { readonly imports: readonly ImportOut[] }) {
@@ -46,7 +46,7 @@ export function ImportTable({ imports }: { readonly imports: readonly ImportOut[
         header: t("imports.column.refused"),
         hasDetails: (item) => item.refused > 0,
         ariaLabel: (item) => t("imports.refused.rows", { name: item.name }),
-        body: (item) => <Refused item={item} />,
+        body: (item) => <RejectedRows item={item} />,
       }}
     />
   );
@@ -95,9 +95,9 @@ function Change({ item }: { readonly item: ImportOut }) {
   );
 }
 
-function Refused({ item }: { readonly item: ImportOut }) {
+function RejectedRows({ item }: { readonly item: ImportOut }) {
   const { t } = useI18n();
-  const found = useInfiniteQuery(refusedQuery(item.id));
+  const found = useInfiniteQuery(rejectedRowsQuery(item.id));
   if (found.isPending) return <Loading />;
   if (found.isError) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
   const rows: readonly RefusalOut[] = found.data.pages.flatMap(({ items }) => items);

@@ -25,8 +25,8 @@ export function UploadProgress({ upload, onPause, onResume, onCancel }: Props) {
   const { file, sent, speed, phase } = upload;
   const share = file.size > 0 ? sent / file.size : 0;
   const figures = t("imports.upload.sent", { sent: bytes(sent), size: bytes(file.size) });
-  const state = upload.trouble
-    ? t("imports.upload.trouble")
+  const state = upload.problem
+    ? t("imports.upload.retrying")
     : phase === "sending"
       ? speed === null
         ? ""
@@ -68,10 +68,10 @@ export function UploadProgress({ upload, onPause, onResume, onCancel }: Props) {
 /** Uploads that wait for their file: a page cannot keep it over a reload. */
 export function UnfinishedUploads({ onFile }: { readonly onFile: (file: File, pool: string) => void }) {
   const uploads = useQuery(uploadsQuery);
-  return uploads.data?.map((upload) => <Unfinished key={upload.id} upload={upload} onFile={onFile} />);
+  return uploads.data?.map((upload) => <UnfinishedUpload key={upload.id} upload={upload} onFile={onFile} />);
 }
 
-function Unfinished({ upload, onFile }: { readonly upload: UploadOut; readonly onFile: (file: File, pool: string) => void }) {
+function UnfinishedUpload({ upload, onFile }: { readonly upload: UploadOut; readonly onFile: (file: File, pool: string) => void }) {
   const { t, bytes, moment } = useI18n();
   const client = useQueryClient();
   const [other, setOther] = useState(false);

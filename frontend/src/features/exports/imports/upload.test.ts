@@ -3,13 +3,13 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { UploadOut } from "@/generated/api";
 
 import { createUpload, fingerprintOf, isUploadOf, sendUpload, type Progress } from "./upload";
-import { speedMeter } from "./use-upload";
+import { makeSpeedMeter } from "./use-upload";
 
 const FILE = new File([new Uint8Array(3_000).map((_, at) => at % 251)], "名字.zip", { lastModified: 7 });
 
 /** A server that keeps bytes, and answers the requests named in `faults` (by their number) in another way. */
 function serve(faults: Readonly<Record<number, "lost" | "unanswered" | "moved" | 500 | 507>> = {}) {
-  let kept = new Uint8Array();
+  let received = new Uint8Array();
   const offsets: number[] = [];
   let metadata = "";
   let wish = "";
@@ -17,35 +17,35 @@ function serve(faults: Readonly<Record<number, "lost" | "unanswered" | "moved" |
     Promise.resolve(new Response(status === 204 ? null : JSON.stringify(body), { status, headers }));
   const handle = (_: string, init: RequestInit): Promise<Response> => {
     const headers = new Headers(init.headers);
-    const told = { "Upload-Offset": String(kept.length) };
-    if (init.method === "HEAD") return answer(200, told);
+    const messages = { "Upload-Offset": String(received.length) };
+    if (init.method === "HEAD") return answer(200, messages);
     if (init.method === "POST") {
       metadata = headers.get("Upload-Metadata") ?? metadata;
       if (typeof init.body === "string") wish = init.body;
-      return answer(202, {}, { id: "u", offset: kept.length });
+      return answer(202, {}, { id: "u", offset: received.length });
     }
     offsets.push(Number(headers.get("Upload-Offset")));
     const fault = faults[offsets.length];
     if (fault === "lost") return Promise.reject(new TypeError("no line"));
-    if (fault === "moved") return answer(409, {}, { code: "upload_offset", message: "no", extra: { offset: kept.length } });
+    if (fault === "moved") return answer(409, {}, { code: "upload_offset", message: "no", extra: { offset: received.length } });
     if (typeof fault === "number") return answer(fault, {}, { code: fault === 507 ? "disk_full" : "server_error", message: "no" });
-    kept = new Uint8Array([...kept, ...new Uint8Array(init.body as ArrayBuffer)]);
+    received = new Uint8Array([...received, ...new Uint8Array(init.body as ArrayBuffer)]);
     if (fault === "unanswered") return Promise.reject(new TypeError("no line"));
-    return answer(204, { "Upload-Offset": String(kept.length) });
+    return answer(204, { "Upload-Offset": String(received.length) });
   };
   vi.stubGlobal("fetch", vi.fn(handle));
-  return { offsets, bytes: () => kept, metadata: () => metadata, wish: () => wish };
+  return { offsets, bytes: () => received, metadata: () => metadata, wish: () => wish };
 }
 
 const announced = (offset = 0) =>
   ({ id: "u", name: FILE.name, size: FILE.size, offset, fingerprint: fingerprintOf(FILE), part_bytes: 1_000, pool: "" }) as UploadOut;
 
 async function sent(upload = announced(), signal = new AbortController().signal) {
-  const heard: Progress[] = [];
-  const sending = sendUpload(FILE, "Old work", upload, signal, (progress) => heard.push(progress));
+  const progress: Progress[] = [];
+  const sending = sendUpload(FILE, "Old work", upload, signal, (update) => progress.push(update));
   sending.catch(() => undefined);
   await vi.runAllTimersAsync();
-  return { heard, result: sending };
+  return { progress, result: sending };
 }
 
 afterEach(() => {
@@ -57,11 +57,11 @@ describe("an upload", () => {
   it("catches up with lost parts and lost answers", async () => {
     vi.useFakeTimers();
     const server = serve({ 1: "lost", 2: "unanswered", 3: 500, 4: "moved" });
-    const { heard, result } = await sent();
+    const { progress, result } = await sent();
     await result;
     expect(server.bytes()).toEqual(new Uint8Array(await FILE.arrayBuffer()));
-    expect(heard.filter(({ trouble }) => trouble).length).toBe(3);
-    expect(heard.at(-1)).toEqual({ sent: FILE.size, trouble: null });
+    expect(progress.filter(({ problem }) => problem).length).toBe(3);
+    expect(progress.at(-1)).toEqual({ sent: FILE.size, problem: null });
     expect(JSON.parse(server.wish())).toEqual({ pool: "Old work" });
   });
 
@@ -78,8 +78,8 @@ describe("an upload", () => {
     vi.useFakeTimers();
     serve({ 1: "lost" });
     const controller = new AbortController();
-    const sending = sendUpload(FILE, "", announced(), controller.signal, ({ trouble }) => {
-      if (trouble) controller.abort();
+    const sending = sendUpload(FILE, "", announced(), controller.signal, ({ problem }) => {
+      if (problem) controller.abort();
     });
     await expect(sending).rejects.toMatchObject({ name: "AbortError" });
   });
@@ -94,7 +94,7 @@ describe("an upload", () => {
   });
 
   it("measures the speed of the last seconds", () => {
-    const speed = speedMeter();
+    const speed = makeSpeedMeter();
     expect(speed(0, 0)).toBeNull();
     expect(speed(1_000, 1_000)).toBe(1_000);
     for (let second = 2; second < 20; second += 1) speed(1_000, second * 1_000);

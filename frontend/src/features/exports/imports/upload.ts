@@ -4,18 +4,18 @@ import { ApiError, NetworkError, request, requestWithHeaders } from "@/shared/ap
 
 const VERSION = { "Tus-Resumable": "1.0.0" };
 const FIRST_PART = 2 ** 20;
-const SMALLEST_PART = 2 ** 18;
+const MIN_PART_BYTES = 2 ** 18;
 /** A part that took less is followed by one of twice its size (ms), one that took longer than `SLOW` by half of it. */
 const FAST = 1_000;
 const SLOW = 8_000;
 /** Before each further try of a part (ms). */
-const PAUSES = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+const RETRY_DELAYS = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 
 export type Progress = {
   /** Bytes that arrived. */
   readonly sent: number;
   /** Why the last try failed, while another one is coming. */
-  readonly trouble: unknown;
+  readonly problem: unknown;
 };
 
 /** What tells this file from others after a reload, beside its name and size. */
@@ -26,8 +26,8 @@ export const isUploadOf = (upload: UploadOut, file: File) =>
 
 /** Announce a file. Raises ApiError (`upload_quota`, `upload_space`, `pool_taken`, …) or NetworkError. */
 export async function createUpload(file: File, pool: string): Promise<UploadOut> {
-  const said = { filename: file.name, fingerprint: fingerprintOf(file), pool };
-  const pairs = Object.entries(said).flatMap(([key, value]) => (value === "" ? [] : [`${key} ${base64(new TextEncoder().encode(value))}`]));
+  const metadata = { filename: file.name, fingerprint: fingerprintOf(file), pool };
+  const pairs = Object.entries(metadata).flatMap(([key, value]) => (value === "" ? [] : [`${key} ${base64(new TextEncoder().encode(value))}`]));
   const headers = { ...VERSION, "Upload-Length": String(file.size), "Upload-Metadata": pairs.join(",") };
   const response = await requestWithHeaders("POST", "/imports/uploads", headers);
   return (await response.json()) as UploadOut;
@@ -48,20 +48,20 @@ export async function sendUpload(
   let sent = upload.offset;
   let size = Math.min(FIRST_PART, upload.part_bytes);
   let tries = 0;
-  onProgress({ sent, trouble: null });
+  onProgress({ sent, problem: null });
   while (sent < file.size) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     try {
       sent = await sendPart(path, file, sent, size, signal);
-      size = nextSize(size, performance.now() - begun, upload.part_bytes);
+      size = nextSize(size, performance.now() - startedAt, upload.part_bytes);
       tries = 0;
-      onProgress({ sent, trouble: null });
+      onProgress({ sent, problem: null });
     } catch (error) {
-      const pause = PAUSES[tries];
-      if (signal.aborted || pause === undefined || !mayPass(error)) throw error;
+      const pause = RETRY_DELAYS[tries];
+      if (signal.aborted || pause === undefined || !isTransient(error)) throw error;
       tries += 1;
       size = smaller(size, upload.part_bytes);
-      onProgress({ sent, trouble: error });
+      onProgress({ sent, problem: error });
       await sleep(pause, signal);
       sent = await offsetOf(path, signal).catch(() => sent); // without an answer, the part is tried again as it is
     }
@@ -94,10 +94,10 @@ async function checksum(data: ArrayBuffer): Promise<Record<string, string>> {
 
 const nextSize = (size: number, took: number, most: number) => (took < FAST ? Math.min(most, size * 2) : took > SLOW ? smaller(size, most) : size);
 
-const smaller = (size: number, most: number) => Math.min(most, Math.max(SMALLEST_PART, size / 2));
+const smaller = (size: number, most: number) => Math.min(most, Math.max(MIN_PART_BYTES, size / 2));
 
 /** Whether another try may help: no answer, a busy server, or a part that was damaged. */
-const mayPass = (error: unknown) =>
+const isTransient = (error: unknown) =>
   error instanceof NetworkError ||
   (error instanceof ApiError && (error.status === 429 || error.status === 460 || (error.status >= 500 && error.status !== 507)));
 

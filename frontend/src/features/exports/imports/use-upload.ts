@@ -8,7 +8,7 @@ import { cancelUpload, importsQuery, uploadsQuery } from "./api";
 import { createUpload, isUploadOf, sendUpload, type Progress } from "./upload";
 
 /** Over how long the speed is measured (ms). */
-const WINDOW = 5_000;
+const SPEED_WINDOW_MS = 5_000;
 
 export type Upload = Progress & {
   readonly file: File;
@@ -37,8 +37,8 @@ export function useUpload() {
     async (file: File, pool: string) => {
       const controller = new AbortController();
       running.current = controller;
-      const speed = speedMeter();
-      const base = { file, pool, phase: "sending", sent: 0, trouble: null, speed: null, error: null } as const;
+      const speed = makeSpeedMeter();
+      const base = { file, pool, phase: "sending", sent: 0, problem: null, speed: null, error: null } as const;
       setUpload((before) => ({ ...base, sent: before?.file === file ? before.sent : 0 }));
       try {
         const open = await client.query({ ...uploadsQuery, staleTime: 0 });
@@ -51,7 +51,7 @@ export function useUpload() {
         setUpload(null);
       } catch (error) {
         const phase = controller.signal.aborted ? "paused" : "failed";
-        setUpload((before) => before && { ...before, phase, trouble: null, speed: null, error: phase === "failed" ? (error as Error) : null });
+        setUpload((before) => before && { ...before, phase, problem: null, speed: null, error: phase === "failed" ? (error as Error) : null });
       } finally {
         refresh();
       }
@@ -73,12 +73,12 @@ export function useUpload() {
 }
 
 /** Bytes a second over the last seconds. Exported for its test. */
-export function speedMeter(): (sent: number, now: number) => number | null {
-  const seen: { readonly sent: number; readonly now: number }[] = [];
+export function makeSpeedMeter(): (sent: number, now: number) => number | null {
+  const samples: { readonly sent: number; readonly now: number }[] = [];
   return (sent, now) => {
-    seen.push({ sent, now });
-    while (seen.length > 2 && now - (seen[1]?.now ?? now) > WINDOW) seen.shift();
-    const first = seen[0];
+    samples.push({ sent, now });
+    while (samples.length > 2 && now - (samples[1]?.now ?? now) > SPEED_WINDOW_MS) samples.shift();
+    const first = samples[0];
     return first && now > first.now ? ((sent - first.sent) * 1_000) / (now - first.now) : null;
   };
 }

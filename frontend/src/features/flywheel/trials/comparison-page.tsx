@@ -33,8 +33,8 @@ function TrialComparison({ cycleId, active, candidate }: TrialComparisonProps) {
       <PagePath
         crumbs={[
           { label: t("flywheel.title"), to: "/flywheel" },
-          { label: number === undefined ? "…" : t("flywheel.turn_named", { number }), to: `/flywheel/${cycleId}` },
-          { label: comparison.data ? t("trials.at", { task: comparison.data.kind, seed: String(comparison.data.seed) }) : t("trials.beside") },
+          { label: number === undefined ? "…" : t("flywheel.cycle_named", { number }), to: `/flywheel/${cycleId}` },
+          { label: comparison.data ? t("trials.at", { task: comparison.data.kind, seed: String(comparison.data.seed) }) : t("trials.comparison") },
         ]}
       />
       {failed && <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />}

@@ -15,9 +15,9 @@ import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import TrialComparisonPage from "./comparison-page";
 import { TaskChanges } from "@/features/flywheel/task-changes";
+import { makeRate } from "@/shared/testing/rates";
 
-const rate = (successes: number) => ({ successes, attempts: 20, rate: successes / 20, low: 0, high: 1 });
-const CHANGE: TaskChange = { suite: "toy", name: "lights", level: 1, before: rate(3), after: rate(17), chance: 0, adjusted: 0, finding: "better" };
+const CHANGE: TaskChange = { suite: "toy", name: "lights", level: 1, before: makeRate(3, 20), after: makeRate(17, 20), chance: 0, adjusted: 0, finding: "better" };
 const trial = (place: number, solved: boolean) => ({ place, solved, outcome: solved ? ("success" as const) : ("failure" as const), steps: 2 });
 const ROWS: SeedTrials[] = [
   { seed: 905, active: trial(5, false), candidate: trial(6, true) },

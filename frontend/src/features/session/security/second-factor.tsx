@@ -24,10 +24,10 @@ export function SecondFactor({ security }: { security: SecurityOut }) {
           {t("security.factor.begin")}
         </Button>
       )}
-      {!security.two_factor && begin.data && <SetUp begun={begin.data} confirm={confirm} />}
+      {!security.two_factor && begin.data && <SetupForm begun={begin.data} confirm={confirm} />}
       <Problem error={begin.error ?? confirm.error} />
-      {codes && <Codes codes={codes} />}
-      {security.two_factor && <Weaken asked={security.password} renew={renew} />}
+      {codes && <RecoveryCodes codes={codes} />}
+      {security.two_factor && <PasswordForm confirming={security.password} renew={renew} />}
     </div>
   );
 }
@@ -35,7 +35,7 @@ export function SecondFactor({ security }: { security: SecurityOut }) {
 /** The code is what is typed next. */
 const focus = (field: HTMLInputElement | null) => field?.focus();
 
-function SetUp({ begun, confirm }: { begun: FactorBegun; confirm: ReturnType<typeof useConfirmFactor> }) {
+function SetupForm({ begun, confirm }: { begun: FactorBegun; confirm: ReturnType<typeof useConfirmFactor> }) {
   const { t } = useI18n();
   const [code, setCode] = useState("");
   return (
@@ -72,7 +72,7 @@ function SetUp({ begun, confirm }: { begun: FactorBegun; confirm: ReturnType<typ
   );
 }
 
-function Codes({ codes }: { codes: readonly string[] }) {
+function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   const { t } = useI18n();
   return (
     <div role="status">
@@ -87,14 +87,14 @@ function Codes({ codes }: { codes: readonly string[] }) {
 }
 
 /** What makes the account weaker asks for the password again, from whoever has one. */
-function Weaken({ asked, renew }: { asked: boolean; renew: ReturnType<typeof useRenewCodes> }) {
+function PasswordForm({ confirming, renew }: { confirming: boolean; renew: ReturnType<typeof useRenewCodes> }) {
   const { t } = useI18n();
   const [password, setPassword] = useState("");
   const remove = useRemoveFactor();
-  const missing = asked && password === "";
+  const missing = confirming && password === "";
   return (
     <div className={styles.row}>
-      {asked && (
+      {confirming && (
         <PasswordInput
           label={t("security.factor.password")}
           autoComplete="current-password"

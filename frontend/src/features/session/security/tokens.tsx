@@ -5,19 +5,19 @@ import { useState } from "react";
 import type { TokenOut } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ConfirmButton } from "@/shared/ui/confirm-button";
+import { confirmColumn } from "@/shared/ui/tables/confirm-column";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
 import { useEndToken, useMakeToken } from "./api";
 import styles from "./security.module.css";
 
-const USUAL_DAYS = 90;
-const READING = "*:read";
+const DEFAULT_DAYS = 90;
+const READ_SCOPE = "*:read";
 
 export function Tokens({ rows }: { rows: readonly TokenOut[] }) {
   const { t, moment, relative } = useI18n();
   const [name, setName] = useState("");
-  const [scopes, setScopes] = useState(READING);
+  const [scopes, setScopes] = useState(READ_SCOPE);
   const [make, end] = [useMakeToken(), useEndToken()];
   return (
     <>
@@ -35,18 +35,13 @@ export function Tokens({ rows }: { rows: readonly TokenOut[] }) {
             { header: t("security.token.scopes"), className: styles.key, cell: (row) => row.scopes.join(" ") },
             { header: t("security.token.until"), cell: (row) => moment(row.expires_at) },
             { header: t("security.token.used"), cell: (row) => row.used_at ? relative(row.used_at) : t("people.never") },
-            {
+            confirmColumn({
               header: t("people.actions"),
-              kind: "actions",
-              cell: (row) => (
-                <ConfirmButton
-                  label={t("security.token.end")}
-                  ariaLabel={t("security.token.end_one", { name: row.name })}
-                  confirmation={t("security.token.end.ask")}
-                  onConfirm={() => end.mutateAsync(row.id)}
-                />
-              ),
-            },
+              label: t("security.token.end"),
+              ariaLabel: (row: TokenOut) => t("security.token.end_one", { name: row.name }),
+              confirmation: () => t("security.token.end.ask"),
+              onConfirm: (row: TokenOut) => end.mutateAsync(row.id),
+            }),
           ]}
         />
       )}
@@ -54,7 +49,7 @@ export function Tokens({ rows }: { rows: readonly TokenOut[] }) {
         className={styles.form}
         onSubmit={(event) => {
           event.preventDefault();
-          make.mutate({ name, scopes: scopes.split(/\s+/).filter(Boolean), days: USUAL_DAYS }, { onSuccess: () => setName("") });
+          make.mutate({ name, scopes: scopes.split(/\s+/).filter(Boolean), days: DEFAULT_DAYS }, { onSuccess: () => setName("") });
         }}
       >
         <TextInput label={t("security.token.name")} value={name} onChange={(event) => setName(event.currentTarget.value)} />

@@ -9,5 +9,5 @@ describe("keystrokes", () => {
     ["\u0003", "^C"],
     ["\u001b[A", "␛[A"],
     ["你好\t", "你好⇥"],
-  ])("shows %j", (text, shown) => expect(keystrokes(text)).toBe(shown));
+  ])("shows %j", (text, rendered) => expect(keystrokes(text)).toBe(rendered));
 });

@@ -21,3 +21,6 @@ export function RateText({ rate, bare = false }: Props) {
     </span>
   );
 }
+
+/** A rate in per cent with one decimal, for charts; null where nothing was counted. */
+export const ratePercent = (rate: Rate | null | undefined): number | null => (rate ? Math.round(rate.rate * 1_000) / 10 : null);

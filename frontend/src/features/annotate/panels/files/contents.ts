@@ -6,7 +6,7 @@ const MAX_EDIT_LENGTH = 20_000;
 /** What a machine puts under a text it had to cut. */
 const CUT = /\n\[cut after \d+ bytes\]$/;
 
-export interface Contents {
+interface Contents {
   readonly text: string;
   /** Only its beginning was read, so it cannot be written back. */
   readonly cut: boolean;

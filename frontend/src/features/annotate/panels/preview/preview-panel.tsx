@@ -19,7 +19,7 @@ interface PreviewTarget {
   readonly title: string;
 }
 
-const LARGEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 export function PreviewPanel() {
   const { t } = useI18n();
@@ -57,7 +57,7 @@ export function PreviewPanel() {
           </Button.Group>
         ))}
         <form className={panel.bar} onSubmit={submit}>
-          <NumberInput ref={panelRef as Ref<HTMLInputElement>} size="xs" w={84} aria-label={t("preview.number")} min={1} max={LARGEST_PORT} allowDecimal={false} hideControls value={port} onChange={setPort} />
+          <NumberInput ref={panelRef as Ref<HTMLInputElement>} size="xs" w={84} aria-label={t("preview.number")} min={1} max={MAX_PORT} allowDecimal={false} hideControls value={port} onChange={setPort} />
           <Button type="submit" size="compact-xs" variant="default">{t("preview.open")}</Button>
         </form>
         <span className={panel.note}>{t("preview.unrecorded")}</span>

@@ -1,7 +1,7 @@
 /** From a tool's JSON Schema to the fields of a form, and from what was written in them to its arguments; pure. */
 import type { Tool } from "@/generated/vocabulary";
 
-export type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "json";
+type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "json";
 
 export interface Field {
   readonly name: string;

@@ -1,11 +1,11 @@
-/** Which markers the picture shows: the candidates, the draft, the act that runs, or what a past step did; pure. */
-
-import type { Mark } from "@/shared/markers/marker-layer";
-
+/** The observation that the viewport shows, and the markers on it: candidates, the draft, the running action, or a past step. Pure. */
 import type { Workspace } from "@/features/annotate/use-workspace";
+import type { Observation } from "@/generated/vocabulary";
+import type { Mark } from "@/shared/markers/marker-layer";
 
 type MarkedState = Pick<Workspace, "episode" | "draftedAction" | "viewedStep" | "hovered">;
 
+/** A past step shows its own action only; a running action hides the candidates. */
 export function marksOf({ episode, draftedAction, viewedStep, hovered }: MarkedState): Mark[] {
   const past = viewedStep === null ? undefined : episode.steps[viewedStep];
   if (past) return [{ key: past.command_id, action: past.action, tone: "done" }];
@@ -16,4 +16,10 @@ export function marksOf({ episode, draftedAction, viewedStep, hovered }: MarkedS
     return [{ key: proposal.id, action: proposal.action, tone: "candidate", number: proposal.rank, dim }];
   });
   return draftedAction === null ? candidates : [...candidates, { key: "draft", action: draftedAction, tone: "draft" }];
+}
+
+/** The observation before the viewed step, else the latest one. */
+export function viewedObservation({ episode, viewedStep }: Pick<Workspace, "episode" | "viewedStep">): Observation | null {
+  const past = viewedStep === null ? undefined : episode.steps[viewedStep];
+  return past?.before ?? episode.observation;
 }
