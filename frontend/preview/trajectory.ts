@@ -128,7 +128,7 @@ export const trajectory = (running: boolean): Trajectory => ({
   finished_at: running ? null : time(70),
 });
 
-/** The desk's state of the same episode. */
+/** The workspace's state of the same episode. */
 export const snapshot = (running: boolean): Snapshot => ({
   type: "snapshot",
   control: "nobody",

@@ -39,7 +39,7 @@ const episodePage = (load: () => Promise<{ default: ComponentType<{ episodeId: s
   };
 };
 
-/** A page of the turn the address names. */
+/** A page of the cycle the address names. */
 const cyclePage = (load: () => Promise<{ default: ComponentType<{ cycleId: string }> }>): RouteObject["lazy"] => async () => {
   const { default: Page } = await load();
   return {

@@ -1,4 +1,4 @@
-/** Every command of the desk: name, help and default keys. What they do is bound where the desk is open. */
+/** Every command of the workspace: name, help and default keys. `use-workspace-commands` binds what they do. Key maps store the ids (`desk.…`). */
 import type { Command } from "@/shared/commands/command";
 
 import { browserCommands } from "@/features/annotate/browser/commands";

@@ -1,4 +1,4 @@
-/** What every command of the desk does, and when it can. */
+/** What every command of the workspace does, and when it is enabled. */
 import { useCommands } from "@/shared/commands/commands";
 import type { Binding } from "@/shared/commands/command";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";

@@ -1,4 +1,4 @@
-/** The desk's model: what is shown, what is being composed, and everything a person can do. */
+/** The state of the workspace: what it shows, what is being composed, and everything a person can do. */
 import { createContext, use, useCallback, useMemo, useRef, useState, type RefObject } from "react";
 import { flushSync } from "react-dom";
 import { useLocalStorage } from "@mantine/hooks";
@@ -78,11 +78,11 @@ export const WorkspaceProvider = WorkspaceContext;
 
 export function useWorkspace(): Workspace {
   const workspace = use(WorkspaceContext);
-  if (workspace === null) throw new Error("outside of the desk");
+  if (workspace === null) throw new Error("outside of the workspace");
   return workspace;
 }
 
-/** The desk of an episode whose first snapshot has come. */
+/** The workspace of an episode whose first snapshot has arrived. */
 export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspace {
   const { session, drafts } = live;
   const { episode } = view;

@@ -1,4 +1,4 @@
-/** The page of one episode that is worked on: connects, and shows the desk once the first snapshot is there. */
+/** The page of one episode: connects, and shows the workspace once the first snapshot is there. */
 import { useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Empty, Loading } from "@/shared/ui/states";

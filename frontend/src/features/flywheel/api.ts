@@ -1,4 +1,4 @@
-/** The flywheel over HTTP: wheels, a turn, its samples, and what comes of what. */
+/** The flywheel over HTTP: flywheels, a cycle, its samples, and lineage. The API still says wheel and turn. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import type { CheckpointLineage, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";

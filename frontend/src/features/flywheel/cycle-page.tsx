@@ -1,4 +1,4 @@
-/** One turn: its stages, where each sample went and why, what was trained, and what the gate said. */
+/** One cycle: its stages, where each sample went and why, what was trained, and what the gate said. */
 import { Anchor } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";

@@ -1,4 +1,4 @@
-/** Turns as rows: how far each is, what went where, how its revision did, and what the gate said. */
+/** Cycles as rows: how far each is, what went where, how its revision did, and what the gate said. */
 import { Anchor, Button } from "@mantine/core";
 import { Link } from "react-router";
 
@@ -46,7 +46,7 @@ export function CycleTable({ flywheel }: { flywheel: WheelOut }) {
   );
 }
 
-/** Where a turn stands: the stage it is at, or how it ended. */
+/** The stage that a cycle is at, or how it ended. */
 export function CycleStatus({ cycle }: { cycle: TurnRow }) {
   const { t } = useI18n();
   const done = cycle.stages.filter(({ state }) => state === "done").length;
@@ -75,7 +75,7 @@ export function GateBadge({ cycle }: { cycle: TurnRow }) {
   return <Badge tone={cycle.passed ? "ok" : "danger"}>{t(cycle.passed ? "flywheel.passed" : "flywheel.not_passed")}</Badge>;
 }
 
-/** For admins: stop what turns; have the last turn go on that broke off. */
+/** For admins: stops a running cycle, or resumes the last one after a failure. */
 export function CycleActions({ cycle, last }: { cycle: TurnRow; last: boolean }) {
   const { t } = useI18n();
   const change = useChange();

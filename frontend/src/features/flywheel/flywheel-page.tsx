@@ -1,4 +1,4 @@
-/** The flywheel: each wheel's turns, what went where, and whether what came of it proposes now. */
+/** Each flywheel with its cycles: the routes of samples, the gate's verdict, and whether the result proposes now. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 

@@ -1,4 +1,4 @@
-/** Success at the gate and overrides by people, turn by turn; the table of turns holds the same figures. */
+/** Success at the gate and overrides by people, cycle by cycle; the table of cycles holds the same figures. */
 import { LineChart } from "@mantine/charts";
 import "@mantine/charts/styles.css";
 

@@ -1,4 +1,4 @@
-/** The samples of a turn by where they went, each with its value, by whose word, and the reason. */
+/** The samples of a cycle by route, each with its value, the source of the value, and the reason. */
 import { Anchor, Button, SegmentedControl } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** What came of a turn's stage, in words. */
+/** Describes the result of a stage of a cycle. */
 import type { StageOut } from "@/generated/api";
 import type { I18n } from "@/shared/i18n/i18n";
 
@@ -9,7 +9,7 @@ const ROUTES = ["sft", "ct", "none"] as const;
 const PHASES = ["ct", "sft", "rl"] as const;
 const VALUE_SOURCES = ["review", "verifier", "outcome", "judge", "nobody"] as const;
 const FINDINGS = ["better", "worse", "chance"] as const;
-/** Codes of somebody asked who was of no use, which somebody can mend. */
+/** Codes of failures that a person can fix; each has a message that says how. */
 const ACTIONABLE_CODES = ["judge_failed", "nobody_serves", "serving_away", "serving_refused", "serving_taken", "serving_in_use", "too_long", "weights_missing"] as const;
 
 const asNumber = (value: unknown): number => (typeof value === "number" ? value : 0);

@@ -1,4 +1,4 @@
-/** The gate's tasks before and after a turn, one by one: how often each was solved, whether that can be chance, and its attempts. */
+/** The gate's tasks before and after a cycle, one by one: how often each was solved, whether that can be chance, and its attempts. */
 import type { TaskChange } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";

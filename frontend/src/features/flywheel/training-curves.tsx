@@ -1,4 +1,4 @@
-/** What a turn's trainings minimised, update by update, and what reinforcement's attempts came to. */
+/** What a cycle's trainings minimised, update by update, and what reinforcement's attempts came to. */
 import { LineChart } from "@mantine/charts";
 import "@mantine/charts/styles.css";
 

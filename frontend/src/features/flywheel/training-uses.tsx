@@ -1,4 +1,4 @@
-/** What became of a trajectory: the turns that took it in, where it went and why, and the weights that learned from it. */
+/** What became of a trajectory: the cycles that took it in, where it went and why, and the weights that learned from it. */
 import { Anchor } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
@@ -12,7 +12,7 @@ import { Problem } from "@/shared/ui/problem";
 import { trainingUsesQuery } from "./api";
 import styles from "./flywheel.module.css";
 
-/** Nothing for those who may not look into wheels, and for a trajectory that none took in. */
+/** Nothing for users who may not see flywheels, and for a trajectory that no cycle took in. */
 export function TrainingUses({ episodeId }: { episodeId: string }) {
   const canView = hasRole(useUser(), "researcher");
   const { t } = useI18n();

@@ -55,7 +55,7 @@ function PromptDetails({ episodeId, question }: { episodeId: string; question: Q
   );
 }
 
-/** Tokens of an answer and of its other replies; a desk is told how many, a trajectory which. */
+/** Tokens of an answer and of its other replies: the workspace gets their number, a trajectory the tokens. */
 function countWrittenTokens({ tokens_written: count, completion_token_ids: ids, others }: Proposal): number {
   return count ?? others.reduce((sum, { token_ids: more }) => sum + more.length, ids?.length ?? 0);
 }

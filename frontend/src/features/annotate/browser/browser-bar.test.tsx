@@ -1,4 +1,4 @@
-/** A person at a browser's desk: addresses, pages, and the page's own time. */
+/** A person in a browser's workspace: addresses, pages, and the page's own time. */
 import { screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 
@@ -40,7 +40,7 @@ beforeEach(() => {
   sessionStorage.clear();
 });
 
-describe("a browser's desk", () => {
+describe("a browser's workspace", () => {
   it("shows where the page is, how it stands and which time it has", () => {
     open();
     expect(bar().getByRole<HTMLInputElement>("textbox", { name: "Address" }).value).toBe("http://game.test/");

@@ -1,4 +1,4 @@
-/** The dialogs of the desk; one is open at a time. */
+/** The dialogs of the workspace; one is open at a time. */
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { NotesDialog } from "@/features/annotate/memory/notes-dialog";

@@ -1,4 +1,4 @@
-/** The desk says which server and model answer. */
+/** The workspace says which server and model answer. */
 import { screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 

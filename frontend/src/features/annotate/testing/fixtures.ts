@@ -1,4 +1,4 @@
-/** Values the desk's tests are made of. */
+/** Values for tests of the workspace. */
 import type { Action, EpisodeState, Observation, Proposal } from "@/generated/vocabulary";
 
 export const POLICY = { name: "example", revision: "r1", dialect: "ui_tars_1_5", scripted: false };

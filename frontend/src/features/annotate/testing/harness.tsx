@@ -1,4 +1,4 @@
-/** A desk over a session with a fake wire, for tests of what a person does at it. */
+/** A workspace over a session with a fake wire, for tests of what a person does in it. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, render } from "@testing-library/react";
@@ -40,7 +40,7 @@ function Page({ session }: { session: Session }) {
   return state.view && <AnnotationWorkspace live={{ ...state, session, drafts }} view={state.view} />;
 }
 
-/** The desk of an episode with these things about it; what it sends can be read, and the server's part be spoken. */
+/** Renders the workspace of an episode with these changes. `commands` reads what it sends, `say` sends it an event. */
 export function renderWorkspace(changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "mine") {
   const { wire, commands, say } = server();
   const drafts = browserDraftStore(1);

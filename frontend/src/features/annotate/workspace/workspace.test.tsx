@@ -1,4 +1,4 @@
-/** A person at the desk: accepting, editing, overriding and ending by keyboard, over a session with a fake wire. */
+/** A person in the workspace: accepting, editing, overriding and ending by keyboard, over a session with a fake wire. */
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 

@@ -1,4 +1,4 @@
-/** The desk: live stage, proposals, your step, timeline. */
+/** The annotation workspace: live viewport, proposals, the step composer, the timeline. */
 import { useI18n } from "@/shared/i18n/i18n";
 import { isUpright } from "@/shared/markers/mapping";
 import { Timeline } from "@/shared/ui/episode/timeline";

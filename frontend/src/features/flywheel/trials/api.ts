@@ -1,4 +1,4 @@
-/** The gate's attempts of a turn over HTTP: those at a task, two side by side, and where their pictures are. */
+/** The gate's attempts of a cycle over HTTP: those at a task, two side by side, and where their pictures are. */
 import { queryOptions } from "@tanstack/react-query";
 
 import type { SeedTrials, TaskChange, TrialsBeside } from "@/generated/api";

@@ -1,4 +1,4 @@
-/** Two attempts at the gate side by side, at one task and seed: the active revision's and that of what the turn made. */
+/** Two attempts at the gate side by side, at one task and seed: the active revision's and that of what the cycle made. */
 import { useQuery } from "@tanstack/react-query";
 import { Navigate, useSearchParams } from "react-router";
 

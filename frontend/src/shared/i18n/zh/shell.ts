@@ -1,4 +1,4 @@
-/** Messages of everything but the desk, in Chinese. */
+/** Messages of everything but the workspace, in Chinese. */
 import type { shellMessages as english } from "@/shared/i18n/en/shell";
 import type { Message } from "@/shared/i18n/messages";
 

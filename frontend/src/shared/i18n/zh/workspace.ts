@@ -1,4 +1,4 @@
-/** Messages of the desk, in Chinese. */
+/** Messages of the workspace, in Chinese. */
 import type { workspaceMessages as english } from "@/shared/i18n/en/workspace";
 import type { Message } from "@/shared/i18n/messages";
 
