@@ -22,9 +22,9 @@ const frame = (windows: string, seconds: number, patch: Partial<Observation> = {
   ...patch,
 });
 
-type Told = { windows: string; decision: Decision; thought: string; action: Action; rejected?: string };
+type StepSpec = { windows: string; decision: Decision; thought: string; action: Action; rejected?: string };
 
-const TOLD: Told[] = [
+const STEP_SPECS: StepSpec[] = [
   { windows: "a", decision: "accept", thought: "The file manager is open. I should select report.txt before I can rename it.", action: { kind: "click", x: 192, y: 158 } },
   { windows: "a", decision: "override", thought: "A right-click opens the context menu, which has Rename.", action: { kind: "right_click", x: 192, y: 158 }, rejected: "double_click" },
   { windows: "ad", decision: "edit", thought: "The context menu is open and Rename… is its third entry.", action: { kind: "click", x: 440, y: 316 } },
@@ -37,7 +37,7 @@ const TOLD: Told[] = [
 const proposal = (step: number, rank: number, action: Action | null, patch: Partial<Proposal> = {}): Proposal => ({
   id: `p${step}-${rank}`,
   rank,
-  thought: rank === 1 ? (TOLD[step]?.thought ?? "") : "I could use the terminal instead and rename it with mv.",
+  thought: rank === 1 ? (STEP_SPECS[step]?.thought ?? "") : "I could use the terminal instead and rename it with mv.",
   action,
   action_text: action?.kind === "click" ? `click(start_box='(${action.x},${action.y})')` : "hotkey(key='ctrl alt t')",
   raw_text: "Thought: …",
@@ -63,8 +63,8 @@ const proposal = (step: number, rank: number, action: Action | null, patch: Part
   ...patch,
 });
 
-const offered = (told: Told, step: number): Proposal[] => [
-  proposal(step, 1, told.decision === "override" ? { kind: "double_click", x: 192, y: 158 } : told.action),
+const offered = (spec: StepSpec, step: number): Proposal[] => [
+  proposal(step, 1, spec.decision === "override" ? { kind: "double_click", x: 192, y: 158 } : spec.action),
   proposal(step, 2, { kind: "press_keys", keys: ["ctrl", "alt", "t"] }),
   proposal(step, 3, null, {
     thought: "Open the file.",
@@ -73,23 +73,23 @@ const offered = (told: Told, step: number): Proposal[] => [
   }),
 ];
 
-const step = (told: Told, index: number): Step => ({
+const step = (spec: StepSpec, index: number): Step => ({
   index,
   command_id: `command-${index}`,
-  actor: told.decision === "auto" || told.decision === "accept" ? "policy" : "human",
-  decision: told.decision,
-  proposal_id: told.decision === "override" || told.decision === "takeover" ? null : `p${index}-1`,
+  actor: spec.decision === "auto" || spec.decision === "accept" ? "policy" : "human",
+  decision: spec.decision,
+  proposal_id: spec.decision === "override" || spec.decision === "takeover" ? null : `p${index}-1`,
   acceptable_ids: [`p${index}-2`],
-  wrong_ids: told.decision === "override" ? [`p${index}-1`] : [],
-  thought: told.thought,
-  action: told.action,
-  before: frame(told.windows, index * 9),
-  after: frame(TOLD[index + 1]?.windows ?? "c", index * 9 + 1, index === 5 ? { settled: false, rest: "timeout", settle_ms: 3_000 } : {}),
+  wrong_ids: spec.decision === "override" ? [`p${index}-1`] : [],
+  thought: spec.thought,
+  action: spec.action,
+  before: frame(spec.windows, index * 9),
+  after: frame(STEP_SPECS[index + 1]?.windows ?? "c", index * 9 + 1, index === 5 ? { settled: false, rest: "timeout", settle_ms: 3_000 } : {}),
   error: index === 5 ? { code: "partial", message: "The wheel turned two notches of three." } : null,
   policy: POLICY,
   started_at: time(index * 9),
   ended_at: time(index * 9 + 1),
-  decide_ms: told.decision === "auto" ? null : 2_300 + index * 700,
+  decide_ms: spec.decision === "auto" ? null : 2_300 + index * 700,
   undone: false, review: null,
 });
 
@@ -115,8 +115,8 @@ export const trajectory = (running: boolean): Trajectory => ({
   capabilities: null,
   branch_of: null,
   tools: [],
-  steps: TOLD.map(step),
-  proposals: TOLD.map(offered),
+  steps: STEP_SPECS.map(step),
+  proposals: STEP_SPECS.map(offered),
   policies: [POLICY],
   memories: [],
   outcome: running ? null : "success",
@@ -128,13 +128,13 @@ export const trajectory = (running: boolean): Trajectory => ({
   finished_at: running ? null : time(70),
 });
 
-/** The desk's state of the same episode. */
+/** The workspace's state of the same episode. */
 export const snapshot = (running: boolean): Snapshot => ({
   type: "snapshot",
   control: "nobody",
   state: {
     id: "0192f0c4-0000-7000-8000-000000000101",
-    version: TOLD.length,
+    version: STEP_SPECS.length,
     status: running ? "running" : "finished",
     task: TASK,
     branch_of: null,
@@ -145,7 +145,7 @@ export const snapshot = (running: boolean): Snapshot => ({
     tools: [],
     can_undo: false,
     observation: frame("ac", 70),
-    steps: TOLD.map(step),
+    steps: STEP_SPECS.map(step),
     proposals: [],
     thinking: "idle",
     thinking_error: "",

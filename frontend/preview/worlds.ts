@@ -74,7 +74,7 @@ const POOLS: PoolSummary[] = [
   { id: 4, name: "Practice", description: "Try everything out; nothing here is exported.", platform: "desktop", waiting: 1, mine_done: 2, practice: true, policy: POLICY, paused: false, ...GIVING },
 ];
 
-const ASKED: ExportOut["filters"] = {
+const REQUESTED: ExportOut["filters"] = {
   text: "", pool: null, decisions: [], policy: null, application: null, outcome: null, review: "accepted", annotator: null,
   reward_min: null, reward_max: null, steps_min: null, steps_max: null, since: null, until: null, undone: false, level: null,
 };
@@ -87,9 +87,9 @@ const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "refuse
   records: 0, missing: [], refused: 0, refused_codes: {}, destination: "", pushed: false, requested_by: "ravi",
 };
 const EXPORTS: ExportOut[] = [
-  { id: "e1", pool_id: null, filters: ASKED, ...MADE, status: "running", progress: 0.42, trajectories: 128, bytes: 92_000_000, error: "", created_at: minutesAgo(1), finished_at: null },
-  { id: "e2", pool_id: 1, filters: { ...ASKED, outcome: "success" }, ...MADE, refused: 3, refused_codes: { point_outside: 1, special_word: 2 }, status: "done", progress: 1, trajectories: 311, bytes: 260_400_000, error: "", created_at: minutesAgo(190), finished_at: minutesAgo(180) },
-  { id: "e3", pool_id: null, filters: { ...ASKED, review: null, annotator: "annie" }, ...MADE, status: "failed", progress: 0.1, trajectories: 20, bytes: 0, error: "No space left on the device.", created_at: minutesAgo(3_000), finished_at: minutesAgo(2_999) },
+  { id: "e1", pool_id: null, filters: REQUESTED, ...MADE, status: "running", progress: 0.42, trajectories: 128, bytes: 92_000_000, error: "", created_at: minutesAgo(1), finished_at: null },
+  { id: "e2", pool_id: 1, filters: { ...REQUESTED, outcome: "success" }, ...MADE, refused: 3, refused_codes: { point_outside: 1, special_word: 2 }, status: "done", progress: 1, trajectories: 311, bytes: 260_400_000, error: "", created_at: minutesAgo(190), finished_at: minutesAgo(180) },
+  { id: "e3", pool_id: null, filters: { ...REQUESTED, review: null, annotator: "annie" }, ...MADE, status: "failed", progress: 0.1, trajectories: 20, bytes: 0, error: "No space left on the device.", created_at: minutesAgo(3_000), finished_at: minutesAgo(2_999) },
 ];
 
 const QUEUE: Queue = { current: [EPISODE, { ...EPISODE, id: "2", practice: true, instruction: "Practice: open the calculator and add two numbers.", status: "paused", steps: 1, help_requested: true }], returned: RETURNED, recent: RECENT, pools: POOLS };

@@ -48,7 +48,7 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
     await annotator.goto(f"{address}?step=1")
     await expect(annotator.get_by_text("Say why.")).to_be_visible(timeout=BOUND_MS)
     await annotator.keyboard.press("e")
-    dialog = annotator.get_by_role("dialog", name="Mend step 1")
+    dialog = annotator.get_by_role("dialog", name="Correct step 1")
     await dialog.get_by_role("textbox", name="Thought").fill("The file is there, so I open it.")
     await dialog.get_by_role("button", name="Save the revision").click()
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)

@@ -174,7 +174,7 @@ describe("the replay", () => {
     await user.keyboard("3");
     await waitFor(() => expect(sent(`/episodes/${REVIEWED}/review/steps/1`)).toMatchObject([{ body: { verdict: "wrong_action", comment: "" } }]));
     await user.keyboard("e");
-    const dialog = await screen.findByRole("dialog", { name: "Mend step 2" });
+    const dialog = await screen.findByRole("dialog", { name: "Correct step 2" });
     const line = within(dialog).getByLabelText("Action");
     await user.clear(line);
     await user.type(line, "click(7");

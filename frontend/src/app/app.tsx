@@ -12,13 +12,13 @@ import { RouterProvider, type DataRouter } from "react-router";
 import { sessionQuery } from "@/shared/account/account";
 import { ApiError } from "@/shared/api/http";
 
-import { Surroundings } from "./surroundings";
+import { AppProviders } from "./providers";
 
 /** A refusal stays a refusal; only a server out of reach or in trouble is asked again. */
 const worthRetrying = (failures: number, error: unknown) =>
   failures < 2 && !(error instanceof ApiError && error.status < 500);
 
-export const makeQueryClient = () =>
+const makeQueryClient = () =>
   new QueryClient({ defaultOptions: { queries: { retry: worthRetrying, staleTime: 5_000 } } });
 
 export function App({ router }: { router: DataRouter }) {
@@ -30,9 +30,9 @@ export function App({ router }: { router: DataRouter }) {
   });
   return (
     <QueryClientProvider client={client}>
-      <Surroundings>
+      <AppProviders>
         <RouterProvider router={router} />
-      </Surroundings>
+      </AppProviders>
     </QueryClientProvider>
   );
 }

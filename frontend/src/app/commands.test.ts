@@ -16,7 +16,7 @@ describe("all commands", () => {
   });
 
   it("never mean two things by one key", () => {
-    const told = conflictsOf(ALL_COMMANDS, {}).map(({ combination, commands: [a, b] }) => `${combination}: ${a.id}, ${b.id}`);
-    expect(told).toEqual([]);
+    const conflicts = conflictsOf(ALL_COMMANDS, {}).map(({ combination, commands: [a, b] }) => `${combination}: ${a.id}, ${b.id}`);
+    expect(conflicts).toEqual([]);
   });
 });

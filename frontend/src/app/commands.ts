@@ -1,19 +1,19 @@
 /** Every command of every screen: what the help, the palette and the key map editor know. */
-import { deskCommands } from "@/features/annotate/commands";
+import { workspaceCommands } from "@/features/annotate/commands";
 import { queueCommands } from "@/features/queue/commands";
 import { replayCommands } from "@/features/replay/commands";
 import { compareCommands, reviewCommands, verdictCommands } from "@/features/review/commands";
-import { besideCommands } from "@/shared/beside/commands";
+import { comparisonCommands } from "@/shared/comparison/commands";
 import type { Command } from "@/shared/commands/command";
 import { globalCommands } from "@/shared/commands/global";
 
 export const ALL_COMMANDS: readonly Command[] = [
   ...Object.values(globalCommands),
   ...Object.values(queueCommands),
-  ...deskCommands,
+  ...workspaceCommands,
   ...Object.values(replayCommands),
   ...Object.values(verdictCommands),
   ...Object.values(reviewCommands),
-  ...Object.values(besideCommands),
+  ...Object.values(comparisonCommands),
   ...Object.values(compareCommands),
 ];

@@ -8,7 +8,7 @@ import type { ReactElement } from "react";
 import { MemoryRouter } from "react-router";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { AssignmentBoard } from "@/features/pools/board";
+import { AssignmentBoard } from "@/features/pools/assignment-board";
 import { SecretsDialog } from "@/features/pools/secrets-dialog";
 import { JudgeTable } from "@/features/judges/judge-table";
 import { QuotaTable } from "@/features/machines/quotas";
@@ -16,11 +16,11 @@ import { Groups } from "@/features/people/groups";
 import { Invitations } from "@/features/people/invitations";
 import { PersonDialog } from "@/features/people/person-dialog";
 import { RuleTable } from "@/features/retention/rule-table";
-import { SecondFactor } from "@/features/session/second-factor";
-import { Tokens } from "@/features/session/tokens";
+import { SecondFactor } from "@/features/session/security/second-factor";
+import { Tokens } from "@/features/session/security/tokens";
 import { NodeForm } from "@/features/design/node-form";
 import { Wordings } from "@/features/design/wordings";
-import { Kept } from "@/features/trajectories/kept";
+import { SavedQueries } from "@/features/trajectories/saved-queries";
 import { WebhookTable } from "@/features/webhooks/webhook-table";
 import type { JudgeRow, PersonOut, PlacedTask, PoolRow, SecurityOut, WebhookOut } from "@/generated/api";
 import { CommandsProvider } from "@/shared/commands/commands";
@@ -185,7 +185,7 @@ const UNDONE: readonly [button: string, page: ReactElement, sends: Sent, undone:
   ],
   [
     "Forget the query Mine",
-    <Kept key="" search={new URLSearchParams()} />,
+    <SavedQueries key="" search={new URLSearchParams()} />,
     { method: "DELETE", path: "/queries/8" },
     { method: "POST", path: "/queries", body: { name: "Mine", query: { text: "vim" } } },
   ],

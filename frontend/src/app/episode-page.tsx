@@ -1,7 +1,7 @@
 /** The replay of one episode, with its review for those who review or mend it and what it taught: features that meet only here. */
 import { useQuery } from "@tanstack/react-query";
 
-import { Taught } from "@/features/flywheel/taught";
+import { TrainingUses } from "@/features/flywheel/training-uses";
 import { Replay } from "@/features/replay/replay";
 import { ReviewPanel } from "@/features/review/review-panel";
 import { snapshotQuery, trajectoryQuery } from "@/shared/api/episodes";
@@ -28,7 +28,7 @@ export default function EpisodePage({ episodeId }: { episodeId: string }) {
           state.status === "finished" && (
             <>
               <ReviewPanel episodeId={episodeId} steps={trajectory.data.steps} current={current} />
-              <Taught episodeId={episodeId} />
+              <TrainingUses episodeId={episodeId} />
             </>
           )
         }

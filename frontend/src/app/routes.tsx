@@ -7,8 +7,7 @@ import { homeOf, useUser } from "@/shared/account/account";
 import { Loading } from "@/shared/ui/states";
 
 import { Layout } from "./layout/layout";
-import { NotFound } from "./not-found";
-import { PageError } from "./page-error";
+import { NotFound, PageError } from "./error-pages";
 
 function Root() {
   return (
@@ -33,26 +32,26 @@ const page = (load: () => Promise<{ default: ComponentType }>): RouteObject["laz
 const episodePage = (load: () => Promise<{ default: ComponentType<{ episodeId: string }> }>): RouteObject["lazy"] => async () => {
   const { default: Page } = await load();
   return {
-    Component: function OfEpisode() {
+    Component: function EpisodePageRoute() {
       const { id = "" } = useParams();
       return <Page key={id} episodeId={id} />;
     },
   };
 };
 
-/** A page of the turn the address names. */
-const turnPage = (load: () => Promise<{ default: ComponentType<{ turnId: string }> }>): RouteObject["lazy"] => async () => {
+/** A page of the cycle the address names. */
+const cyclePage = (load: () => Promise<{ default: ComponentType<{ cycleId: string }> }>): RouteObject["lazy"] => async () => {
   const { default: Page } = await load();
   return {
-    Component: function OfTurn() {
+    Component: function CyclePageRoute() {
       const { id = "" } = useParams();
-      return <Page key={id} turnId={id} />;
+      return <Page key={id} cycleId={id} />;
     },
   };
 };
 
 /** Whoever was sent here to sign in goes on to the page of ours that sent them; most of those are Django's. */
-function SignedIn() {
+function SignInRedirect() {
   const [search] = useSearchParams();
   const next = new URL(search.get("next") ?? "/", window.location.origin);
   const ours = next.origin === window.location.origin && next.pathname !== "/sign-in";
@@ -74,7 +73,7 @@ export const routes: RouteObject[] = [
     children: [
       { index: true, element: <Home /> },
       { path: "queue", lazy: page(() => import("@/features/queue/queue-page")) },
-      { path: "desk/:id", lazy: episodePage(() => import("@/features/annotate/desk-page")) },
+      { path: "desk/:id", lazy: episodePage(() => import("@/features/annotate/workspace-page")) },
       { path: "episodes", lazy: page(() => import("@/features/episodes/episodes-page")) },
       { path: "episodes/:id", lazy: episodePage(() => import("./episode-page")) },
       { path: "review", lazy: page(() => import("@/features/review/queue-page")) },
@@ -91,12 +90,12 @@ export const routes: RouteObject[] = [
       { path: "webhooks", lazy: page(() => import("@/features/webhooks/webhooks-page")) },
       { path: "design", lazy: page(() => import("@/features/design/design-page")) },
       { path: "flywheel", lazy: page(() => import("@/features/flywheel/flywheel-page")) },
-      { path: "flywheel/:id", lazy: turnPage(() => import("@/features/flywheel/turn-page")) },
-      { path: "flywheel/:id/beside", lazy: turnPage(() => import("@/features/flywheel/beside-page")) },
+      { path: "flywheel/:id", lazy: cyclePage(() => import("@/features/flywheel/cycle-page")) },
+      { path: "flywheel/:id/beside", lazy: cyclePage(() => import("@/features/flywheel/trials/comparison-page")) },
       { path: "health", lazy: page(() => import("@/features/health/health-page")) },
       { path: "retention", lazy: page(() => import("@/features/retention/retention-page")) },
-      { path: "security", lazy: page(() => import("@/features/session/security-page")) },
-      { path: "sign-in", element: <SignedIn /> },
+      { path: "security", lazy: page(() => import("@/features/session/security/security-page")) },
+      { path: "sign-in", element: <SignInRedirect /> },
       { path: "preferences", lazy: page(() => import("@/features/preferences/preferences-page")) },
       { path: "*", element: <NotFound /> },
     ],

@@ -59,7 +59,7 @@ export const theme = createTheme({
 });
 
 /** Set for each scheme: Mantine's own values for a scheme would win over common ones. */
-const ours = {
+const overrides = {
   "--mantine-color-body": "var(--ph-bg)",
   "--mantine-color-text": "var(--ph-text)",
   "--mantine-color-dimmed": "var(--ph-text-2)",
@@ -72,4 +72,4 @@ const ours = {
   "--mantine-color-anchor": "var(--ph-accent)",
 };
 
-export const cssVariables: CSSVariablesResolver = () => ({ variables: {}, light: ours, dark: ours });
+export const cssVariables: CSSVariablesResolver = () => ({ variables: {}, light: overrides, dark: overrides });

@@ -2,22 +2,22 @@
 /** What a person typed survives a reload, and a broken storage breaks nothing else. */
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { browserDrafts, draftStore, EMPTY_DRAFT, type Draft } from "./drafts";
+import { browserDraftStore, draftStore, EMPTY_DRAFT, type Draft } from "./drafts";
 import type { Entry } from "./outbox";
 
 const DRAFT: Draft = { command: "click(1, 2)", thought: "Because", proposalId: "p1", original: "Since" };
 /** The storage of one tab. */
 function memory(): Storage {
-  const kept = new Map<string, string>();
+  const stored = new Map<string, string>();
   return {
     get length() {
-      return kept.size;
+      return stored.size;
     },
-    clear: () => kept.clear(),
-    key: (index) => [...kept.keys()][index] ?? null,
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: (key) => void kept.delete(key),
+    clear: () => stored.clear(),
+    key: (index) => [...stored.keys()][index] ?? null,
+    getItem: (key) => stored.get(key) ?? null,
+    setItem: (key, value) => void stored.set(key, value),
+    removeItem: (key) => void stored.delete(key),
   };
 }
 
@@ -30,15 +30,15 @@ beforeEach(() => {
 
 describe("drafts", () => {
   it("come back in another page, for the same person and episode only", () => {
-    browserDrafts(1).saveDraft("e1", 3, DRAFT);
-    const again = browserDrafts(1);
+    browserDraftStore(1).saveDraft("e1", 3, DRAFT);
+    const again = browserDraftStore(1);
     expect(again.loadDraft("e1", 3)).toEqual(DRAFT);
     expect(again.loadDraft("e2", 3)).toEqual(EMPTY_DRAFT);
-    expect(browserDrafts(2).loadDraft("e1", 3)).toEqual(EMPTY_DRAFT);
+    expect(browserDraftStore(2).loadDraft("e1", 3)).toEqual(EMPTY_DRAFT);
   });
 
   it("keep a person's words when the screen has moved on, not the place nor the candidate", () => {
-    const drafts = browserDrafts(1);
+    const drafts = browserDraftStore(1);
     drafts.saveDraft("e1", 3, DRAFT);
     expect(drafts.loadDraft("e1", 4)).toEqual({ ...EMPTY_DRAFT, thought: "Because" });
     drafts.saveDraft("e1", 3, { ...DRAFT, command: 'type_text("a long letter")', thought: DRAFT.original });
@@ -46,7 +46,7 @@ describe("drafts", () => {
   });
 
   it("leave nothing behind when emptied", () => {
-    const drafts = browserDrafts(1);
+    const drafts = browserDraftStore(1);
     drafts.saveDraft("e1", 3, DRAFT);
     drafts.saveDraft("e1", 3, EMPTY_DRAFT);
     drafts.saveOutbox("e1", [ENTRY]);
@@ -56,8 +56,8 @@ describe("drafts", () => {
   });
 
   it("keep commands that were not answered", () => {
-    browserDrafts(1).saveOutbox("e1", [ENTRY]);
-    expect(browserDrafts(1).loadOutbox("e1")).toEqual([ENTRY]);
+    browserDraftStore(1).saveOutbox("e1", [ENTRY]);
+    expect(browserDraftStore(1).loadOutbox("e1")).toEqual([ENTRY]);
   });
 
   it("keep the commands of two tabs apart, and share the texts", () => {
@@ -72,8 +72,8 @@ describe("drafts", () => {
   it.each(["{", "null", "[1, {}]", '"text"'])("read %s as nothing", (stored) => {
     localStorage.setItem("pilothouse.1.draft.e1", stored);
     sessionStorage.setItem("pilothouse.1.outbox.e1", stored);
-    expect(browserDrafts(1).loadDraft("e1", 0)).toEqual(EMPTY_DRAFT);
-    expect(browserDrafts(1).loadOutbox("e1")).toEqual([]);
+    expect(browserDraftStore(1).loadDraft("e1", 0)).toEqual(EMPTY_DRAFT);
+    expect(browserDraftStore(1).loadOutbox("e1")).toEqual([]);
   });
 
   it("go on without a storage that is full or forbidden", () => {
@@ -89,7 +89,7 @@ describe("drafts", () => {
 
 describe("texts used lately", () => {
   it("are kept once each, newest first, and not for ever", () => {
-    const drafts = browserDrafts(1);
+    const drafts = browserDraftStore(1);
     for (const text of ["one", "two", "one", "   ", "x".repeat(5_000)]) drafts.rememberText(text);
     expect(drafts.recentTexts()).toEqual(["one", "two"]);
     for (let count = 0; count < 100; count += 1) drafts.rememberText(`text ${count}`);
@@ -97,11 +97,11 @@ describe("texts used lately", () => {
   });
 
   it("are one person's, until they sign out", () => {
-    browserDrafts(1).rememberText("secret");
-    expect(browserDrafts(2).recentTexts()).toEqual([]);
-    browserDrafts(2).rememberText("mine");
-    browserDrafts(1).forgetTexts();
-    expect(browserDrafts(1).recentTexts()).toEqual([]);
-    expect(browserDrafts(2).recentTexts()).toEqual(["mine"]);
+    browserDraftStore(1).rememberText("secret");
+    expect(browserDraftStore(2).recentTexts()).toEqual([]);
+    browserDraftStore(2).rememberText("mine");
+    browserDraftStore(1).forgetTexts();
+    expect(browserDraftStore(1).recentTexts()).toEqual([]);
+    expect(browserDraftStore(2).recentTexts()).toEqual(["mine"]);
   });
 });

@@ -34,7 +34,7 @@ export interface DraftStore {
   forgetTexts(): void;
 }
 
-export interface Storages {
+interface Storages {
   /** Drafts and texts outlive the tab. */
   readonly lasting: Storage;
   /** What was sent belongs to one tab, whose session sends it again; two tabs would overwrite each other's. */
@@ -52,23 +52,23 @@ export function draftStore({ lasting, tab }: Storages, userId: number): DraftSto
   const textsKey = `${PREFIX}.${userId}.texts`;
   return {
     loadDraft(episodeId, step) {
-      const kept = read(lasting, draftKey(episodeId));
-      if (!isRecord(kept)) return EMPTY_DRAFT;
-      return kept.step === step ? asDraft(kept) : onAnotherScreen(asDraft(kept));
+      const stored = read(lasting, draftKey(episodeId));
+      if (!isRecord(stored)) return EMPTY_DRAFT;
+      return stored.step === step ? asDraft(stored) : withoutScreenState(asDraft(stored));
     },
     saveDraft(episodeId, step, draft) {
       write(lasting, draftKey(episodeId), isEmpty(draft) ? null : { step, ...draft });
     },
     loadOutbox(episodeId) {
-      const kept = read(tab, outboxKey(episodeId));
-      return Array.isArray(kept) ? kept.filter(isEntry) : [];
+      const stored = read(tab, outboxKey(episodeId));
+      return Array.isArray(stored) ? stored.filter(isEntry) : [];
     },
     saveOutbox(episodeId, outbox) {
       write(tab, outboxKey(episodeId), outbox.length === 0 ? null : outbox);
     },
     recentTexts() {
-      const kept = read(lasting, textsKey);
-      return Array.isArray(kept) ? kept.filter((text) => typeof text === "string") : [];
+      const stored = read(lasting, textsKey);
+      return Array.isArray(stored) ? stored.filter((text) => typeof text === "string") : [];
     },
     rememberText(text) {
       if (text.trim() === "" || text.length > RECENT_LENGTH) return;
@@ -82,7 +82,7 @@ export function draftStore({ lasting, tab }: Storages, userId: number): DraftSto
 }
 
 /** The places a draft names and the candidate it came from belong to their screen; a person's words do not. */
-function onAnotherScreen({ command, thought, original }: Draft): Draft {
+function withoutScreenState({ command, thought, original }: Draft): Draft {
   const parsed = parseAction(command);
   const marker = parsed.ok ? markerOf(parsed.action) : null;
   const placed = marker !== null && marker.shape !== "caret";
@@ -90,7 +90,7 @@ function onAnotherScreen({ command, thought, original }: Draft): Draft {
 }
 
 /** The store of a person in this browser. */
-export function browserDrafts(userId: number): DraftStore {
+export function browserDraftStore(userId: number): DraftStore {
   return draftStore({ lasting: window.localStorage, tab: window.sessionStorage }, userId);
 }
 
@@ -121,12 +121,12 @@ function isEntry(value: unknown): value is Outbox[number] {
   return isRecord(value) && typeof value.at === "number" && isRecord(value.command);
 }
 
-function asDraft(kept: Record<string, unknown>): Draft {
-  const text = (key: string) => (typeof kept[key] === "string" ? kept[key] : "");
+function asDraft(stored: Record<string, unknown>): Draft {
+  const text = (key: string) => (typeof stored[key] === "string" ? stored[key] : "");
   return {
     command: text("command"),
     thought: text("thought"),
-    proposalId: typeof kept.proposalId === "string" ? kept.proposalId : null,
+    proposalId: typeof stored.proposalId === "string" ? stored.proposalId : null,
     original: text("original"),
   };
 }

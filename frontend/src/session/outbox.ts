@@ -3,10 +3,10 @@
 import type { Command, Event, EpisodeState } from "@/generated/vocabulary";
 
 /** Commands that carry an id; a ping does not, and is never resent. */
-export type Identified = Exclude<Command, { type: "ping" }>;
+export type IdentifiedCommand = Exclude<Command, { type: "ping" }>;
 
 export interface Entry {
-  readonly command: Identified;
+  readonly command: IdentifiedCommand;
   /** When the person gave it (milliseconds since the epoch). */
   readonly at: number;
 }
@@ -17,50 +17,50 @@ export type Outbox = readonly Entry[];
 export const CAPACITY = 200;
 
 /** A command older than this (milliseconds) was meant for another screen: it waits for a person's word. */
-export const FRESH_FOR = 60_000;
+export const FRESH_MS = 60_000;
 
 export function isFull(outbox: Outbox): boolean {
   return outbox.length >= CAPACITY;
 }
 
-export function put(outbox: Outbox, command: Identified, at: number): Outbox {
+export function enqueue(outbox: Outbox, command: IdentifiedCommand, at: number): Outbox {
   if (isFull(outbox)) throw new RangeError("outbox full");
   return [...outbox, { command, at }];
 }
 
-const NO_ROOM: ReadonlySet<string> = new Set(["flooding", "queue_full"]);
+const OVERLOAD_CODES: ReadonlySet<string> = new Set(["flooding", "queue_full"]);
 
 /** Whether a command was refused for lack of room alone: it is sent again, after those before it. */
-export function foundNoRoom(event: Event): boolean {
-  return event.type === "rejected" && event.command_id !== null && NO_ROOM.has(event.code);
+export function isOverloaded(event: Event): boolean {
+  return event.type === "rejected" && event.command_id !== null && OVERLOAD_CODES.has(event.code);
 }
 
 /**
  * Whether a refused command is kept, to be sent again: it found no room, or this page has no control at the moment.
  * Another process may still do what it took before a connection was lost; control tells it back.
  */
-export function isKept(event: Event): boolean {
-  return foundNoRoom(event) || (event.type === "rejected" && event.command_id !== null && event.code === "view_only");
+export function isRetryable(event: Event): boolean {
+  return isOverloaded(event) || (event.type === "rejected" && event.command_id !== null && event.code === "view_only");
 }
 
 /** The outbox after an event: what was acknowledged, refused, begun or recorded is no longer waiting. */
 export function settle(outbox: Outbox, event: Event): Outbox {
-  const settled = settledBy(event);
+  const settled = settledIds(event);
   if (settled.size === 0) return outbox;
-  const kept = isKept(event);
-  const rest = outbox.filter(({ command }) => !settled.has(command.command_id) || (kept && command.type !== "control"));
+  const retryable = isRetryable(event);
+  const rest = outbox.filter(({ command }) => !settled.has(command.command_id) || (retryable && command.type !== "control"));
   return rest.length === outbox.length ? outbox : rest;
 }
 
 /** Those to send again after a reconnect, and those too old to send unasked. */
 export function split(outbox: Outbox, now: number): { fresh: Outbox; held: Outbox } {
   return {
-    fresh: outbox.filter(({ at }) => now - at < FRESH_FOR),
-    held: outbox.filter(({ at }) => now - at >= FRESH_FOR),
+    fresh: outbox.filter(({ at }) => now - at < FRESH_MS),
+    held: outbox.filter(({ at }) => now - at >= FRESH_MS),
   };
 }
 
-function settledBy(event: Event): ReadonlySet<string> {
+function settledIds(event: Event): ReadonlySet<string> {
   switch (event.type) {
     case "acknowledged":
       return new Set([event.command_id]);
@@ -71,13 +71,13 @@ function settledBy(event: Event): ReadonlySet<string> {
     case "step.added":
       return new Set([event.step.command_id]);
     case "snapshot":
-      return recorded(event.state);
+      return recordedIds(event.state);
     default:
       return new Set();
   }
 }
 
-function recorded(episode: EpisodeState): ReadonlySet<string> {
+function recordedIds(episode: EpisodeState): ReadonlySet<string> {
   const ids = episode.steps.map((step) => step.command_id);
   return new Set(episode.pending === null ? ids : [...ids, episode.pending.command_id]);
 }

@@ -1,4 +1,4 @@
-/** The desk's reducer keeps the same law as the server's: each case was written by the Python tests. */
+/** The workspace's reducer keeps the same law as the server's: each case was written by the Python tests. */
 import { describe, expect, it } from "vitest";
 
 import type { DurableEvent, EpisodeState, Event } from "@/generated/vocabulary";

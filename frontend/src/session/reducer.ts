@@ -1,4 +1,4 @@
-/** What the desk knows of an episode: a snapshot and the events applied to it, purely. */
+/** The client's view of an episode: a snapshot and the events applied to it. Pure. */
 
 import type {
   Control,

@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from "vitest";
 
 import type { Command, Event } from "@/generated/vocabulary";
 
-import { browserDrafts } from "./drafts";
+import { browserDraftStore } from "./drafts";
 import { Session } from "./session";
 import type { Wire } from "./socket";
 
@@ -13,7 +13,7 @@ const TYPED = { type: "act", action: { kind: "type_text", text: "a long letter" 
 function open() {
   const sent: Command[] = [];
   const wire: Wire = { onopen: null, onmessage: null, onclose: null, send: (text) => sent.push(JSON.parse(text) as Command), close: () => undefined };
-  const drafts = browserDrafts(1);
+  const drafts = browserDraftStore(1);
   const session = new Session({ episodeId: "e1", url: "/ws", open: () => wire, fetchSnapshot: () => new Promise(() => undefined), drafts });
   const stop = session.start();
   const say = (event: Event) => wire.onmessage?.({ data: JSON.stringify(event) });
@@ -33,5 +33,5 @@ it("gives back a command that was restored, sent again and then refused", () => 
   connect();
   expect(sent.find(({ type }) => type === "act")).toMatchObject({ command_id: id });
   say({ type: "rejected", command_id: id, code: "not_running", message: "The episode is paused." });
-  expect(session.getState().refusal).toMatchObject({ code: "not_running", command: { ...TYPED, command_id: id } });
+  expect(session.getState().rejection).toMatchObject({ code: "not_running", command: { ...TYPED, command_id: id } });
 });

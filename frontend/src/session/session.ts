@@ -4,29 +4,29 @@ import type { Event, Snapshot } from "@/generated/vocabulary";
 
 import { newCommandId } from "./command-id";
 import type { DraftStore } from "./drafts";
-import { CAPACITY, isKept, type Identified } from "./outbox";
+import { CAPACITY, isRetryable, type IdentifiedCommand } from "./outbox";
 import { applyEvent, applySnapshot, type EpisodeView } from "./reducer";
 import { EpisodeSocket, type Connection, type Wire } from "./socket";
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /** A command before it has its id. */
-export type Body = DistributiveOmit<Identified, "command_id">;
+export type CommandBody = DistributiveOmit<IdentifiedCommand, "command_id">;
 
-export interface Refusal {
+export interface Rejection {
   readonly code: string;
   readonly message: string;
-  readonly command: Identified | null;
+  readonly command: IdentifiedCommand | null;
 }
 
 export interface SessionState {
   readonly view: EpisodeView | null;
   readonly connection: Connection;
   /** The last command that was refused, until it is dismissed or another one is sent. */
-  readonly refusal: Refusal | null;
+  readonly rejection: Rejection | null;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly episodeId: string;
   readonly url: string;
   readonly open?: (url: string) => Wire;
@@ -37,11 +37,11 @@ export interface SessionOptions {
 const UNCONNECTED: Connection = { phase: "connecting", latency: null, retryAt: null, waiting: [], held: [] };
 
 export class Session {
-  private state: SessionState = { view: null, connection: UNCONNECTED, refusal: null };
+  private state: SessionState = { view: null, connection: UNCONNECTED, rejection: null };
   private readonly listeners = new Set<() => void>();
   private readonly socket: EpisodeSocket;
   /** What may still be refused, to give back what it said. */
-  private sent: readonly Identified[];
+  private sent: readonly IdentifiedCommand[];
   private refetching = false;
 
   constructor(private readonly options: SessionOptions) {
@@ -79,14 +79,14 @@ export class Session {
   }
 
   /** Sends a command under a new id; null where too many are waiting already. */
-  send(body: Body): string | null {
-    const command: Identified = { ...body, command_id: newCommandId() };
+  send(body: CommandBody): string | null {
+    const command: IdentifiedCommand = { ...body, command_id: newCommandId() };
     if (!this.socket.send(command)) {
-      this.set({ refusal: { code: "queue_full", message: "", command } });
+      this.set({ rejection: { code: "queue_full", message: "", command } });
       return null;
     }
     this.sent = [...this.sent, command].slice(-CAPACITY);
-    if (this.state.refusal !== null && command.type !== "input") this.dismiss();
+    if (this.state.rejection !== null && command.type !== "input") this.dismiss();
     return command.command_id;
   }
 
@@ -95,7 +95,7 @@ export class Session {
   }
 
   dismiss(): void {
-    this.set({ refusal: null });
+    this.set({ rejection: null });
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -107,9 +107,9 @@ export class Session {
 
   private receive(event: Event): void {
     const view = applyEvent(this.state.view, event);
-    if (event.type === "rejected" && !isKept(event)) {
+    if (event.type === "rejected" && !isRetryable(event)) {
       const command = this.sent.find((one) => one.command_id === event.command_id) ?? null;
-      this.set({ view, refusal: { code: event.code, message: event.message, command } });
+      this.set({ view, rejection: { code: event.code, message: event.message, command } });
     } else {
       this.set({ view });
     }

@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { Command, Event } from "@/generated/vocabulary";
 
-import { CAPACITY, FRESH_FOR, type Identified, type Outbox } from "./outbox";
+import { CAPACITY, FRESH_MS, type IdentifiedCommand, type Outbox } from "./outbox";
 import {
-  CROWDED_PAUSE,
-  CROWDED_WINDOW,
+  THROTTLE_PAUSE_MS,
+  THROTTLE_BATCH,
   EpisodeSocket,
-  PING_EVERY,
-  RESEND_AFTER,
-  SILENCE_LIMIT,
+  PING_EVERY_MS,
+  RESEND_AFTER_MS,
+  SILENCE_LIMIT_MS,
   type Connection,
   type Wire,
 } from "./socket";
@@ -34,7 +34,7 @@ class FakeWire implements Wire {
   }
 }
 
-const click = (id: string): Identified => ({
+const click = (id: string): IdentifiedCommand => ({
   type: "act",
   command_id: id,
   action: { kind: "click", x: 1, y: 2 },
@@ -42,10 +42,10 @@ const click = (id: string): Identified => ({
   proposal_id: null,
 });
 
-function desk(outbox: Outbox = []) {
+function workspace(outbox: Outbox = []) {
   const wires: FakeWire[] = [];
   const seen: Connection[] = [];
-  let kept: Outbox = [];
+  let stored: Outbox = [];
   const socket = new EpisodeSocket({
     url: "/ws/",
     open: () => {
@@ -55,7 +55,7 @@ function desk(outbox: Outbox = []) {
     },
     onEvent: () => undefined,
     onConnection: (connection) => seen.push(connection),
-    onOutbox: (entries) => (kept = entries),
+    onOutbox: (entries) => (stored = entries),
     outbox,
   });
   const wire = () => {
@@ -63,7 +63,7 @@ function desk(outbox: Outbox = []) {
     if (last === undefined) throw new Error("never connected");
     return last;
   };
-  return { socket, wires, wire, last: () => seen.at(-1), kept: () => kept };
+  return { socket, wires, wire, last: () => seen.at(-1), stored: () => stored };
 }
 
 beforeEach(() => vi.useFakeTimers());
@@ -71,7 +71,7 @@ afterEach(() => vi.useRealTimers());
 
 describe("resending", () => {
   it("sends what was not answered again, under the same id, after a reconnect", () => {
-    const { socket, wires, wire } = desk();
+    const { socket, wires, wire } = workspace();
     socket.connect();
     wire().onopen?.();
     socket.send(click("command-1"));
@@ -85,7 +85,7 @@ describe("resending", () => {
   });
 
   it("sends it again when control comes back, as after its runner broke", () => {
-    const { socket, wire } = desk();
+    const { socket, wire } = workspace();
     socket.connect();
     wire().onopen?.();
     wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
@@ -99,47 +99,47 @@ describe("resending", () => {
   });
 
   it("sends it again when no answer comes, while control is here", () => {
-    const { socket, wire } = desk();
+    const { socket, wire } = workspace();
     socket.connect();
     wire().onopen?.();
     wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
     socket.send(click("command-1"));
     const pass = (milliseconds: number) => {
-      for (let passed = 0; passed < milliseconds; passed += PING_EVERY) {
-        vi.advanceTimersByTime(PING_EVERY);
+      for (let passed = 0; passed < milliseconds; passed += PING_EVERY_MS) {
+        vi.advanceTimersByTime(PING_EVERY_MS);
         wire().receive({ type: "pong", at: 0, version: 0 });
       }
     };
-    pass(RESEND_AFTER - PING_EVERY);
+    pass(RESEND_AFTER_MS - PING_EVERY_MS);
     expect(wire().acts).toHaveLength(1);
-    pass(PING_EVERY);
+    pass(PING_EVERY_MS);
     expect(wire().acts).toHaveLength(2);
     wire().receive({ type: "control.changed", control: "other", holder: "" });
-    pass(2 * RESEND_AFTER);
+    pass(2 * RESEND_AFTER_MS);
     expect(wire().acts).toHaveLength(2);
   });
 
   it("keeps what is refused while control is elsewhere, and sends it when control comes back", () => {
-    const { socket, wire, kept } = desk();
+    const { socket, wire, stored } = workspace();
     socket.connect();
     wire().onopen?.();
     socket.send(click("command-1"));
     wire().receive({ type: "rejected", command_id: "command-1", code: "view_only", message: "" });
-    expect(kept()).toHaveLength(1);
+    expect(stored()).toHaveLength(1);
     expect(wire().acts).toHaveLength(1);
     wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
     expect(wire().acts).toEqual([click("command-1"), click("command-1")]);
     wire().receive({ type: "acknowledged", command_id: "command-1" });
-    expect(kept()).toEqual([]);
+    expect(stored()).toEqual([]);
   });
 
   it("never sends again unasked what has grown old", () => {
-    const { socket, wire } = desk();
+    const { socket, wire } = workspace();
     socket.connect();
     wire().onopen?.();
     socket.send(click("command-1"));
-    for (let passed = 0; passed <= FRESH_FOR; passed += PING_EVERY) {
-      vi.advanceTimersByTime(PING_EVERY);
+    for (let passed = 0; passed <= FRESH_MS; passed += PING_EVERY_MS) {
+      vi.advanceTimersByTime(PING_EVERY_MS);
       wire().receive({ type: "pong", at: 0, version: 0 });
     }
     wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
@@ -147,19 +147,19 @@ describe("resending", () => {
   });
 
   it("keeps what is given while offline and sends it in order", () => {
-    const { socket, wire, last, kept } = desk();
+    const { socket, wire, last, stored } = workspace();
     socket.connect();
     socket.send(click("command-1"));
     socket.send(click("command-2"));
     expect(wire().sent).toEqual([]);
-    expect(kept()).toHaveLength(2);
+    expect(stored()).toHaveLength(2);
     wire().onopen?.();
     expect(wire().acts.map((command) => "command_id" in command && command.command_id)).toEqual(["command-1", "command-2"]);
     expect(last()?.phase).toBe("online");
   });
 
   it("asks before sending what was meant for a screen long gone", () => {
-    const { socket, wire, last } = desk([{ command: click("command-1"), at: Date.now() - FRESH_FOR }]);
+    const { socket, wire, last } = workspace([{ command: click("command-1"), at: Date.now() - FRESH_MS }]);
     socket.connect();
     wire().onopen?.();
     expect(wire().acts).toEqual([]);
@@ -170,7 +170,7 @@ describe("resending", () => {
   });
 
   it("forgets a command whose step the server has", () => {
-    const { socket, wire, last } = desk();
+    const { socket, wire, last } = workspace();
     socket.connect();
     wire().onopen?.();
     socket.send(click("command-1"));
@@ -180,16 +180,16 @@ describe("resending", () => {
   });
 
   it("refuses a command when the outbox is full, and keeps the others", () => {
-    const { socket, kept } = desk();
+    const { socket, stored } = workspace();
     for (let count = 0; count < CAPACITY; count += 1) expect(socket.send(click(`command-${count}`))).toBe(true);
     expect(socket.send(click("one-too-many"))).toBe(false);
-    expect(kept()).toHaveLength(CAPACITY);
+    expect(stored()).toHaveLength(CAPACITY);
   });
 });
 
 describe("reconnecting", () => {
   it("waits longer each time, within bounds", () => {
-    const { socket, wire, wires, last } = desk();
+    const { socket, wire, wires, last } = workspace();
     socket.connect();
     const waits: number[] = [];
     for (let count = 0; count < 10; count += 1) {
@@ -208,7 +208,7 @@ describe("reconnecting", () => {
     [4403, "forbidden"],
     [4404, "missing"],
   ])("does not knock again after %i", (code, phase) => {
-    const { socket, wire, wires, last } = desk();
+    const { socket, wire, wires, last } = workspace();
     socket.connect();
     wire().onclose?.({ code });
     vi.advanceTimersByTime(60_000);
@@ -217,17 +217,17 @@ describe("reconnecting", () => {
   });
 
   it("takes silence for a dead connection", () => {
-    const { socket, wire, wires } = desk();
+    const { socket, wire, wires } = workspace();
     socket.connect();
     wire().onopen?.();
-    vi.advanceTimersByTime(SILENCE_LIMIT);
+    vi.advanceTimersByTime(SILENCE_LIMIT_MS);
     expect(wires).toHaveLength(1);
-    vi.advanceTimersByTime(PING_EVERY + 1_000);
+    vi.advanceTimersByTime(PING_EVERY_MS + 1_000);
     expect(wires).toHaveLength(2);
   });
 
   it("measures the round trip", () => {
-    const { socket, wire, last } = desk();
+    const { socket, wire, last } = workspace();
     socket.connect();
     wire().onopen?.();
     const at = Date.now();
@@ -237,7 +237,7 @@ describe("reconnecting", () => {
   });
 
   it("does nothing by itself once closed, and can begin anew", () => {
-    const { socket, wires } = desk();
+    const { socket, wires } = workspace();
     socket.connect();
     socket.close();
     vi.advanceTimersByTime(60_000);
@@ -252,12 +252,12 @@ describe("a crowd", () => {
     commands.map((command) => "command_id" in command && command.command_id);
 
   it("sends what found no room again, in order, a few at a time, and later commands behind them", () => {
-    const { socket, wire, kept } = desk();
+    const { socket, wire, stored } = workspace();
     socket.connect();
     wire().onopen?.();
     wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
     const ids = Array.from(
-      { length: 2 * CROWDED_WINDOW },
+      { length: 2 * THROTTLE_BATCH },
       (_, place) => `command-${String(place)}`,
     );
     for (const id of ids) socket.send(click(id));
@@ -269,17 +269,17 @@ describe("a crowd", () => {
         message: "",
       });
     for (const id of ids) refuse(id);
-    expect(kept()).toHaveLength(ids.length);
+    expect(stored()).toHaveLength(ids.length);
     const first = wire().acts.length;
     socket.send(click("command-later"));
     expect(wire().acts).toHaveLength(first);
-    vi.advanceTimersByTime(CROWDED_PAUSE);
+    vi.advanceTimersByTime(THROTTLE_PAUSE_MS);
     expect(named(wire().acts.slice(first))).toEqual(
-      ids.slice(0, CROWDED_WINDOW),
+      ids.slice(0, THROTTLE_BATCH),
     );
-    for (const id of ids.slice(0, CROWDED_WINDOW))
+    for (const id of ids.slice(0, THROTTLE_BATCH))
       wire().receive({ type: "acknowledged", command_id: id });
-    for (const id of ids.slice(CROWDED_WINDOW))
+    for (const id of ids.slice(THROTTLE_BATCH))
       wire().receive({ type: "acknowledged", command_id: id });
     expect(named(wire().acts.slice(first))).toEqual([...ids, "command-later"]);
     wire().receive({ type: "acknowledged", command_id: "command-later" });
@@ -288,7 +288,7 @@ describe("a crowd", () => {
   });
 
   it("waits again where there is still no room", () => {
-    const { socket, wire } = desk();
+    const { socket, wire } = workspace();
     socket.connect();
     wire().onopen?.();
     wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
@@ -301,14 +301,14 @@ describe("a crowd", () => {
         code: "flooding",
         message: "",
       });
-      vi.advanceTimersByTime(CROWDED_PAUSE - 1);
+      vi.advanceTimersByTime(THROTTLE_PAUSE_MS - 1);
       expect(wire().acts).toHaveLength(sent);
       vi.advanceTimersByTime(1);
     }
   });
 
   it("forgets what is refused for another reason", () => {
-    const { socket, wire, kept } = desk();
+    const { socket, wire, stored } = workspace();
     socket.connect();
     wire().onopen?.();
     socket.send(click("command-1"));
@@ -318,6 +318,6 @@ describe("a crowd", () => {
       code: "off_screen",
       message: "",
     });
-    expect(kept()).toEqual([]);
+    expect(stored()).toEqual([]);
   });
 });

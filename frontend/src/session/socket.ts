@@ -9,9 +9,9 @@
 import type { Command, Control, Event } from "@/generated/vocabulary";
 
 import { delay, type Backoff } from "./backoff";
-import { foundNoRoom, isFull, put, settle, split, type Identified, type Outbox } from "./outbox";
+import { isOverloaded, isFull, enqueue, settle, split, type IdentifiedCommand, type Outbox } from "./outbox";
 
-export type Phase = "connecting" | "online" | "offline" | "signed_out" | "forbidden" | "missing" | "closed";
+type Phase = "connecting" | "online" | "offline" | "signed_out" | "forbidden" | "missing" | "closed";
 
 export interface Connection {
   readonly phase: Phase;
@@ -33,7 +33,7 @@ export interface Wire {
   close(): void;
 }
 
-export interface SocketOptions {
+interface SocketOptions {
   readonly url: string;
   readonly open: (url: string) => Wire;
   readonly onEvent: (event: Event) => void;
@@ -43,18 +43,18 @@ export interface SocketOptions {
   readonly now?: () => number;
 }
 
-const TERMINAL: Readonly<Record<number, Phase>> = { 4401: "signed_out", 4403: "forbidden", 4404: "missing" };
+const TERMINAL_PHASES: Readonly<Record<number, Phase>> = { 4401: "signed_out", 4403: "forbidden", 4404: "missing" };
 const FLOODING = 4429;
 const BACKOFF: Backoff = { base: 250, cap: 10_000 };
 const FLOODING_BACKOFF: Backoff = { base: 5_000, cap: 30_000 };
-export const PING_EVERY = 5_000;
-export const SILENCE_LIMIT = 12_000;
+export const PING_EVERY_MS = 5_000;
+export const SILENCE_LIMIT_MS = 12_000;
 /** A command without an answer is sent again after so long (milliseconds): the process that took it may have died. */
-export const RESEND_AFTER = 15_000;
+export const RESEND_AFTER_MS = 15_000;
 
 /** So long after a refusal for lack of room (milliseconds) so many commands are sent again at a time. */
-export const CROWDED_PAUSE = 500;
-export const CROWDED_WINDOW = 16;
+export const THROTTLE_PAUSE_MS = 500;
+export const THROTTLE_BATCH = 16;
 
 export class EpisodeSocket {
   private wire: Wire | null = null;
@@ -62,15 +62,15 @@ export class EpisodeSocket {
   private latency: number | null = null;
   private retryAt: number | null = null;
   private attempt = 0;
-  private heardAt = 0;
+  private lastReceivedAt = 0;
   private outbox: Outbox;
   private held: Outbox = [];
   private control: Control = "nobody";
   /** When each waiting command was sent last (milliseconds since the epoch). */
   private readonly sentAt = new Map<string, number>();
   /** While commands are sent a few at a time: the ids of the last few. */
-  private crowded: ReadonlySet<string> | null = null;
-  private crowdedTimer: ReturnType<typeof setTimeout> | undefined;
+  private throttledIds: ReadonlySet<string> | null = null;
+  private throttleTimer: ReturnType<typeof setTimeout> | undefined;
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private pingTimer: ReturnType<typeof setInterval> | undefined;
   private readonly now: () => number;
@@ -90,22 +90,22 @@ export class EpisodeSocket {
     this.phase = "connecting";
     const wire = this.options.open(this.options.url);
     this.wire = wire;
-    wire.onopen = () => this.opened();
-    wire.onmessage = ({ data }) => this.received(data);
+    wire.onopen = () => this.handleOpen();
+    wire.onmessage = ({ data }) => this.handleMessage(data);
     wire.onclose = ({ code }) => {
-      if (this.wire === wire) this.lost(code);
+      if (this.wire === wire) this.handleLoss(code);
     };
-    this.heardAt = this.now();
-    this.pingTimer = setInterval(() => this.beat(), PING_EVERY);
+    this.lastReceivedAt = this.now();
+    this.pingTimer = setInterval(() => this.heartbeat(), PING_EVERY_MS);
     this.report();
   }
 
   /** Sends a command, now or when the connection is back; false where the outbox is full and nothing was kept. */
-  send(command: Identified): boolean {
+  send(command: IdentifiedCommand): boolean {
     if (isFull(this.outbox)) return false;
-    this.outbox = put(this.outbox, command, this.now());
-    if (this.crowded === null) this.transmit(command);
-    this.kept();
+    this.outbox = enqueue(this.outbox, command, this.now());
+    if (this.throttledIds === null) this.transmit(command);
+    this.persist();
     return true;
   }
 
@@ -114,7 +114,7 @@ export class EpisodeSocket {
     const { held } = this;
     this.held = [];
     if (decision === "send") for (const { command } of held) this.send(command);
-    this.kept();
+    this.persist();
   }
 
   /** Ends it until `connect` is called. */
@@ -124,37 +124,37 @@ export class EpisodeSocket {
     this.disconnect();
   }
 
-  private opened(): void {
+  private handleOpen(): void {
     this.phase = "online";
-    this.heardAt = this.now();
+    this.lastReceivedAt = this.now();
     const { fresh, held } = split(this.outbox, this.now());
     this.outbox = fresh;
     this.held = [...this.held, ...held];
     for (const { command } of this.outbox) this.transmit(command);
     this.ping();
-    this.kept();
+    this.persist();
   }
 
-  private received(data: unknown): void {
+  private handleMessage(data: unknown): void {
     if (typeof data !== "string") return;
-    this.heardAt = this.now();
+    this.lastReceivedAt = this.now();
     this.attempt = 0;
     const event = JSON.parse(data) as Event;
     if (event.type === "pong") this.latency = Math.max(0, this.now() - event.at);
     const before = this.outbox;
     this.outbox = settle(this.outbox, event);
     this.held = settle(this.held, event);
-    if (event.type === "snapshot" || event.type === "control.changed") this.controlled(event.control);
-    if (foundNoRoom(event)) this.pauseCrowd();
-    else if (this.outbox !== before) this.advanceCrowd();
+    if (event.type === "snapshot" || event.type === "control.changed") this.handleControl(event.control);
+    if (isOverloaded(event)) this.startThrottling();
+    else if (this.outbox !== before) this.advanceThrottling();
     this.options.onEvent(event);
-    if (event.type === "pong" || this.outbox !== before) this.kept();
+    if (event.type === "pong" || this.outbox !== before) this.persist();
   }
 
-  private lost(code: number): void {
+  private handleLoss(code: number): void {
     this.disconnect();
     this.latency = null;
-    const terminal = TERMINAL[code];
+    const terminal = TERMINAL_PHASES[code];
     if (terminal === undefined) {
       const wait = delay(this.attempt++, code === FLOODING ? FLOODING_BACKOFF : BACKOFF);
       this.phase = "offline";
@@ -168,22 +168,22 @@ export class EpisodeSocket {
 
   private disconnect(): void {
     clearInterval(this.pingTimer);
-    this.endCrowd();
+    this.stopThrottling();
     const { wire } = this;
     this.wire = null;
     wire?.close();
   }
 
-  private beat(): void {
-    if (this.now() - this.heardAt > SILENCE_LIMIT) {
-      this.lost(1006);
+  private heartbeat(): void {
+    if (this.now() - this.lastReceivedAt > SILENCE_LIMIT_MS) {
+      this.handleLoss(1006);
     } else {
       this.ping();
-      this.resend(RESEND_AFTER);
+      this.resend(RESEND_AFTER_MS);
     }
   }
 
-  private controlled(control: Control): void {
+  private handleControl(control: Control): void {
     const regained = control === "mine" && this.control !== "mine";
     this.control = control;
     if (regained) this.resend(0);
@@ -193,37 +193,37 @@ export class EpisodeSocket {
   private resend(age: number): void {
     if (this.control !== "mine") return;
     const now = this.now();
-    if (age === 0) this.endCrowd();
+    if (age === 0) this.stopThrottling();
     for (const { command } of split(this.outbox, now).fresh) {
-      const waits = this.crowded !== null && !this.crowded.has(command.command_id);
+      const waits = this.throttledIds !== null && !this.throttledIds.has(command.command_id);
       if (!waits && now - (this.sentAt.get(command.command_id) ?? now) >= age) this.transmit(command);
     }
   }
 
   /** Some command found no room: wait a moment before the first few are sent again. */
-  private pauseCrowd(): void {
-    this.crowded ??= new Set();
-    this.crowdedTimer ??= setTimeout(() => this.sendCrowd(), CROWDED_PAUSE);
+  private startThrottling(): void {
+    this.throttledIds ??= new Set();
+    this.throttleTimer ??= setTimeout(() => this.sendBatch(), THROTTLE_PAUSE_MS);
   }
 
-  private sendCrowd(): void {
-    this.crowdedTimer = undefined;
-    const few = split(this.outbox, this.now()).fresh.slice(0, CROWDED_WINDOW);
-    this.crowded = few.length === 0 ? null : new Set(few.map(({ command }) => command.command_id));
-    for (const { command } of few) this.transmit(command);
+  private sendBatch(): void {
+    this.throttleTimer = undefined;
+    const batch = split(this.outbox, this.now()).fresh.slice(0, THROTTLE_BATCH);
+    this.throttledIds = batch.length === 0 ? null : new Set(batch.map(({ command }) => command.command_id));
+    for (const { command } of batch) this.transmit(command);
   }
 
   /** The last few were answered: the next few are sent. */
-  private advanceCrowd(): void {
-    const { crowded } = this;
-    if (crowded === null || this.crowdedTimer !== undefined) return;
-    if (!this.outbox.some(({ command }) => crowded.has(command.command_id))) this.sendCrowd();
+  private advanceThrottling(): void {
+    const { throttledIds } = this;
+    if (throttledIds === null || this.throttleTimer !== undefined) return;
+    if (!this.outbox.some(({ command }) => throttledIds.has(command.command_id))) this.sendBatch();
   }
 
-  private endCrowd(): void {
-    clearTimeout(this.crowdedTimer);
-    this.crowdedTimer = undefined;
-    this.crowded = null;
+  private stopThrottling(): void {
+    clearTimeout(this.throttleTimer);
+    this.throttleTimer = undefined;
+    this.throttledIds = null;
   }
 
   private ping(): void {
@@ -236,7 +236,7 @@ export class EpisodeSocket {
     this.wire?.send(JSON.stringify(command));
   }
 
-  private kept(): void {
+  private persist(): void {
     const waiting = new Set(this.outbox.map(({ command }) => command.command_id));
     for (const id of this.sentAt.keys()) if (!waiting.has(id)) this.sentAt.delete(id);
     this.options.onOutbox?.([...this.held, ...this.outbox]);

@@ -6,34 +6,34 @@ import { setSignInGate } from "@/shared/api/http";
 
 import { useSession } from "./use-session";
 
-class StandInSocket {
-  static readonly opened: StandInSocket[] = [];
+class FakeSocket {
+  static readonly opened: FakeSocket[] = [];
   onopen: (() => void) | null = null;
   onmessage: ((event: { data: unknown }) => void) | null = null;
   onclose: ((event: { code: number }) => void) | null = null;
   send = vi.fn();
   close = vi.fn();
   constructor() {
-    StandInSocket.opened.push(this);
+    FakeSocket.opened.push(this);
   }
 }
 
 afterEach(() => setSignInGate(null));
 
 it("asks for a new sign-in once and connects again after it", async () => {
-  vi.stubGlobal("WebSocket", StandInSocket);
+  vi.stubGlobal("WebSocket", FakeSocket);
   let signIn: () => void = () => undefined;
-  const ask = vi.fn(() => new Promise<void>((resolve) => (signIn = resolve)));
-  setSignInGate(ask);
+  const openSignIn = vi.fn(() => new Promise<void>((resolve) => (signIn = resolve)));
+  setSignInGate(openSignIn);
   const { result } = renderHook(() => useSession("e1", 1));
-  const [first] = StandInSocket.opened;
+  const [first] = FakeSocket.opened;
   act(() => first?.onclose?.({ code: 4401 }));
   expect(result.current.connection.phase).toBe("signed_out");
-  expect(ask).toHaveBeenCalledOnce();
-  expect(StandInSocket.opened).toHaveLength(1);
+  expect(openSignIn).toHaveBeenCalledOnce();
+  expect(FakeSocket.opened).toHaveLength(1);
   await act(async () => {
     signIn();
     await Promise.resolve();
   });
-  expect(StandInSocket.opened).toHaveLength(2);
+  expect(FakeSocket.opened).toHaveLength(2);
 });

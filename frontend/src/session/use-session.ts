@@ -5,7 +5,7 @@ import { useEffect, useMemo, useSyncExternalStore } from "react";
 import type { Snapshot } from "@/generated/vocabulary";
 import { request, signInAgain } from "@/shared/api/http";
 
-import { browserDrafts, type DraftStore } from "./drafts";
+import { browserDraftStore, type DraftStore } from "./drafts";
 import { Session, socketUrl, type SessionState } from "./session";
 
 export interface LiveSession extends SessionState {
@@ -15,7 +15,7 @@ export interface LiveSession extends SessionState {
 
 export function useSession(episodeId: string, userId: number): LiveSession {
   const { session, drafts } = useMemo(() => {
-    const drafts = browserDrafts(userId);
+    const drafts = browserDraftStore(userId);
     const session = new Session({
       episodeId,
       url: socketUrl(episodeId),

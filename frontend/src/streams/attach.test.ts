@@ -2,7 +2,7 @@
 /** Which way the picture comes: the best that works, and back to it when it works again. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { attach, CLIMB_EVERY, FIRST_PICTURE_LIMIT, type StreamStatus } from "./attach";
+import { attach, UPGRADE_EVERY, FIRST_PICTURE_LIMIT, type StreamStatus } from "./attach";
 import type { Connector, Listener, StreamKind, Surface } from "./connector";
 
 interface Running {
@@ -128,11 +128,11 @@ describe("staying alive", () => {
     await settle();
     const vnc = last();
     await show(vnc);
-    await vi.advanceTimersByTimeAsync(CLIMB_EVERY);
-    const climb = last();
-    expect(climb.kind).toBe("webrtc");
+    await vi.advanceTimersByTimeAsync(UPGRADE_EVERY);
+    const upgrade = last();
+    expect(upgrade.kind).toBe("webrtc");
     expect(vnc.stopped).toBe(false);
-    await show(climb);
+    await show(upgrade);
     expect(vnc.stopped).toBe(true);
     expect(status()).toMatchObject({ phase: "live", kind: "webrtc" });
     expect(runs).toHaveLength(3);
@@ -145,7 +145,7 @@ describe("staying alive", () => {
     await settle();
     const vnc = last();
     await show(vnc);
-    await vi.advanceTimersByTimeAsync(CLIMB_EVERY);
+    await vi.advanceTimersByTimeAsync(UPGRADE_EVERY);
     last().listener.onEnd("ice failed");
     await settle();
     expect(vnc.stopped).toBe(false);
@@ -157,7 +157,7 @@ describe("staying alive", () => {
     await settle();
     await show(last());
     detach();
-    await vi.advanceTimersByTimeAsync(CLIMB_EVERY * 2);
+    await vi.advanceTimersByTimeAsync(UPGRADE_EVERY * 2);
     expect(runs).toHaveLength(1);
     expect(runs[0]?.stopped).toBe(true);
     expect(surface()).toBeNull();

@@ -13,7 +13,7 @@ export interface StreamStatus extends Measure {
   readonly problem: string;
 }
 
-export interface AttachOptions {
+interface AttachOptions {
   readonly ticket: (kind: StreamKind) => Promise<Ticket>;
   readonly connectors: Readonly<Record<StreamKind, Connector>>;
   readonly onStatus: (status: StreamStatus) => void;
@@ -22,11 +22,11 @@ export interface AttachOptions {
   readonly prefer?: StreamKind;
 }
 
-export const LADDER: readonly StreamKind[] = ["webrtc", "vnc", "stills"];
+const FALLBACK_ORDER: readonly StreamKind[] = ["webrtc", "vnc", "stills"];
 /** A way without a picture after this long (milliseconds) is given up. */
 export const FIRST_PICTURE_LIMIT = 6_000;
-export const CLIMB_EVERY = 30_000;
-const PAUSES: readonly number[] = [0, 1_000, 2_000, 5_000, 10_000];
+export const UPGRADE_EVERY = 30_000;
+const RETRY_DELAYS: readonly number[] = [0, 1_000, 2_000, 5_000, 10_000];
 
 /** Attaches a stream to `host`; the function returned detaches it. */
 export function attach(host: HTMLElement, options: AttachOptions): () => void {
@@ -36,46 +36,46 @@ export function attach(host: HTMLElement, options: AttachOptions): () => void {
 }
 
 interface Attempt {
-  readonly rung: number;
+  readonly level: number;
   stop: () => void;
   live: boolean;
 }
 
 class Attachment {
   private current: Attempt | null = null;
-  private climbing: Attempt | null = null;
+  private upgrading: Attempt | null = null;
   private failures = 0;
   private stopped = false;
   private status: StreamStatus;
   private retry: ReturnType<typeof setTimeout> | undefined;
-  private climbTimer: ReturnType<typeof setInterval> | undefined;
+  private upgradeTimer: ReturnType<typeof setInterval> | undefined;
   private readonly top: number;
 
   constructor(
     private readonly host: HTMLElement,
     private readonly options: AttachOptions,
   ) {
-    this.top = LADDER.indexOf(options.prefer ?? "webrtc");
+    this.top = FALLBACK_ORDER.indexOf(options.prefer ?? "webrtc");
     this.status = { phase: "connecting", kind: kindAt(this.top), problem: "", fps: 0, latency: null };
   }
 
   start(): void {
-    this.climbTimer = setInterval(() => this.climb(), CLIMB_EVERY);
+    this.upgradeTimer = setInterval(() => this.tryUpgrade(), UPGRADE_EVERY);
     this.try(this.top);
   }
 
   stop(): void {
     this.stopped = true;
     clearTimeout(this.retry);
-    clearInterval(this.climbTimer);
+    clearInterval(this.upgradeTimer);
     this.current?.stop();
-    this.climbing?.stop();
+    this.upgrading?.stop();
     this.options.onSurface(null);
   }
 
-  private try(rung: number): void {
-    this.report({ phase: "connecting", kind: kindAt(rung), fps: 0, latency: null });
-    this.current = this.begin(rung, (attempt, reason) => {
+  private try(level: number): void {
+    this.report({ phase: "connecting", kind: kindAt(level), fps: 0, latency: null });
+    this.current = this.begin(level, (attempt, reason) => {
       this.current = null;
       this.options.onSurface(null);
       this.next(attempt, reason);
@@ -86,23 +86,23 @@ class Attachment {
   private next(attempt: Attempt, reason: string): void {
     this.report({ problem: reason });
     if (this.stopped) return;
-    const below = attempt.live ? attempt.rung : attempt.rung + 1;
-    const rung = below < LADDER.length ? below : this.top;
-    const pause = rung === this.top ? (PAUSES[Math.min(this.failures++, PAUSES.length - 1)] ?? 0) : 0;
-    this.retry = setTimeout(() => this.try(rung), pause);
+    const below = attempt.live ? attempt.level : attempt.level + 1;
+    const level = below < FALLBACK_ORDER.length ? below : this.top;
+    const pause = level === this.top ? (RETRY_DELAYS[Math.min(this.failures++, RETRY_DELAYS.length - 1)] ?? 0) : 0;
+    this.retry = setTimeout(() => this.try(level), pause);
   }
 
-  private climb(): void {
+  private tryUpgrade(): void {
     const { current } = this;
-    if (current?.live !== true || current.rung === this.top || this.climbing !== null) return;
-    this.climbing = this.begin(this.top, () => {
-      this.climbing = null;
+    if (current?.live !== true || current.level === this.top || this.upgrading !== null) return;
+    this.upgrading = this.begin(this.top, () => {
+      this.upgrading = null;
     });
   }
 
   /** Starts one way; `onEnd` is called once if it ends or shows nothing in time. */
-  private begin(rung: number, onEnd: (attempt: Attempt, reason: string) => void): Attempt {
-    const attempt: Attempt = { rung, live: false, stop: () => undefined };
+  private begin(level: number, onEnd: (attempt: Attempt, reason: string) => void): Attempt {
+    const attempt: Attempt = { level, live: false, stop: () => undefined };
     let over = false;
     let disconnect: () => void = () => undefined;
     const finish = (reason: string) => {
@@ -130,10 +130,10 @@ class Attachment {
       },
       onEnd: finish,
     };
-    this.options.ticket(kindAt(rung)).then(
+    this.options.ticket(kindAt(level)).then(
       (ticket) => {
         if (over) return;
-        disconnect = this.options.connectors[kindAt(rung)](this.host, ticket, listener);
+        disconnect = this.options.connectors[kindAt(level)](this.host, ticket, listener);
       },
       (error: unknown) => finish(String(error)),
     );
@@ -142,15 +142,15 @@ class Attachment {
 
   private show(attempt: Attempt, surface: Surface): void {
     attempt.live = true;
-    if (this.climbing === attempt) {
-      this.climbing = null;
+    if (this.upgrading === attempt) {
+      this.upgrading = null;
       this.current?.stop();
       this.current = attempt;
     }
     this.failures = 0;
     clearTimeout(this.retry);
     this.options.onSurface(surface);
-    this.report({ phase: "live", kind: kindAt(attempt.rung), problem: "" });
+    this.report({ phase: "live", kind: kindAt(attempt.level), problem: "" });
   }
 
   private report(change: Partial<StreamStatus>): void {
@@ -160,6 +160,6 @@ class Attachment {
   }
 }
 
-function kindAt(rung: number): StreamKind {
-  return LADDER[rung] ?? "stills";
+function kindAt(level: number): StreamKind {
+  return FALLBACK_ORDER[level] ?? "stills";
 }

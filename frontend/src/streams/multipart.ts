@@ -6,30 +6,30 @@ export interface Part {
 }
 
 /** A part longer than this (bytes) is no screenshot. */
-const LONGEST = 32 * 1024 * 1024;
+const MAX_PART_BYTES = 32 * 1024 * 1024;
 const BLANK_LINE = new TextEncoder().encode("\r\n\r\n");
 
 /** Takes chunks as they arrive and gives the parts they complete. Parts must carry Content-Length. Raises RangeError. */
 export class MultipartReader {
-  private kept: Uint8Array<ArrayBuffer> = new Uint8Array();
+  private buffer: Uint8Array<ArrayBuffer> = new Uint8Array();
 
   push(chunk: Uint8Array): Part[] {
-    this.kept = joined(this.kept, chunk);
+    this.buffer = joined(this.buffer, chunk);
     const parts: Part[] = [];
     for (let part = this.take(); part !== null; part = this.take()) parts.push(part);
     return parts;
   }
 
   private take(): Part | null {
-    const end = indexOf(this.kept, BLANK_LINE);
+    const end = indexOf(this.buffer, BLANK_LINE);
     if (end < 0) return null;
-    const headers = parseHeaders(new TextDecoder().decode(this.kept.subarray(0, end)));
+    const headers = parseHeaders(new TextDecoder().decode(this.buffer.subarray(0, end)));
     const length = Number(headers.get("content-length"));
-    if (!Number.isInteger(length) || length <= 0 || length > LONGEST) throw new RangeError("part without a usable length");
+    if (!Number.isInteger(length) || length <= 0 || length > MAX_PART_BYTES) throw new RangeError("part without a usable length");
     const start = end + BLANK_LINE.length;
-    if (this.kept.length < start + length) return null;
-    const body = this.kept.slice(start, start + length);
-    this.kept = this.kept.slice(start + length);
+    if (this.buffer.length < start + length) return null;
+    const body = this.buffer.slice(start, start + length);
+    this.buffer = this.buffer.slice(start + length);
     return { headers, body };
   }
 }

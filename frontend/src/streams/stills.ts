@@ -31,7 +31,7 @@ async function show(canvas: HTMLCanvasElement, ticket: Ticket, listener: Listene
   if (!response.ok || response.body === null) throw new Error(`the bridge answered ${response.status}`);
   const parts = new MultipartReader();
   const reader = response.body.getReader();
-  let shown = 0;
+  let frames = 0;
   let since = performance.now();
   let first = true;
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
@@ -40,11 +40,11 @@ async function show(canvas: HTMLCanvasElement, ticket: Ticket, listener: Listene
     await draw(canvas, last);
     if (first) listener.onPicture(canvas);
     first = false;
-    shown += 1;
+    frames += 1;
     const now = performance.now();
     if (now - since >= MEASURE_EVERY) {
-      listener.onMeasure({ fps: (shown * 1_000) / (now - since), latency: ageOf(last) });
-      shown = 0;
+      listener.onMeasure({ fps: (frames * 1_000) / (now - since), latency: ageOf(last) });
+      frames = 0;
       since = now;
     }
   }

@@ -9,19 +9,19 @@ export interface TerminalFrame {
   readonly rows: number;
 }
 
-export interface TerminalListener {
+interface TerminalListener {
   onFrame(frame: TerminalFrame): void;
   /** `reason` says why the last connection ended; empty while nothing went wrong. */
   onPhase(phase: "connecting" | "live", reason: string): void;
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly ticket: () => Promise<Ticket>;
   readonly listener: TerminalListener;
   readonly open?: (url: string) => WebSocket;
 }
 
-const PAUSES: readonly number[] = [0, 1_000, 2_000, 5_000, 10_000];
+const RETRY_DELAYS: readonly number[] = [0, 1_000, 2_000, 5_000, 10_000];
 
 /** Connects and stays connected; the function returned ends it. */
 export function connectTerminals({ ticket, listener, open = (url) => new WebSocket(url) }: TerminalOptions): () => void {
@@ -34,7 +34,7 @@ export function connectTerminals({ ticket, listener, open = (url) => new WebSock
     socket = null;
     if (stopped) return;
     listener.onPhase("connecting", reason);
-    retry = setTimeout(connect, PAUSES[Math.min(failures++, PAUSES.length - 1)]);
+    retry = setTimeout(connect, RETRY_DELAYS[Math.min(failures++, RETRY_DELAYS.length - 1)]);
   };
   const begin = (granted: Ticket) => {
     if (stopped) return;

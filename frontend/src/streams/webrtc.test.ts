@@ -49,23 +49,23 @@ class Peer {
 }
 
 /** Frames are shown when the test says so. */
-let frameShown: VideoFrameRequestCallback | null = null;
+let presentFrame: VideoFrameRequestCallback | null = null;
 
 function start(ticket: Partial<Ticket> = {}) {
   const host = document.createElement("div");
-  const heard = { pictures: [] as Surface[], measures: [] as Measure[], ends: [] as string[] };
+  const received = { pictures: [] as Surface[], measures: [] as Measure[], ends: [] as string[] };
   const stop = connectWebRtc(
     host,
     { ticket: "once", url: "https://bridge.example/streams/webrtc", ...ticket },
     {
-      onPicture: (surface) => heard.pictures.push(surface),
-      onMeasure: (measure) => heard.measures.push(measure),
-      onEnd: (reason) => heard.ends.push(reason),
+      onPicture: (surface) => received.pictures.push(surface),
+      onMeasure: (measure) => received.measures.push(measure),
+      onEnd: (reason) => received.ends.push(reason),
     },
   );
   const peer = Peer.made.at(-1);
   if (!peer) throw new Error("no peer connection was made");
-  return { host, heard, stop, peer };
+  return { host, received, stop, peer };
 }
 
 const answer = (status: number, body: unknown) => vi.fn(() => Promise.resolve(new Response(JSON.stringify(body), { status })));
@@ -77,7 +77,7 @@ beforeEach(() => {
   vi.stubGlobal("MediaStream", EventTarget);
   vi.stubGlobal("fetch", answer(200, { type: "answer", sdp: "their answer" }));
   HTMLVideoElement.prototype.requestVideoFrameCallback = (callback) => {
-    frameShown = callback;
+    presentFrame = callback;
     return 1;
   };
   HTMLVideoElement.prototype.play = () => Promise.resolve();
@@ -105,14 +105,14 @@ describe("connectWebRtc", () => {
   });
 
   it("shows the track without holding it back, and tells of the first picture once", async () => {
-    const { host, heard, peer } = start();
+    const { host, received, peer } = start();
     peer.ontrack?.({ track: {}, receiver: peer.receiver });
     expect(peer.receiver.jitterBufferTarget).toBe(0);
-    for (const now of [10, 43]) frameShown?.(now, { receiveTime: now - 5, presentationTime: now } as VideoFrameCallbackMetadata);
-    expect(heard.pictures).toEqual([host.querySelector("video")]);
+    for (const now of [10, 43]) presentFrame?.(now, { receiveTime: now - 5, presentationTime: now } as VideoFrameCallbackMetadata);
+    expect(received.pictures).toEqual([host.querySelector("video")]);
     await vi.advanceTimersByTimeAsync(MEASURE_EVERY);
-    expect(heard.measures[0]?.fps).toBeCloseTo(2, 0);
-    expect(heard.measures[0]?.latency).toBeCloseTo((RTT_SECONDS * 1_000) / 2 + 5);
+    expect(received.measures[0]?.fps).toBeCloseTo(2, 0);
+    expect(received.measures[0]?.latency).toBeCloseTo((RTT_SECONDS * 1_000) / 2 + 5);
   });
 
   it.each([
@@ -143,21 +143,21 @@ describe("connectWebRtc", () => {
       },
     ],
   ])("ends once and leaves nothing when %s", async (_, go) => {
-    const { host, heard, peer } = await go();
+    const { host, received, peer } = await go();
     await vi.advanceTimersByTimeAsync(MEASURE_EVERY * 2);
-    expect(heard.ends).toHaveLength(1);
+    expect(received.ends).toHaveLength(1);
     expect(peer.closed).toBe(true);
     expect(host.children).toHaveLength(0);
-    expect(heard.measures).toEqual([]);
+    expect(received.measures).toEqual([]);
   });
 
   it("says nothing more once it is stopped", async () => {
-    const { host, heard, peer, stop } = start();
+    const { host, received, peer, stop } = start();
     stop();
     peer.connectionState = "closed";
     peer.onconnectionstatechange?.();
     await vi.advanceTimersByTimeAsync(MEASURE_EVERY * 2);
-    expect(heard).toEqual({ pictures: [], measures: [], ends: [] });
+    expect(received).toEqual({ pictures: [], measures: [], ends: [] });
     expect(host.children).toHaveLength(0);
   });
 });

@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
 
-import { browserDrafts } from "@/session/drafts";
+import { browserDraftStore } from "@/session/drafts";
 import { useSignOut, useUser } from "@/shared/account/account";
 import { usePreferences } from "@/shared/account/preferences";
 import { useCommands } from "@/shared/commands/commands";
@@ -13,7 +13,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import styles from "./layout.module.css";
-import { MANAGED, mayGo, PLACES } from "./places";
+import { ADMIN_ITEMS, canOpen, MAIN_ITEMS } from "./navigation-items";
 import { TopBar } from "./top-bar";
 import { useNextTheme } from "./use-next-theme";
 
@@ -22,15 +22,15 @@ export function Layout({ children }: { children: ReactNode }) {
   const { change } = usePreferences();
   const navigate = useNavigate();
   const user = useUser();
-  const signOut = useSignOut(() => browserDrafts(user.id).forgetTexts());
+  const signOut = useSignOut(() => browserDraftStore(user.id).forgetTexts());
   const nextTheme = useNextTheme();
   const [help, setHelp] = useState(false);
 
   useCommands([
     { command: globalCommands.help, run: () => setHelp(true) },
     { command: globalCommands.palette, run: openPalette },
-    ...[...PLACES, ...MANAGED].flatMap((place) =>
-      place.command ? [{ command: place.command, enabled: mayGo(user, place), run: () => void navigate(place.to) }] : [],
+    ...[...MAIN_ITEMS, ...ADMIN_ITEMS].flatMap((item) =>
+      item.command ? [{ command: item.command, enabled: canOpen(user, item), run: () => void navigate(item.to) }] : [],
     ),
     { command: globalCommands.preferences, run: () => void navigate("/preferences") },
     { command: globalCommands.theme, run: () => void change({ theme: nextTheme }) },

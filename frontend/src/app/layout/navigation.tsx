@@ -8,28 +8,28 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 
 import styles from "./layout.module.css";
-import { MANAGED, mayGo, PLACES, type Place } from "./places";
+import { ADMIN_ITEMS, canOpen, MAIN_ITEMS, type NavigationItem } from "./navigation-items";
 
 export function Navigation() {
   const { t } = useI18n();
   const user = useUser();
-  const here = useHere();
-  const managed = MANAGED.filter((place) => mayGo(user, place));
+  const current = useCurrentItem();
+  const adminItems = ADMIN_ITEMS.filter((item) => canOpen(user, item));
   return (
     <nav className={styles.nav} aria-label={t("nav.label")}>
-      {PLACES.filter((place) => mayGo(user, place)).map((place) => (
-        <Link key={place.to} to={place.to} aria-current={here === place.to ? "page" : undefined}>
-          {t(place.label)}
+      {MAIN_ITEMS.filter((item) => canOpen(user, item)).map((item) => (
+        <Link key={item.to} to={item.to} aria-current={current === item.to ? "page" : undefined}>
+          {t(item.label)}
         </Link>
       ))}
-      {managed.length > 0 && <Manage places={managed} here={here} />}
+      {adminItems.length > 0 && <AdminMenu items={adminItems} current={current} />}
     </nav>
   );
 }
 
-function Manage({ places, here }: { places: readonly Place[]; here: string | undefined }) {
+function AdminMenu({ items, current }: { items: readonly NavigationItem[]; current: string | undefined }) {
   const { t } = useI18n();
-  const inside = places.some(({ to }) => to === here);
+  const inside = items.some(({ to }) => to === current);
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
@@ -38,12 +38,12 @@ function Manage({ places, here }: { places: readonly Place[]; here: string | und
         </button>
       </Menu.Target>
       <Menu.Dropdown>
-        {places.map(({ to, label, command }) => (
+        {items.map(({ to, label, command }) => (
           <Menu.Item
             key={to}
             component={Link}
             to={to}
-            aria-current={here === to ? "page" : undefined}
+            aria-current={current === to ? "page" : undefined}
             rightSection={command && <CommandKey command={command} />}
           >
             {t(label)}
@@ -55,12 +55,12 @@ function Manage({ places, here }: { places: readonly Place[]; here: string | und
 }
 
 /** The place one is at: the one whose address, search included, says the most of this one. */
-function useHere(): string | undefined {
+function useCurrentItem(): string | undefined {
   const { pathname, search } = useLocation();
-  const asked = new URLSearchParams(search);
-  const fits = ({ to }: Place) => {
+  const query = new URLSearchParams(search);
+  const fits = ({ to }: NavigationItem) => {
     const { pathname: path, searchParams } = new URL(to, window.location.origin);
-    return path === pathname && [...searchParams].every(([name, value]) => asked.get(name) === value);
+    return path === pathname && [...searchParams].every(([name, value]) => query.get(name) === value);
   };
-  return [...PLACES, ...MANAGED].filter(fits).sort((a, b) => b.to.length - a.to.length)[0]?.to;
+  return [...MAIN_ITEMS, ...ADMIN_ITEMS].filter(fits).sort((a, b) => b.to.length - a.to.length)[0]?.to;
 }

@@ -22,7 +22,7 @@ export function TopBar({ onHelp, onSignOut }: { onHelp: () => void; onSignOut: (
   const { language } = useI18n();
   const { change } = usePreferences();
   const nextTheme = useNextTheme();
-  const atDesk = useMatch("/desk/:id") !== null;
+  const inWorkspace = useMatch("/desk/:id") !== null;
   return (
     <header className={styles.bar}>
       <Link to="/" className={styles.home}>
@@ -33,7 +33,7 @@ export function TopBar({ onHelp, onSignOut }: { onHelp: () => void; onSignOut: (
         <PathSlot />
       </div>
       <StatusSlot />
-      {!atDesk && <Navigation />}
+      {!inWorkspace && <Navigation />}
       <div className={styles.tools}>
         <Bell />
         <Tool command={globalCommands.help} onClick={onHelp}>

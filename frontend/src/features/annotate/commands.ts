@@ -1,74 +1,74 @@
-/** Every command of the desk: name, help and default keys. What they do is bound where the desk is open. */
+/** Every command of the workspace: name, help and default keys. `use-workspace-commands` binds what they do. Key maps store the ids (`desk.…`). */
 import type { Command } from "@/shared/commands/command";
 
-import { browserCommands } from "./browser/browser-commands";
+import { browserCommands } from "@/features/annotate/browser/commands";
 import type { PanelName } from "./panels/panels";
-import { phoneCommands } from "./stage/phone-commands";
+import { phoneCommands } from "@/features/annotate/phone/commands";
 
-const desk = (verb: string, rest: Omit<Command, "id" | "scope">): Command => ({ id: `desk.${verb}`, scope: "desk", ...rest });
+const workspaceCommand = (verb: string, rest: Omit<Command, "id" | "scope">): Command => ({ id: `desk.${verb}`, scope: "workspace", ...rest });
 
 /** Enter does what was composed, and accepts the first candidate where nothing was. */
-export const doIt = desk("do", { name: "desk.do", help: "desk.do.help", keys: ["Enter"] });
-export const clear = desk("clear", { name: "desk.clear", help: "desk.clear.help", keys: ["Escape"] });
+export const submitStep = workspaceCommand("do", { name: "workspace.do", help: "workspace.do.help", keys: ["Enter"] });
+export const clear = workspaceCommand("clear", { name: "workspace.clear", help: "workspace.clear.help", keys: ["Escape"] });
 
 export const accept: readonly Command[] = (
   [
-    "desk.accept_1",
-    "desk.accept_2",
-    "desk.accept_3",
-    "desk.accept_4",
-    "desk.accept_5",
-    "desk.accept_6",
-    "desk.accept_7",
-    "desk.accept_8",
-    "desk.accept_9",
+    "workspace.accept_1",
+    "workspace.accept_2",
+    "workspace.accept_3",
+    "workspace.accept_4",
+    "workspace.accept_5",
+    "workspace.accept_6",
+    "workspace.accept_7",
+    "workspace.accept_8",
+    "workspace.accept_9",
   ] as const
-).map((name, index) => desk(`accept_${index + 1}`, { name, help: "desk.accept.help", keys: [String(index + 1)] }));
+).map((name, index) => workspaceCommand(`accept_${index + 1}`, { name, help: "workspace.accept.help", keys: [String(index + 1)] }));
 
 export const edit: readonly Command[] = (
-  ["desk.edit_1", "desk.edit_2", "desk.edit_3", "desk.edit_4", "desk.edit_5"] as const
-).map((name, index) => desk(`edit_${index + 1}`, { name, help: "desk.edit.help", keys: [`Shift+${index + 1}`] }));
+  ["workspace.edit_1", "workspace.edit_2", "workspace.edit_3", "workspace.edit_4", "workspace.edit_5"] as const
+).map((name, index) => workspaceCommand(`edit_${index + 1}`, { name, help: "workspace.edit.help", keys: [`Shift+${index + 1}`] }));
 
 export const mark: readonly Command[] = (
-  ["desk.mark_1", "desk.mark_2", "desk.mark_3", "desk.mark_4", "desk.mark_5"] as const
-).map((name, index) => desk(`mark_${index + 1}`, { name, help: "desk.mark.help", keys: [`Alt+${index + 1}`] }));
+  ["workspace.mark_1", "workspace.mark_2", "workspace.mark_3", "workspace.mark_4", "workspace.mark_5"] as const
+).map((name, index) => workspaceCommand(`mark_${index + 1}`, { name, help: "workspace.mark.help", keys: [`Alt+${index + 1}`] }));
 
-export const resample = desk("resample", { name: "desk.resample", help: "desk.resample.help", keys: ["R"] });
-export const prompt = desk("prompt", { name: "desk.prompt", help: "desk.prompt.help", keys: ["Shift+P"] });
-export const notes = desk("notes", { name: "desk.notes", help: "desk.notes.help", keys: ["Shift+N"] });
-export const override = desk("override", { name: "desk.override", help: "desk.override.help", keys: ["O", "/"] });
-export const thought = desk("thought", { name: "desk.thought", help: "desk.thought.help", keys: ["E"] });
-export const point = desk("point", { name: "desk.point", help: "desk.point.help", keys: ["V"] });
-export const typeText = desk("type", { name: "desk.type", help: "desk.type.help", keys: ["I"] });
-export const hotkey = desk("hotkey", { name: "desk.hotkey", help: "desk.hotkey.help", keys: ["K"] });
-export const clipboard = desk("clipboard", { name: "desk.clipboard", help: "desk.clipboard.help", keys: ["C"] });
-export const direct = desk("direct", { name: "desk.direct", help: "desk.direct.help", keys: ["D"] });
-export const takeover = desk("takeover", { name: "desk.takeover", help: "desk.takeover.help", keys: ["T"] });
-export const autopilot = desk("autopilot", { name: "desk.autopilot", help: "desk.autopilot.help", keys: ["A"] });
-export const undo = desk("undo", { name: "desk.undo", help: "desk.undo.help", keys: ["U"] });
-export const hurry = desk("hurry", { name: "desk.hurry", help: "desk.hurry.help", keys: ["Y"] });
-export const finish = desk("finish", { name: "desk.finish", help: "desk.finish.help", keys: ["F"] });
-export const infeasible = desk("infeasible", { name: "desk.infeasible", help: "desk.infeasible.help", keys: ["X"] });
-export const help = desk("help", { name: "desk.call_help", help: "desk.call_help.help", keys: ["H"] });
-export const leave = desk("leave", { name: "desk.leave", help: "desk.leave.help", keys: ["L"] });
-export const pause = desk("pause", { name: "desk.pause", help: "desk.pause.help", keys: ["P"] });
-export const control = desk("control", { name: "desk.control", help: "desk.control.help", keys: ["G"] });
-export const next = desk("next", { name: "desk.next", help: "desk.next.help", keys: ["N"] });
-export const previousStep = desk("previous_step", { name: "desk.previous_step", help: "desk.previous_step.help", keys: ["["], repeats: true });
-export const nextStep = desk("next_step", { name: "desk.next_step", help: "desk.next_step.help", keys: ["]"], repeats: true });
-export const live = desk("live", { name: "desk.live", help: "desk.live.help", keys: ["0"] });
+export const resample = workspaceCommand("resample", { name: "workspace.resample", help: "workspace.resample.help", keys: ["R"] });
+export const prompt = workspaceCommand("prompt", { name: "workspace.prompt", help: "workspace.prompt.help", keys: ["Shift+P"] });
+export const notes = workspaceCommand("notes", { name: "workspace.notes", help: "workspace.notes.help", keys: ["Shift+N"] });
+export const override = workspaceCommand("override", { name: "workspace.override", help: "workspace.override.help", keys: ["O", "/"] });
+export const thought = workspaceCommand("thought", { name: "workspace.thought", help: "workspace.thought.help", keys: ["E"] });
+export const point = workspaceCommand("point", { name: "workspace.point", help: "workspace.point.help", keys: ["V"] });
+export const typeText = workspaceCommand("type", { name: "workspace.type", help: "workspace.type.help", keys: ["I"] });
+export const hotkey = workspaceCommand("hotkey", { name: "workspace.hotkey", help: "workspace.hotkey.help", keys: ["K"] });
+export const clipboard = workspaceCommand("clipboard", { name: "workspace.clipboard", help: "workspace.clipboard.help", keys: ["C"] });
+export const direct = workspaceCommand("direct", { name: "workspace.direct", help: "workspace.direct.help", keys: ["D"] });
+export const takeover = workspaceCommand("takeover", { name: "workspace.takeover", help: "workspace.takeover.help", keys: ["T"] });
+export const autopilot = workspaceCommand("autopilot", { name: "workspace.autopilot", help: "workspace.autopilot.help", keys: ["A"] });
+export const undo = workspaceCommand("undo", { name: "workspace.undo", help: "workspace.undo.help", keys: ["U"] });
+export const skipSettle = workspaceCommand("hurry", { name: "workspace.skip_settle", help: "workspace.skip_settle.help", keys: ["Y"] });
+export const finish = workspaceCommand("finish", { name: "workspace.finish", help: "workspace.finish.help", keys: ["F"] });
+export const infeasible = workspaceCommand("infeasible", { name: "workspace.infeasible", help: "workspace.infeasible.help", keys: ["X"] });
+export const callHelp = workspaceCommand("help", { name: "workspace.call_help", help: "workspace.call_help.help", keys: ["H"] });
+export const leave = workspaceCommand("leave", { name: "workspace.leave", help: "workspace.leave.help", keys: ["L"] });
+export const pause = workspaceCommand("pause", { name: "workspace.pause", help: "workspace.pause.help", keys: ["P"] });
+export const control = workspaceCommand("control", { name: "workspace.control", help: "workspace.control.help", keys: ["G"] });
+export const next = workspaceCommand("next", { name: "workspace.next", help: "workspace.next.help", keys: ["N"] });
+export const previousStep = workspaceCommand("previous_step", { name: "workspace.previous_step", help: "workspace.previous_step.help", keys: ["["], repeats: true });
+export const nextStep = workspaceCommand("next_step", { name: "workspace.next_step", help: "workspace.next_step.help", keys: ["]"], repeats: true });
+export const live = workspaceCommand("live", { name: "workspace.live", help: "workspace.live.help", keys: ["0"] });
 
 /** One for each panel; the machine at hand may lack some. */
 export const panels = {
-  terminal: desk("terminal", { name: "panel.terminal", help: "panel.terminal.help", keys: ["S"] }),
-  files: desk("files", { name: "panel.files", help: "panel.files.help", keys: ["B"] }),
-  notebook: desk("notebook", { name: "panel.notebook", help: "panel.notebook.help", keys: ["J"] }),
-  tools: desk("tools", { name: "panel.tools", help: "panel.tools.help", keys: ["W"] }),
-  preview: desk("preview", { name: "panel.preview", help: "panel.preview.help", keys: ["Z"] }),
+  terminal: workspaceCommand("terminal", { name: "panel.terminal", help: "panel.terminal.help", keys: ["S"] }),
+  files: workspaceCommand("files", { name: "panel.files", help: "panel.files.help", keys: ["B"] }),
+  notebook: workspaceCommand("notebook", { name: "panel.notebook", help: "panel.notebook.help", keys: ["J"] }),
+  tools: workspaceCommand("tools", { name: "panel.tools", help: "panel.tools.help", keys: ["W"] }),
+  preview: workspaceCommand("preview", { name: "panel.preview", help: "panel.preview.help", keys: ["Z"] }),
 } satisfies Record<PanelName, Command>;
 
-export const deskCommands: readonly Command[] = [
-  doIt,
+export const workspaceCommands: readonly Command[] = [
+  submitStep,
   clear,
   ...accept,
   ...edit,
@@ -86,10 +86,10 @@ export const deskCommands: readonly Command[] = [
   takeover,
   autopilot,
   undo,
-  hurry,
+  skipSettle,
   finish,
   infeasible,
-  help,
+  callHelp,
   leave,
   pause,
   control,

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 
 import { EMPTY_DRAFT, type Draft } from "@/session/drafts";
 
-import { compose, fromProposal, limitsOf, withAction } from "./composer";
-import { episodeState, OBSERVATION, proposal } from "./examples";
-import { givenBack } from "./use-draft";
+import { compose, draftFromProposal, limitsOf, withAction } from "./composer";
+import { makeEpisodeState, OBSERVATION, makeProposal } from "@/features/annotate/testing/fixtures";
+import { draftFromRejected } from "./use-draft";
 
-const NEAR = proposal(2, { kind: "click", x: 110, y: 100 }, { thought: "Near" });
-const FAR = proposal(1, { kind: "click", x: 900, y: 600 }, { thought: "Far" });
-const KEYS = proposal(3, { kind: "press_keys", keys: ["ctrl", "s"] }, { thought: "Keys" });
-const episode = episodeState({ proposals: [FAR, NEAR, KEYS] });
+const NEAR = makeProposal(2, { kind: "click", x: 110, y: 100 }, { thought: "Near" });
+const FAR = makeProposal(1, { kind: "click", x: 900, y: 600 }, { thought: "Far" });
+const KEYS = makeProposal(3, { kind: "press_keys", keys: ["ctrl", "s"] }, { thought: "Keys" });
+const episode = makeEpisodeState({ proposals: [FAR, NEAR, KEYS] });
 const draft = (changed: Partial<Draft>): Draft => ({ ...EMPTY_DRAFT, ...changed });
 
 describe("compose", () => {
@@ -23,12 +23,12 @@ describe("compose", () => {
   });
 
   it("is an edit when only the thought differs", () => {
-    const made = compose({ ...fromProposal(NEAR), thought: "Better" }, episode);
+    const made = compose({ ...draftFromProposal(NEAR), thought: "Better" }, episode);
     expect(made).toMatchObject({ ok: true, body: { type: "accept", proposal_id: NEAR.id, thought: "Better", base_version: 0 } });
   });
 
   it("is an accept when nothing differs", () => {
-    expect(compose(fromProposal(KEYS), episode)).toMatchObject({ ok: true, body: { type: "accept", thought: null } });
+    expect(compose(draftFromProposal(KEYS), episode)).toMatchObject({ ok: true, body: { type: "accept", thought: null } });
   });
 
   it("names no candidate that is gone", () => {
@@ -52,7 +52,7 @@ describe("compose", () => {
   });
 
   it("knows no bounds where the machine has no picture", () => {
-    const tool = episodeState({ observation: { ...OBSERVATION, screenshot: null, width: 0, height: 0 } });
+    const tool = makeEpisodeState({ observation: { ...OBSERVATION, screenshot: null, width: 0, height: 0 } });
     expect(limitsOf(tool).width).toBe(Infinity);
   });
 });
@@ -86,7 +86,7 @@ describe("the thought that comes along", () => {
 describe("a refused command", () => {
   it("comes back as the draft it was", () => {
     const command = { type: "act", command_id: "command-1", action: { kind: "click", x: 1, y: 2 }, thought: "Mine", proposal_id: NEAR.id } as const;
-    expect(givenBack({ code: "off_screen", message: "", command }, episode.proposals)).toEqual({
+    expect(draftFromRejected({ code: "off_screen", message: "", command }, episode.proposals)).toEqual({
       command: "click(1, 2)",
       thought: "Mine",
       proposalId: NEAR.id,

@@ -6,10 +6,10 @@ import { printAction } from "@/shared/actions/print";
 import { nearestProposal } from "@/shared/actions/similarity";
 import type { Draft } from "@/session/drafts";
 
-export type Choice = Omit<Accept, "command_id"> | Omit<Act, "command_id">;
+export type StepCommand = Omit<Accept, "command_id"> | Omit<Act, "command_id">;
 
 export type Composed =
-  | { readonly ok: true; readonly action: Action; readonly body: Choice }
+  | { readonly ok: true; readonly action: Action; readonly body: StepCommand }
   | { readonly ok: false; readonly reason: "empty" }
   | { readonly ok: false; readonly reason: "thought"; readonly action: Action }
   | { readonly ok: false; readonly reason: "parse"; readonly failure: ParseFailure };
@@ -36,12 +36,12 @@ export function compose(draft: Draft, episode: EpisodeState): Composed {
   if (episode.thought_required && thought === "") return { ok: false, reason: "thought", action };
   const source = episode.proposals.find(({ id }) => id === draft.proposalId) ?? null;
   if (source?.action != null && sameAction(source.action, action)) {
-    return { ok: true, action, body: acceptOf(source, episode, thought === source.thought.trim() ? null : thought) };
+    return { ok: true, action, body: acceptCommand(source, episode, thought === source.thought.trim() ? null : thought) };
   }
   return { ok: true, action, body: { type: "act", action, thought, proposal_id: source?.id ?? null } };
 }
 
-export function acceptOf(proposal: Proposal, episode: EpisodeState, thought: string | null = null): Choice {
+export function acceptCommand(proposal: Proposal, episode: EpisodeState, thought: string | null = null): StepCommand {
   return { type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought };
 }
 
@@ -56,7 +56,7 @@ export function withAction(draft: Draft, action: Action, proposals: readonly Pro
 }
 
 /** A draft that begins as a candidate. */
-export function fromProposal(proposal: Proposal): Draft {
+export function draftFromProposal(proposal: Proposal): Draft {
   return {
     command: proposal.action === null ? "" : printAction(proposal.action),
     thought: proposal.thought,

@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { EpisodeState, Memory, Prompt } from "@/generated/vocabulary";
 
-import { openDesk } from "./desk-harness";
-import { OBSERVATION, POLICY, proposal } from "./examples";
+import { renderWorkspace } from "@/features/annotate/testing/harness";
+import { OBSERVATION, POLICY, makeProposal } from "@/features/annotate/testing/fixtures";
 
 const PROMPT: Prompt = {
   format: "pilothouse-prompt-1",
@@ -19,7 +19,7 @@ const PROMPT: Prompt = {
     { role: "user", content: [{ type: "image", image: { sha256: "a".repeat(64), media_type: "image/png", size: 8 } }] },
   ],
 };
-const ASKED = { sha256: "b".repeat(64), media_type: "application/json", size: 9 };
+const PROMPT_REF = { sha256: "b".repeat(64), media_type: "application/json", size: 9 };
 const NOTE: Memory = {
   through: 5,
   text: "I opened the folder.",
@@ -30,7 +30,7 @@ const NOTE: Memory = {
 };
 
 const open = (changed: Partial<EpisodeState> = {}) =>
-  openDesk({ proposals: [proposal(1, { kind: "wait", seconds: 5 }, { prompt: ASKED, tokens_read: 3 })], ...changed });
+  renderWorkspace({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 }, { prompt: PROMPT_REF, tokens_read: 3 })], ...changed });
 
 /** What axe finds in the open dialog; colours are seen in a real browser only. */
 async function flaws() {
@@ -41,7 +41,7 @@ async function flaws() {
 beforeEach(() => {
   localStorage.clear();
   sessionStorage.clear();
-  vi.stubGlobal("fetch", (url: string) => Promise.resolve(url.endsWith(ASKED.sha256) ? Response.json(PROMPT) : Response.json({ code: "gone", message: "It is gone." }, { status: 404 })));
+  vi.stubGlobal("fetch", (url: string) => Promise.resolve(url.endsWith(PROMPT_REF.sha256) ? Response.json(PROMPT) : Response.json({ code: "gone", message: "It is gone." }, { status: 404 })));
 });
 
 describe("what the model saw", () => {
@@ -60,13 +60,13 @@ describe("what the model saw", () => {
   });
 
   it("says so where no model was asked", async () => {
-    const { user } = open({ proposals: [proposal(1, { kind: "wait", seconds: 5 })] });
+    const { user } = open({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 })] });
     await user.click(screen.getByRole("button", { name: "What the model saw" }));
     expect(await screen.findByText("No model was asked here")).toBeDefined();
   });
 
   it("says why it cannot be shown, and tries again", async () => {
-    const { user } = open({ proposals: [proposal(1, { kind: "wait", seconds: 5 }, { prompt: { ...ASKED, sha256: "c".repeat(64) } })] });
+    const { user } = open({ proposals: [makeProposal(1, { kind: "wait", seconds: 5 }, { prompt: { ...PROMPT_REF, sha256: "c".repeat(64) } })] });
     await user.keyboard("{Shift>}P{/Shift}");
     const dialog = within(await screen.findByRole("dialog"));
     expect(await dialog.findByText("It is gone.")).toBeDefined();

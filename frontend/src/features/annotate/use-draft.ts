@@ -3,23 +3,23 @@ import { useEffect, useState } from "react";
 
 import type { EpisodeState, Proposal } from "@/generated/vocabulary";
 import { EMPTY_DRAFT, isEmpty, type Draft, type DraftStore } from "@/session/drafts";
-import type { Refusal } from "@/session/session";
+import type { Rejection } from "@/session/session";
 import { printAction } from "@/shared/actions/print";
 
-export function useDraft(episode: EpisodeState, drafts: DraftStore, refusal: Refusal | null) {
+export function useDraft(episode: EpisodeState, drafts: DraftStore, rejection: Rejection | null) {
   const step = episode.steps.length;
   const [draft, setDraft] = useState<Draft>(() => drafts.loadDraft(episode.id, step));
-  const [answered, setAnswered] = useState<Refusal | null>(null);
-  if (refusal !== null && refusal !== answered) {
-    setAnswered(refusal);
-    if (isEmpty(draft)) setDraft(givenBack(refusal, episode.proposals));
+  const [handled, setHandled] = useState<Rejection | null>(null);
+  if (rejection !== null && rejection !== handled) {
+    setHandled(rejection);
+    if (isEmpty(draft)) setDraft(draftFromRejected(rejection, episode.proposals));
   }
   useEffect(() => drafts.saveDraft(episode.id, step, draft), [drafts, episode.id, step, draft]);
   return { draft, setDraft };
 }
 
 /** What a refused command said, as a draft to mend. */
-export function givenBack({ command }: Refusal, proposals: readonly Proposal[]): Draft {
+export function draftFromRejected({ command }: Rejection, proposals: readonly Proposal[]): Draft {
   if (command?.type === "act") {
     const original = proposals.find(({ id }) => id === command.proposal_id)?.thought ?? "";
     return { command: printAction(command.action), thought: command.thought, proposalId: command.proposal_id, original };

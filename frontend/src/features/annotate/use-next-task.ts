@@ -5,11 +5,11 @@ import { useNavigate } from "react-router";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 
-export interface NextTask {
-  readonly goOn: () => void;
+interface NextTask {
+  readonly claimNext: () => void;
   readonly busy: boolean;
   /** Nothing waited when it was last asked. */
-  readonly nothing: boolean;
+  readonly queueEmpty: boolean;
   readonly error: string;
 }
 
@@ -23,9 +23,9 @@ export function useNextTask(): NextTask {
     },
   });
   return {
-    goOn: () => claim.mutate(),
+    claimNext: () => claim.mutate(),
     busy: claim.isPending,
-    nothing: claim.data?.episode_id === null,
+    queueEmpty: claim.data?.episode_id === null,
     error: claim.error === null ? "" : messageOf(claim.error, t).text,
   };
 }

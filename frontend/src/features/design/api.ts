@@ -7,20 +7,20 @@ import { request } from "@/shared/api/http";
 export const LEVELS = [1, 2, 3, 4, 5] as const;
 
 /** A node and a level of it; without a level all of them, without a node what stands nowhere. */
-export type Place = { readonly node: number | null; readonly level: number | null };
+export type CellSelection = { readonly node: number | null; readonly level: number | null };
 
 export const designQuery = queryOptions({
   queryKey: ["design"],
   queryFn: () => request<DesignPage>("GET", "/design"),
 });
 
-export const tasksQuery = ({ node, level }: Place, after: number) => {
-  const asked = new URLSearchParams({ after: String(after) });
-  if (node !== null) asked.set("node", String(node));
-  if (level !== null) asked.set("level", String(level));
+export const tasksQuery = ({ node, level }: CellSelection, after: number) => {
+  const query = new URLSearchParams({ after: String(after) });
+  if (node !== null) query.set("node", String(node));
+  if (level !== null) query.set("level", String(level));
   return queryOptions({
     queryKey: ["design", "tasks", node, level, after],
-    queryFn: () => request<PlacedPage>("GET", `/design/tasks?${asked}`),
+    queryFn: () => request<PlacedPage>("GET", `/design/tasks?${query}`),
     placeholderData: keepPreviousData,
     refetchInterval: (query) =>
       query.state.data?.items.some(({ writing }) => writing?.status === "queued" || writing?.status === "running")
@@ -30,19 +30,19 @@ export const tasksQuery = ({ node, level }: Place, after: number) => {
 };
 
 export type Change =
-  | { readonly do: "make"; readonly parent: number | null; readonly name: string; readonly importance: number }
-  | { readonly do: "change"; readonly node: number; readonly name: string; readonly importance: number }
-  | { readonly do: "delete"; readonly node: number }
-  | { readonly do: "derive" }
-  | { readonly do: "place"; readonly tasks: readonly number[]; readonly node: number | null; readonly rubric: Rubric | null }
-  | { readonly do: "word"; readonly task: number; readonly writer: number; readonly count: number }
-  | { readonly do: "writer"; readonly writer: WriterIn }
-  | { readonly do: "cancel"; readonly writing: string }
-  | { readonly do: "accept"; readonly suggestion: number; readonly text: string }
-  | { readonly do: "reject"; readonly suggestion: number };
+  | { readonly type: "make"; readonly parent: number | null; readonly name: string; readonly importance: number }
+  | { readonly type: "change"; readonly node: number; readonly name: string; readonly importance: number }
+  | { readonly type: "delete"; readonly node: number }
+  | { readonly type: "derive" }
+  | { readonly type: "place"; readonly tasks: readonly number[]; readonly node: number | null; readonly rubric: Rubric | null }
+  | { readonly type: "word"; readonly task: number; readonly writer: number; readonly count: number }
+  | { readonly type: "writer"; readonly writer: WriterIn }
+  | { readonly type: "cancel"; readonly writing: string }
+  | { readonly type: "accept"; readonly suggestion: number; readonly text: string }
+  | { readonly type: "reject"; readonly suggestion: number };
 
 async function send(change: Change): Promise<unknown> {
-  switch (change.do) {
+  switch (change.type) {
     case "make":
       return request("POST", "/design/nodes", { parent: change.parent, name: change.name, importance: change.importance });
     case "change":

@@ -10,29 +10,29 @@ import { Problem } from "@/shared/ui/problem";
 import { Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
-import { LEVELS, tasksQuery, useChange, type Place } from "./api";
+import { LEVELS, tasksQuery, useChange, type CellSelection } from "./api";
 import styles from "./design.module.css";
 import { RubricForm } from "./rubric-form";
-import { lines } from "./tree";
+import { treeRows } from "./tree";
 import { Wordings } from "./wordings";
 
 const NONE: ReadonlySet<number> = new Set();
 
 type Props = {
   readonly design: DesignPage;
-  readonly place: Place;
-  readonly onPlace: (place: Place) => void;
+  readonly selection: CellSelection;
+  readonly onSelect: (selection: CellSelection) => void;
   readonly admin: boolean;
 };
 
-export function CellDetail({ design, place, onPlace, admin }: Props) {
+export function CellDetail({ design, selection, onSelect, admin }: Props) {
   const { t } = useI18n();
   const [after, setAfter] = useState(0);
-  const tasks = useQuery(tasksQuery(place, after));
-  const path = lines(design.nodes, NONE).find(({ node }) => node.id === place.node)?.path;
+  const tasks = useQuery(tasksQuery(selection, after));
+  const path = treeRows(design.nodes, NONE).find(({ node }) => node.id === selection.node)?.path;
   const title = path ?? t("design.unplaced", { count: design.unplaced });
   return (
-    <Section title={title} aside={place.node !== null && <LevelChoice place={place} onPlace={onPlace} />}>
+    <Section title={title} aside={selection.node !== null && <LevelChoice selection={selection} onSelect={onSelect} />}>
       {tasks.isPending && <Loading />}
       {tasks.isError && !tasks.data && <ErrorState error={tasks.error} onRetry={() => void tasks.refetch()} />}
       {tasks.data?.items.length === 0 && <Empty title={t("design.no_tasks")} />}
@@ -41,12 +41,12 @@ export function CellDetail({ design, place, onPlace, admin }: Props) {
           <TaskItem key={task.id} task={task} design={design} admin={admin} />
         ))}
       </ul>
-      {tasks.data && <Pages after={after} next={tasks.data.after} onPage={setAfter} />}
+      {tasks.data && <PageButtons after={after} next={tasks.data.after} onPage={setAfter} />}
     </Section>
   );
 }
 
-function Pages({ after, next, onPage }: { after: number; next: number | null; onPage: (after: number) => void }) {
+function PageButtons({ after, next, onPage }: { after: number; next: number | null; onPage: (after: number) => void }) {
   const { t } = useI18n();
   if (after === 0 && next === null) return null;
   return (
@@ -61,7 +61,7 @@ function Pages({ after, next, onPage }: { after: number; next: number | null; on
   );
 }
 
-function LevelChoice({ place, onPlace }: { place: Place; onPlace: (place: Place) => void }) {
+function LevelChoice({ selection, onSelect }: { selection: CellSelection; onSelect: (selection: CellSelection) => void }) {
   const { t } = useI18n();
   return (
     <Select
@@ -71,8 +71,8 @@ function LevelChoice({ place, onPlace }: { place: Place; onPlace: (place: Place)
       clearable
       placeholder={t("design.every_level")}
       data={LEVELS.map((level) => ({ value: String(level), label: t("design.level", { level }) }))}
-      value={place.level === null ? null : String(place.level)}
-      onChange={(level) => onPlace({ node: place.node, level: level === null ? null : Number(level) })}
+      value={selection.level === null ? null : String(selection.level)}
+      onChange={(level) => onSelect({ node: selection.node, level: level === null ? null : Number(level) })}
     />
   );
 }
@@ -106,7 +106,7 @@ function TaskItem({ task, design, admin }: { task: PlacedTask; design: DesignPag
       </div>
       {open && admin && (
         <div className={styles.stack}>
-          <Standing task={task} design={design} />
+          <PlacementSelect task={task} design={design} />
           <RubricForm task={task} />
           <Wordings task={task} writers={design.writers} />
         </div>
@@ -115,18 +115,18 @@ function TaskItem({ task, design, admin }: { task: PlacedTask; design: DesignPag
   );
 }
 
-function Standing({ task, design }: { task: PlacedTask; design: DesignPage }) {
+function PlacementSelect({ task, design }: { task: PlacedTask; design: DesignPage }) {
   const { t } = useI18n();
   const change = useChange();
   return (
     <>
       <Select
-        label={t("design.stands")}
+        label={t("design.placement")}
         searchable
         placeholder={t("design.move")}
-        data={lines(design.nodes, NONE).map(({ node, path }) => ({ value: String(node.id), label: path }))}
+        data={treeRows(design.nodes, NONE).map(({ node, path }) => ({ value: String(node.id), label: path }))}
         value={null}
-        onChange={(node) => node && change.mutate({ do: "place", tasks: [task.id], node: Number(node), rubric: null })}
+        onChange={(node) => node && change.mutate({ type: "place", tasks: [task.id], node: Number(node), rubric: null })}
       />
       <Problem error={change.error} />
     </>

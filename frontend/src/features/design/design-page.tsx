@@ -1,7 +1,6 @@
 /** Which tasks there should be: the graph on the left, the tasks of the chosen cell on the right, the gaps above. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Download } from "lucide-react";
 import { useState } from "react";
 
 import type { DesignPage as Design } from "@/generated/api";
@@ -11,8 +10,9 @@ import { Problem } from "@/shared/ui/problem";
 import { Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
+import { DownloadButton } from "@/shared/ui/download-button";
 
-import { designQuery, useChange, type Place } from "./api";
+import { designQuery, useChange, type CellSelection } from "./api";
 import { CellDetail } from "./cell-detail";
 import styles from "./design.module.css";
 import { GapList } from "./gap-list";
@@ -37,9 +37,9 @@ export default function DesignPage() {
 function Overview({ design }: { design: Design }) {
   const { t } = useI18n();
   const admin = hasRole(useUser(), "admin");
-  const [chosen, setChosen] = useState<Place>({ node: null, level: null });
-  const node = design.nodes.find(({ id }) => id === chosen.node) ?? null;
-  const place: Place = node ? chosen : { node: null, level: null };
+  const [selected, setSelected] = useState<CellSelection>({ node: null, level: null });
+  const node = design.nodes.find(({ id }) => id === selected.node) ?? null;
+  const selection: CellSelection = node ? selected : { node: null, level: null };
   return (
     <div className={styles.halves}>
       <div className={styles.half}>
@@ -47,18 +47,18 @@ function Overview({ design }: { design: Design }) {
           {design.nodes.length === 0 ? (
             <Empty title={t("design.none")}>{t("design.none.help")}</Empty>
           ) : (
-            <TreeTable design={design} place={place} onPlace={setChosen} />
+            <TreeTable design={design} selection={selection} onSelect={setSelected} />
           )}
-          {admin && <NodeForm key={node?.id ?? 0} node={node} onGone={() => setChosen({ node: null, level: null })} />}
+          {admin && <NodeForm key={node?.id ?? 0} node={node} onGone={() => setSelected({ node: null, level: null })} />}
         </Section>
         {design.gaps.length > 0 && (
           <Section title={t("design.gaps")}>
-            <GapList design={design} onPlace={setChosen} />
+            <GapList design={design} onSelect={setSelected} />
           </Section>
         )}
       </div>
       <div className={styles.half}>
-        <CellDetail key={`${place.node} ${place.level}`} design={design} place={place} onPlace={setChosen} admin={admin} />
+        <CellDetail key={`${selection.node} ${selection.level}`} design={design} selection={selection} onSelect={setSelected} admin={admin} />
       </div>
     </div>
   );
@@ -77,7 +77,7 @@ function GraphTools({ admin, design }: { admin: boolean; design: Design }) {
             size="compact-sm"
             loading={derive.isPending}
             disabled={design.unplaced === 0}
-            onClick={() => derive.mutate({ do: "derive" })}
+            onClick={() => derive.mutate({ type: "derive" })}
           >
             {t("design.derive")}
           </Button>
@@ -85,16 +85,7 @@ function GraphTools({ admin, design }: { admin: boolean; design: Design }) {
           <WriterForm />
         </>
       )}
-      <Button
-        component="a"
-        href="/api/design/graph.csv"
-        download
-        variant="default"
-        size="compact-sm"
-        leftSection={<Download size={13} />}
-      >
-        CSV
-      </Button>
+      <DownloadButton href="/api/design/graph.csv" label="CSV" />
     </>
   );
 }

@@ -2,23 +2,23 @@
 import type { DesignPage } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 
-import type { Place } from "./api";
+import type { CellSelection } from "./api";
 import styles from "./design.module.css";
-import { lines } from "./tree";
+import { treeRows } from "./tree";
 
-const SHOWN = 8;
+const MAX_GAPS = 8;
 const NONE: ReadonlySet<number> = new Set();
 
-export function GapList({ design, onPlace }: { design: DesignPage; onPlace: (place: Place) => void }) {
+export function GapList({ design, onSelect }: { design: DesignPage; onSelect: (selection: CellSelection) => void }) {
   const { t, percent } = useI18n();
-  const paths = new Map(lines(design.nodes, NONE).map(({ node, path }) => [node.id, path]));
+  const paths = new Map(treeRows(design.nodes, NONE).map(({ node, path }) => [node.id, path]));
   return (
     <ol className={styles.gaps}>
-      {design.gaps.slice(0, SHOWN).map(({ node, level, score }) => {
+      {design.gaps.slice(0, MAX_GAPS).map(({ node, level, score }) => {
         const cell = design.nodes.find(({ id }) => id === node)?.cells.find((one) => one.level === level);
         return (
           <li key={`${node} ${level}`}>
-            <button type="button" className={styles.gap} onClick={() => onPlace({ node, level })}>
+            <button type="button" className={styles.gap} onClick={() => onSelect({ node, level })}>
               <span>
                 {paths.get(node)} · {t("design.level", { level })}
               </span>

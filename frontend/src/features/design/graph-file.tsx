@@ -12,7 +12,7 @@ import { Problem } from "@/shared/ui/problem";
 import { designQuery } from "./api";
 import styles from "./design.module.css";
 
-const SHOWN = 20;
+const MAX_FAULTS = 20;
 
 export function GraphFile() {
   const { t } = useI18n();
@@ -58,7 +58,7 @@ export function GraphFile() {
             <>
               <p role="alert">{t("design.import.faults", { count: report.faults.length })}</p>
               <ul>
-                {report.faults.slice(0, SHOWN).map(({ row, reason }) => (
+                {report.faults.slice(0, MAX_FAULTS).map(({ row, reason }) => (
                   <li key={`${row} ${reason}`}>{t("design.import.fault", { row, reason })}</li>
                 ))}
               </ul>

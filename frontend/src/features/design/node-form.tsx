@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import type { NodeOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
@@ -23,7 +23,7 @@ export function NodeForm({ node, onGone }: { node: NodeOut | null; onGone: () =>
           className={styles.fields}
           onSubmit={(event) => {
             event.preventDefault();
-            change.mutate({ do: "change", node: node.id, name, importance });
+            change.mutate({ type: "change", node: node.id, name, importance });
           }}
         >
           <TextInput label={t("design.name")} value={name} maxLength={100} onChange={(event) => setName(event.currentTarget.value)} />
@@ -38,12 +38,12 @@ export function NodeForm({ node, onGone }: { node: NodeOut | null; onGone: () =>
           <Button type="submit" variant="default" disabled={name.trim() === ""} loading={change.isPending}>
             {t("design.save")}
           </Button>
-          <AskButton
+          <ConfirmButton
             size="sm"
             label={t("design.delete")}
-            named={t("design.delete_one", { name: node.name })}
-            ask={t("design.delete.ask", { name: node.name })}
-            run={() => change.mutateAsync({ do: "delete", node: node.id }).then(onGone)}
+            ariaLabel={t("design.delete_one", { name: node.name })}
+            confirmation={t("design.delete.ask", { name: node.name })}
+            onConfirm={() => change.mutateAsync({ type: "delete", node: node.id }).then(onGone)}
           />
         </form>
       )}
@@ -52,7 +52,7 @@ export function NodeForm({ node, onGone }: { node: NodeOut | null; onGone: () =>
         onSubmit={(event) => {
           event.preventDefault();
           change.mutate(
-            { do: "make", parent: node?.id ?? null, name: below, importance: 1 },
+            { type: "make", parent: node?.id ?? null, name: below, importance: 1 },
             { onSuccess: () => setBelow("") },
           );
         }}

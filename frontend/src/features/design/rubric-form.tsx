@@ -9,7 +9,7 @@ import { Problem } from "@/shared/ui/problem";
 import { useChange } from "./api";
 import styles from "./design.module.css";
 
-const COUNTED = ["steps", "pages", "prerequisites", "exceptions"] as const satisfies readonly (keyof Rubric)[];
+const RUBRIC_FIELDS = ["steps", "pages", "prerequisites", "exceptions"] as const satisfies readonly (keyof Rubric)[];
 
 export function RubricForm({ task }: { task: PlacedTask }) {
   const { t } = useI18n();
@@ -20,10 +20,10 @@ export function RubricForm({ task }: { task: PlacedTask }) {
       className={styles.fields}
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "place", tasks: [task.id], node: null, rubric });
+        change.mutate({ type: "place", tasks: [task.id], node: null, rubric });
       }}
     >
-      {COUNTED.map((name) => (
+      {RUBRIC_FIELDS.map((name) => (
         <NumberInput
           key={name}
           label={t(`design.rubric.${name}`)}

@@ -5,18 +5,18 @@ import { useMemo, useRef, useState, type KeyboardEvent } from "react";
 import type { DesignPage, NodeOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 
-import { LEVELS, type Place } from "./api";
+import { LEVELS, type CellSelection } from "./api";
 import styles from "./design.module.css";
-import { lines, moved, MOVES } from "./tree";
+import { treeRows, moveSelection, MOVES } from "./tree";
 
-type Props = { readonly design: DesignPage; readonly place: Place; readonly onPlace: (place: Place) => void };
+type Props = { readonly design: DesignPage; readonly selection: CellSelection; readonly onSelect: (selection: CellSelection) => void };
 
-export function TreeTable({ design: { nodes, wanted }, place, onPlace }: Props) {
+export function TreeTable({ design: { nodes, wanted }, selection, onSelect }: Props) {
   const { t, percent } = useI18n();
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
-  const shown = useMemo(() => lines(nodes, closed), [nodes, closed]);
+  const rows = useMemo(() => treeRows(nodes, closed), [nodes, closed]);
   const table = useRef<HTMLTableElement>(null);
-  const at = shown.some(({ node }) => node.id === place.node) ? place.node : (shown[0]?.node.id ?? null);
+  const at = rows.some(({ node }) => node.id === selection.node) ? selection.node : (rows[0]?.node.id ?? null);
 
   const toggle = (id: number) =>
     setClosed((before) => {
@@ -28,9 +28,9 @@ export function TreeTable({ design: { nodes, wanted }, place, onPlace }: Props) 
     const move = MOVES[event.key];
     if (move === undefined || at === null || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    const { node, toggled } = moved(shown, at, move, closed);
+    const { node, toggled } = moveSelection(rows, at, move, closed);
     if (toggled) toggle(node);
-    onPlace({ node, level: place.level });
+    onSelect({ node, level: selection.level });
     table.current?.querySelector<HTMLElement>(`[data-node="${node}"]`)?.focus();
   };
 
@@ -53,18 +53,18 @@ export function TreeTable({ design: { nodes, wanted }, place, onPlace }: Props) 
           </tr>
         </thead>
         <tbody>
-          {shown.map(({ node, depth, branches, path }) => (
+          {rows.map(({ node, depth, branches, path }) => (
             <tr
               key={node.id}
               data-node={node.id}
               tabIndex={node.id === at ? 0 : -1}
               aria-level={depth + 1}
               aria-expanded={branches ? !closed.has(node.id) : undefined}
-              aria-selected={node.id === place.node}
+              aria-selected={node.id === selection.node}
               onFocus={(event) => {
-                if (event.target === event.currentTarget && node.id !== place.node) onPlace({ node: node.id, level: null });
+                if (event.target === event.currentTarget && node.id !== selection.node) onSelect({ node: node.id, level: null });
               }}
-              onClick={() => onPlace({ node: node.id, level: null })}
+              onClick={() => onSelect({ node: node.id, level: null })}
             >
               <td className={styles.name} style={{ paddingInlineStart: `${12 + depth * 18}px` }}>
                 <div className={styles.label}>
@@ -90,7 +90,7 @@ export function TreeTable({ design: { nodes, wanted }, place, onPlace }: Props) 
               <td className={styles.number}>{percent(node.weight)}</td>
               {LEVELS.map((level) => (
                 <td key={level} className={styles.level}>
-                  <CellButton node={node} level={level} wanted={wanted} place={place} onPlace={onPlace} />
+                  <CellButton node={node} level={level} wanted={wanted} selection={selection} onSelect={onSelect} />
                 </td>
               ))}
             </tr>
@@ -101,10 +101,10 @@ export function TreeTable({ design: { nodes, wanted }, place, onPlace }: Props) 
   );
 }
 
-type CellProps = { node: NodeOut; level: number; wanted: number; place: Place; onPlace: (place: Place) => void };
+type CellProps = { node: NodeOut; level: number; wanted: number; selection: CellSelection; onSelect: (selection: CellSelection) => void };
 
 /** Says in figures what its shade says: how many attempts are accepted, at how many tasks. */
-function CellButton({ node, level, wanted, place, onPlace }: CellProps) {
+function CellButton({ node, level, wanted, selection, onSelect }: CellProps) {
   const { t } = useI18n();
   const cell = node.cells.find((one) => one.level === level);
   if (!cell) return <span className={styles.nothing}>–</span>;
@@ -116,11 +116,11 @@ function CellButton({ node, level, wanted, place, onPlace }: CellProps) {
       className={styles.cell}
       title={label}
       aria-label={`${cell.accepted}/${cell.tasks}: ${label}`}
-      aria-pressed={place.node === node.id && place.level === level}
+      aria-pressed={selection.node === node.id && selection.level === level}
       data-full={cell.accepted >= wanted || undefined}
       onClick={(event) => {
         event.stopPropagation();
-        onPlace({ node: node.id, level });
+        onSelect({ node: node.id, level });
       }}
     >
       {cell.accepted}/{cell.tasks}

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { NodeOut } from "@/generated/api";
 
-import { lines, moved } from "./tree";
+import { treeRows, moveSelection } from "./tree";
 
 const node = (id: number, parent: number | null, weight: number): NodeOut => ({
   id,
@@ -18,7 +18,7 @@ const OPEN: ReadonlySet<number> = new Set();
 
 describe("lines", () => {
   it("puts the heavier first and what is below behind it", () => {
-    expect(lines(NODES, OPEN).map(({ node: { id }, depth }) => [id, depth])).toEqual([
+    expect(treeRows(NODES, OPEN).map(({ node: { id }, depth }) => [id, depth])).toEqual([
       [2, 0],
       [1, 0],
       [4, 1],
@@ -28,12 +28,12 @@ describe("lines", () => {
   });
 
   it("leaves out what is below a closed one", () => {
-    expect(lines(NODES, new Set([1])).map(({ node: { id } }) => id)).toEqual([2, 1]);
+    expect(treeRows(NODES, new Set([1])).map(({ node: { id } }) => id)).toEqual([2, 1]);
   });
 });
 
 describe("moved", () => {
-  const go = (at: number, move: Parameters<typeof moved>[2], closed = OPEN) => moved(lines(NODES, closed), at, move, closed);
+  const go = (at: number, move: Parameters<typeof moveSelection>[2], closed = OPEN) => moveSelection(treeRows(NODES, closed), at, move, closed);
 
   it("goes up and down, and stays at the ends", () => {
     expect([go(2, "down").node, go(2, "up").node, go(3, "down").node, go(4, "first").node, go(2, "last").node]).toEqual([

@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import type { DesignPage, PlacedTask, SuggestionOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
@@ -16,12 +16,12 @@ export function Wordings({ task: { id, writing }, writers }: Props) {
   const { t } = useI18n();
   const change = useChange();
   if (writers.length === 0) return <p className={styles.note}>{t("design.no_writers")}</p>;
-  const underWay = writing?.status === "queued" || writing?.status === "running" ? writing.id : null;
+  const runningId = writing?.status === "queued" || writing?.status === "running" ? writing.id : null;
   return (
     <section aria-label={t("design.wordings")} className={styles.stack}>
-      <AskForm task={id} writers={writers} underWay={underWay} change={change} />
+      <RewordingForm task={id} writers={writers} runningId={runningId} change={change} />
       <div role="status" className={styles.note}>
-        {underWay !== null && t("design.writing")}
+        {runningId !== null && t("design.writing")}
         {writing?.status === "failed" && t("design.writing.failed", { why: writing.error })}
       </div>
       <Problem error={change.error} />
@@ -34,14 +34,14 @@ export function Wordings({ task: { id, writing }, writers }: Props) {
   );
 }
 
-type AskProps = {
+type RewordingFormProps = {
   readonly task: number;
   readonly writers: DesignPage["writers"];
-  readonly underWay: string | null;
+  readonly runningId: string | null;
   readonly change: ReturnType<typeof useChange>;
 };
 
-function AskForm({ task, writers, underWay, change }: AskProps) {
+function RewordingForm({ task, writers, runningId, change }: RewordingFormProps) {
   const { t } = useI18n();
   const [writer, setWriter] = useState(String(writers[0]?.id));
   const [count, setCount] = useState(5);
@@ -50,7 +50,7 @@ function AskForm({ task, writers, underWay, change }: AskProps) {
       className={styles.fields}
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "word", task, writer: Number(writer), count });
+        change.mutate({ type: "word", task, writer: Number(writer), count });
       }}
     >
       <Select
@@ -61,12 +61,12 @@ function AskForm({ task, writers, underWay, change }: AskProps) {
         onChange={(value) => value !== null && setWriter(value)}
       />
       <NumberInput label={t("design.count")} w={100} min={1} max={20} value={count} onChange={(value) => setCount(Number(value))} />
-      {underWay === null ? (
+      {runningId === null ? (
         <Button type="submit" variant="default" loading={change.isPending}>
           {t("design.ask")}
         </Button>
       ) : (
-        <Button variant="default" onClick={() => change.mutate({ do: "cancel", writing: underWay })}>
+        <Button variant="default" onClick={() => change.mutate({ type: "cancel", writing: runningId })}>
           {t("design.cancel")}
         </Button>
       )}
@@ -90,15 +90,15 @@ function Suggestion({ suggestion: { id, text }, change }: { suggestion: Suggesti
       <Button
         size="compact-sm"
         disabled={edited.trim().length < 3}
-        onClick={() => change.mutate({ do: "accept", suggestion: id, text: edited })}
+        onClick={() => change.mutate({ type: "accept", suggestion: id, text: edited })}
       >
         {t(edited === text ? "design.accept" : "design.accept_edited")}
       </Button>
-      <AskButton
+      <ConfirmButton
         size="compact-sm"
         label={t("design.reject")}
-        ask={t("design.reject.ask", { text })}
-        run={() => change.mutateAsync({ do: "reject", suggestion: id })}
+        confirmation={t("design.reject.ask", { text })}
+        onConfirm={() => change.mutateAsync({ type: "reject", suggestion: id })}
       />
     </li>
   );

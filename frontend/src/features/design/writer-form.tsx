@@ -37,7 +37,7 @@ export function WriterForm() {
           onSubmit={(event) => {
             event.preventDefault();
             change.mutate(
-              { do: "writer", writer },
+              { type: "writer", writer },
               {
                 onSuccess: () => {
                   setWriter(EMPTY);

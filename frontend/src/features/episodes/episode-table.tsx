@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import type { EpisodeSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, disagree, OutcomeBadge, ReviewBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 
 import styles from "./episodes.module.css";
 
@@ -16,7 +16,7 @@ export function EpisodeTable({ episodes }: { episodes: readonly EpisodeSummary[]
       keyOf={(episode) => episode.id}
       columns={[
         {
-          head: t("episodes.task"),
+          header: t("episodes.task"),
           kind: "name",
           className: styles.task,
           cell: (episode) => (
@@ -31,13 +31,13 @@ export function EpisodeTable({ episodes }: { episodes: readonly EpisodeSummary[]
             </>
           ),
         },
-        { head: t("episodes.annotator"), cell: (episode) => episode.annotator },
+        { header: t("episodes.annotator"), cell: (episode) => episode.annotator },
         {
-          head: t("episodes.outcome"),
+          header: t("episodes.outcome"),
           cell: (episode) => episode.outcome ? <OutcomeBadge outcome={episode.outcome} /> : <StatusBadge status={episode.status} />,
         },
         {
-          head: t("episodes.verdict"),
+          header: t("episodes.verdict"),
           cell: (episode) => (
             <span className={styles.badges}>
               <VerdictBadge verdict={episode.verdict} />
@@ -50,14 +50,14 @@ export function EpisodeTable({ episodes }: { episodes: readonly EpisodeSummary[]
           ),
         },
         {
-          head: t("episodes.review"),
+          header: t("episodes.review"),
           cell: (episode) => episode.status === "finished" && <ReviewBadge review={episode.review} />,
         },
-        { head: t("episodes.steps"), kind: "number", cell: (episode) => episode.steps },
+        { header: t("episodes.steps"), kind: "number", cell: (episode) => episode.steps },
         {
-          head: t("episodes.started"),
+          header: t("episodes.started"),
           kind: "number",
-          told: (episode) => moment(episode.created_at),
+          fullText: (episode) => moment(episode.created_at),
           cell: (episode) => relative(episode.created_at),
         },
       ]}

@@ -4,13 +4,13 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import type { ExportFilters, ExportIn, ExportOut, ExportPlan, FormatOut, PoolSummary, VersionOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
-const unfinished = ({ status }: ExportOut) => status === "queued" || status === "running";
+const isRunning = ({ status }: ExportOut) => status === "queued" || status === "running";
 
 /** The newest exports; asked again every second while one is being written. */
 export const exportsQuery = queryOptions({
   queryKey: ["exports"],
   queryFn: () => request<ExportOut[]>("GET", "/exports"),
-  refetchInterval: (query) => (query.state.data?.some(unfinished) ? 1_000 : 30_000),
+  refetchInterval: (query) => (query.state.data?.some(isRunning) ? 1_000 : 30_000),
 });
 
 /** Every finished trajectory, in the platform's own format. */
@@ -56,7 +56,7 @@ export const poolsQuery = queryOptions({
 export function useStartExport() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (wish: Omit<ExportIn, "plan"> & { plan: typeof PLAN }) => request<ExportOut>("POST", "/exports", wish),
+    mutationFn: (input: Omit<ExportIn, "plan"> & { plan: typeof PLAN }) => request<ExportOut>("POST", "/exports", input),
     onSuccess: () => client.invalidateQueries({ queryKey: exportsQuery.queryKey }),
   });
 }
@@ -86,7 +86,7 @@ export function useFreeze() {
 }
 
 /** Note which revision was trained from a version. */
-export function useTrained() {
+export function useNoteTrained() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ name, number, ...trained }: { name: string; number: number; policy: string; revision: string }) =>

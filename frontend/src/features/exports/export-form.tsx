@@ -13,20 +13,20 @@ import styles from "./exports.module.css";
 const REVIEWS = ["accepted", "pending", "returned"] as const;
 const DIALECTS = ["ui_tars_1_5", "ui_tars_1_0", "ui_tars_2", "doubao_1_5_ui_tars", "opencua"] as const;
 const OUTCOMES = ["success", "failure", "infeasible"] as const;
-const HELD_BACK = 90;
+const MAX_HELD_OUT = 90;
 
-type Which = { pool: string | null } & Pick<ExportFilters, "review" | "outcome" | "undone">;
-type Shape = Pick<ExportPlan, "format" | "dialect" | "leave_out_missing">;
-type Division = { validation: number; test: number; salt: string };
+type Selection = { pool: string | null } & Pick<ExportFilters, "review" | "outcome" | "undone">;
+type OutputFormat = Pick<ExportPlan, "format" | "dialect" | "leave_out_missing">;
+type Split = { validation: number; test: number; salt: string };
 
 export function ExportForm() {
   const { t } = useI18n();
-  const [which, setWhich] = useState<Which>({ pool: null, review: "accepted", outcome: null, undone: false });
-  const [shape, setShape] = useState<Shape>({ format: "canonical", dialect: DIALECTS[0], leave_out_missing: false });
-  const [division, setDivision] = useState<Division>({ validation: 0, test: 0, salt: "" });
+  const [selection, setSelection] = useState<Selection>({ pool: null, review: "accepted", outcome: null, undone: false });
+  const [outputFormat, setOutputFormat] = useState<OutputFormat>({ format: "canonical", dialect: DIALECTS[0], leave_out_missing: false });
+  const [splits, setSplits] = useState<Split>({ validation: 0, test: 0, salt: "" });
   const start = useStartExport();
-  const { pool, ...filters } = which;
-  const shares = { validation: division.validation / 100, test: division.test / 100, salt: division.salt.trim() };
+  const { pool, ...filters } = selection;
+  const shares = { validation: splits.validation / 100, test: splits.test / 100, salt: splits.salt.trim() };
   return (
     <form
       className={styles.form}
@@ -35,13 +35,13 @@ export function ExportForm() {
         start.mutate({
           pool_id: pool === null ? null : Number(pool),
           filters: { ...EVERYTHING, ...filters },
-          plan: { ...PLAN, ...shape, shares },
+          plan: { ...PLAN, ...outputFormat, shares },
         });
       }}
     >
-      <WhichFields which={which} onChange={(changed) => setWhich({ ...which, ...changed })} />
-      <ShapeFields shape={shape} onChange={(changed) => setShape({ ...shape, ...changed })} />
-      <DivisionFields division={division} onChange={(changed) => setDivision({ ...division, ...changed })} />
+      <SelectionFields selection={selection} onChange={(changed) => setSelection({ ...selection, ...changed })} />
+      <OutputFormatFields outputFormat={outputFormat} onChange={(changed) => setOutputFormat({ ...outputFormat, ...changed })} />
+      <SplitFields splits={splits} onChange={(changed) => setSplits({ ...splits, ...changed })} />
       <div className={styles.submit}>
         <Button type="submit" loading={start.isPending}>
           {t("exports.start")}
@@ -54,7 +54,7 @@ export function ExportForm() {
 
 type Fields<Value> = { onChange: (changed: Partial<Value>) => void };
 
-function WhichFields({ which, onChange }: { which: Which } & Fields<Which>) {
+function SelectionFields({ selection, onChange }: { selection: Selection } & Fields<Selection>) {
   const { t } = useI18n();
   const pools = useQuery(poolsQuery).data ?? [];
   return (
@@ -66,7 +66,7 @@ function WhichFields({ which, onChange }: { which: Which } & Fields<Which>) {
           placeholder={t("episodes.any_pool")}
           clearable
           data={pools.map(({ id, name }) => ({ value: String(id), label: name }))}
-          value={which.pool}
+          value={selection.pool}
           onChange={(pool) => onChange({ pool })}
         />
         <Select
@@ -74,7 +74,7 @@ function WhichFields({ which, onChange }: { which: Which } & Fields<Which>) {
           placeholder={t("episodes.any_review")}
           clearable
           data={REVIEWS.map((value) => ({ value, label: t(`review.${value}`) }))}
-          value={which.review}
+          value={selection.review}
           onChange={(review) => onChange({ review })}
         />
         <Select
@@ -82,18 +82,18 @@ function WhichFields({ which, onChange }: { which: Which } & Fields<Which>) {
           placeholder={t("exports.any_outcome")}
           clearable
           data={OUTCOMES.map((value) => ({ value, label: t(`outcome.${value}`) }))}
-          value={which.outcome}
+          value={selection.outcome}
           onChange={(outcome) => onChange({ outcome })}
         />
       </div>
       <div className={styles.checks}>
-        <Checkbox label={t("exports.undone")} checked={which.undone} onChange={(event) => onChange({ undone: event.currentTarget.checked })} />
+        <Checkbox label={t("exports.undone")} checked={selection.undone} onChange={(event) => onChange({ undone: event.currentTarget.checked })} />
       </div>
     </fieldset>
   );
 }
 
-function ShapeFields({ shape, onChange }: { shape: Shape } & Fields<Shape>) {
+function OutputFormatFields({ outputFormat, onChange }: { outputFormat: OutputFormat } & Fields<OutputFormat>) {
   const { t } = useI18n();
   const formats = useQuery(formatsQuery).data ?? [];
   return (
@@ -105,15 +105,15 @@ function ShapeFields({ shape, onChange }: { shape: Shape } & Fields<Shape>) {
           allowDeselect={false}
           searchable
           data={formats.map(({ name }) => name)}
-          value={shape.format}
+          value={outputFormat.format}
           onChange={(format) => format && onChange({ format })}
         />
-        {formats.some(({ name, dialect }) => name === shape.format && dialect) && (
+        {formats.some(({ name, dialect }) => name === outputFormat.format && dialect) && (
           <Select
             label={t("exports.dialect")}
             allowDeselect={false}
             data={[...DIALECTS]}
-            value={shape.dialect}
+            value={outputFormat.dialect}
             onChange={(dialect) => dialect && onChange({ dialect })}
           />
         )}
@@ -121,7 +121,7 @@ function ShapeFields({ shape, onChange }: { shape: Shape } & Fields<Shape>) {
       <div className={styles.checks}>
         <Checkbox
           label={t("exports.leave_out_missing")}
-          checked={shape.leave_out_missing}
+          checked={outputFormat.leave_out_missing}
           onChange={(event) => onChange({ leave_out_missing: event.currentTarget.checked })}
         />
       </div>
@@ -130,9 +130,9 @@ function ShapeFields({ shape, onChange }: { shape: Shape } & Fields<Shape>) {
 }
 
 /** What is held back, and what that means, in a sentence. */
-function DivisionFields({ division, onChange }: { division: Division } & Fields<Division>) {
+function SplitFields({ splits, onChange }: { splits: Split } & Fields<Split>) {
   const { t } = useI18n();
-  const { validation, test, salt } = division;
+  const { validation, test, salt } = splits;
   const divided = validation + test > 0;
   return (
     <fieldset>
@@ -144,10 +144,10 @@ function DivisionFields({ division, onChange }: { division: Division } & Fields<
             label={t(`exports.share.${split}`)}
             suffix=" %"
             min={0}
-            max={HELD_BACK - (split === "test" ? validation : test)}
+            max={MAX_HELD_OUT - (split === "test" ? validation : test)}
             clampBehavior="strict"
             allowDecimal={false}
-            value={division[split]}
+            value={splits[split]}
             onChange={(value) => onChange({ [split]: Number(value) || 0 })}
           />
         ))}

@@ -4,13 +4,12 @@ import { Button, Progress } from "@mantine/core";
 import type { ExportOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
+import { DownloadButton } from "@/shared/ui/download-button";
 
 import { useChangeExport } from "./api";
-import { DownloadButton } from "./download-button";
 import styles from "./exports.module.css";
-import { reasonInWords } from "./reasons";
-import { inWords } from "./what";
+import { describeReason, describeExport } from "./descriptions";
 
 type Props = {
   readonly exports: readonly ExportOut[];
@@ -27,21 +26,21 @@ export function ExportTable({ exports, frozen, onFreeze }: Props) {
       rows={exports}
       keyOf={(item) => item.id}
       columns={[
-        { head: t("exports.when"), kind: "name", cell: (item) => moment(item.created_at) },
+        { header: t("exports.when"), kind: "name", cell: (item) => moment(item.created_at) },
         {
-          head: t("exports.what"),
+          header: t("exports.what"),
           cell: (item) => (
             <>
-              {inWords(i18n, item.filters, item.plan)}
+              {describeExport(i18n, item.filters, item.plan)}
               <div className={styles.note}>{item.requested_by}</div>
             </>
           ),
         },
-        { head: t("episodes.status"), className: styles.status, cell: (item) => <ExportStatus item={item} /> },
-        { head: t("exports.trajectories"), kind: "number", cell: (item) => item.trajectories },
-        { head: t("exports.size"), kind: "number", cell: (item) => bytes(item.bytes) },
+        { header: t("episodes.status"), className: styles.status, cell: (item) => <ExportStatus item={item} /> },
+        { header: t("exports.trajectories"), kind: "number", cell: (item) => item.trajectories },
+        { header: t("exports.size"), kind: "number", cell: (item) => bytes(item.bytes) },
         {
-          head: t("exports.actions"),
+          header: t("exports.actions"),
           kind: "actions",
           cell: (item) => (
             <>
@@ -51,7 +50,7 @@ export function ExportTable({ exports, frozen, onFreeze }: Props) {
                   {t("versions.freeze")}
                 </Button>
               )}
-              {item.status === "done" && <DownloadButton id={item.id} />}
+              {item.status === "done" && <DownloadButton href={`/api/exports/${item.id}/download`} label={t("exports.download")} size="compact-xs" />}
             </>
           ),
         },
@@ -97,7 +96,7 @@ function ExportStatus({ item }: { item: ExportOut }) {
             <ul className={styles.reasons}>
               {Object.entries(item.refused_codes).map(([code, count]) => (
                 <li key={code}>
-                  {count} · {reasonInWords(t, code)}
+                  {count} · {describeReason(t, code)}
                 </li>
               ))}
             </ul>

@@ -5,7 +5,7 @@ import { Link } from "react-router";
 
 import type { ExportOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { Listed } from "@/shared/ui/listed";
+import { QueryRows } from "@/shared/ui/tables/query-rows";
 import { Page, Section } from "@/shared/ui/page";
 import { PagePath } from "@/shared/ui/top-bar";
 
@@ -13,7 +13,7 @@ import { exportsQuery, versionsQuery } from "./api";
 import { ExportForm } from "./export-form";
 import { ExportTable } from "./export-table";
 import { FreezeDialog } from "./freeze-dialog";
-import { ImportsSection } from "./imports-section";
+import { ImportsSection } from "@/features/exports/imports/section";
 import { VersionTable } from "./version-table";
 
 export default function ExportsPage() {
@@ -29,14 +29,14 @@ export default function ExportsPage() {
         <ExportForm />
       </Section>
       <Section title={t("exports.title")}>
-        <Listed query={exports} none={t("exports.none")} help={t("exports.none.help")}>
+        <QueryRows query={exports} none={t("exports.none")} help={t("exports.none.help")}>
           {(rows) => <ExportTable exports={rows} frozen={frozen} onFreeze={setFreezing} />}
-        </Listed>
+        </QueryRows>
       </Section>
       <Section title={t("versions.title")}>
-        <Listed query={versions} none={t("versions.none")} help={t("versions.none.help")}>
+        <QueryRows query={versions} none={t("versions.none")} help={t("versions.none.help")}>
           {(rows) => <VersionTable versions={rows} />}
-        </Listed>
+        </QueryRows>
       </Section>
       <ImportsSection />
       {freezing && <FreezeDialog item={freezing} onClose={() => setFreezing(null)} />}

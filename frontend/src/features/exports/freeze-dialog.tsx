@@ -8,7 +8,7 @@ import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { useFreeze } from "./api";
-import { inWords } from "./what";
+import { describeExport } from "./descriptions";
 
 const NAME = "[a-z0-9][a-z0-9._\\-]{0,63}";
 
@@ -27,7 +27,7 @@ export function FreezeDialog({ item, onClose }: { item: ExportOut; onClose: () =
         }}
       >
         <Stack gap="sm">
-          <Text size="sm">{t("versions.freeze.help", { what: inWords(i18n, item.filters, item.plan), count: item.trajectories })}</Text>
+          <Text size="sm">{t("versions.freeze.help", { what: describeExport(i18n, item.filters, item.plan), count: item.trajectories })}</Text>
           <TextInput
             label={t("versions.name")}
             description={t("versions.name.help")}

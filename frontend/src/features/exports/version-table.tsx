@@ -5,13 +5,13 @@ import { useState } from "react";
 import type { VersionOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
+import { DownloadButton } from "@/shared/ui/download-button";
 
-import { useTrained } from "./api";
-import { DownloadButton } from "./download-button";
+import { useNoteTrained } from "./api";
 import styles from "./exports.module.css";
-import { inWords } from "./what";
+import { describeExport } from "./descriptions";
 
 export function VersionTable({ versions }: { versions: readonly VersionOut[] }) {
   const { t, moment } = useI18n();
@@ -21,17 +21,17 @@ export function VersionTable({ versions }: { versions: readonly VersionOut[] }) 
       keyOf={(version) => version.export_id}
       columns={[
         {
-          head: t("versions.version"),
+          header: t("versions.version"),
           kind: "name",
           cell: (version) => (
             <>
-              <span className={styles.name}>{named(version)}</span>
+              <span className={styles.name}>{versionName(version)}</span>
               {version.notes && <div className={styles.note}>{version.notes}</div>}
             </>
           ),
         },
         {
-          head: t("exports.trajectories"),
+          header: t("exports.trajectories"),
           kind: "number",
           cell: ({ trajectories, withdrawn }) => (
             <>
@@ -46,9 +46,9 @@ export function VersionTable({ versions }: { versions: readonly VersionOut[] }) 
             </>
           ),
         },
-        { head: t("versions.trained"), cell: ({ checkpoints }) => checkpoints.join(", ") || "–" },
+        { header: t("versions.trained"), cell: ({ checkpoints }) => checkpoints.join(", ") || "–" },
         {
-          head: t("versions.frozen"),
+          header: t("versions.frozen"),
           cell: (version) => (
             <>
               {moment(version.created_at)}
@@ -57,28 +57,28 @@ export function VersionTable({ versions }: { versions: readonly VersionOut[] }) 
           ),
         },
         {
-          head: t("exports.actions"),
+          header: t("exports.actions"),
           kind: "actions",
           cell: (version) => (
             <>
-              <Cite citation={version.citation} />
-              <DownloadButton id={version.export_id} />
+              <CiteButton citation={version.citation} />
+              <DownloadButton href={`/api/exports/${version.export_id}/download`} label={t("exports.download")} size="compact-xs" />
             </>
           ),
         },
       ]}
       details={{
-        head: t("versions.details"),
-        named: (version) => t("versions.details_of", { name: named(version) }),
+        header: t("versions.details"),
+        ariaLabel: (version) => t("versions.details_of", { name: versionName(version) }),
         body: (version) => <Details version={version} />,
       }}
     />
   );
 }
 
-const named = ({ name, number }: VersionOut) => `${name} v${String(number)}`;
+const versionName = ({ name, number }: VersionOut) => `${name} v${String(number)}`;
 
-function Cite({ citation }: { citation: string }) {
+function CiteButton({ citation }: { citation: string }) {
   const { t } = useI18n();
   return (
     <CopyButton value={citation}>
@@ -95,31 +95,31 @@ function Details({ version }: { version: VersionOut }) {
   const i18n = useI18n();
   const { t, percent } = i18n;
   const { shares } = version.plan;
-  const told = [
+  const facts = [
     [t("versions.citation"), version.citation],
-    [t("exports.what"), inWords(i18n, version.filters, version.plan)],
+    [t("exports.what"), describeExport(i18n, version.filters, version.plan)],
     [t("exports.division"), t("versions.shares", { validation: percent(shares.validation), test: percent(shares.test) })],
     [t("versions.manifest"), version.manifest_sha256],
   ];
   return (
     <>
       <dl className={styles.details}>
-        {told.map(([name, value]) => (
+        {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
         ))}
       </dl>
-      <Trained version={version} />
+      <TrainedForm version={version} />
     </>
   );
 }
 
 /** Notes which revision of a policy was trained from a version; a trainer says so itself over HTTP. */
-function Trained({ version: { name, number } }: { version: VersionOut }) {
+function TrainedForm({ version: { name, number } }: { version: VersionOut }) {
   const { t } = useI18n();
-  const trained = useTrained();
+  const trained = useNoteTrained();
   const [policy, setPolicy] = useState("");
   const [revision, setRevision] = useState("");
   return (

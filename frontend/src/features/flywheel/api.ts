@@ -1,4 +1,4 @@
-/** The flywheel over HTTP: wheels, a turn, its samples, and what comes of what. */
+/** The flywheel over HTTP: flywheels, a cycle, its samples, and lineage. The API still says wheel and turn. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import type { CheckpointLineage, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
@@ -8,27 +8,27 @@ export const STAGES = ["collect", "check", "value", "route", "mix", "train", "ga
 export const ROUTES = ["sft", "ct", "none"] as const;
 export type RouteName = (typeof ROUTES)[number];
 
-const SOON_MS = 2_000;
-const LATER_MS = 30_000;
+const ACTIVE_POLL_MS = 2_000;
+const IDLE_POLL_MS = 30_000;
 
-export const wheelsQuery = queryOptions({
+export const flywheelsQuery = queryOptions({
   queryKey: ["wheels"],
   queryFn: () => request<WheelOut[]>("GET", "/wheels"),
   refetchInterval: (query) =>
-    query.state.data?.some(({ turns }) => turns.some(({ state }) => state === "running")) ? SOON_MS : LATER_MS,
+    query.state.data?.some(({ turns: cycles }) => cycles.some(({ state }) => state === "running")) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
 });
 
-export const turnQuery = (id: string) =>
+export const cycleQuery = (id: string) =>
   queryOptions({
     queryKey: ["wheels", "turn", id],
     queryFn: () => request<TurnOut>("GET", `/turns/${id}`),
-    refetchInterval: (query) => (query.state.data?.row.state === "running" ? SOON_MS : false),
+    refetchInterval: (query) => (query.state.data?.row.state === "running" ? ACTIVE_POLL_MS : false),
   });
 
-export const samplesQuery = (turn: string, route: RouteName) =>
+export const samplesQuery = (cycle: string, route: RouteName) =>
   infiniteQueryOptions({
-    queryKey: ["wheels", "samples", turn, route],
-    queryFn: ({ pageParam }) => request<SamplePage>("GET", `/turns/${turn}/samples?route=${route}&after=${pageParam}`),
+    queryKey: ["wheels", "samples", cycle, route],
+    queryFn: ({ pageParam }) => request<SamplePage>("GET", `/turns/${cycle}/samples?route=${route}&after=${pageParam}`),
     initialPageParam: 0,
     getNextPageParam: ({ next }) => next,
   });
@@ -39,30 +39,30 @@ export const lineageQuery = (checkpoint: number) =>
     queryFn: () => request<CheckpointLineage>("GET", `/checkpoints/${checkpoint}/lineage`),
   });
 
-export const taughtQuery = (episode: string) =>
+export const trainingUsesQuery = (episode: string) =>
   queryOptions({
     queryKey: ["wheels", "taught", episode],
     queryFn: () => request<TrajectoryLineage[]>("GET", `/trajectories/${episode}/lineage`),
   });
 
 export type Change =
-  | { readonly do: "turn"; readonly wheel: number }
-  | { readonly do: "cancel"; readonly turn: string }
-  | { readonly do: "resume"; readonly turn: string };
+  | { readonly type: "turn"; readonly flywheel: number }
+  | { readonly type: "cancel"; readonly cycle: string }
+  | { readonly type: "resume"; readonly cycle: string };
 
 async function send(change: Change): Promise<void> {
-  switch (change.do) {
+  switch (change.type) {
     case "turn":
-      await request<TurnRow>("POST", `/wheels/${change.wheel}/turns`);
+      await request<TurnRow>("POST", `/wheels/${change.flywheel}/turns`);
       return;
     case "cancel":
-      return request("POST", `/turns/${change.turn}/cancel`);
+      return request("POST", `/turns/${change.cycle}/cancel`);
     case "resume":
-      await request<TurnRow>("POST", `/turns/${change.turn}/resume`);
+      await request<TurnRow>("POST", `/turns/${change.cycle}/resume`);
   }
 }
 
 export function useChange() {
   const client = useQueryClient();
-  return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: wheelsQuery.queryKey }) });
+  return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: flywheelsQuery.queryKey }) });
 }

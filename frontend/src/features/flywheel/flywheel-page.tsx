@@ -1,4 +1,4 @@
-/** The flywheel: each wheel's turns, what went where, and whether what came of it proposes now. */
+/** Each flywheel with its cycles: the routes of samples, the gate's verdict, and whether the result proposes now. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
@@ -10,57 +10,57 @@ import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { useChange, wheelsQuery } from "./api";
+import { useChange, flywheelsQuery } from "./api";
 import styles from "./flywheel.module.css";
 import { RateChart } from "./rate-chart";
-import { TurnTable } from "./turn-table";
+import { CycleTable } from "./cycle-table";
 
 export default function FlywheelPage() {
   const { t } = useI18n();
-  const wheels = useQuery(wheelsQuery);
+  const flywheels = useQuery(flywheelsQuery);
   return (
     <Page>
       <PagePath crumbs={[{ label: t("flywheel.title") }]} />
-      {wheels.isPending && <Loading />}
-      {wheels.isError && !wheels.data && <ErrorState error={wheels.error} onRetry={() => void wheels.refetch()} />}
-      {wheels.data?.length === 0 && <Empty title={t("flywheel.none")}>{t("flywheel.none.help")}</Empty>}
-      {wheels.data?.map((wheel) => <Wheel key={wheel.id} wheel={wheel} />)}
+      {flywheels.isPending && <Loading />}
+      {flywheels.isError && !flywheels.data && <ErrorState error={flywheels.error} onRetry={() => void flywheels.refetch()} />}
+      {flywheels.data?.length === 0 && <Empty title={t("flywheel.none")}>{t("flywheel.none.help")}</Empty>}
+      {flywheels.data?.map((flywheel) => <FlywheelSection key={flywheel.id} flywheel={flywheel} />)}
     </Page>
   );
 }
 
-function Wheel({ wheel }: { wheel: WheelOut }) {
+function FlywheelSection({ flywheel }: { flywheel: WheelOut }) {
   const { t } = useI18n();
   const change = useChange();
-  const turning = wheel.turns.some(({ state }) => state === "running");
-  const clock = wheel.every_hours === null ? t("flywheel.by_hand") : t("flywheel.every", { count: wheel.every_hours });
+  const running = flywheel.turns.some(({ state }) => state === "running");
+  const clock = flywheel.every_hours === null ? t("flywheel.manual") : t("flywheel.every", { count: flywheel.every_hours });
   return (
     <Section
-      title={wheel.name}
+      title={flywheel.name}
       aside={
         hasRole(useUser(), "admin") && (
           <Button
             size="compact-sm"
-            disabled={turning}
+            disabled={running}
             loading={change.isPending}
-            aria-label={t("flywheel.turn_one", { wheel: wheel.name })}
-            onClick={() => change.mutate({ do: "turn", wheel: wheel.id })}
+            aria-label={t("flywheel.run_one", { flywheel: flywheel.name })}
+            onClick={() => change.mutate({ type: "turn", flywheel: flywheel.id })}
           >
-            {t("flywheel.turn")}
+            {t("flywheel.run")}
           </Button>
         )
       }
     >
       <p className={styles.note}>
-        {t("flywheel.of", { pool: wheel.pool, policy: wheel.recipe.policy })} · {clock}
+        {t("flywheel.of", { pool: flywheel.pool, policy: flywheel.recipe.policy })} · {clock}
       </p>
       <Problem error={change.error} />
-      {wheel.turns.length === 0 ? (
-        <Empty title={t("flywheel.no_turns")}>{t("flywheel.no_turns.help")}</Empty>
+      {flywheel.turns.length === 0 ? (
+        <Empty title={t("flywheel.no_cycles")}>{t("flywheel.no_cycles.help")}</Empty>
       ) : (
         <>
-          <RateChart turns={wheel.turns} />
-          <TurnTable wheel={wheel} />
+          <RateChart cycles={flywheel.turns} />
+          <CycleTable flywheel={flywheel} />
         </>
       )}
     </Section>

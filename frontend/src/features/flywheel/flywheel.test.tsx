@@ -1,4 +1,4 @@
-/** The flywheel's pages: nothing yet, turns and where samples went, a turn begun, stopped and resumed, why a gate is shut, both languages. */
+/** The flywheel's pages: no flywheel yet, cycles and the routes of samples, a cycle started, stopped and resumed, why a gate did not pass, both languages. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, render, screen, waitFor } from "@testing-library/react";
@@ -6,18 +6,18 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { CheckpointLineage, CheckpointOut, Rate, Recipe, SampleOut, StageOut, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import type { CheckpointLineage, CheckpointOut, Recipe, SampleOut, StageOut, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
 import { sessionQuery, type Role } from "@/shared/account/account";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
+import { makeRate } from "@/shared/testing/rates";
 
 import FlywheelPage from "./flywheel-page";
-import { Taught } from "./taught";
-import TurnPage from "./turn-page";
+import { TrainingUses } from "./training-uses";
+import CyclePage from "./cycle-page";
 
 const AT = "2026-01-01T10:00:00Z";
-const rate = (successes: number, attempts: number): Rate => ({ successes, attempts, rate: successes / attempts, low: 0, high: 1 });
-const stage = (name: StageOut["name"], told: Partial<StageOut> = {}): StageOut => ({
+const stage = (name: StageOut["name"], answers: Partial<StageOut> = {}): StageOut => ({
   name,
   state: "done",
   tries: 1,
@@ -26,9 +26,9 @@ const stage = (name: StageOut["name"], told: Partial<StageOut> = {}): StageOut =
   error: "",
   began_at: AT,
   ended_at: AT,
-  ...told,
+  ...answers,
 });
-const TURN: TurnRow = {
+const CYCLE: TurnRow = {
   id: "turn-2",
   number: 2,
   state: "done",
@@ -41,8 +41,8 @@ const TURN: TurnRow = {
   routes: { sft: 28, ct: 36, none: 5 },
   active: "toy start",
   revision: "toy main-0002",
-  success: rate(26, 40),
-  success_before: rate(11, 40),
+  success: makeRate(26, 40),
+  success_before: makeRate(11, 40),
   overridden: null,
   passed: true,
   reasons: [],
@@ -66,7 +66,7 @@ const RECIPE: Recipe = {
   server: "",
   activate: true,
 };
-const WHEEL: WheelOut = { id: 4, name: "main", pool: "lights", every_hours: 24, recipe: RECIPE, turns: [TURN] };
+const FLYWHEEL: WheelOut = { id: 4, name: "main", pool: "lights", every_hours: 24, recipe: RECIPE, turns: [CYCLE] };
 const SAMPLE: SampleOut = {
   id: 1,
   episode: "0123456789",
@@ -79,7 +79,7 @@ const SAMPLE: SampleOut = {
   route: "sft",
   reason: "passes",
 };
-const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: TURN, last: true, compared: [], checkpoints: [], played: [], curves: [] };
+const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: CYCLE, last: true, compared: [], checkpoints: [], played: [], curves: [] };
 
 const MADE: CheckpointOut = {
   id: 7,
@@ -95,9 +95,9 @@ const MADE: CheckpointOut = {
   played: 0,
 };
 
-type Told = { wheels?: WheelOut[]; turn?: TurnOut; made?: CheckpointLineage; lineage?: TrajectoryLineage[]; language?: Language; role?: Role };
+type ServerAnswers = { flywheels?: WheelOut[]; cycle?: TurnOut; made?: CheckpointLineage; lineage?: TrajectoryLineage[]; language?: Language; role?: Role };
 
-function open({ wheels, turn, made, lineage, language = "en", role = "admin" }: Told) {
+function open({ flywheels, cycle, made, lineage, language = "en", role = "admin" }: ServerAnswers) {
   const sent: string[] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET" }: RequestInit = {}) => {
     if (method !== "GET") sent.push(`${method} ${path}`);
@@ -105,7 +105,7 @@ function open({ wheels, turn, made, lineage, language = "en", role = "admin" }: 
     if (path.includes("/samples")) return Promise.resolve(Response.json({ items: path.includes("=sft") ? [SAMPLE] : [], next: null }));
     if (path.endsWith("/lineage")) sent.push(`${method} ${path}`);
     if (path.includes("/checkpoints/")) return Promise.resolve(Response.json(made));
-    return Promise.resolve(Response.json(path.endsWith("/wheels") ? wheels : (lineage ?? turn)));
+    return Promise.resolve(Response.json(path.endsWith("/wheels") ? flywheels : (lineage ?? cycle)));
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const user = { id: 1, username: "a", name: "A", roles: [role], preferences: {} };
@@ -115,7 +115,7 @@ function open({ wheels, turn, made, lineage, language = "en", role = "admin" }: 
       <MantineProvider>
         <I18nProvider language={language}>
           <MemoryRouter>
-            <TopBarProvider>{lineage ? <Taught episodeId="e-1" /> : turn ? <TurnPage turnId={turn.row.id} /> : <FlywheelPage />}</TopBarProvider>
+            <TopBarProvider>{lineage ? <TrainingUses episodeId="e-1" /> : cycle ? <CyclePage cycleId={cycle.row.id} /> : <FlywheelPage />}</TopBarProvider>
           </MemoryRouter>
         </I18nProvider>
       </MantineProvider>
@@ -127,45 +127,45 @@ function open({ wheels, turn, made, lineage, language = "en", role = "admin" }: 
 afterEach(() => vi.unstubAllGlobals());
 
 describe("the flywheel's page", () => {
-  it("says what a wheel is where there is none", async () => {
-    open({ wheels: [] });
-    expect(await screen.findByText("No wheel turns yet")).toBeTruthy();
+  it("explains a flywheel where there is none", async () => {
+    open({ flywheels: [] });
+    expect(await screen.findByText("No flywheel yet")).toBeTruthy();
   });
 
-  it("shows what went where, and turns once", async () => {
-    const { sent, user } = open({ wheels: [WHEEL] });
-    expect((await screen.findByRole("link", { name: "Turn 2" })).getAttribute("href")).toBe("/flywheel/turn-2");
+  it("shows the routes of samples, and starts a cycle", async () => {
+    const { sent, user } = open({ flywheels: [FLYWHEEL] });
+    expect((await screen.findByRole("link", { name: "Cycle 2" })).getAttribute("href")).toBe("/flywheel/turn-2");
     for (const figure of ["28", "36", "65%", "28%", "passed"]) expect(screen.getByText(figure)).toBeTruthy();
-    await user.click(screen.getByRole("button", { name: "Turn main once" }));
+    await user.click(screen.getByRole("button", { name: "Run a cycle of main" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/wheels/4/turns"]));
   });
 
-  it("stops what turns, and has only the last go on that broke off", async () => {
-    const running: TurnRow = { ...TURN, id: "turn-3", number: 3, state: "running", passed: null, stages: [stage("train", { state: "begun" })] };
-    const { sent, user } = open({ wheels: [{ ...WHEEL, turns: [running, { ...TURN, state: "failed" }] }] });
-    expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Turn main once" })).disabled).toBe(true);
+  it("stops a running cycle, and resumes only the last failed one", async () => {
+    const running: TurnRow = { ...CYCLE, id: "turn-3", number: 3, state: "running", passed: null, stages: [stage("train", { state: "begun" })] };
+    const { sent, user } = open({ flywheels: [{ ...FLYWHEEL, turns: [running, { ...CYCLE, state: "failed" }] }] });
+    expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Run a cycle of main" })).disabled).toBe(true);
     expect(screen.getByText(/Train 0 of 9/)).toBeTruthy();
-    expect(screen.queryByRole("button", { name: "Go on with turn 2" })).toBeNull();
-    await user.click(screen.getByRole("button", { name: "Stop turn 3" }));
+    expect(screen.queryByRole("button", { name: "Resume cycle 2" })).toBeNull();
+    await user.click(screen.getByRole("button", { name: "Stop cycle 3" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/turns/turn-3/cancel"]));
   });
 
-  it("lets researchers look and turn nothing", async () => {
-    open({ wheels: [{ ...WHEEL, turns: [{ ...TURN, state: "failed" }] }], role: "researcher" });
+  it("shows researchers everything and lets them start nothing", async () => {
+    open({ flywheels: [{ ...FLYWHEEL, turns: [{ ...CYCLE, state: "failed" }] }], role: "researcher" });
     expect(await screen.findByText("failed")).toBeTruthy();
     expect(screen.queryAllByRole("button")).toEqual([]);
   });
 
   it("speaks Chinese", async () => {
-    open({ wheels: [WHEEL], language: "zh" });
+    open({ flywheels: [FLYWHEEL], language: "zh" });
     expect(await screen.findByText("第 2 轮")).toBeTruthy();
   });
 });
 
-describe("a turn's page", () => {
-  it("says why each sample went where it did, and why the gate is shut", async () => {
-    const shut: TurnRow = { ...TURN, passed: false, reasons: [{ code: "worse", subject: "", found: null, wanted: null }] };
-    const { user } = open({ turn: { ...OUT, row: shut } });
+describe("a cycle's page", () => {
+  it("gives the reason of each route, and why the gate did not pass", async () => {
+    const rejected: TurnRow = { ...CYCLE, passed: false, reasons: [{ code: "worse", subject: "", found: null, wanted: null }] };
+    const { user } = open({ cycle: { ...OUT, row: rejected } });
     expect(await screen.findByText("good enough to imitate")).toBeTruthy();
     expect(screen.getByText("contested")).toBeTruthy();
     expect(screen.getByText("worse than the active one, by more than chance")).toBeTruthy();
@@ -174,58 +174,58 @@ describe("a turn's page", () => {
   });
 
   it("compares the two revisions task by task, and leads to their episodes side by side", async () => {
-    const change = { suite: "lights", name: "two", level: 2, before: rate(3, 20), after: rate(17, 20), chance: 0.0001, adjusted: 0.0002, finding: "better" as const };
-    open({ turn: { ...OUT, compared: [change] } });
+    const change = { suite: "lights", name: "two", level: 2, before: makeRate(3, 20), after: makeRate(17, 20), chance: 0.0001, adjusted: 0.0002, finding: "better" as const };
+    open({ cycle: { ...OUT, compared: [change] } });
     const row = (await screen.findByText("lights/two · 2")).closest("tr");
     expect(row?.textContent).toContain("15%");
     expect(row?.textContent).toContain("85%");
     expect(row?.textContent).toContain("better");
-    const beside = screen.getByRole("link", { name: "Episodes side by side" });
-    expect(beside.getAttribute("href")).toBe("/compare?left=toy+start&right=toy+main-0002");
+    const comparison = screen.getByRole("link", { name: "Episodes side by side" });
+    expect(comparison.getAttribute("href")).toBe("/compare?left=toy+start&right=toy+main-0002");
   });
 
   it("says of weights what they come of, also where no trajectory is noted", async () => {
     const played = { ...MADE, id: 8, phase: "rl" as const, fresh: 0 };
     const { user } = open({
-      turn: { ...OUT, checkpoints: [played] },
+      cycle: { ...OUT, checkpoints: [played] },
       made: { checkpoint: played, ancestors: [MADE], uses: [], next: null },
     });
     await user.click(await screen.findByRole("button", { name: "What Reinforcement was trained on" }));
-    expect(await screen.findByText("Comes of Turn 2 Imitation 0123456789ab")).toBeTruthy();
-    expect(screen.getByText("No trajectory is noted as one it learned from")).toBeTruthy();
+    expect(await screen.findByText("Trained from Cycle 2 Imitation 0123456789ab")).toBeTruthy();
+    expect(screen.getByText("No trajectory is recorded as its training data")).toBeTruthy();
   });
 
   it("says that nobody is heard who would take it, and claims nothing of what is still to come", async () => {
-    const waiting: TurnRow = { ...TURN, state: "running", unheard: true, stages: [], revision: "", passed: null };
-    open({ turn: { ...OUT, row: waiting, checkpoints: [] } });
-    expect(await screen.findByText(/this turn waits until one is/)).toBeTruthy();
-    expect(screen.getByText("no worker heard")).toBeTruthy();
+    const waiting: TurnRow = { ...CYCLE, state: "running", unheard: true, stages: [], revision: "", passed: null };
+    open({ cycle: { ...OUT, row: waiting, checkpoints: [] } });
+    expect(await screen.findByText(/This cycle waits until one is/)).toBeTruthy();
+    expect(screen.getByText("no worker")).toBeTruthy();
     expect(screen.getAllByText(/Not trained yet/)).toHaveLength(2);
     expect(screen.queryByText(/Nothing was trained/)).toBeNull();
     expect(screen.queryByRole("columnheader", { name: "Stage" })).toBeNull();
   });
 
   it("says so in Chinese, and nothing of the kind while somebody is heard", async () => {
-    open({ turn: { ...OUT, row: { ...TURN, state: "running", unheard: true } }, language: "zh" });
+    open({ cycle: { ...OUT, row: { ...CYCLE, state: "running", unheard: true } }, language: "zh" });
     expect(await screen.findByText(/本轮会一直等到有这样的进程/)).toBeTruthy();
     cleanup();
-    open({ turn: { ...OUT, row: { ...TURN, state: "running" } }, language: "zh" });
+    open({ cycle: { ...OUT, row: { ...CYCLE, state: "running" } }, language: "zh" });
     expect(await screen.findByText("进行中")).toBeTruthy();
     expect(screen.queryByText(/本轮会一直等到有这样的进程/)).toBeNull();
   });
 
   it("shows what a stage failed of, and goes on", async () => {
-    const failed: TurnRow = { ...TURN, state: "failed", stages: [stage("train", { state: "failed", code: "program_failed", error: "no disk" })] };
-    const { sent, user } = open({ turn: { ...OUT, row: failed } });
+    const failed: TurnRow = { ...CYCLE, state: "failed", stages: [stage("train", { state: "failed", code: "program_failed", error: "no disk" })] };
+    const { sent, user } = open({ cycle: { ...OUT, row: failed } });
     expect(await screen.findByText("program_failed: no disk")).toBeTruthy();
-    await user.click(screen.getByRole("button", { name: "Go on with turn 2" }));
+    await user.click(screen.getByRole("button", { name: "Resume cycle 2" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/turns/turn-2/resume"]));
   });
 
-  it("has no turn go on that a later one followed", async () => {
-    open({ turn: { ...OUT, last: false, row: { ...TURN, state: "failed" } } });
+  it("cannot resume a cycle that a later one followed", async () => {
+    open({ cycle: { ...OUT, last: false, row: { ...CYCLE, state: "failed" } } });
     expect(await screen.findByText("failed")).toBeTruthy();
-    expect(screen.queryByRole("button", { name: "Go on with turn 2" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Resume cycle 2" })).toBeNull();
   });
 });
 
@@ -242,9 +242,9 @@ describe("what a trajectory taught", () => {
     ],
   };
 
-  it("names the turn, where it went and why, and the weights that learned from it", async () => {
+  it("names the cycle, the route and its reason, and the weights trained on it", async () => {
     open({ lineage: [LINEAGE], role: "researcher" });
-    expect((await screen.findByRole("link", { name: "Turn 2 of main" })).getAttribute("href")).toBe("/flywheel/turn-2");
+    expect((await screen.findByRole("link", { name: "Cycle 2 of main" })).getAttribute("href")).toBe("/flywheel/turn-2");
     expect(screen.getByText(/good enough to imitate · Value 1.00/)).toBeTruthy();
     const [own, played, later] = screen.getAllByRole("listitem");
     expect(own?.textContent).toContain("toy main-0002 learned from it");
@@ -252,9 +252,9 @@ describe("what a trajectory taught", () => {
     expect(later?.textContent).toContain("toy main-0003 comes of one that learned from it");
   });
 
-  it("asks nothing for those who may not look into wheels", () => {
+  it("requests nothing for users who may not see flywheels", () => {
     const { sent } = open({ lineage: [LINEAGE], role: "annotator" });
     expect(sent).toEqual([]);
-    expect(screen.queryByText("What it taught")).toBeNull();
+    expect(screen.queryByText("Used in training")).toBeNull();
   });
 });

@@ -14,14 +14,14 @@ export function Lineage({ checkpoint }: { checkpoint: number }) {
   if (lineage.isPending) return <Loading />;
   if (lineage.isError) return <ErrorState error={lineage.error} onRetry={() => void lineage.refetch()} />;
   const { ancestors, uses, next } = lineage.data;
-  const before = ancestors.map(({ turn, phase, sha256 }) =>
-    [t("flywheel.turn_named", { number: turn }), t(`flywheel.phase.${phase}`), sha256.slice(0, 12)].join(" "),
+  const before = ancestors.map(({ turn: cycle, phase, sha256 }) =>
+    [t("flywheel.cycle_named", { number: cycle }), t(`flywheel.phase.${phase}`), sha256.slice(0, 12)].join(" "),
   );
   return (
     <>
       <p className={styles.note}>{before.length === 0 ? t("flywheel.no_ancestors") : t("flywheel.ancestors", { list: before.join(" ← ") })}</p>
       {uses.length === 0 ? (
-        <Empty title={t("flywheel.taught_by_none")} />
+        <Empty title={t("flywheel.no_training_samples")} />
       ) : (
         <SampleTable samples={uses.map(({ sample }) => sample)} />
       )}

@@ -1,28 +1,27 @@
-/** Success at the gate and overrides by people, turn by turn; the table of turns holds the same figures. */
+/** Success at the gate and overrides by people, cycle by cycle; the table of cycles holds the same figures. */
 import { LineChart } from "@mantine/charts";
 import "@mantine/charts/styles.css";
 
-import type { Rate, TurnRow } from "@/generated/api";
+import type { TurnRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ratePercent } from "@/shared/ui/tables/rate";
 
 import styles from "./flywheel.module.css";
 
-const percentOf = (rate: Rate | null): number | null => (rate === null ? null : Math.round(rate.rate * 1_000) / 10);
-
-export function RateChart({ turns }: { turns: readonly TurnRow[] }) {
+export function RateChart({ cycles }: { cycles: readonly TurnRow[] }) {
   const { t } = useI18n();
   const [success, overridden] = [t("flywheel.success"), t("flywheel.overridden")];
-  const tried = [...turns].reverse().filter((turn) => turn.success !== null || turn.overridden !== null);
+  const tried = [...cycles].reverse().filter((cycle) => cycle.success !== null || cycle.overridden !== null);
   if (tried.length < 2) return null;
   return (
-    <figure className={styles.chart} aria-label={t("flywheel.chart", { turns: tried.length })}>
+    <figure className={styles.chart} aria-label={t("flywheel.chart", { cycles: tried.length })}>
       <LineChart
         h={180}
         dataKey="turn"
-        data={tried.map((turn) => ({
-          turn: String(turn.number),
-          [success]: percentOf(turn.success),
-          [overridden]: percentOf(turn.overridden),
+        data={tried.map((cycle) => ({
+          turn: String(cycle.number),
+          [success]: ratePercent(cycle.success),
+          [overridden]: ratePercent(cycle.overridden),
         }))}
         withLegend
         lineChartProps={{ accessibilityLayer: false }}

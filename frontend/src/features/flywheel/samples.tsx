@@ -1,4 +1,4 @@
-/** The samples of a turn by where they went, each with its value, by whose word, and the reason. */
+/** The samples of a cycle by route, each with its value, the source of the value, and the reason. */
 import { Anchor, Button, SegmentedControl } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,13 +7,13 @@ import { Link } from "react-router";
 import type { Routes, SampleOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { ROUTES, samplesQuery, type RouteName } from "./api";
 import styles from "./flywheel.module.css";
 
-export function Samples({ turn, routes }: { turn: string; routes: Routes }) {
+export function Samples({ cycle, routes }: { cycle: string; routes: Routes }) {
   const { t } = useI18n();
   const [route, setRoute] = useState<RouteName>("sft");
   return (
@@ -27,14 +27,14 @@ export function Samples({ turn, routes }: { turn: string; routes: Routes }) {
           data={ROUTES.map((value) => ({ value, label: `${t(`flywheel.route.${value}`)} ${routes[value]}` }))}
         />
       </div>
-      <OfRoute turn={turn} route={route} />
+      <RouteSamples cycle={cycle} route={route} />
     </>
   );
 }
 
-function OfRoute({ turn, route }: { turn: string; route: RouteName }) {
+function RouteSamples({ cycle, route }: { cycle: string; route: RouteName }) {
   const { t } = useI18n();
-  const pages = useInfiniteQuery(samplesQuery(turn, route));
+  const pages = useInfiniteQuery(samplesQuery(cycle, route));
   if (pages.isPending) return <Loading />;
   if (pages.isError) return <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />;
   const samples = pages.data.pages.flatMap(({ items }) => items);
@@ -59,7 +59,7 @@ export function SampleTable({ samples }: { samples: readonly SampleOut[] }) {
       keyOf={({ id }) => id}
       columns={[
         {
-          head: t("flywheel.trajectory"),
+          header: t("flywheel.trajectory"),
           kind: "name",
           cell: ({ episode }) => (
             <Anchor component={Link} to={`/episodes/${episode}`}>
@@ -67,24 +67,24 @@ export function SampleTable({ samples }: { samples: readonly SampleOut[] }) {
             </Anchor>
           ),
         },
-        { head: t("flywheel.value"), kind: "number", cell: ({ value }) => value?.toFixed(2) ?? "–" },
-        { head: t("flywheel.by"), cell: (sample) => <By sample={sample} /> },
+        { header: t("flywheel.value"), kind: "number", cell: ({ value }) => value?.toFixed(2) ?? "–" },
+        { header: t("flywheel.value_source"), cell: (sample) => <ValueSource sample={sample} /> },
         {
-          head: t("flywheel.executable"),
+          header: t("flywheel.executable"),
           cell: ({ executable }) => (executable === null ? t("flywheel.not_tried") : t(executable ? "flywheel.yes" : "flywheel.no")),
         },
-        { head: t("flywheel.why"), cell: ({ reason }) => (reason === null ? "–" : t(`flywheel.reason.${reason}`)) },
+        { header: t("flywheel.reason"), cell: ({ reason }) => (reason === null ? "–" : t(`flywheel.reason.${reason}`)) },
       ]}
     />
   );
 }
 
-function By({ sample: { valued_by, contested } }: { sample: SampleOut }) {
+function ValueSource({ sample: { valued_by, contested } }: { sample: SampleOut }) {
   const { t } = useI18n();
   const by = (["review", "verifier", "outcome", "judge", "nobody"] as const).find((one) => one === valued_by);
   return (
     <>
-      {by ? t(`flywheel.by.${by}`) : "–"} {contested && <Badge tone="warn">{t("flywheel.contested")}</Badge>}
+      {by ? t(`flywheel.value_source.${by}`) : "–"} {contested && <Badge tone="warn">{t("flywheel.contested")}</Badge>}
     </>
   );
 }

@@ -4,12 +4,12 @@ import { queryOptions } from "@tanstack/react-query";
 import type { Check, HealthPage } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
-const EVERY_MS = 10_000;
+const POLL_MS = 10_000;
 
 export const healthQuery = queryOptions({
   queryKey: ["health"],
   queryFn: () => request<HealthPage>("GET", "/health/parts"),
-  refetchInterval: EVERY_MS,
+  refetchInterval: POLL_MS,
 });
 
 export type Kind = Check["kind"];

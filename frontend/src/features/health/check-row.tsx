@@ -4,7 +4,7 @@ import { CircleCheck, CircleX, TriangleAlert } from "lucide-react";
 import type { Check } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 
-import { figuresOf } from "./figures";
+import { describeFigures } from "./figures";
 import styles from "./health.module.css";
 
 const MARKS = { ok: CircleCheck, warn: TriangleAlert, down: CircleX } as const;
@@ -18,7 +18,7 @@ export function CheckRow({ check, at }: { check: Check; at: string }) {
   const i18n = useI18n();
   const { t, relative } = i18n;
   const now = new Date(at).getTime();
-  const said = figuresOf(check, i18n, now);
+  const figures = describeFigures(check, i18n, now);
   return (
     <li className={styles.row}>
       <span className={styles.state} data-state={check.state}>
@@ -27,7 +27,7 @@ export function CheckRow({ check, at }: { check: Check; at: string }) {
       </span>
       <div className={styles.what}>
         <strong>{t(`health.kind.${check.kind}`)}</strong> {check.subject && <span className={styles.subject}>{check.subject}</span>}
-        {said && <div className={styles.note}>{said}</div>}
+        {figures && <div className={styles.note}>{figures}</div>}
         {check.problem && (
           <p className={styles.problem}>
             <strong>{t(`health.problem.${check.problem}`)}</strong> {t(`health.do.${check.kind}`)}

@@ -53,15 +53,15 @@ function Summary({ health: { at, checks }, stale }: { health: Health; stale: boo
   const down = checks.filter(({ state }) => state === "down").length;
   const warned = checks.filter(({ state }) => state === "warn").length;
   const worst = down > 0 ? "down" : warned > 0 ? "warn" : "ok";
-  const said = [down > 0 && t("health.down", { count: down }), warned > 0 && t("health.warned", { count: warned })];
+  const problems = [down > 0 && t("health.down", { count: down }), warned > 0 && t("health.warned", { count: warned })];
   return (
     <div className={styles.summary} data-state={worst}>
       <p role="status" className={styles.words}>
         <StateMark state={worst} />
-        {worst === "ok" ? t("health.well") : said.filter(Boolean).join(", ")}
+        {worst === "ok" ? t("health.well") : problems.filter(Boolean).join(", ")}
       </p>
       <span className={styles.note}>
-        {stale ? t("health.stale", { time: time(at) }) : t("health.asked", { time: time(at) })}
+        {stale ? t("health.stale", { time: time(at) }) : t("health.updated", { time: time(at) })}
       </span>
     </div>
   );

@@ -9,7 +9,7 @@ import type { Check, HealthPage as Health } from "@/generated/api";
 import { I18nProvider, i18nFor, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
-import { figuresOf } from "./figures";
+import { describeFigures } from "./figures";
 import HealthPage from "./health-page";
 
 const AT = "2026-01-01T12:00:00Z";
@@ -64,7 +64,7 @@ describe("health page", () => {
     await screen.findByText("1 part does not work, 1 needs a look", undefined, SOON);
     const down = screen.getByText("tars 1").closest("li");
     expect(down?.textContent).toContain("Does not work");
-    expect(down?.textContent).toContain("It does not answer. The desk gets no proposals from it; overriding works.");
+    expect(down?.textContent).toContain("It does not answer. The workspace gets no proposals from it; overriding works.");
     expect(down?.textContent).toContain("changed 1 hr. ago");
     expect(screen.getByText("Last backup").closest("li")?.textContent).toContain("Run ./pilothouse backup FOLDER");
   });
@@ -77,22 +77,22 @@ describe("health page", () => {
 });
 
 describe("figures", () => {
-  const said = (given: Partial<Check>) => figuresOf(check(given), i18nFor("en"), NOW);
+  const figuresOf = (given: Partial<Check>) => describeFigures(check(given), i18nFor("en"), NOW);
 
   it("tell of a disk how long it lasts", () => {
     const figures = { free: 2 * 1024 ** 3, total: 10 * 1024 ** 3, growth: 1024 ** 3, days: 2 };
-    expect(said({ kind: "disk", figures })).toBe("2 GiB free of 10 GiB · 1 GiB more a day · full in 2 days");
+    expect(figuresOf({ kind: "disk", figures })).toBe("2 GiB free of 10 GiB · 1 GiB more a day · full in 2 days");
   });
 
   it("tell of a queue how long the oldest waits", () => {
-    expect(said({ kind: "queue", figures: { jobs: 2, oldest: 400 } })).toBe("2 jobs wait · the oldest for 7 min");
+    expect(figuresOf({ kind: "queue", figures: { jobs: 2, oldest: 400 } })).toBe("2 jobs wait · the oldest for 7 min");
   });
 
   it("tell of who trains how many turns wait", () => {
-    expect(said({ kind: "trainer", figures: { jobs: 1 } })).toBe("1 job waits");
+    expect(figuresOf({ kind: "trainer", figures: { jobs: 1 } })).toBe("1 job waits");
   });
 
   it("tell nothing where nothing was counted", () => {
-    expect(said({ kind: "bridge" })).toBe("");
+    expect(figuresOf({ kind: "bridge" })).toBe("");
   });
 });

@@ -4,41 +4,41 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import type { JudgeRow, JudgesPage, RunOut, Sweep } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
-export const underWay = (run: RunOut | null): run is RunOut => run?.status === "queued" || run?.status === "running";
+export const isRunning = (run: RunOut | null): run is RunOut => run?.status === "queued" || run?.status === "running";
 
 /** The page; asked again every second while something is being judged. */
 export const judgesQuery = queryOptions({
   queryKey: ["judges"],
   queryFn: () => request<JudgesPage>("GET", "/judges"),
-  refetchInterval: (query) => (query.state.data?.rows.some(({ run }) => underWay(run)) ? 1_000 : 30_000),
+  refetchInterval: (query) => (query.state.data?.rows.some(({ run }) => isRunning(run)) ? 1_000 : 30_000),
 });
 
-export type Place = { readonly pool: number; readonly judge: number };
+type Assignment = { readonly pool: number; readonly judge: number };
 
-export const placeOf = ({ pool, judge }: JudgeRow): Place => ({ pool: pool.id, judge: judge.id });
+export const assignmentOf = ({ pool, judge }: JudgeRow): Assignment => ({ pool: pool.id, judge: judge.id });
 
-const pathOf = ({ pool, judge }: Place): string => `/pools/${pool}/judges/${judge}`;
+const pathOf = ({ pool, judge }: Assignment): string => `/pools/${pool}/judges/${judge}`;
 
-export const sweepQuery = (place: Place) =>
+export const sweepQuery = (assignment: Assignment) =>
   queryOptions({
-    queryKey: ["judges", "sweep", place.pool, place.judge],
-    queryFn: () => request<Sweep>("GET", `${pathOf(place)}/sweep`),
+    queryKey: ["judges", "sweep", assignment.pool, assignment.judge],
+    queryFn: () => request<Sweep>("GET", `${pathOf(assignment)}/sweep`),
   });
 
 export type Change =
-  | { readonly do: "set"; readonly place: Place; readonly threshold: number }
-  | { readonly do: "remove"; readonly place: Place }
-  | { readonly do: "run"; readonly place: Place }
-  | { readonly do: "cancel"; readonly run: string };
+  | { readonly type: "set"; readonly assignment: Assignment; readonly threshold: number }
+  | { readonly type: "remove"; readonly assignment: Assignment }
+  | { readonly type: "run"; readonly assignment: Assignment }
+  | { readonly type: "cancel"; readonly run: string };
 
 async function send(change: Change): Promise<void> {
-  switch (change.do) {
+  switch (change.type) {
     case "set":
-      return request("POST", pathOf(change.place), { threshold: change.threshold });
+      return request("POST", pathOf(change.assignment), { threshold: change.threshold });
     case "remove":
-      return request("DELETE", pathOf(change.place));
+      return request("DELETE", pathOf(change.assignment));
     case "run":
-      await request<RunOut>("POST", `${pathOf(change.place)}/runs`);
+      await request<RunOut>("POST", `${pathOf(change.assignment)}/runs`);
       return;
     case "cancel":
       return request("POST", `/judge-runs/${change.run}/cancel`);

@@ -9,20 +9,20 @@ import { Problem } from "@/shared/ui/problem";
 import { useChange } from "./api";
 import styles from "./judges.module.css";
 
-const USUAL = 0.5;
+const DEFAULT_THRESHOLD = 0.5;
 
 export function AssignForm({ page: { judges, pools, rows } }: { page: JudgesPage }) {
   const { t } = useI18n();
   const change = useChange();
   const [pool, setPool] = useState<string | null>(null);
   const [judge, setJudge] = useState<string | null>(null);
-  const there = rows.some((row) => String(row.pool.id) === pool && String(row.judge.id) === judge);
+  const exists = rows.some((row) => String(row.pool.id) === pool && String(row.judge.id) === judge);
   return (
     <form
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "set", place: { pool: Number(pool), judge: Number(judge) }, threshold: USUAL });
+        change.mutate({ type: "set", assignment: { pool: Number(pool), judge: Number(judge) }, threshold: DEFAULT_THRESHOLD });
       }}
     >
       <Select
@@ -37,7 +37,7 @@ export function AssignForm({ page: { judges, pools, rows } }: { page: JudgesPage
         value={pool}
         onChange={setPool}
       />
-      <Button type="submit" disabled={pool === null || judge === null || there} loading={change.isPending}>
+      <Button type="submit" disabled={pool === null || judge === null || exists} loading={change.isPending}>
         {t("judges.assign")}
       </Button>
       <p className={styles.note}>{t("judges.assign.help")}</p>

@@ -4,12 +4,12 @@ import { Button, Progress } from "@mantine/core";
 import type { JudgeOut, JudgeRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
-import { RateText } from "@/shared/ui/rate";
+import { RateText } from "@/shared/ui/tables/rate";
 import { useUndoable } from "@/shared/ui/undo";
 
-import { placeOf, underWay, useChange } from "./api";
+import { assignmentOf, isRunning, useChange } from "./api";
 import styles from "./judges.module.css";
 
 type Props = { readonly rows: readonly JudgeRow[]; readonly onThreshold: (row: JudgeRow) => void };
@@ -24,11 +24,11 @@ export function JudgeTable({ rows, onThreshold }: Props) {
         rows={rows}
         keyOf={(row) => `${row.pool.id} ${row.judge.id}`}
         columns={[
-          { head: t("judges.judge"), kind: "name", cell: (row) => <JudgeName judge={row.judge} /> },
-          { head: t("judges.pool"), cell: (row) => row.pool.name },
-          { head: t("judges.judged"), cell: (row) => <Judged row={row} /> },
+          { header: t("judges.judge"), kind: "name", cell: (row) => <JudgeName judge={row.judge} /> },
+          { header: t("judges.pool"), cell: (row) => row.pool.name },
+          { header: t("judges.judged"), cell: (row) => <JudgeProgress row={row} /> },
           {
-            head: t("judges.threshold"),
+            header: t("judges.threshold"),
             cell: (row) => (
               <Button
                 variant="default"
@@ -44,22 +44,22 @@ export function JudgeTable({ rows, onThreshold }: Props) {
               </Button>
             ),
           },
-          { head: t("judges.precision"), kind: "number", cell: ({ at_threshold: at }) => <RateText rate={at?.precision ?? null} /> },
-          { head: t("judges.recall"), kind: "number", cell: ({ at_threshold: at }) => <RateText rate={at?.recall ?? null} /> },
-          { head: t("judges.f1"), kind: "number", cell: ({ at_threshold: at }) => at?.f1?.toFixed(2) ?? "–" },
+          { header: t("judges.precision"), kind: "number", cell: ({ at_threshold: at }) => <RateText rate={at?.precision ?? null} /> },
+          { header: t("judges.recall"), kind: "number", cell: ({ at_threshold: at }) => <RateText rate={at?.recall ?? null} /> },
+          { header: t("judges.f1"), kind: "number", cell: ({ at_threshold: at }) => at?.f1?.toFixed(2) ?? "–" },
           {
-            head: t("judges.false_positives"),
+            header: t("judges.false_positives"),
             kind: "number",
             cell: ({ at_threshold: at }) => <RateText rate={at?.false_positive_rate ?? null} />,
           },
-          { head: t("judges.actions"), kind: "actions", cell: (row) => <Actions row={row} change={change} /> },
+          { header: t("judges.actions"), kind: "actions", cell: (row) => <Actions row={row} change={change} /> },
         ]}
       />
     </>
   );
 }
 
-export function JudgeName({ judge: { ref, settings } }: { judge: JudgeOut }) {
+function JudgeName({ judge: { ref, settings } }: { judge: JudgeOut }) {
   const { t } = useI18n();
   return (
     <>
@@ -75,15 +75,15 @@ export function JudgeName({ judge: { ref, settings } }: { judge: JudgeOut }) {
   );
 }
 
-function Judged({ row }: { row: JudgeRow }) {
+function JudgeProgress({ row }: { row: JudgeRow }) {
   const { t } = useI18n();
   const { run, finished, judged, unsaid } = row;
   return (
     <>
       {t("judges.of", { count: judged, all: finished })}
       {unsaid > 0 && <span className={styles.note}> · {t("judges.unsaid", { count: unsaid })}</span>}
-      <HeldAgainst row={row} />
-      {underWay(run) && (
+      <ReferenceCounts row={row} />
+      {isRunning(run) && (
         <Progress value={run.total === 0 ? 0 : (run.judged / run.total) * 100} aria-label={t("judges.progress")} />
       )}
       {run?.status === "failed" && <div className={styles.failed}>{t("judges.failed", { why: run.error })}</div>}
@@ -95,7 +95,7 @@ function Judged({ row }: { row: JudgeRow }) {
 }
 
 /** What people said, which it is held against. */
-function HeldAgainst({ row: { at_threshold, counted } }: { row: JudgeRow }) {
+function ReferenceCounts({ row: { at_threshold, counted } }: { row: JudgeRow }) {
   const { t } = useI18n();
   if (at_threshold === null) return <div className={styles.note}>{t("judges.no_people")}</div>;
   const unsaid = counted.unsaid_successes + counted.unsaid_failures;
@@ -112,20 +112,20 @@ function Actions({ row, change }: { row: JudgeRow; change: ReturnType<typeof use
   const { run } = row;
   const undoable = useUndoable();
   const names = { judge: row.judge.ref.name, pool: row.pool.name };
-  const place = placeOf(row);
+  const assignment = assignmentOf(row);
   const remove = () =>
     undoable({
-      act: () => change.mutateAsync({ do: "remove", place }),
+      act: () => change.mutateAsync({ type: "remove", assignment }),
       done: t("judges.removed", names),
-      undo: () => change.mutateAsync({ do: "set", place, threshold: row.threshold }),
+      undo: () => change.mutateAsync({ type: "set", assignment, threshold: row.threshold }),
     });
-  if (underWay(run)) {
+  if (isRunning(run)) {
     return (
       <Button
         variant="default"
         size="compact-xs"
         aria-label={t("judges.cancel_one", names)}
-        onClick={() => change.mutate({ do: "cancel", run: run.id })}
+        onClick={() => change.mutate({ type: "cancel", run: run.id })}
       >
         {t("judges.cancel")}
       </Button>
@@ -139,7 +139,7 @@ function Actions({ row, change }: { row: JudgeRow; change: ReturnType<typeof use
         aria-label={t("judges.run_one", names)}
         disabled={row.judged >= row.finished}
         loading={change.isPending}
-        onClick={() => change.mutate({ do: "run", place })}
+        onClick={() => change.mutate({ type: "run", assignment })}
       >
         {t("judges.run")}
       </Button>

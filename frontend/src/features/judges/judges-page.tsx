@@ -1,7 +1,5 @@
 /** Who judges finished episodes, and how far people agree with them. */
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Download } from "lucide-react";
 import { useState } from "react";
 
 import type { JudgeRow, JudgesPage as Judges } from "@/generated/api";
@@ -9,6 +7,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
+import { DownloadButton } from "@/shared/ui/download-button";
 
 import { judgesQuery } from "./api";
 import { AssignForm } from "./assign-form";
@@ -33,7 +32,7 @@ function Overview({ page }: { page: Judges }) {
   const [choosing, setChoosing] = useState<JudgeRow | null>(null);
   return (
     <>
-      <Section title={t("judges.title")} aside={page.rows.length > 0 && <DownloadTable />}>
+      <Section title={t("judges.title")} aside={page.rows.length > 0 && <DownloadButton href="/api/judges/calibrations.csv" label={t("judges.csv")} />}>
         {page.rows.length === 0 ? (
           <Empty title={t("judges.none")}>{t("judges.none.help")}</Empty>
         ) : (
@@ -45,21 +44,5 @@ function Overview({ page }: { page: Judges }) {
       </Section>
       <ThresholdDialog row={choosing} onClose={() => setChoosing(null)} />
     </>
-  );
-}
-
-function DownloadTable() {
-  const { t } = useI18n();
-  return (
-    <Button
-      component="a"
-      href="/api/judges/calibrations.csv"
-      download
-      variant="default"
-      size="compact-sm"
-      leftSection={<Download size={13} />}
-    >
-      {t("judges.csv")}
-    </Button>
   );
 }

@@ -6,9 +6,10 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { Calibration, JudgeOut, JudgeRow, JudgesPage as Judges, Rate, RunOut, Sweep } from "@/generated/api";
+import type { Calibration, JudgeOut, JudgeRow, JudgesPage as Judges, RunOut, Sweep } from "@/generated/api";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
+import { makeRate } from "@/shared/testing/rates";
 
 import JudgesPage from "./judges-page";
 
@@ -20,13 +21,7 @@ const JUDGE: JudgeOut = {
   settings: { votes: 4, combine: "unanimous", temperature: 1, max_tokens: 512, images: 5 },
   created_at: AT,
 };
-const rate = (successes: number, attempts: number): Rate => ({
-  successes,
-  attempts,
-  rate: successes / attempts,
-  low: 0.1,
-  high: 0.9,
-});
+const rate = (successes: number, attempts: number) => makeRate(successes, attempts, 0.1, 0.9);
 const at = (threshold: number): Calibration => ({
   threshold,
   true_positives: 3,

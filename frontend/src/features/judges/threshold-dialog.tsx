@@ -5,13 +5,13 @@ import { useQuery } from "@tanstack/react-query";
 import type { JudgeRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
-import { RateText } from "@/shared/ui/rate";
+import { RateText } from "@/shared/ui/tables/rate";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
-import { placeOf, sweepQuery, useChange } from "./api";
+import { assignmentOf, sweepQuery, useChange } from "./api";
 import styles from "./judges.module.css";
 
 type Props = { readonly row: JudgeRow | null; readonly onClose: () => void };
@@ -28,12 +28,12 @@ export function ThresholdDialog({ row, onClose }: Props) {
 
 function Thresholds({ row, onDone }: { row: JudgeRow; onDone: () => void }) {
   const { t } = useI18n();
-  const sweep = useQuery(sweepQuery(placeOf(row)));
+  const sweep = useQuery(sweepQuery(assignmentOf(row)));
   const change = useChange();
   if (sweep.isPending) return <Loading />;
   if (sweep.isError) return <ErrorState error={sweep.error} onRetry={() => void sweep.refetch()} />;
   if (sweep.data.points.length === 0) return <Empty title={t("judges.no_people")}>{t("judges.no_people.help")}</Empty>;
-  const use = (threshold: number) => change.mutate({ do: "set", place: placeOf(row), threshold }, { onSuccess: onDone });
+  const use = (threshold: number) => change.mutate({ type: "set", assignment: assignmentOf(row), threshold }, { onSuccess: onDone });
   return (
     <>
       <p className={styles.note}>{t("judges.threshold.help")}</p>
@@ -44,7 +44,7 @@ function Thresholds({ row, onDone }: { row: JudgeRow; onDone: () => void }) {
           keyOf={(point) => point.threshold}
           columns={[
             {
-              head: t("judges.threshold"),
+              header: t("judges.threshold"),
               kind: "name",
               cell: ({ threshold }) => (
                 <>
@@ -52,12 +52,12 @@ function Thresholds({ row, onDone }: { row: JudgeRow; onDone: () => void }) {
                 </>
               ),
             },
-            { head: t("judges.precision"), kind: "number", cell: (point) => <RateText rate={point.precision} /> },
-            { head: t("judges.recall"), kind: "number", cell: (point) => <RateText rate={point.recall} /> },
-            { head: t("judges.f1"), kind: "number", cell: ({ f1 }) => f1?.toFixed(2) ?? "–" },
-            { head: t("judges.false_positives"), kind: "number", cell: (point) => <RateText rate={point.false_positive_rate} /> },
+            { header: t("judges.precision"), kind: "number", cell: (point) => <RateText rate={point.precision} /> },
+            { header: t("judges.recall"), kind: "number", cell: (point) => <RateText rate={point.recall} /> },
+            { header: t("judges.f1"), kind: "number", cell: ({ f1 }) => f1?.toFixed(2) ?? "–" },
+            { header: t("judges.false_positives"), kind: "number", cell: (point) => <RateText rate={point.false_positive_rate} /> },
             {
-              head: t("judges.actions"),
+              header: t("judges.actions"),
               kind: "actions",
               cell: ({ threshold }) =>
                 threshold === row.threshold ? (

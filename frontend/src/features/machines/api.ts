@@ -4,7 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import type { Fleet, Quota } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
-export const REFRESH_MS = 2_000;
+const REFRESH_MS = 2_000;
 
 export const fleetQuery = queryOptions({
   queryKey: ["fleet"],
@@ -19,13 +19,13 @@ export const thumbnailUrl = (id: string, at: string): string =>
   `/api${machinePath(id)}/thumbnail?at=${encodeURIComponent(at)}`;
 
 export type Change =
-  | { readonly do: "reclaim"; readonly machine: string; readonly reason: string }
-  | { readonly do: "drain"; readonly host: string; readonly draining: boolean }
-  | { readonly do: "warm"; readonly image: string; readonly count: number }
-  | { readonly do: "quota"; readonly quota: Pick<Quota, "scope" | "name" | "limit"> };
+  | { readonly type: "reclaim"; readonly machine: string; readonly reason: string }
+  | { readonly type: "drain"; readonly host: string; readonly draining: boolean }
+  | { readonly type: "warm"; readonly image: string; readonly count: number }
+  | { readonly type: "quota"; readonly quota: Pick<Quota, "scope" | "name" | "limit"> };
 
 function send(change: Change): Promise<null> {
-  switch (change.do) {
+  switch (change.type) {
     case "reclaim":
       return request("POST", `${machinePath(change.machine)}/reclaim`, { reason: change.reason });
     case "drain":

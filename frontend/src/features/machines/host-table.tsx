@@ -4,7 +4,7 @@ import { Button } from "@mantine/core";
 import type { HostInfo } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
@@ -21,7 +21,7 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
         keyOf={(host) => host.id}
         columns={[
           {
-            head: t("machines.host"),
+            header: t("machines.host"),
             kind: "name",
             cell: (host) => (
               <>
@@ -31,15 +31,15 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
               </>
             ),
           },
-          { head: t("machines.images"), cell: (host) => host.images.join(", ") },
+          { header: t("machines.images"), cell: (host) => host.images.join(", ") },
           {
-            head: t("machines.capacity"),
+            header: t("machines.capacity"),
             kind: "number",
             cell: (host) => t("machines.of", { count: host.machines, most: host.capacity }),
           },
-          { head: t("machines.last_seen"), kind: "number", cell: (host) => relative(host.last_seen) },
+          { header: t("machines.last_seen"), kind: "number", cell: (host) => relative(host.last_seen) },
           {
-            head: t("machines.draining"),
+            header: t("machines.draining"),
             kind: "actions",
             cell: (host) => (
               <>
@@ -48,7 +48,7 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
                   variant="default"
                   size="compact-xs"
                   loading={change.isPending}
-                  onClick={() => change.mutate({ do: "drain", host: host.id, draining: !host.draining })}
+                  onClick={() => change.mutate({ type: "drain", host: host.id, draining: !host.draining })}
                 >
                   {t(host.draining ? "machines.undrain" : "machines.drain")}
                 </Button>

@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import type { Fleet, FleetMachine } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, type BadgeTone } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 
 import { thumbnailUrl } from "./api";
 import styles from "./machines.module.css";
@@ -32,35 +32,35 @@ export function MachineTable({ fleet, onWatch, onReclaim }: Props) {
       rows={fleet.machines}
       keyOf={(machine) => machine.id}
       columns={[
-        { head: t("machines.machine"), kind: "name", cell: (machine) => <Machine machine={machine} at={fleet.at} /> },
+        { header: t("machines.machine"), kind: "name", cell: (machine) => <Machine machine={machine} at={fleet.at} /> },
         {
-          head: t("machines.state"),
+          header: t("machines.state"),
           cell: (machine) => (
             <>
               <Badge tone={TONES[machine.state]}>{t(`machines.state.${machine.state}`)}</Badge>
-              <Since machine={machine} now={fleet.at} />
+              <StateSince machine={machine} now={fleet.at} />
             </>
           ),
         },
-        { head: t("machines.holder"), cell: (machine) => <Holder machine={machine} /> },
+        { header: t("machines.holder"), cell: (machine) => <Holder machine={machine} /> },
         {
-          head: t("machines.last_act"),
+          header: t("machines.last_act"),
           kind: "number",
-          told: ({ last_act: acted }) => (acted === null ? undefined : moment(acted)),
+          fullText: ({ last_act: acted }) => (acted === null ? undefined : moment(acted)),
           cell: ({ last_act: acted }) => (acted === null ? "–" : relative(acted, Date.parse(fleet.at))),
         },
         {
-          head: t("machines.cpu"),
+          header: t("machines.cpu"),
           kind: "number",
           cell: ({ cpu_share: cpu }) => (cpu === null ? "–" : percent(cpu)),
         },
         {
-          head: t("machines.memory"),
+          header: t("machines.memory"),
           kind: "number",
           cell: ({ memory_bytes: memory }) => (memory === null ? "–" : bytes(memory)),
         },
         {
-          head: t("machines.actions"),
+          header: t("machines.actions"),
           kind: "actions",
           cell: (machine) => (
             <>
@@ -111,7 +111,7 @@ function Machine({ machine, at }: { machine: FleetMachine; at: string }) {
 }
 
 /** Until when it is leased, else since when it is what it is. */
-function Since({ machine, now }: { machine: FleetMachine; now: string }) {
+function StateSince({ machine, now }: { machine: FleetMachine; now: string }) {
   const { t, relative, moment } = useI18n();
   const at = machine.expires_at ?? machine.since;
   return (

@@ -42,18 +42,18 @@ function Overview({ fleet }: { fleet: Fleet }) {
   return (
     <>
       <Section title={t("machines.count", { count: fleet.machines.length, leased })}>
-        <Filled rows={fleet.machines} none={t("machines.none")}>
+        <RowsOrEmpty rows={fleet.machines} none={t("machines.none")}>
           <MachineTable
             fleet={fleet}
             onWatch={(machine) => setOpen({ what: "watch", machine })}
             onReclaim={(machine) => setOpen({ what: "reclaim", machine })}
           />
-        </Filled>
+        </RowsOrEmpty>
       </Section>
       <Section title={t("machines.queue")}>
-        <Filled rows={fleet.queue} none={t("machines.queue.none")}>
+        <RowsOrEmpty rows={fleet.queue} none={t("machines.queue.none")}>
           <QueueTable queue={fleet.queue} />
-        </Filled>
+        </RowsOrEmpty>
       </Section>
       <Section title={t("machines.images")}>
         <ImageTable images={fleet.images} />
@@ -69,14 +69,14 @@ function Overview({ fleet }: { fleet: Fleet }) {
           </Button>
         }
       >
-        <Filled rows={fleet.quotas} none={t("machines.quotas.none")}>
+        <RowsOrEmpty rows={fleet.quotas} none={t("machines.quotas.none")}>
           <QuotaTable quotas={fleet.quotas} />
-        </Filled>
+        </RowsOrEmpty>
       </Section>
       <Section title={t("machines.losses")}>
-        <Filled rows={fleet.losses} none={t("machines.losses.none")}>
+        <RowsOrEmpty rows={fleet.losses} none={t("machines.losses.none")}>
           <LossTable losses={fleet.losses} />
-        </Filled>
+        </RowsOrEmpty>
       </Section>
       <WatchDialog machine={open?.what === "watch" ? open.machine : null} onClose={close} />
       <ReclaimDialog machine={open?.what === "reclaim" ? open.machine : null} onClose={close} />
@@ -85,6 +85,6 @@ function Overview({ fleet }: { fleet: Fleet }) {
   );
 }
 
-function Filled({ rows, none, children }: { rows: readonly unknown[]; none: string; children: ReactNode }) {
+function RowsOrEmpty({ rows, none, children }: { rows: readonly unknown[]; none: string; children: ReactNode }) {
   return rows.length === 0 ? <Empty title={none} /> : children;
 }

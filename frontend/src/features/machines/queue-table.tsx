@@ -2,7 +2,7 @@
 
 import type { Waiter } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 
 export function QueueTable({ queue }: { queue: readonly Waiter[] }) {
   const { t, relative } = useI18n();
@@ -11,11 +11,11 @@ export function QueueTable({ queue }: { queue: readonly Waiter[] }) {
       rows={queue}
       keyOf={(waiter) => waiter.request_id}
       columns={[
-        { head: t("machines.position"), kind: "name", cell: (waiter) => waiter.position },
-        { head: t("machines.image"), cell: (waiter) => waiter.image },
-        { head: t("machines.holder"), cell: (waiter) => waiter.user || waiter.holder },
-        { head: t("machines.pool"), cell: (waiter) => waiter.pool },
-        { head: t("machines.since"), kind: "number", cell: (waiter) => relative(waiter.since) },
+        { header: t("machines.position"), kind: "name", cell: (waiter) => waiter.position },
+        { header: t("machines.image"), cell: (waiter) => waiter.image },
+        { header: t("machines.holder"), cell: (waiter) => waiter.user || waiter.holder },
+        { header: t("machines.pool"), cell: (waiter) => waiter.pool },
+        { header: t("machines.since"), kind: "number", cell: (waiter) => relative(waiter.since) },
       ]}
     />
   );

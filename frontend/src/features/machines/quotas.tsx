@@ -4,20 +4,20 @@ import { useState } from "react";
 
 import type { Quota } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { useUndoable } from "@/shared/ui/undo";
 
 import { useChange } from "./api";
 
-const MOST = 100_000;
+const MAX_LIMIT = 100_000;
 
 export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
   const { t } = useI18n();
   const change = useChange();
   const undoable = useUndoable();
-  const set = ({ scope, name }: Quota, limit: number | null) => change.mutateAsync({ do: "quota", quota: { scope, name, limit } });
+  const set = ({ scope, name }: Quota, limit: number | null) => change.mutateAsync({ type: "quota", quota: { scope, name, limit } });
   return (
     <>
       <Problem error={change.error} />
@@ -26,7 +26,7 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
         keyOf={(quota) => `${quota.scope} ${quota.name}`}
         columns={[
           {
-            head: t("machines.quota.whose"),
+            header: t("machines.quota.whose"),
             kind: "name",
             cell: (quota) => (
               <>
@@ -34,10 +34,10 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
               </>
             ),
           },
-          { head: t("machines.quota.held"), kind: "number", cell: (quota) => quota.held },
-          { head: t("machines.quota.limit"), kind: "number", cell: (quota) => quota.limit },
+          { header: t("machines.quota.held"), kind: "number", cell: (quota) => quota.held },
+          { header: t("machines.quota.limit"), kind: "number", cell: (quota) => quota.limit },
           {
-            head: t("machines.actions"),
+            header: t("machines.actions"),
             kind: "actions",
             cell: (quota) => (
               <Button
@@ -81,7 +81,7 @@ function QuotaForm({ onDone }: { onDone: () => void }) {
   const usable = name.trim() !== "" && typeof limit === "number";
   const submit = () => {
     if (typeof limit !== "number") return;
-    change.mutate({ do: "quota", quota: { scope, name: name.trim(), limit } }, { onSuccess: onDone });
+    change.mutate({ type: "quota", quota: { scope, name: name.trim(), limit } }, { onSuccess: onDone });
   };
   return (
     <form
@@ -108,7 +108,7 @@ function QuotaForm({ onDone }: { onDone: () => void }) {
           maxLength={200}
           data-autofocus
         />
-        <NumberInput label={t("machines.quota.limit")} value={limit} onChange={setLimit} min={0} max={MOST} />
+        <NumberInput label={t("machines.quota.limit")} value={limit} onChange={setLimit} min={0} max={MAX_LIMIT} />
         <Problem error={change.error} />
         <Group justify="flex-end">
           <Button type="submit" disabled={!usable} loading={change.isPending}>

@@ -28,7 +28,7 @@ function ReclaimForm({ machine, onDone }: { machine: FleetMachine; onDone: () =>
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "reclaim", machine: machine.id, reason: reason.trim() }, { onSuccess: onDone });
+        change.mutate({ type: "reclaim", machine: machine.id, reason: reason.trim() }, { onSuccess: onDone });
       }}
     >
       <Stack gap="sm">

@@ -61,7 +61,7 @@ function Item({ notice, fresh, onGo }: { notice: NoticeOut; fresh: boolean; onGo
   const { reason } = notice.details;
   return (
     <li data-fresh={fresh || undefined}>
-      <Link to={placeOf(notice.subject)} onClick={onGo}>
+      <Link to={noticePath(notice.subject)} onClick={onGo}>
         {t(`notices.${notice.kind}`)}
       </Link>
       {typeof reason === "string" && reason && <p className={styles.reason}>{reason}</p>}
@@ -74,7 +74,7 @@ function Item({ notice, fresh, onGo }: { notice: NoticeOut; fresh: boolean; onGo
 }
 
 /** The page of what a notice is about. */
-export function placeOf(subject: string): string {
+export function noticePath(subject: string): string {
   const [kind = "", id = ""] = subject.split(":", 2);
   if (kind === "episode") return `/episodes/${id}`;
   return { export: "/exports", import: "/exports", webhook: "/webhooks" }[kind] ?? "/";

@@ -6,20 +6,20 @@ import { useState } from "react";
 import { Link } from "react-router";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { auditQuery } from "./api";
-import { detailsInWords, shortened } from "./audit";
+import { formatDetails, shortenSubject } from "./audit";
 import styles from "./people.module.css";
 
-const TYPING = 250;
+const DEBOUNCE_MS = 250;
 
 export function AuditLog() {
   const { t, moment } = useI18n();
   const [words, setWords] = useState("");
   const [verb, setVerb] = useState<string | null>(null);
-  const log = useInfiniteQuery(auditQuery(useDebouncedValue(words, TYPING)[0], verb));
+  const log = useInfiniteQuery(auditQuery(useDebouncedValue(words, DEBOUNCE_MS)[0], verb));
   const rows = log.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <>
@@ -44,11 +44,11 @@ export function AuditLog() {
           rows={rows}
           keyOf={(row) => row.id}
           columns={[
-            { head: t("audit.when"), kind: "name", className: styles.when, cell: (row) => moment(row.at) },
-            { head: t("audit.who"), cell: (row) => row.actor ?? t("audit.system") },
-            { head: t("audit.what"), cell: (row) => row.verb },
-            { head: t("audit.subject"), told: (row) => row.subject, cell: (row) => <Subject subject={row.subject} /> },
-            { head: t("audit.details"), className: styles.details, cell: (row) => detailsInWords(row.details) },
+            { header: t("audit.when"), kind: "name", className: styles.when, cell: (row) => moment(row.at) },
+            { header: t("audit.who"), cell: (row) => row.actor ?? t("audit.system") },
+            { header: t("audit.what"), cell: (row) => row.verb },
+            { header: t("audit.subject"), fullText: (row) => row.subject, cell: (row) => <Subject subject={row.subject} /> },
+            { header: t("audit.details"), className: styles.details, cell: (row) => formatDetails(row.details) },
           ]}
         />
       )}
@@ -66,5 +66,5 @@ export function AuditLog() {
 /** What an entry is about: an episode opens, everything else is named. */
 function Subject({ subject }: { subject: string }) {
   const [kind, id] = subject.split(":");
-  return kind === "episode" && id ? <Link to={`/episodes/${id}`}>{shortened(subject)}</Link> : shortened(subject);
+  return kind === "episode" && id ? <Link to={`/episodes/${id}`}>{shortenSubject(subject)}</Link> : shortenSubject(subject);
 }

@@ -3,11 +3,11 @@
 const UUID = /([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 /** What an entry is about, with long numbers cut to what tells them apart. */
-export const shortened = (subject: string): string => subject.replace(":", " ").replace(UUID, "$1");
+export const shortenSubject = (subject: string): string => subject.replace(":", " ").replace(UUID, "$1");
 
 /** What an entry says beside: name and value, without what is empty; as it stands where it is no object. */
-export function detailsInWords(details: string): string {
-  const found = parsed(details);
+export function formatDetails(details: string): string {
+  const found = parseObject(details);
   if (found === null) return details;
   return Object.entries(found)
     .filter(([, value]) => !isEmpty(value))
@@ -15,7 +15,7 @@ export function detailsInWords(details: string): string {
     .join(", ");
 }
 
-function parsed(details: string): object | null {
+function parseObject(details: string): object | null {
   try {
     const found: unknown = JSON.parse(details);
     return typeof found === "object" && found !== null && !Array.isArray(found) ? found : null;

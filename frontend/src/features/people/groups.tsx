@@ -3,9 +3,10 @@ import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
+import type { GroupOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
-import { DataTable } from "@/shared/ui/data-table";
+import { confirmColumn } from "@/shared/ui/tables/confirm-column";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { Empty } from "@/shared/ui/states";
 
@@ -26,20 +27,15 @@ export function Groups() {
           rows={groups.data}
           keyOf={(group) => group.id}
           columns={[
-            { head: t("groups.name"), kind: "name", className: styles.name, cell: (group) => group.name },
-            { head: t("people.title"), cell: (group) => t("groups.members", { count: group.members.length }) },
-            {
-              head: t("people.actions"),
-              kind: "actions",
-              cell: (group) => (
-                <AskButton
-                  label={t("groups.remove")}
-                  named={t("groups.remove_one", { name: group.name })}
-                  ask={t("groups.remove.ask", { count: group.members.length })}
-                  run={() => remove.mutateAsync(group.id)}
-                />
-              ),
-            },
+            { header: t("groups.name"), kind: "name", className: styles.name, cell: (group) => group.name },
+            { header: t("people.title"), cell: (group) => t("groups.members", { count: group.members.length }) },
+            confirmColumn({
+              header: t("people.actions"),
+              label: t("groups.remove"),
+              ariaLabel: (group: GroupOut) => t("groups.remove_one", { name: group.name }),
+              confirmation: (group: GroupOut) => t("groups.remove.ask", { count: group.members.length }),
+              onConfirm: (group: GroupOut) => remove.mutateAsync(group.id),
+            }),
           ]}
         />
       )}

@@ -6,14 +6,14 @@ import { useState } from "react";
 import type { InvitationIn, InvitationMade, InvitationOut } from "@/generated/api";
 import type { Role } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
-import { DataTable } from "@/shared/ui/data-table";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { groupsQuery, invitationsQuery, ROLES, useInvite, useWithdraw } from "./api";
 import styles from "./people.module.css";
 
-const USUAL_DAYS = 7;
+const DEFAULT_DAYS = 7;
 
 export function Invitations() {
   const { t } = useI18n();
@@ -22,7 +22,7 @@ export function Invitations() {
   const [email, setEmail] = useState("");
   const [roles, setRoles] = useState<string[]>(["annotator"]);
   const [teams, setTeams] = useState<string[]>([]);
-  const [days, setDays] = useState<number | string>(USUAL_DAYS);
+  const [days, setDays] = useState<number | string>(DEFAULT_DAYS);
   const invite = useInvite();
   return (
     <>
@@ -59,14 +59,14 @@ export function Invitations() {
           {t("invite.do")}
         </Button>
         <Problem error={invite.error} />
-        {invite.data && <Made made={invite.data} />}
+        {invite.data && <InvitationLink made={invite.data} />}
       </form>
-      {open.length > 0 && <OpenOnes rows={open} />}
+      {open.length > 0 && <OpenInvitations rows={open} />}
     </>
   );
 }
 
-function Made({ made: { link, sent, invitation } }: { made: InvitationMade }) {
+function InvitationLink({ made: { link, sent, invitation } }: { made: InvitationMade }) {
   const { t } = useI18n();
   return (
     <div className={styles.link} role="status">
@@ -83,7 +83,7 @@ function Made({ made: { link, sent, invitation } }: { made: InvitationMade }) {
   );
 }
 
-function OpenOnes({ rows }: { rows: readonly InvitationOut[] }) {
+function OpenInvitations({ rows }: { rows: readonly InvitationOut[] }) {
   const { t, moment } = useI18n();
   const withdraw = useWithdraw();
   return (
@@ -93,23 +93,23 @@ function OpenOnes({ rows }: { rows: readonly InvitationOut[] }) {
       keyOf={(row) => row.id}
       columns={[
         {
-          head: t("invite.open"),
+          header: t("invite.open"),
           kind: "name",
           className: styles.name,
           cell: (row) => row.email || t("invite.anybody"),
         },
-        { head: t("people.roles"), cell: (row) => row.roles.map((role) => t(`role.${role as Role}`)).join(", ") },
-        { head: t("invite.by"), cell: (row) => row.invited_by },
-        { head: t("invite.until"), cell: (row) => moment(row.expires_at) },
+        { header: t("people.roles"), cell: (row) => row.roles.map((role) => t(`role.${role as Role}`)).join(", ") },
+        { header: t("invite.by"), cell: (row) => row.invited_by },
+        { header: t("invite.until"), cell: (row) => moment(row.expires_at) },
         {
-          head: t("people.actions"),
+          header: t("people.actions"),
           kind: "actions",
           cell: (row) => (
-            <AskButton
+            <ConfirmButton
               label={t("invite.withdraw")}
-              named={t("invite.withdraw_one", { name: row.email || t("invite.anybody") })}
-              ask={t("invite.withdraw.ask")}
-              run={() => withdraw.mutateAsync(row.id)}
+              ariaLabel={t("invite.withdraw_one", { name: row.email || t("invite.anybody") })}
+              confirmation={t("invite.withdraw.ask")}
+              onConfirm={() => withdraw.mutateAsync(row.id)}
             />
           ),
         },

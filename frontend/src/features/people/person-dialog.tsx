@@ -5,7 +5,7 @@ import { useState } from "react";
 
 import type { PersonIn, PersonOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
@@ -71,11 +71,11 @@ function Settings({ person, onDone, onErase }: SettingsProps) {
       <Problem error={change.error} />
       <div className={styles.buttons}>
         {person.two_factor && (
-          <AskButton
+          <ConfirmButton
             size="sm"
             label={t("people.factor_remove")}
-            ask={t("people.factor_remove.ask", { name: person.name })}
-            run={() => factor.mutateAsync(person.id).then(onDone)}
+            confirmation={t("people.factor_remove.ask", { name: person.name })}
+            onConfirm={() => factor.mutateAsync(person.id).then(onDone)}
           />
         )}
         <Button variant="default" onClick={onErase}>

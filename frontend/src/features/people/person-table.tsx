@@ -8,14 +8,14 @@ import type { PersonOut } from "@/generated/api";
 import type { Role } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { peopleQuery, ROLES } from "./api";
 import styles from "./people.module.css";
 import { PersonDialog } from "./person-dialog";
 
-const TYPING = 250;
+const DEBOUNCE_MS = 250;
 /** Milliseconds without a key before what was typed is searched for. */
 
 export function PersonTable() {
@@ -23,7 +23,7 @@ export function PersonTable() {
   const [words, setWords] = useState("");
   const [role, setRole] = useState<string | null>(null);
   const [changing, setChanging] = useState<PersonOut | null>(null);
-  const people = useInfiniteQuery(peopleQuery(useDebouncedValue(words, TYPING)[0], role));
+  const people = useInfiniteQuery(peopleQuery(useDebouncedValue(words, DEBOUNCE_MS)[0], role));
   const rows = people.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <>
@@ -47,7 +47,7 @@ export function PersonTable() {
           keyOf={(person) => person.id}
           columns={[
             {
-              head: t("people.person"),
+              header: t("people.person"),
               kind: "name",
               cell: (person) => (
                 <>
@@ -56,10 +56,10 @@ export function PersonTable() {
                 </>
               ),
             },
-            { head: t("people.roles"), cell: (person) => person.roles.map((role) => t(`role.${role as Role}`)).join(", ") },
-            { head: t("people.skills"), cell: (person) => person.skills.join(", ") },
+            { header: t("people.roles"), cell: (person) => person.roles.map((role) => t(`role.${role as Role}`)).join(", ") },
+            { header: t("people.skills"), cell: (person) => person.skills.join(", ") },
             {
-              head: t("people.ways"),
+              header: t("people.ways"),
               cell: (person) => (
                 <>
                   {!person.active && <Badge tone="danger">{t("people.blocked")}</Badge>}
@@ -68,11 +68,11 @@ export function PersonTable() {
               ),
             },
             {
-              head: t("people.last"),
+              header: t("people.last"),
               cell: (person) => (person.last_login ? relative(person.last_login) : t("people.never")),
             },
             {
-              head: t("people.actions"),
+              header: t("people.actions"),
               kind: "actions",
               cell: (person) => (
                 <Button

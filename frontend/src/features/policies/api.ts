@@ -25,16 +25,16 @@ export const statesQuery = (pool: number) =>
   });
 
 export type Change =
-  | { readonly do: "activate"; readonly pool: number; readonly revision: number | null }
-  | { readonly do: "try"; readonly pool: number; readonly revision: number | null; readonly share: number }
-  | { readonly do: "gate"; readonly pool: number; readonly gate: Gate | null }
-  | { readonly do: "sampling"; readonly pool: number; readonly sampling: PoolPolicies["sampling"] }
-  | { readonly do: "register"; readonly revision: RevisionIn }
-  | { readonly do: "reopen"; readonly task: number }
-  | { readonly do: "begin"; readonly episode: string; readonly step: number };
+  | { readonly type: "activate"; readonly pool: number; readonly revision: number | null }
+  | { readonly type: "try"; readonly pool: number; readonly revision: number | null; readonly share: number }
+  | { readonly type: "gate"; readonly pool: number; readonly gate: Gate | null }
+  | { readonly type: "sampling"; readonly pool: number; readonly sampling: PoolPolicies["sampling"] }
+  | { readonly type: "register"; readonly revision: RevisionIn }
+  | { readonly type: "reopen"; readonly task: number }
+  | { readonly type: "begin"; readonly episode: string; readonly step: number };
 
 function send(change: Change): Promise<unknown> {
-  switch (change.do) {
+  switch (change.type) {
     case "activate":
       return request("POST", `/pools/${change.pool}/policy`, { revision: change.revision });
     case "try":
@@ -56,3 +56,9 @@ export function useChange() {
   const client = useQueryClient();
   return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: [KEY] }) });
 }
+
+export const nameOf = ({ policy }: RevisionSummary): string => `${policy.name} ${policy.revision}`;
+
+/** The revision of this number; null where nobody is meant. */
+export const revisionOf = (revisions: readonly RevisionSummary[], id: number | null): RevisionSummary | null =>
+  revisions.find((revision) => revision.id === id) ?? null;

@@ -7,8 +7,7 @@ import { useI18n, type I18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { useChange, type Change } from "./api";
-import { nameOf } from "./names";
+import { useChange, type Change, nameOf } from "./api";
 
 const WAYS = ["activate", "try", "nobody"] as const;
 type Way = (typeof WAYS)[number];
@@ -86,10 +85,10 @@ function ChangeForm({ pool, revisions, onDone }: FormProps) {
 
 /** What is asked of the server; null where it would change nothing, or a number is missing. */
 export function wishOf(way: Way, pool: PoolPolicies, revision: number, share: number | string): Change | null {
-  if (way === "nobody") return pool.active === null ? null : { do: "activate", pool: pool.id, revision: null };
-  if (way === "activate") return revision === pool.active ? null : { do: "activate", pool: pool.id, revision };
+  if (way === "nobody") return pool.active === null ? null : { type: "activate", pool: pool.id, revision: null };
+  if (way === "activate") return revision === pool.active ? null : { type: "activate", pool: pool.id, revision };
   if (typeof share !== "number" || (share === 0 && pool.canary === null)) return null;
-  return { do: "try", pool: pool.id, revision: share === 0 ? null : revision, share };
+  return { type: "try", pool: pool.id, revision: share === 0 ? null : revision, share };
 }
 
 function effectOf(way: Way, pool: PoolPolicies, share: number | string, { t, percent }: I18n): string {

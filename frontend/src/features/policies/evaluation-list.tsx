@@ -3,7 +3,7 @@ import type { EvaluationSummary, GateOutcome } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { reasonText } from "@/shared/ui/gate-reason";
-import { RateText } from "@/shared/ui/rate";
+import { RateText } from "@/shared/ui/tables/rate";
 
 import styles from "./policies.module.css";
 
@@ -33,10 +33,10 @@ export function EvaluationList({ evaluations }: { evaluations: readonly Evaluati
 
 function DecisionText({ decision }: { decision: GateOutcome }) {
   const i18n = useI18n();
-  const said = decision.promoted ? "promoted" : decision.passed ? "passed" : "shut";
+  const description = decision.promoted ? "promoted" : decision.passed ? "passed" : "shut";
   return (
     <div>
-      <Badge tone={decision.passed ? "ok" : "warn"}>{i18n.t(`policies.decision.${said}`, { pool: decision.pool })}</Badge>
+      <Badge tone={decision.passed ? "ok" : "warn"}>{i18n.t(`policies.decision.${description}`, { pool: decision.pool })}</Badge>
       {decision.reasons.length > 0 && (
         <ul className={styles.list}>
           {decision.reasons.map((reason) => (

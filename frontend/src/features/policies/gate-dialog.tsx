@@ -29,15 +29,15 @@ type Draft = {
   readonly promote: NonNullable<Gate["promote"]>;
 };
 
-const USUAL: Gate = { over: [], attempts: 5, success: 0, no_regression: true, promote: "by_hand" };
+const DEFAULTS: Gate = { over: [], attempts: 5, success: 0, no_regression: true, promote: "by_hand" };
 
 function draftOf(gate: Gate | null): Draft {
-  const { over = [], attempts = 5, success = 0, no_regression = true, promote = "by_hand" } = gate ?? USUAL;
+  const { over = [], attempts = 5, success = 0, no_regression = true, promote = "by_hand" } = gate ?? DEFAULTS;
   return { over: over.join("\n"), attempts, percent: Math.round(success * 100), no_regression, promote };
 }
 
 /** The gate that was written; null while a number is missing. */
-export function gateOf({ over, attempts, percent, ...rest }: Draft): Gate | null {
+function gateOf({ over, attempts, percent, ...rest }: Draft): Gate | null {
   if (typeof attempts !== "number" || typeof percent !== "number") return null;
   const lines = over.split("\n").map((line) => line.trim());
   return { ...rest, over: lines.filter(Boolean), attempts, success: percent / 100 };
@@ -53,7 +53,7 @@ function GateForm({ pool, onDone }: { pool: PoolPolicies; onDone: () => void }) 
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "gate", pool: pool.id, gate }, { onSuccess: onDone });
+        change.mutate({ type: "gate", pool: pool.id, gate }, { onSuccess: onDone });
       }}
     >
       <Stack gap="sm">

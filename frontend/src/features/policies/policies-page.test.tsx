@@ -11,13 +11,14 @@ import type { PoolPolicies, RevisionSummary, StateOfNeed } from "@/generated/api
 import { I18nProvider, i18nFor, type Language } from "@/shared/i18n/i18n";
 import { reasonText } from "@/shared/ui/gate-reason";
 import { TopBarProvider } from "@/shared/ui/top-bar";
+import { makeRate } from "@/shared/testing/rates";
 
 import { wishOf } from "./change-dialog";
 import PoliciesPage from "./policies-page";
 import { objectOf } from "./register-dialog";
 
 const AT = "2026-01-01T10:00:00Z";
-const rate = (successes: number, attempts: number) => ({ successes, attempts, rate: successes / attempts, low: 0.2, high: 0.9 });
+const rate = (successes: number, attempts: number) => makeRate(successes, attempts, 0.2, 0.9);
 const revision = (id: number, changed: Partial<RevisionSummary> = {}): RevisionSummary => ({
   id,
   policy: { name: "tars", revision: String(id), dialect: "ui_tars_1_5", scripted: false },
@@ -247,7 +248,7 @@ describe("a wish", () => {
     expect(wishOf("nobody", { ...POOL, active: null }, 1, 10)).toBeNull();
     expect(wishOf("try", POOL, 2, "")).toBeNull();
     expect(wishOf("try", POOL, 2, 0)).toBeNull();
-    expect(wishOf("try", { ...POOL, canary: 2 }, 2, 0)).toEqual({ do: "try", pool: 7, revision: null, share: 0 });
+    expect(wishOf("try", { ...POOL, canary: 2 }, 2, 0)).toEqual({ type: "try", pool: 7, revision: null, share: 0 });
   });
 });
 

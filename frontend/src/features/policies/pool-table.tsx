@@ -4,11 +4,10 @@ import { Button, NativeSelect } from "@mantine/core";
 import type { Gate, PoolPolicies, RevisionSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { PolicyBadge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 
-import { useChange } from "./api";
-import { nameOf, revisionOf } from "./names";
+import { useChange, nameOf, revisionOf } from "./api";
 import styles from "./policies.module.css";
 
 export type PoolDialog = "change" | "gate" | "states";
@@ -29,11 +28,11 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
         rows={pools}
         keyOf={(pool) => pool.id}
         columns={[
-          { head: t("policies.pool"), kind: "name", cell: (pool) => <strong>{pool.name}</strong> },
-          { head: t("policies.active"), cell: (pool) => <Proposing pool={pool} revisions={revisions} /> },
-          { head: t("policies.gate"), cell: (pool) => <GateText gate={pool.gate} /> },
+          { header: t("policies.pool"), kind: "name", cell: (pool) => <strong>{pool.name}</strong> },
+          { header: t("policies.active"), cell: (pool) => <ProposingPolicy pool={pool} revisions={revisions} /> },
+          { header: t("policies.gate"), cell: (pool) => <GateText gate={pool.gate} /> },
           {
-            head: t("policies.next_task"),
+            header: t("policies.next_task"),
             cell: (pool) => (
               <NativeSelect
                 aria-label={t("policies.next_task_of", { name: pool.name })}
@@ -42,7 +41,7 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
                 value={pool.sampling}
                 onChange={(event) => {
                   const sampling = event.currentTarget.value === "by_need" ? "by_need" : "in_order";
-                  change.mutate({ do: "sampling", pool: pool.id, sampling });
+                  change.mutate({ type: "sampling", pool: pool.id, sampling });
                 }}
                 data={[
                   { value: "in_order", label: t("policies.in_order") },
@@ -52,7 +51,7 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
             ),
           },
           {
-            head: t("policies.change"),
+            header: t("policies.change"),
             kind: "actions",
             cell: (pool) => (
               <>
@@ -89,7 +88,7 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
   );
 }
 
-function Proposing({ pool, revisions }: { pool: PoolPolicies; revisions: readonly RevisionSummary[] }) {
+function ProposingPolicy({ pool, revisions }: { pool: PoolPolicies; revisions: readonly RevisionSummary[] }) {
   const { t, percent } = useI18n();
   const canary = revisionOf(revisions, pool.canary);
   return (

@@ -58,7 +58,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   const submit = () => {
     if (sampling === null || memory === null) return;
     const texts = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.trim()])) as typeof EMPTY;
-    change.mutate({ do: "register", revision: { ...texts, dialect, scripted, sampling, memory } }, { onSuccess: onDone });
+    change.mutate({ type: "register", revision: { ...texts, dialect, scripted, sampling, memory } }, { onSuccess: onDone });
   };
   return (
     <form

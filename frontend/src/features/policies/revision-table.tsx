@@ -5,11 +5,11 @@ import { Link } from "react-router";
 import type { RevisionSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
-import { RateText } from "@/shared/ui/rate";
+import { DataTable } from "@/shared/ui/tables/data-table";
+import { RateText } from "@/shared/ui/tables/rate";
 
 import { EvaluationList } from "./evaluation-list";
-import { nameOf } from "./names";
+import { nameOf } from "./api";
 import styles from "./policies.module.css";
 
 export function RevisionTable({ revisions }: { revisions: readonly RevisionSummary[] }) {
@@ -20,7 +20,7 @@ export function RevisionTable({ revisions }: { revisions: readonly RevisionSumma
       keyOf={(revision) => revision.id}
       columns={[
         {
-          head: t("policies.revision"),
+          header: t("policies.revision"),
           kind: "name",
           cell: (revision) => (
             <>
@@ -29,21 +29,21 @@ export function RevisionTable({ revisions }: { revisions: readonly RevisionSumma
             </>
           ),
         },
-        { head: t("policies.proposes"), cell: (revision) => <Places revision={revision} /> },
+        { header: t("policies.proposes"), cell: (revision) => <Deployments revision={revision} /> },
         {
-          head: t("policies.accepted"),
+          header: t("policies.accepted"),
           help: t("policies.accepted.help"),
           className: styles.rates,
           cell: (revision) => <Rates revision={revision} of="accepted" />,
         },
         {
-          head: t("policies.succeeded"),
+          header: t("policies.succeeded"),
           help: t("policies.succeeded.help"),
           className: styles.rates,
           cell: (revision) => <Rates revision={revision} of="succeeded" />,
         },
         {
-          head: t("policies.compare"),
+          header: t("policies.compare"),
           kind: "actions",
           cell: (revision) => (
             <Button
@@ -59,15 +59,15 @@ export function RevisionTable({ revisions }: { revisions: readonly RevisionSumma
         },
       ]}
       details={{
-        head: t("policies.details"),
-        named: (revision) => t("policies.details_of", { name: nameOf(revision) }),
+        header: t("policies.details"),
+        ariaLabel: (revision) => t("policies.details_of", { name: nameOf(revision) }),
         body: (revision) => <Details revision={revision} />,
       }}
     />
   );
 }
 
-function Places({ revision }: { revision: RevisionSummary }) {
+function Deployments({ revision }: { revision: RevisionSummary }) {
   const { t } = useI18n();
   if (revision.active_in.length + revision.tried_in.length === 0) {
     return <span className={styles.note}>{t("policies.nowhere")}</span>;
@@ -102,7 +102,7 @@ function Rates({ revision, of }: { revision: RevisionSummary; of: "accepted" | "
 function Details({ revision }: { revision: RevisionSummary }) {
   const { t, moment } = useI18n();
   const settings = (value: object) => (Object.keys(value).length > 0 ? JSON.stringify(value) : t("policies.usual"));
-  const told = [
+  const facts = [
     [t("policies.model"), revision.model],
     [t("policies.endpoint"), revision.base_url],
     [t("policies.dialect"), revision.policy.dialect],
@@ -115,7 +115,7 @@ function Details({ revision }: { revision: RevisionSummary }) {
   return (
     <div className={styles.details}>
       <dl>
-        {told.map(([name, value]) => (
+        {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>

@@ -6,7 +6,7 @@ import { Link } from "react-router";
 import type { PoolPolicies, StateOfNeed } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -40,7 +40,7 @@ function States({ pool }: { pool: PoolPolicies }) {
 }
 
 /** An attempt more: at this very state, which its steps are done again for, or from the task's start. */
-function Again({ state, change }: { state: StateOfNeed; change: ReturnType<typeof useChange> }) {
+function RedoButton({ state, change }: { state: StateOfNeed; change: ReturnType<typeof useChange> }) {
   const { t } = useI18n();
   const sent = change.isPending ? change.variables : null;
   return (
@@ -50,9 +50,9 @@ function Again({ state, change }: { state: StateOfNeed; change: ReturnType<typeo
           variant="default"
           size="compact-xs"
           aria-label={t("policies.state.begin_of", { task: state.kind, number: state.step + 1 })}
-          loading={sent?.do === "begin" && sent.episode === state.episode && sent.step === state.step}
+          loading={sent?.type === "begin" && sent.episode === state.episode && sent.step === state.step}
           disabled={!state.done}
-          onClick={() => change.mutate({ do: "begin", episode: state.episode, step: state.step })}
+          onClick={() => change.mutate({ type: "begin", episode: state.episode, step: state.step })}
         >
           {t("policies.state.begin")}
         </Button>
@@ -61,8 +61,8 @@ function Again({ state, change }: { state: StateOfNeed; change: ReturnType<typeo
         variant="default"
         size="compact-xs"
         aria-label={t("policies.state.reopen_of", { task: state.kind })}
-        loading={sent?.do === "reopen" && sent.task === state.task}
-        onClick={() => change.mutate({ do: "reopen", task: state.task })}
+        loading={sent?.type === "reopen" && sent.task === state.task}
+        onClick={() => change.mutate({ type: "reopen", task: state.task })}
       >
         {t("policies.state.reopen")}
       </Button>
@@ -81,7 +81,7 @@ function StateTable({ states }: { states: readonly StateOfNeed[] }) {
         keyOf={(state) => `${state.episode} ${state.step}`}
         columns={[
           {
-            head: t("policies.state.task"),
+            header: t("policies.state.task"),
             kind: "name",
             cell: (state) => (
               <>
@@ -96,14 +96,14 @@ function StateTable({ states }: { states: readonly StateOfNeed[] }) {
             ),
           },
           {
-            head: t("policies.state.why"),
+            header: t("policies.state.why"),
             cell: (state) => <Badge tone={state.reason === "failed" ? "danger" : "override"}>{t(`policies.state.${state.reason}`)}</Badge>,
           },
-          { head: t("policies.state.need"), kind: "number", cell: (state) => percent(state.weight) },
+          { header: t("policies.state.need"), kind: "number", cell: (state) => percent(state.weight) },
           {
-            head: t("policies.state.reopen"),
+            header: t("policies.state.reopen"),
             kind: "actions",
-            cell: (state) => state.waiting ? t("policies.state.waiting") : <Again state={state} change={change} />,
+            cell: (state) => state.waiting ? t("policies.state.waiting") : <RedoButton state={state} change={change} />,
           },
         ]}
       />

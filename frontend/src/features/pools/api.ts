@@ -27,18 +27,18 @@ export const tasksQuery = (pool: number, search: string) =>
   });
 
 export type Settings = Required<PoolSettings>;
-export type Seen = Pick<PoolRow, "id" | "version">;
+export type PoolVersion = Pick<PoolRow, "id" | "version">;
 
 export type Change =
-  | { readonly do: "create"; readonly settings: Settings; readonly policy: number | null }
-  | { readonly do: "change"; readonly pools: readonly Seen[]; readonly changes: Partial<Settings> }
-  | { readonly do: "stop"; readonly pool: number; readonly reason: string }
-  | { readonly do: "start"; readonly pool: number }
-  | { readonly do: "assign"; readonly pool: number; readonly kind: "people" | "groups"; readonly id: number; readonly works: boolean }
-  | { readonly do: "credential"; readonly pool: number; readonly name: string; readonly set: CredentialIn | null };
+  | { readonly type: "create"; readonly settings: Settings; readonly policy: number | null }
+  | { readonly type: "change"; readonly pools: readonly PoolVersion[]; readonly changes: Partial<Settings> }
+  | { readonly type: "stop"; readonly pool: number; readonly reason: string }
+  | { readonly type: "start"; readonly pool: number }
+  | { readonly type: "assign"; readonly pool: number; readonly kind: "people" | "groups"; readonly id: number; readonly works: boolean }
+  | { readonly type: "credential"; readonly pool: number; readonly name: string; readonly set: CredentialIn | null };
 
 function send(change: Change): Promise<unknown> {
-  switch (change.do) {
+  switch (change.type) {
     case "create":
       return request("POST", "/pools", { settings: change.settings, policy: change.policy });
     case "change":

@@ -15,8 +15,8 @@ const ZONES = Intl.supportedValuesOf("timeZone");
 
 export function HoursFields({ hours, onChange }: Props) {
   const { t, language } = useI18n();
-  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const usual: Hours = { timezone: here, days: [0, 1, 2, 3, 4], start: "09:00:00", end: "17:00:00" };
+  const localTimezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const defaultHours: Hours = { timezone: localTimezone, days: [0, 1, 2, 3, 4], start: "09:00:00", end: "17:00:00" };
   const nameOf = (day: number) =>
     new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" }).format(MONDAY + day * 86_400_000);
   return (
@@ -25,13 +25,13 @@ export function HoursFields({ hours, onChange }: Props) {
         className={styles.whole}
         label={t("pools.hours.on")}
         checked={hours !== null}
-        onChange={(event) => onChange(event.currentTarget.checked ? usual : null)}
+        onChange={(event) => onChange(event.currentTarget.checked ? defaultHours : null)}
       />
       {hours && (
         <>
           <Select
             label={t("pools.hours.timezone")}
-            data={[...new Set(["UTC", here, hours.timezone, ...ZONES])]}
+            data={[...new Set(["UTC", localTimezone, hours.timezone, ...ZONES])]}
             value={hours.timezone}
             onChange={(timezone) => timezone && onChange({ ...hours, timezone })}
             searchable

@@ -4,7 +4,7 @@ import { Button, Checkbox } from "@mantine/core";
 import type { PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable, type Column } from "@/shared/ui/data-table";
+import { DataTable, type Column } from "@/shared/ui/tables/data-table";
 
 import styles from "./pools.module.css";
 
@@ -28,7 +28,7 @@ export function PoolTable({ pools, chosen, onChoose, onOpen, onStart }: Props) {
       keyOf={(pool) => pool.id}
       columns={[
         {
-          head: t("pools.choose"),
+          header: t("pools.choose"),
           kind: "mark",
           cell: (pool) => (
             <Checkbox
@@ -40,26 +40,26 @@ export function PoolTable({ pools, chosen, onChoose, onOpen, onStart }: Props) {
           ),
         },
         {
-          head: t("pools.pool"),
+          header: t("pools.pool"),
           kind: "name",
           cell: (pool) => (
             <>
               <div className={styles.badges}>
                 <strong>{pool.settings.name}</strong>
-                <Standing pool={pool} />
+                <PoolBadges pool={pool} />
               </div>
               <p className={styles.note}>{pool.stopped_at ? pool.stop_reason : pool.settings.description}</p>
             </>
           ),
         },
-        { head: t("pools.priority"), kind: "number", cell: (pool) => pool.settings.priority },
+        { header: t("pools.priority"), kind: "number", cell: (pool) => pool.settings.priority },
         ...STATES.map((state): Column<PoolRow> => ({
-          head: t(`pools.state.${state}`),
+          header: t(`pools.state.${state}`),
           kind: "number",
           cell: (pool) => pool.tasks[state],
         })),
         {
-          head: t("pools.actions"),
+          header: t("pools.actions"),
           kind: "actions",
           cell: (pool) => <Actions pool={pool} onOpen={onOpen} onStart={onStart} />,
         },
@@ -73,19 +73,19 @@ function Actions({ pool, onOpen, onStart }: Pick<Props, "onOpen" | "onStart"> & 
   const { name } = pool.settings;
   return (
     <>
-      <Act label={t("pools.edit")} named={t("pools.edit_of", { name })} onClick={() => onOpen("edit", pool)} />
-      <Act label={t("pools.tasks")} named={t("pools.tasks_in", { name })} onClick={() => onOpen("tasks", pool)} />
-      <Act label={t("pools.secrets")} named={t("pools.secrets_in", { name })} onClick={() => onOpen("secrets", pool)} />
+      <ActionButton label={t("pools.edit")} named={t("pools.edit_of", { name })} onClick={() => onOpen("edit", pool)} />
+      <ActionButton label={t("pools.tasks")} named={t("pools.tasks_in", { name })} onClick={() => onOpen("tasks", pool)} />
+      <ActionButton label={t("pools.secrets")} named={t("pools.secrets_in", { name })} onClick={() => onOpen("secrets", pool)} />
       {pool.stopped_at ? (
-        <Act label={t("pools.start")} named={t("pools.start_of", { name })} onClick={() => onStart(pool)} />
+        <ActionButton label={t("pools.start")} named={t("pools.start_of", { name })} onClick={() => onStart(pool)} />
       ) : (
-        <Act label={t("pools.stop")} named={t("pools.stop_of", { name })} onClick={() => onOpen("stop", pool)} />
+        <ActionButton label={t("pools.stop")} named={t("pools.stop_of", { name })} onClick={() => onOpen("stop", pool)} />
       )}
     </>
   );
 }
 
-function Act({ label, named, onClick }: { readonly label: string; readonly named: string; readonly onClick: () => void }) {
+function ActionButton({ label, named, onClick }: { readonly label: string; readonly named: string; readonly onClick: () => void }) {
   return (
     <Button variant="default" size="compact-xs" aria-label={named} onClick={onClick}>
       {label}
@@ -93,7 +93,7 @@ function Act({ label, named, onClick }: { readonly label: string; readonly named
   );
 }
 
-function Standing({ pool }: { readonly pool: PoolRow }) {
+function PoolBadges({ pool }: { readonly pool: PoolRow }) {
   const { t, relative } = useI18n();
   const { platform, practice, paused, overlap } = pool.settings;
   return (

@@ -11,13 +11,13 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { boardQuery, useChange } from "./api";
-import { AssignmentBoard } from "./board";
+import { AssignmentBoard } from "./assignment-board";
 import { PoolTable, type PoolDialog } from "./pool-table";
 import { SecretsDialog } from "./secrets-dialog";
 import { SettingsDialog } from "./settings-form";
 import { StopDialog } from "./stop-dialog";
 import { TasksDialog } from "./tasks-dialog";
-import { Together } from "./together";
+import { BulkEditBar } from "./bulk-edit";
 
 export default function PoolsPage() {
   const { t } = useI18n();
@@ -57,7 +57,7 @@ function Pools({ board }: { readonly board: Board }) {
         }
       >
         {those.length > 0 && (
-          <Together
+          <BulkEditBar
             pools={those}
             all={pools.length}
             onEdit={() => setOpen({ what: "together" })}
@@ -74,7 +74,7 @@ function Pools({ board }: { readonly board: Board }) {
             chosen={chosen}
             onChoose={choose}
             onOpen={(what, { id }) => setOpen({ what, id })}
-            onStart={({ id }) => change.mutate({ do: "start", pool: id })}
+            onStart={({ id }) => change.mutate({ type: "start", pool: id })}
           />
         )}
       </Section>

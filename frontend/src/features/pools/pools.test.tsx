@@ -64,7 +64,7 @@ const BOARD: Board = {
 
 type Sent = { method: string; path: string; body: unknown };
 
-function shown(answers: Record<string, { status?: number; body: unknown }> = {}, language: Language = "en") {
+function visibleText(answers: Record<string, { status?: number; body: unknown }> = {}, language: Language = "en") {
   const sent: Sent[] = [];
   vi.stubGlobal(
     "fetch",
@@ -99,7 +99,7 @@ afterEach(() => {
 
 describe("the pools page", () => {
   it("puts somebody into a pool by keys", async () => {
-    const { user, sent } = shown();
+    const { user, sent } = visibleText();
     (await screen.findByRole("button", { name: "Pools of Ada" })).focus();
     await user.keyboard("{Enter}");
     const item = await screen.findByRole("menuitemcheckbox", { name: "Office" });
@@ -111,7 +111,7 @@ describe("the pools page", () => {
 
   it("sends what differs with the version that was seen, and says what somebody else changed", async () => {
     const conflict = { code: "pool_changed", message: "Office was changed by blair meanwhile.", extra: { changed: { priority: [0, 7] } } };
-    const { user, sent } = shown({ "PATCH /api/pools": { status: 409, body: conflict } });
+    const { user, sent } = visibleText({ "PATCH /api/pools": { status: 409, body: conflict } });
     await user.click(await screen.findByRole("button", { name: "Edit Office" }));
     const dialog = await screen.findByRole("dialog");
     await user.click(within(dialog).getByRole("checkbox", { name: "Paused: no task is given out" }));
@@ -122,7 +122,7 @@ describe("the pools page", () => {
 
   it("gives several pools what was touched, says in what they differ, and each what it had by an undo", async () => {
     const other: PoolRow = { ...POOL, id: 8, version: 5, settings: { ...POOL.settings, name: "Phones", max_steps: 30 } };
-    const { user, sent } = shown({ "GET /api/pools/board": { body: { ...BOARD, pools: [POOL, other] } } });
+    const { user, sent } = visibleText({ "GET /api/pools/board": { body: { ...BOARD, pools: [POOL, other] } } });
     await user.click(await screen.findByRole("checkbox", { name: "Choose Office" }));
     await user.click(screen.getByRole("button", { name: "All" }));
     await user.click(screen.getByRole("button", { name: "Settings…" }));
@@ -132,10 +132,10 @@ describe("the pools page", () => {
     fireEvent.change(steps, { target: { value: "55" } });
     await user.click(within(dialog).getByRole("button", { name: "Save" }));
     await user.click(await screen.findByRole("button", { name: /^Undo/ }));
-    const seen = [{ id: 7, version: 3 }, { id: 8, version: 5 }];
+    const versions = [{ id: 7, version: 3 }, { id: 8, version: 5 }];
     await waitFor(() =>
       expect(sent.map(({ body }) => body)).toEqual([
-        { pools: seen, changes: { max_steps: 55 } },
+        { pools: versions, changes: { max_steps: 55 } },
         { pools: [{ id: 7, version: 4 }], changes: { max_steps: 100 } },
         { pools: [{ id: 8, version: 6 }], changes: { max_steps: 30 } },
       ]),
@@ -143,7 +143,7 @@ describe("the pools page", () => {
   });
 
   it("asks why before a pool is stopped", async () => {
-    const { user, sent } = shown();
+    const { user, sent } = visibleText();
     await user.click(await screen.findByRole("button", { name: "Stop Office" }));
     const dialog = await screen.findByRole("dialog");
     await user.type(within(dialog).getByRole("textbox"), "wrong");
@@ -153,7 +153,7 @@ describe("the pools page", () => {
 
   it("keeps what a secret is bound to where its name is typed for a new value", async () => {
     const rule = { name: "SHOP", kinds: ["navigate"], hosts: ["shop.test"], confirm: false } as const;
-    const { user, sent } = shown({ "GET /api/pools/board": { body: { ...BOARD, pools: [{ ...POOL, credentials: ["SHOP"], credential_rules: [rule] }] } } });
+    const { user, sent } = visibleText({ "GET /api/pools/board": { body: { ...BOARD, pools: [{ ...POOL, credentials: ["SHOP"], credential_rules: [rule] }] } } });
     await user.click(await screen.findByRole("button", { name: "Secrets of Office" }));
     const dialog = await screen.findByRole("dialog");
     await user.type(within(dialog).getByRole("textbox", { name: "Name" }), "shop");
@@ -164,7 +164,7 @@ describe("the pools page", () => {
   });
 
   it("speaks Chinese", async () => {
-    shown({}, "zh");
+    visibleText({}, "zh");
     expect(await screen.findByRole("button", { name: "停止 Office" })).toBeTruthy();
   });
 });

@@ -4,8 +4,8 @@ import { useState } from "react";
 
 import type { CredentialRule, PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
-import { DataTable } from "@/shared/ui/data-table";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
@@ -52,7 +52,7 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
         event.preventDefault();
         const { name, value, kinds, hosts, confirm } = form;
         const set = { value: value === "" ? null : value, kinds, hosts, confirm };
-        change.mutate({ do: "credential", pool: pool.id, name, set }, { onSuccess: () => setForm(EMPTY) });
+        change.mutate({ type: "credential", pool: pool.id, name, set }, { onSuccess: () => setForm(EMPTY) });
       }}
     >
       <Stack gap="sm">
@@ -62,15 +62,15 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
             rows={pool.credential_rules}
             keyOf={({ name }) => name}
             columns={[
-              { head: t("pools.secrets.name"), kind: "name", cell: ({ name }) => <code>secret:{name}</code> },
-              { head: t("pools.secrets.kinds"), cell: ({ kinds }) => kinds.join(", ") },
-              { head: t("pools.secrets.hosts"), cell: ({ hosts }) => (hosts.length > 0 ? hosts.join(", ") : t("pools.secrets.hosts.any")) },
+              { header: t("pools.secrets.name"), kind: "name", cell: ({ name }) => <code>secret:{name}</code> },
+              { header: t("pools.secrets.kinds"), cell: ({ kinds }) => kinds.join(", ") },
+              { header: t("pools.secrets.hosts"), cell: ({ hosts }) => (hosts.length > 0 ? hosts.join(", ") : t("pools.secrets.hosts.any")) },
               {
-                head: t("pools.secrets.policy"),
+                header: t("pools.secrets.policy"),
                 cell: ({ confirm }) => t(confirm ? "pools.secrets.confirm.yes" : "pools.secrets.confirm.no"),
               },
               {
-                head: t("pools.actions"),
+                header: t("pools.actions"),
                 kind: "actions",
                 cell: (rule) => (
                   <Group gap="xs" wrap="nowrap">
@@ -82,11 +82,11 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
                     >
                       {t("pools.secrets.change")}
                     </Button>
-                    <AskButton
+                    <ConfirmButton
                       label={t("pools.secrets.forget")}
-                      named={t("pools.secrets.forget_of", { name: rule.name })}
-                      ask={t("pools.secrets.forget.ask", { name: rule.name })}
-                      run={() => change.mutateAsync({ do: "credential", pool: pool.id, name: rule.name, set: null })}
+                      ariaLabel={t("pools.secrets.forget_of", { name: rule.name })}
+                      confirmation={t("pools.secrets.forget.ask", { name: rule.name })}
+                      onConfirm={() => change.mutateAsync({ type: "credential", pool: pool.id, name: rule.name, set: null })}
                     />
                   </Group>
                 ),

@@ -12,9 +12,9 @@ import { revisionsQuery, type Settings } from "./api";
 import { HoursFields } from "./hours-fields";
 import styles from "./pools.module.css";
 import { changesOf, differencesOf } from "./settings";
-import { useChangeTogether } from "./together";
+import { useBulkChange } from "./bulk-edit";
 
-const USUAL: Settings = {
+const DEFAULT_SETTINGS: Settings = {
   name: "",
   description: "",
   instructions: "",
@@ -61,20 +61,20 @@ export function SettingsDialog({ opened, pools, onClose }: Props) {
 /** Of several pools what was touched is set in all of them, also where that is what the first one has. */
 function SettingsForm({ pools, onDone }: { readonly pools: readonly PoolRow[]; readonly onDone: () => void }) {
   const { t } = useI18n();
-  const { change, changeAll } = useChangeTogether();
-  const [seen] = useState(pools);
-  const [first] = seen;
-  const several = seen.length > 1;
-  const before: Settings = first?.settings ?? USUAL;
+  const { change, changeAll } = useBulkChange();
+  const [initial] = useState(pools);
+  const [first] = initial;
+  const several = initial.length > 1;
+  const before: Settings = first?.settings ?? DEFAULT_SETTINGS;
   const [touched, setTouched] = useState<Partial<Settings>>({});
   const draft: Settings = { ...before, ...touched };
   const [policy, setPolicy] = useState<string | null>(null);
   const set = (changed: Partial<Settings>) => setTouched({ ...touched, ...changed });
   const changes = several ? touched : changesOf(before, draft);
   const submit = () => {
-    if (several) changeAll(seen, changes, onDone);
-    else if (first) change.mutate({ do: "change", pools: [first], changes }, { onSuccess: onDone });
-    else change.mutate({ do: "create", settings: draft, policy: policy === null ? null : Number(policy) }, { onSuccess: onDone });
+    if (several) changeAll(initial, changes, onDone);
+    else if (first) change.mutate({ type: "change", pools: [first], changes }, { onSuccess: onDone });
+    else change.mutate({ type: "create", settings: draft, policy: policy === null ? null : Number(policy) }, { onSuccess: onDone });
   };
   return (
     <form
@@ -84,7 +84,7 @@ function SettingsForm({ pools, onDone }: { readonly pools: readonly PoolRow[]; r
       }}
     >
       <Stack gap="sm">
-        {several ? <Differences pools={seen} /> : <NameFields draft={draft} onChange={set} />}
+        {several ? <Differences pools={initial} /> : <NameFields draft={draft} onChange={set} />}
         <Textarea
           label={t("pools.instructions")}
           description={t("pools.markdown")}
@@ -96,7 +96,7 @@ function SettingsForm({ pools, onDone }: { readonly pools: readonly PoolRow[]; r
         />
         {first && !several && <Text size="sm">{t("pools.policy.elsewhere", { policy: first.policy || t("pools.policy.nobody") })}</Text>}
         {!first && <PolicySelect value={policy} onChange={setPolicy} />}
-        <MachineFields draft={draft} onChange={set} fixed={seen.some(({ tasks }) => Object.values(tasks).some((count) => count > 0))} />
+        <MachineFields draft={draft} onChange={set} fixed={initial.some(({ tasks }) => Object.values(tasks).some((count) => count > 0))} />
         <WorkFields draft={draft} onChange={set} />
         <PeopleFields draft={draft} onChange={set} />
         <HoursFields hours={draft.hours} onChange={(hours) => set({ hours })} />
@@ -178,7 +178,7 @@ function MachineFields({ draft, onChange, fixed }: Fields & { readonly fixed: bo
         allowDeselect={false}
       />
       <TextInput label={t("pools.image")} value={draft.image} onChange={(event) => onChange({ image: event.currentTarget.value })} required />
-      <Whole name="candidates" label={t("pools.candidates")} min={1} max={16} draft={draft} onChange={onChange} />
+      <IntegerInput name="candidates" label={t("pools.candidates")} min={1} max={16} draft={draft} onChange={onChange} />
       <Select
         label={t("pools.screenshots")}
         data={["jpeg", "png"]}
@@ -197,7 +197,7 @@ function WorkFields({ draft, onChange }: Fields) {
   const shared = { draft, onChange };
   return (
     <div className={styles.two}>
-      <Whole name="max_steps" label={t("pools.max_steps")} min={1} max={1_000} {...shared} />
+      <IntegerInput name="max_steps" label={t("pools.max_steps")} min={1} max={1_000} {...shared} />
       <NumberInput
         label={t("pools.minutes")}
         placeholder={t("pools.no_limit")}
@@ -207,8 +207,8 @@ function WorkFields({ draft, onChange }: Fields) {
         max={10_000}
         allowDecimal={false}
       />
-      <Whole name="overlap" label={t("pools.overlap")} min={1} max={20} {...shared} />
-      <Whole name="gold_percent" label={t("pools.gold_percent")} min={0} max={100} {...shared} />
+      <IntegerInput name="overlap" label={t("pools.overlap")} min={1} max={20} {...shared} />
+      <IntegerInput name="gold_percent" label={t("pools.gold_percent")} min={0} max={100} {...shared} />
       <Select
         label={t("pools.review")}
         data={REVIEWS.map((value) => ({ value, label: t(`pools.review.${value}`) }))}
@@ -216,9 +216,9 @@ function WorkFields({ draft, onChange }: Fields) {
         onChange={(value) => onChange({ review_mode: REVIEWS.find((each) => each === value) ?? "all" })}
         allowDeselect={false}
       />
-      {draft.review_mode === "sample" && <Whole name="review_percent" label={t("pools.review_percent")} min={0} max={100} {...shared} />}
-      <Whole name="lease_minutes" label={t("pools.lease_minutes")} min={1} max={10_000} {...shared} />
-      <Whole name="pause_hours" label={t("pools.pause_hours")} min={1} max={1_000} {...shared} />
+      {draft.review_mode === "sample" && <IntegerInput name="review_percent" label={t("pools.review_percent")} min={0} max={100} {...shared} />}
+      <IntegerInput name="lease_minutes" label={t("pools.lease_minutes")} min={1} max={10_000} {...shared} />
+      <IntegerInput name="pause_hours" label={t("pools.pause_hours")} min={1} max={1_000} {...shared} />
       <Checkbox
         label={t("pools.thought_required")}
         checked={draft.thought_required}
@@ -232,7 +232,7 @@ function PeopleFields({ draft, onChange }: Fields) {
   const { t } = useI18n();
   return (
     <div className={styles.two}>
-      <Whole name="priority" label={t("pools.priority")} min={-1_000} max={1_000} draft={draft} onChange={onChange} />
+      <IntegerInput name="priority" label={t("pools.priority")} min={-1_000} max={1_000} draft={draft} onChange={onChange} />
       <TagsInput label={t("pools.skills")} description={t("pools.skills.help")} value={draft.skills} onChange={(skills) => onChange({ skills })} />
       <Checkbox label={t("pools.open_to_all")} checked={draft.open_to_all} onChange={(event) => onChange({ open_to_all: event.currentTarget.checked })} />
       <Checkbox label={t("pools.paused")} checked={draft.paused} onChange={(event) => onChange({ paused: event.currentTarget.checked })} />
@@ -240,10 +240,10 @@ function PeopleFields({ draft, onChange }: Fields) {
   );
 }
 
-type WholeName = "candidates" | "max_steps" | "overlap" | "gold_percent" | "review_percent" | "priority" | "lease_minutes" | "pause_hours";
+type IntegerSetting = "candidates" | "max_steps" | "overlap" | "gold_percent" | "review_percent" | "priority" | "lease_minutes" | "pause_hours";
 
 /** A whole number; while it is emptied the last one stands. */
-function Whole({ name, label, min, max, draft, onChange }: Fields & { name: WholeName; label: string; min: number; max: number }) {
+function IntegerInput({ name, label, min, max, draft, onChange }: Fields & { name: IntegerSetting; label: string; min: number; max: number }) {
   return (
     <NumberInput
       label={label}

@@ -28,7 +28,7 @@ function StopForm({ pool, onDone }: { readonly pool: PoolRow; readonly onDone: (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "stop", pool: pool.id, reason }, { onSuccess: onDone });
+        change.mutate({ type: "stop", pool: pool.id, reason }, { onSuccess: onDone });
       }}
     >
       <Stack gap="sm">

@@ -7,7 +7,7 @@ import { useState } from "react";
 import type { PoolRow, TaskRow, UploadReport } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
@@ -169,10 +169,10 @@ function TaskTable({ tasks }: { readonly tasks: readonly TaskRow[] }) {
       rows={tasks}
       keyOf={(task) => task.key}
       columns={[
-        { head: t("pools.task"), kind: "name", cell: (task) => task.key },
-        { head: t("pools.instruction"), cell: (task) => task.instruction },
+        { header: t("pools.task"), kind: "name", cell: (task) => task.key },
+        { header: t("pools.instruction"), cell: (task) => task.instruction },
         {
-          head: t("pools.state"),
+          header: t("pools.state"),
           cell: (task) => (
             <span className={styles.badges}>
               <Badge tone={task.state === "broken" ? "warn" : "neutral"}>{t(`pools.state.${task.state}`)}</Badge>

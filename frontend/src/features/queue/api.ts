@@ -14,7 +14,7 @@ export const queueQuery = queryOptions({
 export function useNextTask() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (wish: Partial<NextIn>) => request<NextOut>("POST", "/queue/next", wish),
+    mutationFn: (claim: Partial<NextIn>) => request<NextOut>("POST", "/queue/next", claim),
     onSettled: () => client.invalidateQueries({ queryKey: queueQuery.queryKey }),
   });
 }

@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import type { EpisodeSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { CommandKey } from "@/shared/ui/key-hint";
 
 import { queueCommands } from "./commands";
@@ -65,7 +65,7 @@ export function ReturnedList({ episodes }: Props) {
             </div>
           </div>
           <Button component={Link} to={`/episodes/${episode.id}`} variant="default">
-            {t("queue.look")}
+            {t("queue.open")}
           </Button>
         </li>
       ))}
@@ -81,7 +81,7 @@ export function RecentList({ episodes }: Props) {
       keyOf={(episode) => episode.id}
       columns={[
         {
-          head: t("episodes.task"),
+          header: t("episodes.task"),
           kind: "name",
           className: styles.wide,
           cell: (episode) => (
@@ -91,11 +91,11 @@ export function RecentList({ episodes }: Props) {
           ),
         },
         {
-          head: t("episodes.outcome"),
+          header: t("episodes.outcome"),
           cell: (episode) => episode.outcome ? <OutcomeBadge outcome={episode.outcome} /> : <StatusBadge status={episode.status} />,
         },
         {
-          head: t("episodes.verdict"),
+          header: t("episodes.verdict"),
           cell: (episode) => (
             <span className={styles.badges}>
               <VerdictBadge verdict={episode.verdict} />
@@ -103,9 +103,9 @@ export function RecentList({ episodes }: Props) {
             </span>
           ),
         },
-        { head: t("episodes.steps"), kind: "number", cell: (episode) => episode.steps },
+        { header: t("episodes.steps"), kind: "number", cell: (episode) => episode.steps },
         {
-          head: t("episodes.finished"),
+          header: t("episodes.finished"),
           kind: "number",
           cell: (episode) => episode.finished_at && relative(episode.finished_at),
         },

@@ -4,12 +4,12 @@ import { Button } from "@mantine/core";
 import type { PoolSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 
 import styles from "./queue.module.css";
 
 /** So many waiting tasks are counted, at most. */
-const COUNTED = 1_000;
+const MAX_COUNT = 1_000;
 
 type Props = { pools: readonly PoolSummary[]; busy: boolean; onTake: (pool: PoolSummary) => void };
 
@@ -21,7 +21,7 @@ export function PoolTable({ pools, busy, onTake }: Props) {
       keyOf={(pool) => pool.id}
       columns={[
         {
-          head: t("pool.name"),
+          header: t("pool.name"),
           kind: "name",
           className: styles.wide,
           cell: (pool) => (
@@ -38,15 +38,15 @@ export function PoolTable({ pools, busy, onTake }: Props) {
             </>
           ),
         },
-        { head: t("pool.policy"), cell: (pool) => <PolicyBadge policy={pool.policy} /> },
+        { header: t("pool.policy"), cell: (pool) => <PolicyBadge policy={pool.policy} /> },
         {
-          head: t("pool.waiting"),
+          header: t("pool.waiting"),
           kind: "number",
-          cell: (pool) => pool.waiting < COUNTED ? pool.waiting : t("pool.many", { count: COUNTED }),
+          cell: (pool) => pool.waiting < MAX_COUNT ? pool.waiting : t("pool.many", { count: MAX_COUNT }),
         },
-        { head: t("pool.mine_done"), kind: "number", cell: (pool) => pool.mine_done },
+        { header: t("pool.mine_done"), kind: "number", cell: (pool) => pool.mine_done },
         {
-          head: t("pool.take"),
+          header: t("pool.take"),
           kind: "actions",
           cell: (pool) => (
             <Button

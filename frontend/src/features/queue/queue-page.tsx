@@ -39,32 +39,32 @@ function useClaim() {
   const navigate = useNavigate();
   const next = useNextTask();
   const consent = useConsent();
-  const [asked, setAsked] = useState<{ terms: Terms; wish: Partial<NextIn> } | null>(null);
+  const [pendingConsent, setPendingConsent] = useState<{ terms: Terms; claim: Partial<NextIn> } | null>(null);
   const fail = (error: Error) => notifications.show({ color: "red", message: messageOf(error, t).text });
-  const decline = () => setAsked(null);
+  const decline = () => setPendingConsent(null);
 
-  const take = (wish: Partial<NextIn>) =>
-    next.mutate(wish, {
+  const take = (claim: Partial<NextIn>) =>
+    next.mutate(claim, {
       onSuccess: ({ episode_id }) => {
         if (episode_id) void navigate(`/desk/${episode_id}`);
         else notifications.show({ message: t("queue.nothing_waits") });
       },
       onError: (error) => {
         const terms = termsOf(error);
-        if (terms) setAsked({ terms, wish });
+        if (terms) setPendingConsent({ terms, claim });
         else fail(error);
       },
     });
   const agree = () => {
-    if (asked) consent.mutate(asked.terms, { onSuccess: () => take(asked.wish), onError: fail, onSettled: decline });
+    if (pendingConsent) consent.mutate(pendingConsent.terms, { onSuccess: () => take(pendingConsent.claim), onError: fail, onSettled: decline });
   };
-  return { take, agree, decline, asked: asked?.terms ?? null, busy: next.isPending || consent.isPending };
+  return { take, agree, decline, pendingConsent: pendingConsent?.terms ?? null, busy: next.isPending || consent.isPending };
 }
 
 function QueueView({ queue }: { queue: Queue }) {
   const { t } = useI18n();
   const navigate = useNavigate();
-  const { take, busy, asked, agree, decline } = useClaim();
+  const { take, busy, pendingConsent, agree, decline } = useClaim();
   const open = queue.current[0];
   const waiting = queue.pools.filter(({ paused }) => !paused).reduce((sum, pool) => sum + pool.waiting, 0);
   const practice = queue.pools.some((pool) => pool.practice && pool.waiting > 0);
@@ -77,7 +77,7 @@ function QueueView({ queue }: { queue: Queue }) {
 
   return (
     <>
-      <ConsentDialog terms={asked} busy={busy} onAgree={agree} onClose={decline} />
+      <ConsentDialog terms={pendingConsent} busy={busy} onAgree={agree} onClose={decline} />
       <Section
         title={open ? t("queue.current") : t("queue.ready")}
         aside={

@@ -4,14 +4,14 @@ import { queryOptions } from "@tanstack/react-query";
 import type { ProgramLog, RecordingOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
-const AGAIN_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** An episode's video; asked again while more of it is still to be stored. */
 export const recordingQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "recording"],
     queryFn: () => request<RecordingOut>("GET", `/episodes/${episodeId}/recording`),
-    refetchInterval: ({ state }) => (state.data?.pending ? AGAIN_MS : false),
+    refetchInterval: ({ state }) => (state.data?.pending ? POLL_MS : false),
   });
 
 /** What programs sent to an episode's browser, from the message with this number. */

@@ -1,10 +1,10 @@
 /** The replay's moves. */
 import { describe, expect, it } from "vitest";
 
-import { moved, startAt, type Move } from "./player";
+import { reducePlayer, startAt, type Move } from "./player";
 
 const START = startAt(0);
-const run = (moves: Move[], count = 3) => moves.reduce((player, move) => moved(player, move, count), START);
+const run = (moves: Move[], count = 3) => moves.reduce((player, move) => reducePlayer(player, move, count), START);
 
 describe("moved", () => {
   it("steps forward, and from the last step to what it led to", () => {
@@ -34,13 +34,13 @@ describe("moved", () => {
   });
 
   it("follows the video without stopping it, and counts what a hand chose", () => {
-    expect(run(["video", "play", { seen: 1 }])).toMatchObject({ step: 1, playing: true, jumps: 1 });
-    expect(run(["video", "play", { seen: 1 }, "next"])).toMatchObject({ step: 2, playing: false, jumps: 2 });
+    expect(run(["video", "play", { reached: 1 }])).toMatchObject({ step: 1, playing: true, jumps: 1 });
+    expect(run(["video", "play", { reached: 1 }, "next"])).toMatchObject({ step: 2, playing: false, jumps: 2 });
   });
 
   it("is at the end when the video is", () => {
-    expect(run(["video", "play", { seen: 2 }, "stop"])).toMatchObject({ step: 2, after: true, playing: false });
-    expect(run(["video", "play", { seen: 2 }, "stop", "play"])).toMatchObject({ step: 0, playing: true, video: true });
+    expect(run(["video", "play", { reached: 2 }, "stop"])).toMatchObject({ step: 2, after: true, playing: false });
+    expect(run(["video", "play", { reached: 2 }, "stop", "play"])).toMatchObject({ step: 0, playing: true, video: true });
   });
 
   it("keeps within its speeds", () => {

@@ -14,7 +14,7 @@ export type Player = {
 
 export const startAt = (step: number): Player => ({ step, after: false, playing: false, speed: 1, video: false, jumps: 0 });
 
-export const SPEEDS = [0.5, 1, 2, 4] as const;
+const SPEEDS = [0.5, 1, 2, 4] as const;
 
 /** How long a frame stands while playing at speed 1 (milliseconds). */
 export const FRAME_MS = 1_600;
@@ -23,10 +23,10 @@ export const FRAME_MS = 1_600;
 export type Move =
   | ("play" | "next" | "previous" | "first" | "last" | "after" | "faster" | "slower" | "video" | "tick" | "stop")
   | { to: number }
-  | { seen: number };
+  | { reached: number };
 
 /** The player after a move through `count` steps; a move by hand stops the playing. */
-export function moved(player: Player, move: Move, count: number): Player {
+export function reducePlayer(player: Player, move: Move, count: number): Player {
   const last = Math.max(0, count - 1);
   const at = (step: number, after = false): Player => ({
     ...player,
@@ -35,12 +35,12 @@ export function moved(player: Player, move: Move, count: number): Player {
     playing: false,
     jumps: player.jumps + 1,
   });
-  if (typeof move === "object") return "to" in move ? at(move.to) : { ...player, step: move.seen, after: false };
+  if (typeof move === "object") return "to" in move ? at(move.to) : { ...player, step: move.reached, after: false };
   switch (move) {
     case "play":
       return atEnd(player, last) ? { ...at(0), playing: count > 0 } : { ...player, playing: !player.playing && count > 0 };
     case "tick":
-      return ticked(player, last);
+      return advance(player, last);
     case "stop":
       return { ...player, after: player.step === last, playing: false };
     case "video":
@@ -56,21 +56,21 @@ export function moved(player: Player, move: Move, count: number): Player {
     case "after":
       return at(player.step, !player.after);
     case "faster":
-      return { ...player, speed: neighbour(player.speed, 1) };
+      return { ...player, speed: adjacentSpeed(player.speed, 1) };
     case "slower":
-      return { ...player, speed: neighbour(player.speed, -1) };
+      return { ...player, speed: adjacentSpeed(player.speed, -1) };
   }
 }
 
 const atEnd = (player: Player, last: number) => player.step === last && player.after && !player.playing;
 
 /** One frame further; the last act's outcome is the last frame. */
-function ticked(player: Player, last: number): Player {
+function advance(player: Player, last: number): Player {
   if (player.step < last) return { ...player, step: player.step + 1, after: false };
   return { ...player, after: true, playing: false };
 }
 
-function neighbour(speed: number, by: number): number {
+function adjacentSpeed(speed: number, by: number): number {
   const index = SPEEDS.findIndex((known) => known === speed) + by;
   return SPEEDS[Math.min(Math.max(index, 0), SPEEDS.length - 1)] ?? 1;
 }

@@ -10,10 +10,10 @@ import type { ProgramLog } from "@/generated/api";
 import { Programs } from "./programs";
 
 function open(total: number) {
-  const asked: number[] = [];
+  const requests: number[] = [];
   vi.stubGlobal("fetch", (url: string) => {
     const after = Number(new URL(url, "http://here.test").searchParams.get("after"));
-    asked.push(after);
+    requests.push(after);
     const count = Math.min(100, total - after);
     const messages = Array.from({ length: count }, (_, index) => ({ time_ms: 5, message: `message ${after + index}`, refused: index === 1 }));
     return Promise.resolve(Response.json({ messages, total } satisfies ProgramLog));
@@ -26,15 +26,15 @@ function open(total: number) {
     </QueryClientProvider>,
   );
   const summary = () => screen.getByText("Messages of programs");
-  return { asked, summary, user: userEvent.setup() };
+  return { requests, summary, user: userEvent.setup() };
 }
 
 afterEach(() => vi.unstubAllGlobals());
 
 describe("what programs sent", () => {
   it("is asked for when it is opened, and read page by page", async () => {
-    const { asked, summary, user } = open(150);
-    expect(asked).toEqual([]);
+    const { requests, summary, user } = open(150);
+    expect(requests).toEqual([]);
     await user.click(summary());
     expect(await screen.findByText("message 0")).toBeDefined();
     expect(screen.getByText("refused")).toBeDefined();
@@ -42,7 +42,7 @@ describe("what programs sent", () => {
     await user.click(screen.getByRole("button", { name: "Later" }));
     expect(await screen.findByText("message 149")).toBeDefined();
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "Later" }).disabled).toBe(true);
-    expect(asked).toEqual([0, 100]);
+    expect(requests).toEqual([0, 100]);
   });
 
   it("says so where there was none", async () => {

@@ -10,7 +10,7 @@ import { programsQuery } from "./api";
 import styles from "./replay.module.css";
 
 /** As many as the bridge gives at once. */
-const MOST = 100;
+const PAGE_SIZE = 100;
 
 export function Programs({ episodeId }: { episodeId: string }) {
   const { t } = useI18n();
@@ -41,11 +41,11 @@ function Messages({ episodeId }: { episodeId: string }) {
         ))}
       </ol>
       <p>
-        {t("programs.shown", { from: after + 1, to: after + messages.length, total })}{" "}
-        <Button size="compact-xs" variant="default" disabled={after === 0} onClick={() => setAfter(Math.max(0, after - MOST))}>
+        {t("programs.range", { from: after + 1, to: after + messages.length, total })}{" "}
+        <Button size="compact-xs" variant="default" disabled={after === 0} onClick={() => setAfter(Math.max(0, after - PAGE_SIZE))}>
           {t("programs.earlier")}
         </Button>{" "}
-        <Button size="compact-xs" variant="default" disabled={after + messages.length >= total} onClick={() => setAfter(after + MOST)}>
+        <Button size="compact-xs" variant="default" disabled={after + messages.length >= total} onClick={() => setAfter(after + PAGE_SIZE)}>
           {t("programs.later")}
         </Button>
       </p>

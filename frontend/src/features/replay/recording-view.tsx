@@ -7,10 +7,10 @@ import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { letterbox } from "@/shared/markers/mapping";
 import { MarkerLayer } from "@/shared/markers/marker-layer";
-import type { BlobUrl } from "@/shared/ui/thumbnail";
+import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 
 import type { Move, Player } from "./player";
-import { isActing, placeOf, stepAt, type Place } from "./recording";
+import { isActing, positionOf, stepAt, type VideoPosition } from "./recording";
 import styles from "./replay.module.css";
 
 type Props = { parts: readonly RecordingPart[]; step: Step; player: Player; move: (move: Move) => void; blobUrl: BlobUrl };
@@ -18,21 +18,21 @@ type Props = { parts: readonly RecordingPart[]; step: Step; player: Player; move
 export function RecordingView({ parts, step, player, move, blobUrl }: Props) {
   const { t } = useI18n();
   const { ref, width, height } = useElementSize();
-  const [place, setPlace] = usePlace(parts, player);
-  const [now, setNow] = useState(place.at);
-  const part = parts[place.part];
-  const video = useElement(place, player, move);
+  const [position, setPosition] = useVideoPosition(parts, player);
+  const [now, setNow] = useState(position.at);
+  const part = parts[position.part];
+  const video = useVideoElement(position, player, move);
 
   const picture = { width: step.before.width, height: step.before.height };
   const box = letterbox({ width, height }, picture);
-  const acting = isActing(parts, { part: place.part, at: now }, step.index);
+  const acting = isActing(parts, { part: position.part, at: now }, step.index);
   const onTime = (at: number) => {
     setNow(at);
-    const shown = stepAt(parts, { part: place.part, at });
-    if (player.playing && shown !== null && shown !== player.step) move({ seen: shown });
+    const visibleStep = stepAt(parts, { part: position.part, at });
+    if (player.playing && visibleStep !== null && visibleStep !== player.step) move({ reached: visibleStep });
   };
   const onEnded = () => {
-    if (place.part + 1 < parts.length) setPlace({ part: place.part + 1, at: 0 });
+    if (position.part + 1 < parts.length) setPosition({ part: position.part + 1, at: 0 });
     else move("stop");
   };
 
@@ -56,18 +56,18 @@ export function RecordingView({ parts, step, player, move, blobUrl }: Props) {
           <MarkerLayer
             marks={acting ? [{ key: step.command_id, action: step.action, tone: "done" }] : []}
             picture={picture}
-            shown={box}
+            displaySize={box}
             focus={null}
           />
         </div>
       </div>
-      <Seek
+      <SeekBar
         part={part}
         now={now}
         onSeek={(at) => {
-          setPlace({ part: place.part, at });
-          const shown = stepAt(parts, { part: place.part, at });
-          if (shown !== null) move({ seen: shown });
+          setPosition({ part: position.part, at });
+          const visibleStep = stepAt(parts, { part: position.part, at });
+          if (visibleStep !== null) move({ reached: visibleStep });
         }}
       />
     </div>
@@ -75,25 +75,25 @@ export function RecordingView({ parts, step, player, move, blobUrl }: Props) {
 }
 
 /** Where the video is sent: to the step that is chosen by hand, wherever the person drags to, on to the next part. */
-function usePlace(parts: readonly RecordingPart[], player: Player): [Place, (place: Place) => void] {
-  const target = () => placeOf(parts, player.step, player.after);
-  const [place, setPlace] = useState<Place>(() => target() ?? { part: 0, at: 0 });
+function useVideoPosition(parts: readonly RecordingPart[], player: Player): [VideoPosition, (position: VideoPosition) => void] {
+  const target = () => positionOf(parts, player.step, player.after);
+  const [position, setPosition] = useState<VideoPosition>(() => target() ?? { part: 0, at: 0 });
   const [jumps, setJumps] = useState(player.jumps);
   if (jumps !== player.jumps) {
     setJumps(player.jumps);
     const next = target();
-    if (next) setPlace(next);
+    if (next) setPosition(next);
   }
-  return [place, setPlace];
+  return [position, setPosition];
 }
 
 /** The element, kept at its place, running or not, at the player's speed. */
-function useElement(place: Place, player: Player, move: (move: Move) => void): RefObject<HTMLVideoElement | null> {
+function useVideoElement(position: VideoPosition, player: Player, move: (move: Move) => void): RefObject<HTMLVideoElement | null> {
   const video = useRef<HTMLVideoElement>(null);
 
   useEffect(() => {
-    if (video.current) video.current.currentTime = place.at;
-  }, [place]);
+    if (video.current) video.current.currentTime = position.at;
+  }, [position]);
 
   useEffect(() => {
     if (!video.current) return;
@@ -109,12 +109,12 @@ function useElement(place: Place, player: Player, move: (move: Move) => void): R
         if (!(error instanceof DOMException && error.name === "AbortError")) move("stop");
       });
     }
-  }, [place.part, player.playing, move]);
+  }, [position.part, player.playing, move]);
 
   return video;
 }
 
-function Seek({ part, now, onSeek }: { part: RecordingPart; now: number; onSeek: (at: number) => void }) {
+function SeekBar({ part, now, onSeek }: { part: RecordingPart; now: number; onSeek: (at: number) => void }) {
   const { t } = useI18n();
   const end = part.seconds ?? Math.max(now, part.steps.at(-1)?.ends ?? 0);
   return (
@@ -122,16 +122,16 @@ function Seek({ part, now, onSeek }: { part: RecordingPart; now: number; onSeek:
       <input
         type="range"
         aria-label={t("replay.time")}
-        aria-valuetext={t("replay.time_of", { now: clock(now), end: clock(end) })}
+        aria-valuetext={t("replay.time_of", { now: formatTime(now), end: formatTime(end) })}
         min={0}
         max={end}
         step={0.1}
         value={Math.min(now, end)}
         onChange={({ currentTarget }) => onSeek(Number(currentTarget.value))}
       />
-      <span className={styles.clock}>{t("replay.time_of", { now: clock(now), end: clock(end) })}</span>
+      <span className={styles.clock}>{t("replay.time_of", { now: formatTime(now), end: formatTime(end) })}</span>
     </div>
   );
 }
 
-const clock = (seconds: number) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+const formatTime = (seconds: number) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;

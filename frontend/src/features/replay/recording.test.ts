@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { RecordingPart } from "@/generated/api";
 
-import { isActing, placeOf, stepAt } from "./recording";
+import { isActing, positionOf, stepAt } from "./recording";
 
 const part = (number: number, steps: [number, number, number][]): RecordingPart => ({
   number,
@@ -17,13 +17,13 @@ const PARTS = [part(0, [[0, 2, 3], [1, 8, 8.1]]), part(1, []), part(2, [[3, 1, 4
 
 describe("placeOf", () => {
   it("finds where a step begins and ends", () => {
-    expect(placeOf(PARTS, 1, false)).toEqual({ part: 0, at: 8 });
-    expect(placeOf(PARTS, 3, true)).toEqual({ part: 2, at: 4 });
+    expect(positionOf(PARTS, 1, false)).toEqual({ part: 0, at: 8 });
+    expect(positionOf(PARTS, 3, true)).toEqual({ part: 2, at: 4 });
   });
 
   it("knows that the video does not show a step", () => {
-    expect(placeOf(PARTS, 2, false)).toBeNull();
-    expect(placeOf([], 0, false)).toBeNull();
+    expect(positionOf(PARTS, 2, false)).toBeNull();
+    expect(positionOf([], 0, false)).toBeNull();
   });
 });
 
@@ -43,7 +43,7 @@ describe("stepAt", () => {
 
   it("agrees with where the step was said to be", () => {
     for (const step of [0, 1, 3]) {
-      const place = placeOf(PARTS, step, false);
+      const place = positionOf(PARTS, step, false);
       expect(place && stepAt(PARTS, place)).toBe(step);
     }
   });

@@ -12,16 +12,16 @@ import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { PromptView } from "@/shared/prompt/prompt-view";
 import { Dialog } from "@/shared/ui/dialog";
-import { Frame } from "@/shared/ui/frame";
+import { Frame } from "@/shared/ui/episode/frame";
 import { Empty } from "@/shared/ui/states";
-import type { BlobUrl } from "@/shared/ui/thumbnail";
-import { Timeline } from "@/shared/ui/timeline";
+import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
+import { Timeline } from "@/shared/ui/episode/timeline";
 
 import { recordingQuery } from "./api";
 import { replayCommands } from "./commands";
 import { Controls } from "./controls";
-import { FRAME_MS, moved, startAt, type Move, type Player } from "./player";
-import { placeOf } from "./recording";
+import { FRAME_MS, reducePlayer, startAt, type Move, type Player } from "./player";
+import { positionOf } from "./recording";
 import { Programs } from "./programs";
 import { RecordingView } from "./recording-view";
 import styles from "./replay.module.css";
@@ -39,10 +39,10 @@ export function Replay({ trajectory, state, review }: Props) {
   const blobUrl = blobUrlOf(trajectory.id);
 
   useNextFrame(steps[player.step + 1]?.before.screenshot?.sha256, blobUrl);
-  const [asking, setAsking] = useState(false);
+  const [promptOpen, setPromptOpen] = useState(false);
   const offered = trajectory.proposals[player.step] ?? [];
   useCommands([
-    { command: replayCommands.prompt, enabled: step !== undefined, run: () => setAsking(true) },
+    { command: replayCommands.prompt, enabled: step !== undefined, run: () => setPromptOpen(true) },
     ...(["play", "next", "previous", "first", "last", "after", "video", "faster", "slower"] as const).map((name) => ({
       command: replayCommands[name],
       enabled: steps.length > 0 && (name !== "video" || video === "ready"),
@@ -52,16 +52,16 @@ export function Replay({ trajectory, state, review }: Props) {
 
   return (
     <div className={styles.replay} data-upright={(step !== undefined && isUpright(step.before)) || undefined}>
-      <section className={styles.stage} aria-label={t("replay.stage")}>
+      <section className={styles.viewport} aria-label={t("replay.viewport")}>
         {step ? (
-          <Stage steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} />
+          <ReplayViewport steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} />
         ) : (
           <Empty title={t("timeline.empty")} />
         )}
       </section>
       <aside className={styles.panel} aria-label={t("replay.panel")}>
         <Summary trajectory={trajectory} state={state} />
-        {step && <StepPanel step={step} proposals={offered} count={steps.length} onPrompt={() => setAsking(true)} />}
+        {step && <StepPanel step={step} proposals={offered} count={steps.length} onPrompt={() => setPromptOpen(true)} />}
         {trajectory.task.platform === "browser" && <Programs episodeId={trajectory.id} />}
         {review?.(player.step)}
       </aside>
@@ -77,14 +77,14 @@ export function Replay({ trajectory, state, review }: Props) {
           />
         </div>
       </div>
-      <Dialog opened={asking} onClose={() => setAsking(false)} title={t("prompt.title", { number: player.step + 1 })} size="80rem">
-        {asking && <PromptView episodeId={trajectory.id} proposals={offered} />}
+      <Dialog opened={promptOpen} onClose={() => setPromptOpen(false)} title={t("prompt.title", { number: player.step + 1 })} size="80rem">
+        {promptOpen && <PromptView episodeId={trajectory.id} proposals={offered} />}
       </Dialog>
     </div>
   );
 }
 
-type StageProps = {
+type ReplayViewportProps = {
   steps: readonly Step[];
   step: Step;
   parts: readonly RecordingPart[];
@@ -94,9 +94,9 @@ type StageProps = {
 };
 
 /** The video where it is wanted and shows the step, else the frame the act found or left. */
-function Stage({ steps, step, parts, player, move, blobUrl }: StageProps) {
+function ReplayViewport({ steps, step, parts, player, move, blobUrl }: ReplayViewportProps) {
   const { t } = useI18n();
-  if (player.video && placeOf(parts, player.step, player.after)) {
+  if (player.video && positionOf(parts, player.step, player.after)) {
     return <RecordingView parts={parts} step={step} player={player} move={move} blobUrl={blobUrl} />;
   }
   return (
@@ -123,10 +123,10 @@ function useRecording(episodeId: string): { parts: readonly RecordingPart[]; vid
 /** The player, its clock, and its place in the address: `?step=3` counts from one. */
 function usePlayer(count: number): [Player, (move: Move) => void] {
   const [search, setSearch] = useSearchParams();
-  const asked = Number(search.get("step") ?? "1") - 1;
+  const requestedStep = Number(search.get("step") ?? "1") - 1;
   const [player, move] = useReducer(
-    (player: Player, move: Move) => moved(player, move, count),
-    startAt(Number.isInteger(asked) ? Math.min(Math.max(asked, 0), Math.max(count - 1, 0)) : 0),
+    (player: Player, move: Move) => reducePlayer(player, move, count),
+    startAt(Number.isInteger(requestedStep) ? Math.min(Math.max(requestedStep, 0), Math.max(count - 1, 0)) : 0),
   );
 
   useEffect(() => {

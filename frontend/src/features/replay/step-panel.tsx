@@ -4,10 +4,10 @@ import { Eye } from "lucide-react";
 
 import type { BrowserPage, Proposal, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ActionText } from "@/shared/ui/action-text";
+import { ActionText } from "@/shared/ui/episode/action-text";
 import { Badge, DecisionBadge, MarkBadge, PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { PageStanding } from "@/shared/ui/page-standing";
+import { PageStatus } from "@/shared/ui/episode/page-status";
 
 import { replayCommands } from "./commands";
 import styles from "./replay.module.css";
@@ -32,8 +32,8 @@ export function StepPanel({ step, proposals, count, onPrompt }: Props) {
             {step.error.message} <code>{step.error.code}</code>
           </p>
         )}
-        {step.after && <Settled step={step} />}
-        {step.after?.page != null && <Page page={step.after.page} />}
+        {step.after && <SettleTime step={step} />}
+        {step.after?.page != null && <PageState page={step.after.page} />}
       </section>
       <section className={styles.offered}>
         <h2 className={styles.heading}>
@@ -57,7 +57,7 @@ export function StepPanel({ step, proposals, count, onPrompt }: Props) {
   );
 }
 
-function Settled({ step }: { step: Step }) {
+function SettleTime({ step }: { step: Step }) {
   const { t, duration } = useI18n();
   if (!step.after) return null;
   const time = duration(step.after.settle_ms);
@@ -67,12 +67,12 @@ function Settled({ step }: { step: Step }) {
 }
 
 /** How a browser's page stood after the step, when in its own time, and what it did by itself. */
-function Page({ page }: { page: BrowserPage }) {
+function PageState({ page }: { page: BrowserPage }) {
   const { t, duration } = useI18n();
   return (
     <>
       <p className={styles.facts}>
-        <PageStanding page={page} />
+        <PageStatus page={page} />
         <span>{t("browser.time")}: {duration(page.time_ms)}</span>
         {page.pace > 0 && <span>{t("browser.pace")}: {page.pace}×</span>}
         <span>{page.title}</span>

@@ -19,8 +19,8 @@ export function Summary({ trajectory, state }: { trajectory: Trajectory; state: 
         <span>{state.pool}</span>
         {trajectory.annotator && <span>{trajectory.annotator}</span>}
         <span>{moment(trajectory.created_at)}</span>
-        <Time page={(trajectory.steps[0]?.before ?? state.observation)?.page ?? null} />
-        <BranchOf branch={trajectory.branch_of} />
+        <PageTime page={(trajectory.steps[0]?.before ?? state.observation)?.page ?? null} />
+        <BranchSource branch={trajectory.branch_of} />
         {state.status !== "finished" && <StatusBadge status={state.status} />}
       </p>
       <div className={styles.ending} data-contradicted={contradicted || undefined}>
@@ -49,7 +49,7 @@ export function Summary({ trajectory, state }: { trajectory: Trajectory; state: 
 }
 
 /** The earlier attempt this one goes on from, or was to. */
-function BranchOf({ branch }: { branch: Branch | null }) {
+function BranchSource({ branch }: { branch: Branch | null }) {
   const { t } = useI18n();
   if (branch === null) return null;
   const words = { steps: t("branch.steps", { count: branch.steps }), reason: branch.reason };
@@ -62,7 +62,7 @@ function BranchOf({ branch }: { branch: Branch | null }) {
 }
 
 /** Of a browser: in which time its page lived, and from which seed everything random in it came. */
-function Time({ page }: { page: BrowserPage | null }) {
+function PageTime({ page }: { page: BrowserPage | null }) {
   const { t } = useI18n();
   if (page === null) return null;
   return (

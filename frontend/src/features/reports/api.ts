@@ -4,9 +4,9 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Report } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
-import { toQuestion, type Filters } from "./filters";
+import { toApiQuery, type Filters } from "./filters";
 
-const addressOf = (path: string, filters: Filters): string => `${path}?${toQuestion(filters).toString()}`;
+const addressOf = (path: string, filters: Filters): string => `${path}?${toApiQuery(filters).toString()}`;
 
 export const reportQuery = (filters: Filters) =>
   queryOptions({

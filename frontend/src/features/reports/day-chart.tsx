@@ -4,6 +4,7 @@ import "@mantine/charts/styles.css";
 
 import type { ReportRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ratePercent } from "@/shared/ui/tables/rate";
 
 import { everyDay } from "./filters";
 import { DECISIONS } from "./report-table";
@@ -20,13 +21,13 @@ const COLOURS = {
 export function DayChart({ days }: { days: readonly ReportRow[] }) {
   const { t } = useI18n();
   const rate = t("reports.override_percent");
-  const told = new Map(days.map(({ key, figures }) => [key, figures]));
-  const data = everyDay([...told.keys()]).map((day) => {
-    const figures = told.get(day);
+  const figuresByDay = new Map(days.map(({ key, figures }) => [key, figures]));
+  const data = everyDay([...figuresByDay.keys()]).map((day) => {
+    const figures = figuresByDay.get(day);
     return {
       day,
       ...Object.fromEntries(DECISIONS.map((name) => [t(`reports.${name}`), figures?.[name] ?? 0])),
-      [rate]: figures?.override ? Math.round(figures.override.rate * 1_000) / 10 : null,
+      [rate]: ratePercent(figures?.override),
     };
   });
   return (

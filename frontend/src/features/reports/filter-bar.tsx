@@ -4,14 +4,14 @@ import { X } from "lucide-react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 
-import { GRAINS, NARROWING, periodNamed, periodOf, PERIODS, valueText, type Filters } from "./filters";
+import { GROUPINGS, FILTER_NAMES, matchPeriod, periodOf, PERIODS, valueText, type Filters } from "./filters";
 import styles from "./reports.module.css";
 
 type Props = { readonly filters: Filters; readonly change: (next: Filters) => void; readonly today: Date };
 
 export function FilterBar({ filters, change, today }: Props) {
   const { t } = useI18n();
-  const period = periodNamed(filters, today);
+  const period = matchPeriod(filters, today);
   return (
     <div role="search" className={styles.filters} aria-label={t("reports.filters")}>
       <Select
@@ -40,12 +40,12 @@ export function FilterBar({ filters, change, today }: Props) {
         aria-label={t("reports.split")}
         w={170}
         allowDeselect={false}
-        data={GRAINS.map((grain) => ({ value: grain, label: t(`reports.by.${grain}`) }))}
+        data={GROUPINGS.map((grain) => ({ value: grain, label: t(`reports.by.${grain}`) }))}
         value={filters.by}
-        onChange={(by) => change({ ...filters, by: GRAINS.find((grain) => grain === by) ?? filters.by })}
+        onChange={(by) => change({ ...filters, by: GROUPINGS.find((grain) => grain === by) ?? filters.by })}
       />
       <Group gap="xs">
-        {NARROWING.map(
+        {FILTER_NAMES.map(
           (name) =>
             filters[name] !== null && (
               <Button

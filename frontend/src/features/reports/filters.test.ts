@@ -1,7 +1,7 @@
 /** A report's address: what it says is read back, what makes no sense is as usual, a chosen row narrows. */
 import { describe, expect, it } from "vitest";
 
-import { everyDay, fromSearch, narrowedTo, periodOf, toQuestion, toSearch } from "./filters";
+import { everyDay, fromSearch, narrowTo, periodOf, toApiQuery, toSearch } from "./filters";
 
 const TODAY = new Date(2026, 2, 1);
 const read = (text: string) => fromSearch(new URLSearchParams(text), TODAY);
@@ -35,18 +35,18 @@ describe("the address of a report", () => {
   });
 
   it("asks with the time zone that says where a day begins", () => {
-    expect(toQuestion(read("by=day")).get("zone")).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone);
+    expect(toApiQuery(read("by=day")).get("zone")).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone);
   });
 });
 
 describe("choosing a row", () => {
   it("narrows to it and goes on by day", () => {
-    expect(narrowedTo(read(""), "7")).toMatchObject({ pool: "7", by: "day" });
-    expect(narrowedTo(read("by=policy"), "")).toMatchObject({ policy: "", by: "day" });
+    expect(narrowTo(read(""), "7")).toMatchObject({ pool: "7", by: "day" });
+    expect(narrowTo(read("by=policy"), "")).toMatchObject({ policy: "", by: "day" });
   });
 
   it("of a day shows that day by pool", () => {
-    expect(narrowedTo(read("by=day"), "2026-02-14")).toMatchObject({ since: "2026-02-14", until: "2026-02-14", by: "pool" });
+    expect(narrowTo(read("by=day"), "2026-02-14")).toMatchObject({ since: "2026-02-14", until: "2026-02-14", by: "pool" });
   });
 });
 

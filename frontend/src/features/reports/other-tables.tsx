@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 import type { Latency, MachineUse, QueueAge } from "@/generated/api";
 import { type PlainKey, useI18n } from "@/shared/i18n/i18n";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Empty } from "@/shared/ui/states";
 
 export function QueueAgeTable({ queues }: { queues: readonly QueueAge[] }) {
@@ -73,7 +73,7 @@ function Figures({ name, empty, heads, rows }: FiguresProps) {
       rows={rows}
       keyOf={(row) => rows.indexOf(row)}
       columns={heads.map((head, column) => ({
-        head: t(head),
+        header: t(head),
         kind: column === 0 ? ("name" as const) : ("number" as const),
         cell: (row: readonly ReactNode[]) => row[column],
       }))}

@@ -4,13 +4,13 @@ import { Link } from "react-router";
 
 import type { Figures, ReportRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable, type Column } from "@/shared/ui/data-table";
-import { RateText } from "@/shared/ui/rate";
+import { DataTable, type Column } from "@/shared/ui/tables/data-table";
+import { RateText } from "@/shared/ui/tables/rate";
 
-import { valueText, type Grain } from "./filters";
+import { valueText, type Grouping } from "./filters";
 import styles from "./reports.module.css";
 
-type Props = { readonly by: Grain; readonly rows: readonly ReportRow[]; readonly onChoose: (key: string) => void };
+type Props = { readonly by: Grouping; readonly rows: readonly ReportRow[]; readonly onChoose: (key: string) => void };
 
 export function ReportTable({ by, rows, onChoose }: Props) {
   const { t } = useI18n();
@@ -20,7 +20,7 @@ export function ReportTable({ by, rows, onChoose }: Props) {
       keyOf={(row) => row.key}
       columns={[
         {
-          head: t(`reports.only.${by}`),
+          header: t(`reports.only.${by}`),
           kind: "name",
           className: styles.name,
           cell: ({ key, label }) => (
@@ -29,7 +29,7 @@ export function ReportTable({ by, rows, onChoose }: Props) {
                 {valueText(by, label, t)}
               </UnstyledButton>
               {by === "policy" && label && (
-                <Link className={styles.beside} to={`/compare?${new URLSearchParams({ left: key }).toString()}`}>
+                <Link className={styles.detail} to={`/compare?${new URLSearchParams({ left: key }).toString()}`}>
                   {t("reports.compare")}
                 </Link>
               )}
@@ -37,11 +37,11 @@ export function ReportTable({ by, rows, onChoose }: Props) {
           ),
         },
         ...FIGURES.map((column): Column<ReportRow> => ({
-          head: t(`reports.${column}`),
+          header: t(`reports.${column}`),
           kind: "number",
           cell: ({ figures }) => <Figure figures={figures} column={column} />,
         })),
-        { head: t("reports.mix"), cell: ({ figures }) => <Mix figures={figures} /> },
+        { header: t("reports.mix"), cell: ({ figures }) => <DecisionMix figures={figures} /> },
       ]}
     />
   );
@@ -73,12 +73,12 @@ function Figure({ figures, column }: { figures: Figures; column: FigureName }) {
 export const DECISIONS = ["accepted", "edited", "overridden", "taken_over", "alone"] as const;
 
 /** How the steps were decided, as one bar; said in words too. */
-function Mix({ figures }: { figures: Figures }) {
+function DecisionMix({ figures }: { figures: Figures }) {
   const { t } = useI18n();
-  const told = DECISIONS.filter((name) => figures[name] > 0).map((name) => `${t(`reports.${name}`)} ${figures[name]}`);
+  const parts = DECISIONS.filter((name) => figures[name] > 0).map((name) => `${t(`reports.${name}`)} ${figures[name]}`);
   if (figures.steps === 0) return "–";
   return (
-    <div className={styles.mix} role="img" aria-label={told.join(", ")} title={told.join(", ")}>
+    <div className={styles.mix} role="img" aria-label={parts.join(", ")} title={parts.join(", ")}>
       {DECISIONS.map((name) => (
         <span key={name} data-decision={name} style={{ flexGrow: figures[name] }} />
       ))}

@@ -1,7 +1,5 @@
 /** What the work adds up to: figures of some days, day by day, row by row, and what waits now. */
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Download } from "lucide-react";
 import { useSearchParams } from "react-router";
 
 import type { Report } from "@/generated/api";
@@ -9,11 +7,12 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
+import { DownloadButton } from "@/shared/ui/download-button";
 
 import { reportQuery, tableAddress } from "./api";
 import { DayChart } from "./day-chart";
 import { FilterBar } from "./filter-bar";
-import { fromSearch, narrowedTo, toSearch, type Filters } from "./filters";
+import { fromSearch, narrowTo, toSearch, type Filters } from "./filters";
 import { LatencyTable, MachineTable, QueueAgeTable } from "./other-tables";
 import { ReportTable } from "./report-table";
 import { Tiles } from "./tiles";
@@ -31,14 +30,14 @@ export default function ReportsPage() {
       <FilterBar filters={filters} change={change} today={today} />
       {report.isPending && <Loading />}
       {report.isError && <ErrorState error={report.error} onRetry={() => void report.refetch()} />}
-      {report.data && <Answer report={report.data} filters={filters} change={change} />}
+      {report.data && <ReportSections report={report.data} filters={filters} change={change} />}
     </Page>
   );
 }
 
-type AnswerProps = { readonly report: Report; readonly filters: Filters; readonly change: (next: Filters) => void };
+type ReportSectionsProps = { readonly report: Report; readonly filters: Filters; readonly change: (next: Filters) => void };
 
-function Answer({ report, filters, change }: AnswerProps) {
+function ReportSections({ report, filters, change }: ReportSectionsProps) {
   const { t } = useI18n();
   return (
     <>
@@ -46,11 +45,11 @@ function Answer({ report, filters, change }: AnswerProps) {
         <Tiles figures={report.total} />
         {report.days.length > 1 && <DayChart days={report.days} />}
       </Section>
-      <Section title={t(`reports.by.${filters.by}`)} aside={report.rows.length > 0 && <DownloadTable filters={filters} />}>
+      <Section title={t(`reports.by.${filters.by}`)} aside={report.rows.length > 0 && <DownloadButton href={tableAddress(filters)} label={t("reports.csv")} />}>
         {report.rows.length === 0 ? (
           <Empty title={t("reports.none")}>{t("reports.none.help")}</Empty>
         ) : (
-          <ReportTable by={filters.by} rows={report.rows} onChoose={(key) => change(narrowedTo(filters, key))} />
+          <ReportTable by={filters.by} rows={report.rows} onChoose={(key) => change(narrowTo(filters, key))} />
         )}
       </Section>
       <Section title={t("reports.queues")}>
@@ -63,21 +62,5 @@ function Answer({ report, filters, change }: AnswerProps) {
         <MachineTable machines={report.machines} />
       </Section>
     </>
-  );
-}
-
-function DownloadTable({ filters }: { filters: Filters }) {
-  const { t } = useI18n();
-  return (
-    <Button
-      component="a"
-      href={tableAddress(filters)}
-      download
-      variant="default"
-      size="compact-sm"
-      leftSection={<Download size={13} />}
-    >
-      {t("reports.csv")}
-    </Button>
   );
 }

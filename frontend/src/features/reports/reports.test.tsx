@@ -50,11 +50,11 @@ const REPORT: Report = {
   asked_at: "2026-03-01T10:00:00Z",
 };
 
-const asked: string[] = [];
+const requests: string[] = [];
 
 function show(report: Report, language: Language = "en") {
   vi.stubGlobal("fetch", (input: string) => {
-    asked.push(input);
+    requests.push(input);
     return Promise.resolve(Response.json(report));
   });
   render(
@@ -74,7 +74,7 @@ function show(report: Report, language: Language = "en") {
 
 afterEach(() => {
   vi.unstubAllGlobals();
-  asked.length = 0;
+  requests.length = 0;
 });
 
 it("shows what the work adds up to, with what it rests on", async () => {
@@ -92,10 +92,10 @@ it("narrows to a row that is chosen, by day, and takes the filter away again", a
   show(REPORT);
   await user.click(await screen.findByRole("button", { name: "Desktop basics" }));
   await screen.findByRole("heading", { name: "By day" });
-  expect(asked.at(-1)).toContain("pool=7");
+  expect(requests.at(-1)).toContain("pool=7");
   await user.click(screen.getByRole("button", { name: "Pool 7: show all again" }));
   await screen.findByRole("heading", { name: "By day" });
-  expect(asked.at(-1)).not.toContain("pool=7");
+  expect(requests.at(-1)).not.toContain("pool=7");
 });
 
 it("says that there was no work, and where to look instead", async () => {

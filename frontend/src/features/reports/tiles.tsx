@@ -1,7 +1,7 @@
 /** The few figures one looks at first. */
 import type { Figures } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { RateText } from "@/shared/ui/rate";
+import { RateText } from "@/shared/ui/tables/rate";
 
 import styles from "./reports.module.css";
 

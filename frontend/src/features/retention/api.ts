@@ -4,7 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import type { RetentionPage, RuleIn, RuleOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
-export const WHATS = ["practice", "left", "unaccepted", "recordings", "exports", "audit"] as const;
+export const TARGETS = ["practice", "left", "unaccepted", "recordings", "exports", "audit"] as const;
 
 export const retentionQuery = queryOptions({
   queryKey: ["retention"],
@@ -13,11 +13,11 @@ export const retentionQuery = queryOptions({
 });
 
 export type Change =
-  | { readonly do: "make"; readonly rule: RuleIn }
-  | { readonly do: "preview" | "on" | "off" | "delete"; readonly id: number };
+  | { readonly type: "make"; readonly rule: RuleIn }
+  | { readonly type: "preview" | "on" | "off" | "delete"; readonly id: number };
 
 async function send(change: Change): Promise<unknown> {
-  switch (change.do) {
+  switch (change.type) {
     case "make": {
       const made = await request<RuleOut>("POST", "/retention/rules", change.rule);
       return request("POST", `/retention/rules/${made.id}/preview`);

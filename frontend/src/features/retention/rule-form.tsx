@@ -6,39 +6,39 @@ import type { RetentionPage } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
 
-import { useChange, WHATS } from "./api";
+import { useChange, TARGETS } from "./api";
 import styles from "./retention.module.css";
 
-const SHORTEST = { audit: 365, other: 1 } as const;
-const USUAL = { audit: 730, other: 90 } as const;
-type What = (typeof WHATS)[number];
+const MIN_DAYS = { audit: 365, other: 1 } as const;
+const DEFAULT_DAYS = { audit: 730, other: 90 } as const;
+type Target = (typeof TARGETS)[number];
 
-const keyOf = (what: What) => (what === "audit" ? "audit" : "other");
+const keyOf = (what: Target) => (what === "audit" ? "audit" : "other");
 
 export function RuleForm({ page: { pools } }: { page: RetentionPage }) {
   const { t } = useI18n();
   const change = useChange();
-  const [what, setWhat] = useState<What>("practice");
+  const [what, setWhat] = useState<Target>("practice");
   const [pool, setPool] = useState<string | null>(null);
-  const [days, setDays] = useState<number>(USUAL.other);
+  const [days, setDays] = useState<number>(DEFAULT_DAYS.other);
   return (
     <form
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ do: "make", rule: { what, pool: what === "audit" || pool === null ? null : Number(pool), days } });
+        change.mutate({ type: "make", rule: { what, pool: what === "audit" || pool === null ? null : Number(pool), days } });
       }}
     >
       <Select
         label={t("retention.what")}
         allowDeselect={false}
         w={300}
-        data={WHATS.map((value) => ({ value, label: t(`retention.what.${value}`) }))}
+        data={TARGETS.map((value) => ({ value, label: t(`retention.what.${value}`) }))}
         value={what}
         onChange={(value) => {
-          const chosen = WHATS.find((one) => one === value) ?? "practice";
+          const chosen = TARGETS.find((one) => one === value) ?? "practice";
           setWhat(chosen);
-          if (keyOf(chosen) !== keyOf(what)) setDays(USUAL[keyOf(chosen)]);
+          if (keyOf(chosen) !== keyOf(what)) setDays(DEFAULT_DAYS[keyOf(chosen)]);
         }}
       />
       <Select
@@ -53,13 +53,13 @@ export function RuleForm({ page: { pools } }: { page: RetentionPage }) {
       <NumberInput
         label={t("retention.days")}
         w={130}
-        min={SHORTEST[keyOf(what)]}
+        min={MIN_DAYS[keyOf(what)]}
         max={36_500}
         allowDecimal={false}
         value={days}
         onChange={(value) => setDays(Number(value))}
       />
-      <Button type="submit" loading={change.isPending} disabled={days < SHORTEST[keyOf(what)]}>
+      <Button type="submit" loading={change.isPending} disabled={days < MIN_DAYS[keyOf(what)]}>
         {t("retention.make")}
       </Button>
       <p className={styles.note}>{t(`retention.help.${what}`)}</p>

@@ -4,13 +4,13 @@ import { Button } from "@mantine/core";
 import type { RuleOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { useUndoable } from "@/shared/ui/undo";
 
 import { useChange } from "./api";
 import styles from "./retention.module.css";
-import { WouldDelete } from "./would-delete";
+import { DeletionPreview } from "./deletion-preview";
 
 type Props = { readonly rules: readonly RuleOut[]; readonly onSwitchOn: (rule: RuleOut) => void };
 
@@ -25,7 +25,7 @@ export function RuleTable({ rules, onSwitchOn }: Props) {
         keyOf={(rule) => rule.id}
         columns={[
           {
-            head: t("retention.what"),
+            header: t("retention.what"),
             kind: "name",
             cell: (rule) => (
               <>
@@ -37,13 +37,13 @@ export function RuleTable({ rules, onSwitchOn }: Props) {
             ),
           },
           {
-            head: t("retention.state"),
+            header: t("retention.state"),
             cell: (rule) => <Badge tone={rule.active ? "ok" : "neutral"}>{t(rule.active ? "retention.on" : "retention.off")}</Badge>,
           },
-          { head: t("retention.would"), cell: (rule) => <WouldDelete rule={rule} /> },
-          { head: t("retention.did"), cell: (rule) => <Did rule={rule} /> },
+          { header: t("retention.would"), cell: (rule) => <DeletionPreview rule={rule} /> },
+          { header: t("retention.did"), cell: (rule) => <LastRun rule={rule} /> },
           {
-            head: t("retention.actions"),
+            header: t("retention.actions"),
             kind: "actions",
             cell: (rule) => <Actions rule={rule} change={change} onSwitchOn={onSwitchOn} />,
           },
@@ -53,7 +53,7 @@ export function RuleTable({ rules, onSwitchOn }: Props) {
   );
 }
 
-function Did({ rule: { ran_at, removed, freed, error } }: { rule: RuleOut }) {
+function LastRun({ rule: { ran_at, removed, freed, error } }: { rule: RuleOut }) {
   const { t, bytes, relative } = useI18n();
   if (ran_at === null) return <span className={styles.note}>{t("retention.never")}</span>;
   return (
@@ -74,9 +74,9 @@ function Actions({ rule, change, onSwitchOn }: ActionsProps) {
   const undoable = useUndoable();
   const forget = () =>
     undoable({
-      act: () => change.mutateAsync({ do: "delete", id }),
+      act: () => change.mutateAsync({ type: "delete", id }),
       done: t("retention.deleted", named),
-      undo: () => change.mutateAsync({ do: "make", rule: { what, pool, days } }),
+      undo: () => change.mutateAsync({ type: "make", rule: { what, pool, days } }),
     });
   return (
     <>
@@ -84,8 +84,8 @@ function Actions({ rule, change, onSwitchOn }: ActionsProps) {
         variant="default"
         size="compact-xs"
         aria-label={t("retention.preview_one", named)}
-        loading={change.isPending && change.variables.do === "preview" && change.variables.id === id}
-        onClick={() => change.mutate({ do: "preview", id })}
+        loading={change.isPending && change.variables.type === "preview" && change.variables.id === id}
+        onClick={() => change.mutate({ type: "preview", id })}
       >
         {t("retention.preview")}
       </Button>
@@ -94,7 +94,7 @@ function Actions({ rule, change, onSwitchOn }: ActionsProps) {
           variant="default"
           size="compact-xs"
           aria-label={t("retention.switch_off_one", named)}
-          onClick={() => change.mutate({ do: "off", id })}
+          onClick={() => change.mutate({ type: "off", id })}
         >
           {t("retention.switch_off")}
         </Button>

@@ -10,30 +10,30 @@ import { Problem } from "@/shared/ui/problem";
 
 import { retentionQuery, useChange } from "./api";
 import styles from "./retention.module.css";
-import { WouldDelete } from "./would-delete";
+import { DeletionPreview } from "./deletion-preview";
 
 export function SwitchDialog({ rule, onClose }: { rule: RuleOut | null; onClose: () => void }) {
   const { t } = useI18n();
   return (
     <Dialog opened={rule !== null} onClose={onClose} title={rule ? t("retention.asking", { what: t(`retention.what.${rule.what}`) }) : ""}>
-      {rule && <Asking id={rule.id} onClose={onClose} />}
+      {rule && <SwitchConfirmation id={rule.id} onClose={onClose} />}
     </Dialog>
   );
 }
 
-function Asking({ id, onClose }: { id: number; onClose: () => void }) {
+function SwitchConfirmation({ id, onClose }: { id: number; onClose: () => void }) {
   const { t } = useI18n();
   const counting = useChange();
   const switching = useChange();
   const { data } = useQuery(retentionQuery);
   const rule = data?.rules.find((one) => one.id === id);
   const { mutate } = counting;
-  useEffect(() => mutate({ do: "preview", id }), [mutate, id]);
+  useEffect(() => mutate({ type: "preview", id }), [mutate, id]);
   return (
     <div className={styles.asking}>
       <p className={styles.words}>{t("retention.asking.help")}</p>
       <div role="status">
-        {counting.isPending || rule === undefined ? t("retention.counting") : <WouldDelete rule={rule} />}
+        {counting.isPending || rule === undefined ? t("retention.counting") : <DeletionPreview rule={rule} />}
       </div>
       <Problem error={counting.error ?? switching.error} />
       <Group justify="end">
@@ -44,7 +44,7 @@ function Asking({ id, onClose }: { id: number; onClose: () => void }) {
           color="red"
           disabled={!counting.isSuccess}
           loading={switching.isPending}
-          onClick={() => switching.mutate({ do: "on", id }, { onSuccess: onClose })}
+          onClick={() => switching.mutate({ type: "on", id }, { onSuccess: onClose })}
         >
           {t("retention.switch_on")}
         </Button>

@@ -7,20 +7,20 @@ import type { Agreement, DuplicatePair, GoldScore, JobOut, TaskAgreement } from 
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Page, Section } from "@/shared/ui/page";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { agreementQuery, duplicatesQuery, poolsQuery, underWay, useSearch } from "./api";
+import { agreementQuery, duplicatesQuery, poolsQuery, isRunning, useSearch } from "./api";
 import styles from "./review.module.css";
 
 export default function AgreementPage() {
   const { t } = useI18n();
   const [search, setSearch] = useSearchParams();
-  const asked = search.get("pool");
-  const pool = asked && /^\d+$/.test(asked) ? asked : null;
+  const requestedPool = search.get("pool");
+  const pool = requestedPool && /^\d+$/.test(requestedPool) ? requestedPool : null;
   const pools = useQuery(poolsQuery).data ?? [];
   const agreement = useQuery(agreementQuery(pool));
   return (
@@ -100,7 +100,7 @@ function TaskTable({ tasks }: { tasks: readonly TaskAgreement[] }) {
       keyOf={({ task }) => task}
       columns={[
         {
-          head: t("agreement.task"),
+          header: t("agreement.task"),
           kind: "name",
           cell: ({ instruction, pool, episodes, adjudicated }) => (
             <>
@@ -114,16 +114,16 @@ function TaskTable({ tasks }: { tasks: readonly TaskAgreement[] }) {
           ),
         },
         {
-          head: t("agreement.people"),
+          header: t("agreement.people"),
           cell: ({ annotators }) => annotators.join(", "),
         },
         {
-          head: t("agreement.share"),
+          header: t("agreement.share"),
           kind: "number",
           cell: ({ agreement }) => percent(agreement),
         },
         {
-          head: t("agreement.outcomes"),
+          header: t("agreement.outcomes"),
           cell: ({ outcomes_agree }) => <Badge tone={outcomes_agree ? "ok" : "warn"}>{t(outcomes_agree ? "agreement.outcomes.same" : "agreement.outcomes.differ")}</Badge>,
         },
       ]}
@@ -139,22 +139,22 @@ function GoldTable({ scores }: { scores: readonly GoldScore[] }) {
       keyOf={({ annotator }) => annotator}
       columns={[
         {
-          head: t("agreement.person"),
+          header: t("agreement.person"),
           kind: "name",
           cell: ({ annotator }) => annotator,
         },
         {
-          head: t("agreement.gold.done"),
+          header: t("agreement.gold.done"),
           kind: "number",
           cell: ({ episodes }) => episodes,
         },
         {
-          head: t("agreement.gold.steps"),
+          header: t("agreement.gold.steps"),
           kind: "number",
           cell: ({ agreement }) => percent(agreement),
         },
         {
-          head: t("agreement.gold.outcomes"),
+          header: t("agreement.gold.outcomes"),
           kind: "number",
           cell: ({ outcomes }) => percent(outcomes),
         },
@@ -167,13 +167,13 @@ function DuplicateSearch({ pool }: { pool: string }) {
   const { t } = useI18n();
   const found = useQuery(duplicatesQuery(pool));
   const search = useSearch(pool);
-  const reviews = hasRole(useUser(), "reviewer");
+  const canReview = hasRole(useUser(), "reviewer");
   if (found.isPending) return <Loading />;
   if (found.isError) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
   const { job, pairs } = found.data;
   return (
     <>
-      {reviews && (
+      {canReview && (
         <div className={styles.bar}>
           <SearchButton job={job} search={search} />
           <Problem error={search.error} />
@@ -189,7 +189,7 @@ function DuplicateSearch({ pool }: { pool: string }) {
 /** Begins a search, or shows how far it is and cancels it. */
 function SearchButton({ job, search }: { job: JobOut | null; search: ReturnType<typeof useSearch> }) {
   const { t } = useI18n();
-  if (job === null || !underWay(job)) {
+  if (job === null || !isRunning(job)) {
     return (
       <Button size="compact-sm" variant="default" loading={search.isPending} onClick={() => search.mutate(null)}>
         {t("agreement.duplicates.search")}
@@ -215,7 +215,7 @@ function DuplicateTable({ pairs }: { pairs: readonly DuplicatePair[] }) {
       keyOf={({ one, other }) => `${one.id} ${other.id}`}
       columns={[
         {
-          head: t("agreement.task"),
+          header: t("agreement.task"),
           kind: "name",
           cell: ({ one, other, same_task }) => (
             <>
@@ -229,12 +229,12 @@ function DuplicateTable({ pairs }: { pairs: readonly DuplicatePair[] }) {
           ),
         },
         {
-          head: t("agreement.duplicates.text"),
+          header: t("agreement.duplicates.text"),
           kind: "number",
           cell: ({ text }) => percent(text),
         },
         {
-          head: t("agreement.duplicates.screens"),
+          header: t("agreement.duplicates.screens"),
           kind: "number",
           cell: ({ screens }) => screens === null ? "—" : percent(screens),
         },

@@ -6,9 +6,9 @@ import { request } from "@/shared/api/http";
 
 import { toSearch, type Filters } from "./filters";
 
-const AGAIN_MS = 1_000;
+const POLL_MS = 1_000;
 
-export const underWay = (job: JobOut | null): boolean => job?.status === "queued" || job?.status === "running";
+export const isRunning = (job: JobOut | null): boolean => job?.status === "queued" || job?.status === "running";
 
 export const queueQuery = (filters: Filters) =>
   queryOptions({
@@ -24,27 +24,27 @@ export const poolsQuery = queryOptions({
 });
 
 /** All that belongs to reviewing an episode; asked again while it is done anew in a machine. */
-export const sheetQuery = (episodeId: string) =>
+export const reviewDetailsQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "sheet"],
     queryFn: () => request<Sheet>("GET", `/episodes/${episodeId}/review/sheet`),
-    refetchInterval: ({ state }) => (underWay(state.data?.check ?? null) ? AGAIN_MS : false),
+    refetchInterval: ({ state }) => (isRunning(state.data?.check ?? null) ? POLL_MS : false),
   });
 
 export type Change =
-  | { readonly do: "claim" }
-  | { readonly do: "release" }
-  | ({ readonly do: "remark"; readonly index: number } & Pick<RemarkIn, "verdict" | "comment">)
-  | ({ readonly do: "mend"; readonly index: number } & FixIn)
-  | { readonly do: "cut"; readonly cut: CutIn }
-  | { readonly do: "decide"; readonly review: ReviewIn }
-  | { readonly do: "resubmit" }
-  | { readonly do: "check" }
-  | { readonly do: "cancel"; readonly job: string };
+  | { readonly type: "claim" }
+  | { readonly type: "release" }
+  | ({ readonly type: "remark"; readonly index: number } & Pick<RemarkIn, "verdict" | "comment">)
+  | ({ readonly type: "mend"; readonly index: number } & FixIn)
+  | { readonly type: "cut"; readonly cut: CutIn }
+  | { readonly type: "decide"; readonly review: ReviewIn }
+  | { readonly type: "resubmit" }
+  | { readonly type: "check" }
+  | { readonly type: "cancel"; readonly job: string };
 
 async function send(episodeId: string, change: Change): Promise<unknown> {
   const path = `/episodes/${episodeId}/review`;
-  switch (change.do) {
+  switch (change.type) {
     case "claim":
       return request("POST", `${path}/claim`);
     case "release":
@@ -52,7 +52,7 @@ async function send(episodeId: string, change: Change): Promise<unknown> {
     case "remark":
       return request("POST", `${path}/steps/${change.index}`, { verdict: change.verdict, comment: change.comment });
     case "mend": {
-      const { do: _, index, ...fix } = change;
+      const { type: _, index, ...fix } = change;
       return request("POST", `${path}/steps/${index}/fixes`, fix);
     }
     case "cut":
@@ -77,7 +77,7 @@ export function useChange(episodeId: string) {
     mutationFn: (change: Change) => send(episodeId, change),
     onSettled: () =>
       Promise.all([
-        client.invalidateQueries({ queryKey: sheetQuery(episodeId).queryKey }),
+        client.invalidateQueries({ queryKey: reviewDetailsQuery(episodeId).queryKey }),
         client.invalidateQueries({ queryKey: ["reviews"] }),
         client.invalidateQueries({ queryKey: ["episodes"] }),
         client.invalidateQueries({ queryKey: ["queue"] }),
@@ -118,11 +118,11 @@ export const attemptsQuery = (of: string) =>
   });
 
 /** The revisions there are, and the tasks that two of them both were given. */
-export const meetingsQuery = (one: string | null, other: string | null) => {
-  const asked = one && other && one !== other ? `?${new URLSearchParams({ one, other }).toString()}` : "";
+export const sharedTasksQuery = (one: string | null, other: string | null) => {
+  const query = one && other && one !== other ? `?${new URLSearchParams({ one, other }).toString()}` : "";
   return queryOptions({
-    queryKey: ["reviews", "meetings", asked],
-    queryFn: () => request<Meetings>("GET", `/reviews/meetings${asked}`),
+    queryKey: ["reviews", "meetings", query],
+    queryFn: () => request<Meetings>("GET", `/reviews/meetings${query}`),
     placeholderData: keepPreviousData,
   });
 };
@@ -141,7 +141,7 @@ export const duplicatesQuery = (pool: string) =>
   queryOptions({
     queryKey: ["reviews", "duplicates", pool],
     queryFn: () => request<Duplicates>("GET", `/pools/${pool}/duplicates`),
-    refetchInterval: ({ state }) => (underWay(state.data?.job ?? null) ? AGAIN_MS : false),
+    refetchInterval: ({ state }) => (isRunning(state.data?.job ?? null) ? POLL_MS : false),
   });
 
 export function useSearch(pool: string) {

@@ -2,7 +2,7 @@
 import { Link } from "react-router";
 
 import type { Change, Sheet } from "@/generated/api";
-import { actionInWords } from "@/shared/actions/words";
+import { describeAction } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 
@@ -10,7 +10,7 @@ import styles from "./review.module.css";
 
 const TONE = { changed: "warn", added: "ok", removed: "danger" } as const;
 
-export function Changes({ sheet: { changes, previous } }: { sheet: Sheet }) {
+export function Changes({ details: { changes, previous } }: { details: Sheet }) {
   const { t } = useI18n();
   if (changes.length === 0 && previous === null) return null;
   return (
@@ -37,13 +37,13 @@ function ChangeItem({ change: { kind, before, after } }: { change: Change }) {
       {before && (
         <p className={styles.old}>
           <del>
-            {before.thought} {actionInWords(before.action, i18n)}
+            {before.thought} {describeAction(before.action, i18n)}
           </del>
         </p>
       )}
       {after && (
         <p>
-          {after.thought} {actionInWords(after.action, i18n)}
+          {after.thought} {describeAction(after.action, i18n)}
         </p>
       )}
     </li>

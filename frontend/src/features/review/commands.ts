@@ -19,9 +19,10 @@ export const verdictCommands = {
 export const VERDICTS = Object.keys(verdictCommands) as StepVerdict[];
 
 export const reviewCommands = {
-  unsay: review("unsay", ["0"]),
+  // Key maps store these two ids.
+  clearVerdict: { ...review("clear_verdict", ["0"]), id: "review.unsay" },
   comment: review("comment", ["C"]),
-  mend: review("mend", ["E"]),
+  correct: { ...review("correct", ["E"]), id: "review.mend" },
   begin: review("begin", ["B"]),
   end: review("end", ["L"]),
   split: review("split", ["S"]),

@@ -7,8 +7,8 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { attemptsQuery } from "./api";
-import { Episodes } from "./beside";
-import { MeetingList } from "./meeting-list";
+import { EpisodeComparison } from "./episode-comparison";
+import { SharedTaskComparison } from "./shared-tasks";
 
 export default function ComparePage() {
   const { t } = useI18n();
@@ -17,15 +17,15 @@ export default function ComparePage() {
   return (
     <>
       <PagePath crumbs={[{ label: t("nav.agreement"), to: "/agreement" }, { label: t("compare.title") }]} />
-      {one && other && <Episodes key={`${one} ${other}`} one={one} other={other} />}
-      {one && !other && <Partner one={one} />}
-      {!one && <MeetingList />}
+      {one && other && <EpisodeComparison key={`${one} ${other}`} one={one} other={other} />}
+      {one && !other && <PartnerRedirect one={one} />}
+      {!one && <SharedTaskComparison />}
     </>
   );
 }
 
 /** An attempt that was named alone is set beside the newest one by another policy, else by anybody else. */
-function Partner({ one }: { one: string }) {
+function PartnerRedirect({ one }: { one: string }) {
   const { t } = useI18n();
   const attempts = useQuery(attemptsQuery(one));
   if (attempts.isError) return <ErrorState error={attempts.error} onRetry={() => void attempts.refetch()} />;

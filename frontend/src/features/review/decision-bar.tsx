@@ -19,21 +19,21 @@ import styles from "./review.module.css";
 /** The reason is what is typed next. */
 const focus = (field: HTMLTextAreaElement | null) => field?.focus();
 
-export function DecisionBar({ sheet }: { sheet: Sheet }) {
+export function DecisionBar({ details }: { details: Sheet }) {
   const { t } = useI18n();
-  const { id, review } = sheet.episode;
-  const [asking, setAsking] = useState<"return" | "reject" | null>(null);
+  const { id, review } = details.episode;
+  const [decision, setDecision] = useState<"return" | "reject" | null>(null);
   const [reason, setReason] = useState("");
   const change = useChange(id);
   const next = useNext();
   const navigate = useNavigate();
   const filters = fromSearch(useSearchParams()[0]);
-  const pending = review === "pending" && (sheet.claim === null || sheet.claim.mine);
+  const pending = review === "pending" && (details.claim === null || details.claim.mine);
   const open = pending && !change.isPending;
-  const accept = () => change.mutate({ do: "decide", review: { decision: "accept", reason: "" } });
-  const turnDown = () => {
-    if (asking && reason.trim()) {
-      change.mutate({ do: "decide", review: { decision: asking, reason: reason.trim() } }, { onSuccess: () => setAsking(null) });
+  const accept = () => change.mutate({ type: "decide", review: { decision: "accept", reason: "" } });
+  const submitDecision = () => {
+    if (decision && reason.trim()) {
+      change.mutate({ type: "decide", review: { decision, reason: reason.trim() } }, { onSuccess: () => setDecision(null) });
     }
   };
   const go = (direction: "next" | "previous") =>
@@ -49,19 +49,19 @@ export function DecisionBar({ sheet }: { sheet: Sheet }) {
     );
   useCommands([
     { command: reviewCommands.accept, enabled: open, run: accept },
-    { command: reviewCommands.return, enabled: open, run: () => setAsking("return") },
-    { command: reviewCommands.reject, enabled: open, run: () => setAsking("reject") },
+    { command: reviewCommands.return, enabled: open, run: () => setDecision("return") },
+    { command: reviewCommands.reject, enabled: open, run: () => setDecision("reject") },
     { command: reviewCommands.next, enabled: !next.isPending, run: () => go("next") },
     { command: reviewCommands.previous, enabled: !next.isPending, run: () => go("previous") },
   ]);
   return (
     <div className={styles.decision}>
-      {asking && pending && (
+      {decision && pending && (
         <form
           className={styles.form}
           onSubmit={(event) => {
             event.preventDefault();
-            turnDown();
+            submitDecision();
           }}
         >
           <Textarea
@@ -74,15 +74,15 @@ export function DecisionBar({ sheet }: { sheet: Sheet }) {
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
             onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) turnDown();
-              if (event.key === "Escape") setAsking(null);
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submitDecision();
+              if (event.key === "Escape") setDecision(null);
             }}
           />
           <div className={styles.buttons}>
             <Button type="submit" loading={change.isPending} disabled={reason.trim() === ""}>
-              {t(asking === "return" ? "review.send_back" : "review.turn_down")}
+              {t(decision === "return" ? "review.submit_return" : "review.submit_rejection")}
             </Button>
-            <Button variant="subtle" color="gray" onClick={() => setAsking(null)}>
+            <Button variant="subtle" color="gray" onClick={() => setDecision(null)}>
               {t("common.cancel")}
             </Button>
           </div>
@@ -90,15 +90,15 @@ export function DecisionBar({ sheet }: { sheet: Sheet }) {
       )}
       <Problem error={change.error} />
       <div className={styles.buttons}>
-        {pending && !asking && (
+        {pending && !decision && (
           <>
             <Button size="compact-md" onClick={accept} loading={change.isPending} rightSection={<CommandKey command={reviewCommands.accept} />}>
               {t("review.accept")}
             </Button>
-            <Button size="compact-md" variant="default" onClick={() => setAsking("return")} rightSection={<CommandKey command={reviewCommands.return} />}>
+            <Button size="compact-md" variant="default" onClick={() => setDecision("return")} rightSection={<CommandKey command={reviewCommands.return} />}>
               {t("review.return")}
             </Button>
-            <Button size="compact-md" variant="default" onClick={() => setAsking("reject")} rightSection={<CommandKey command={reviewCommands.reject} />}>
+            <Button size="compact-md" variant="default" onClick={() => setDecision("reject")} rightSection={<CommandKey command={reviewCommands.reject} />}>
               {t("review.reject")}
             </Button>
           </>

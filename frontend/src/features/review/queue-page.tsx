@@ -10,7 +10,7 @@ import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, disagree, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Page, Section } from "@/shared/ui/page";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -129,7 +129,7 @@ function QueueTable({ items, filters }: { items: readonly QueueItem[]; filters: 
       keyOf={({ episode }) => episode.id}
       columns={[
         {
-          head: t("episodes.task"),
+          header: t("episodes.task"),
           kind: "name",
           cell: ({ episode, round }) => (
             <>
@@ -142,10 +142,10 @@ function QueueTable({ items, filters }: { items: readonly QueueItem[]; filters: 
             </>
           ),
         },
-        { head: t("episodes.annotator"), cell: ({ episode }) => episode.annotator },
-        { head: t("episodes.outcome"), cell: ({ episode }) => <OutcomeBadge outcome={episode.outcome} /> },
+        { header: t("episodes.annotator"), cell: ({ episode }) => episode.annotator },
+        { header: t("episodes.outcome"), cell: ({ episode }) => <OutcomeBadge outcome={episode.outcome} /> },
         {
-          head: t("episodes.verdict"),
+          header: t("episodes.verdict"),
           cell: ({ episode }) => (
             <>
               <VerdictBadge verdict={episode.verdict} />{" "}
@@ -153,13 +153,13 @@ function QueueTable({ items, filters }: { items: readonly QueueItem[]; filters: 
             </>
           ),
         },
-        { head: t("episodes.steps"), kind: "number", cell: ({ episode }) => episode.steps },
+        { header: t("episodes.steps"), kind: "number", cell: ({ episode }) => episode.steps },
         {
-          head: t("reviews.waiting"),
+          header: t("reviews.waiting"),
           kind: "number",
           cell: ({ episode }) => episode.finished_at && relative(episode.finished_at),
         },
-        { head: t("reviews.claim"), cell: ({ claim }) => claim && (claim.mine ? t("reviews.you") : claim.reviewer) },
+        { header: t("reviews.claim"), cell: ({ claim }) => claim && (claim.mine ? t("reviews.you") : claim.reviewer) },
       ]}
     />
   );

@@ -13,50 +13,50 @@ import { CommandKey } from "@/shared/ui/key-hint";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState } from "@/shared/ui/states";
 
-import { sheetQuery, useChange } from "./api";
+import { reviewDetailsQuery, useChange } from "./api";
 import { Changes } from "./changes";
 import { reviewCommands } from "./commands";
 import { DecisionBar } from "./decision-bar";
-import { Others } from "./others";
-import { Parts } from "./parts";
+import { RelatedAttempts } from "./related-attempts";
+import { Segments } from "./segments";
 import styles from "./review.module.css";
 import { StepReview } from "./step-review";
 
 type Props = { episodeId: string; steps: readonly Step[]; current: number };
 
 export function ReviewPanel({ episodeId, steps, current }: Props) {
-  const sheet = useQuery(sheetQuery(episodeId));
-  if (sheet.isError) return <ErrorState error={sheet.error} onRetry={() => void sheet.refetch()} />;
-  if (!sheet.data || (sheet.data.may === "look" && sheet.data.rounds.length === 0)) return null;
-  return <Panel sheet={sheet.data} step={steps[current]} count={steps.length} />;
+  const details = useQuery(reviewDetailsQuery(episodeId));
+  if (details.isError) return <ErrorState error={details.error} onRetry={() => void details.refetch()} />;
+  if (!details.data || (details.data.may === "look" && details.data.rounds.length === 0)) return null;
+  return <ReviewSections details={details.data} step={steps[current]} count={steps.length} />;
 }
 
-function Panel({ sheet, step, count }: { sheet: Sheet; step: Step | undefined; count: number }) {
+function ReviewSections({ details, step, count }: { details: Sheet; step: Step | undefined; count: number }) {
   const { t } = useI18n();
-  const change = useChange(sheet.episode.id);
-  const reviews = sheet.may === "review";
+  const change = useChange(details.episode.id);
+  const canReview = details.may === "review";
   return (
     <>
       <section className={styles.panel} aria-label={t("review.title")}>
         <h2 className={styles.title}>
-          {t("review.title")} <ReviewBadge review={sheet.episode.review} /> {t("review.round", { number: sheet.round })}
-          {sheet.remarks.length > 0 && <span>{t("review.judged", { count: new Set(sheet.remarks.map(({ index }) => index)).size })}</span>}
+          {t("review.title")} <ReviewBadge review={details.episode.review} /> {t("review.round", { number: details.round })}
+          {details.remarks.length > 0 && <span>{t("review.judged", { count: new Set(details.remarks.map(({ index }) => index)).size })}</span>}
         </h2>
-        <ClaimNote sheet={sheet} onRelease={() => change.mutate({ do: "release" })} />
-        <Rounds sheet={sheet} />
-        {sheet.may === "mend" && <Resubmit sheet={sheet} />}
-        {step && <StepReview key={step.index} sheet={sheet} step={step} change={change} />}
+        <ClaimNote details={details} onRelease={() => change.mutate({ type: "release" })} />
+        <Rounds details={details} />
+        {details.may === "mend" && <Resubmit details={details} />}
+        {step && <StepReview key={step.index} details={details} step={step} change={change} />}
         <Problem error={change.error} />
-        <Changes sheet={sheet} />
-        {(reviews || sheet.segments.length > 0) && <Parts sheet={sheet} step={step} count={count} change={change} />}
-        <Others sheet={sheet} change={change} />
+        <Changes details={details} />
+        {(canReview || details.segments.length > 0) && <Segments details={details} step={step} count={count} change={change} />}
+        <RelatedAttempts details={details} change={change} />
       </section>
-      {reviews && <DecisionBar sheet={sheet} />}
+      {canReview && <DecisionBar details={details} />}
     </>
   );
 }
 
-function ClaimNote({ sheet: { claim }, onRelease }: { sheet: Sheet; onRelease: () => void }) {
+function ClaimNote({ details: { claim }, onRelease }: { details: Sheet; onRelease: () => void }) {
   const { t, relative } = useI18n();
   if (claim === null) return null;
   if (claim.mine) {
@@ -73,7 +73,7 @@ function ClaimNote({ sheet: { claim }, onRelease }: { sheet: Sheet; onRelease: (
   );
 }
 
-function Rounds({ sheet: { rounds } }: { sheet: Sheet }) {
+function Rounds({ details: { rounds } }: { details: Sheet }) {
   const { t, moment } = useI18n();
   if (rounds.length === 0) return null;
   return (
@@ -89,13 +89,13 @@ function Rounds({ sheet: { rounds } }: { sheet: Sheet }) {
 }
 
 /** For its annotator: what was sent back is mended here and handed in again. */
-function Resubmit({ sheet }: { sheet: Sheet }) {
+function Resubmit({ details }: { details: Sheet }) {
   const { t } = useI18n();
-  const change = useChange(sheet.episode.id);
+  const change = useChange(details.episode.id);
   const navigate = useNavigate();
   const resubmit = () =>
     change.mutate(
-      { do: "resubmit" },
+      { type: "resubmit" },
       {
         onSuccess: () => {
           notifications.show({ message: t("review.resubmitted") });

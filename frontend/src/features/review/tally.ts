@@ -2,19 +2,19 @@
 import type { EpisodeSummary, Meeting } from "@/generated/api";
 
 export const TALLY = ["both", "left_only", "right_only", "neither", "unknown"] as const;
-export type Tally = Record<(typeof TALLY)[number], number>;
+type Tally = Record<(typeof TALLY)[number], number>;
 
 /** Whether an attempt did its task: the verifier's word, else its annotator's; null where nobody says. */
-export function standingOf({ verdict, outcome }: Pick<EpisodeSummary, "verdict" | "outcome">): boolean | null {
+export function isSuccessful({ verdict, outcome }: Pick<EpisodeSummary, "verdict" | "outcome">): boolean | null {
   if (verdict?.success != null) return verdict.success;
   return outcome === "success" ? true : outcome === "failure" ? false : null;
 }
 
 /** How many tasks both did, only the one, only the other, and neither; and where one of the ends is not known. */
-export function tallyOf(met: readonly Meeting[]): Tally {
+export function countTally(sharedTasks: readonly Meeting[]): Tally {
   const tally: Tally = { both: 0, left_only: 0, right_only: 0, neither: 0, unknown: 0 };
-  for (const { one, other } of met) {
-    const [left, right] = [standingOf(one.episode), standingOf(other.episode)];
+  for (const { one, other } of sharedTasks) {
+    const [left, right] = [isSuccessful(one.episode), isSuccessful(other.episode)];
     if (left === null || right === null) tally.unknown += 1;
     else if (left) tally[right ? "both" : "left_only"] += 1;
     else tally[right ? "right_only" : "neither"] += 1;

@@ -19,7 +19,7 @@ export default function JoinPage() {
   const { hash } = useLocation();
   const { secret = hash.slice(1) } = useParams();
   const session = useQuery(sessionQuery); // its answer brings the token that the form must carry
-  const shown = useQuery({
+  const invitation = useQuery({
     queryKey: ["join", secret],
     queryFn: () => request<InvitationShown>("POST", "/join/invitation", { secret }),
     enabled: session.isSuccess,
@@ -31,15 +31,15 @@ export default function JoinPage() {
       <div className={styles.card}>
         <LogoMark size={32} />
         <h1 className={styles.title}>{t("join.title")}</h1>
-        {(shown.isPending || session.isPending) && <Loading />}
-        {shown.isError && <ErrorState error={shown.error} />}
-        {shown.data && session.data && <Join secret={secret} shown={shown.data} />}
+        {(invitation.isPending || session.isPending) && <Loading />}
+        {invitation.isError && <ErrorState error={invitation.error} />}
+        {invitation.data && session.data && <Join secret={secret} invitation={invitation.data} />}
       </div>
     </main>
   );
 }
 
-function Join({ secret, shown }: { secret: string; shown: InvitationShown }) {
+function Join({ secret, invitation }: { secret: string; invitation: InvitationShown }) {
   const { t } = useI18n();
   const [fields, setFields] = useState<Omit<JoinIn, "secret">>({ username: "", name: "", password: "" });
   const join = useMutation({
@@ -50,7 +50,7 @@ function Join({ secret, shown }: { secret: string; shown: InvitationShown }) {
     const { value } = event.currentTarget;
     setFields((before) => ({ ...before, [name]: value }));
   };
-  const roles = shown.roles.map((role) => t(`role.${role as Role}`)).join(", ");
+  const roles = invitation.roles.map((role) => t(`role.${role as Role}`)).join(", ");
   return (
     <form
       className={styles.form}
@@ -59,7 +59,7 @@ function Join({ secret, shown }: { secret: string; shown: InvitationShown }) {
         join.mutate();
       }}
     >
-      <p className={styles.tagline}>{t("join.invited", { who: shown.invited_by, roles })}</p>
+      <p className={styles.tagline}>{t("join.invited", { who: invitation.invited_by, roles })}</p>
       <TextInput label={t("join.name")} autoComplete="name" required withAsterisk={false} value={fields.name} onChange={set("name")} />
       <TextInput
         label={t("join.username")}

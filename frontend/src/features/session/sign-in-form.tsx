@@ -78,16 +78,16 @@ export function SignInForm({ username: known = "", onDone }: { username?: string
   );
 }
 
-const WHY = ["failed", "unknown", "inactive"] as const;
+const REASONS = ["failed", "unknown", "inactive"] as const;
 
 /** The provider's button, where there is one, and why it sent somebody back. */
 function SingleSignOn() {
   const { t } = useI18n();
   const name = useQuery(sessionQuery).data?.sso;
-  const asked = new URLSearchParams(window.location.search);
-  const why = WHY.find((reason) => reason === asked.get("sso"));
+  const codeRequired = new URLSearchParams(window.location.search);
+  const why = REASONS.find((reason) => reason === codeRequired.get("sso"));
   if (!name) return null;
-  const next = asked.get("next") ?? window.location.pathname;
+  const next = codeRequired.get("next") ?? window.location.pathname;
   return (
     <>
       {why && (

@@ -4,7 +4,7 @@ import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@ta
 import type { Facets, FoundPage, SavedQueryIn, SavedQueryOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
-export const foundQuery = (search: URLSearchParams) =>
+export const resultsQuery = (search: URLSearchParams) =>
   queryOptions({
     queryKey: ["trajectories", search.toString()],
     queryFn: () => request<FoundPage>("GET", `/trajectories?${search.toString()}`),
@@ -12,33 +12,33 @@ export const foundQuery = (search: URLSearchParams) =>
   });
 
 export const facetsQuery = (search: URLSearchParams) => {
-  const narrowed = new URLSearchParams(search);
-  narrowed.delete("after");
+  const unpaged = new URLSearchParams(search);
+  unpaged.delete("after");
   return queryOptions({
-    queryKey: ["trajectories", "facets", narrowed.toString()],
-    queryFn: () => request<Facets>("GET", `/trajectories/facets?${narrowed.toString()}`),
+    queryKey: ["trajectories", "facets", unpaged.toString()],
+    queryFn: () => request<Facets>("GET", `/trajectories/facets?${unpaged.toString()}`),
     placeholderData: keepPreviousData,
   });
 };
 
-export const keptQuery = queryOptions({
+export const savedQueriesQuery = queryOptions({
   queryKey: ["queries"],
   queryFn: () => request<SavedQueryOut[]>("GET", "/queries"),
 });
 
 export type Change =
-  | { readonly do: "keep"; readonly query: SavedQueryIn }
-  | { readonly do: "forget"; readonly id: number };
+  | { readonly type: "keep"; readonly query: SavedQueryIn }
+  | { readonly type: "forget"; readonly id: number };
 
 const send = (change: Change) =>
-  change.do === "keep"
+  change.type === "keep"
     ? request<SavedQueryOut>("POST", "/queries", change.query)
     : request<null>("DELETE", `/queries/${change.id}`);
 
-export function useChangeKept() {
+export function useChangeSavedQuery() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: send,
-    onSettled: () => client.invalidateQueries({ queryKey: keptQuery.queryKey }),
+    onSettled: () => client.invalidateQueries({ queryKey: savedQueriesQuery.queryKey }),
   });
 }

@@ -9,9 +9,9 @@ import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { facetsQuery, foundQuery } from "./api";
-import { FoundTable } from "./found-table";
-import { Kept } from "./kept";
+import { facetsQuery, resultsQuery } from "./api";
+import { ResultTable } from "./result-table";
+import { SavedQueries } from "./saved-queries";
 import styles from "./trajectories.module.css";
 
 const FACETS = [
@@ -27,9 +27,9 @@ const LEVELS = ["1", "2", "3", "4", "5"] as const;
 export default function TrajectoriesPage() {
   const { t } = useI18n();
   const [search, setSearch] = useSearchParams();
-  const found = useQuery(foundQuery(search));
+  const results = useQuery(resultsQuery(search));
   const facets = useQuery(facetsQuery(search)).data;
-  const narrow = (name: string, value: string | null) => {
+  const setFilter = (name: string, value: string | null) => {
     const next = new URLSearchParams(search);
     next.delete("after");
     if (value) next.set(name, value);
@@ -40,42 +40,42 @@ export default function TrajectoriesPage() {
   return (
     <Page>
       <PagePath crumbs={[{ label: t("trajectories.title") }]} />
-      <Narrowing search={search} facets={facets} narrow={narrow} />
+      <FilterBar search={search} facets={facets} setFilter={setFilter} />
       <Section title={facets ? t("trajectories.found", { count: facets.total }) : t("trajectories.title")}>
-        {found.isPending && <Loading />}
-        {found.isError && <ErrorState error={found.error} onRetry={() => void found.refetch()} />}
-        {found.data?.items.length === 0 && <Empty title={t("trajectories.none")}>{t("trajectories.none.help")}</Empty>}
-        {found.data && found.data.items.length > 0 && <FoundTable found={found.data.items} />}
+        {results.isPending && <Loading />}
+        {results.isError && <ErrorState error={results.error} onRetry={() => void results.refetch()} />}
+        {results.data?.items.length === 0 && <Empty title={t("trajectories.none")}>{t("trajectories.none.help")}</Empty>}
+        {results.data && results.data.items.length > 0 && <ResultTable results={results.data.items} />}
       </Section>
-      {(search.has("after") || found.data?.next) && (
+      {(search.has("after") || results.data?.next) && (
         <nav className={styles.pages} aria-label={t("episodes.pages")}>
-          <Button variant="default" disabled={!search.has("after")} onClick={() => narrow("after", null)}>
+          <Button variant="default" disabled={!search.has("after")} onClick={() => setFilter("after", null)}>
             {t("trajectories.first")}
           </Button>
-          <Button variant="default" disabled={!found.data?.next} onClick={() => narrow("after", found.data?.next ?? null)}>
+          <Button variant="default" disabled={!results.data?.next} onClick={() => setFilter("after", results.data?.next ?? null)}>
             {t("trajectories.more")}
           </Button>
         </nav>
       )}
-      <Kept search={search} />
+      <SavedQueries search={search} />
     </Page>
   );
 }
 
-type Narrow = (name: string, value: string | null) => void;
+type SetFilter = (name: string, value: string | null) => void;
 
-function Narrowing({ search, facets, narrow }: { search: URLSearchParams; facets: Facets | undefined; narrow: Narrow }) {
+function FilterBar({ search, facets, setFilter }: { search: URLSearchParams; facets: Facets | undefined; setFilter: SetFilter }) {
   const { t } = useI18n();
   const text = search.get("text") ?? "";
   return (
-    <div role="search" className={styles.narrowing} aria-label={t("trajectories.narrowing")}>
+    <div role="search" className={styles.filters} aria-label={t("trajectories.narrowing")}>
       <TextInput
         aria-label={t("trajectories.search")}
         placeholder={t("trajectories.search")}
         w={260}
         key={text}
         defaultValue={text}
-        onBlur={(event) => event.currentTarget.value.trim() !== text && narrow("text", event.currentTarget.value.trim())}
+        onBlur={(event) => event.currentTarget.value.trim() !== text && setFilter("text", event.currentTarget.value.trim())}
         onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
       />
       {FACETS.map(([many, name, label]) => (
@@ -87,7 +87,7 @@ function Narrowing({ search, facets, narrow }: { search: URLSearchParams; facets
           w={150}
           data={(facets?.[many] ?? []).map(({ value, count }) => ({ value, label: `${value} (${String(count)})` }))}
           value={search.get(name)}
-          onChange={(value) => narrow(name, value)}
+          onChange={(value) => setFilter(name, value)}
         />
       ))}
       <Select
@@ -97,7 +97,7 @@ function Narrowing({ search, facets, narrow }: { search: URLSearchParams; facets
         w={150}
         data={LEVELS.map((level) => ({ value: level, label: t("design.level", { level }) }))}
         value={search.get("level")}
-        onChange={(level) => narrow("level", level)}
+        onChange={(level) => setFilter("level", level)}
       />
     </div>
   );

@@ -45,12 +45,12 @@ export const useAdd = () => useSend((given: WebhookIn) => request<WebhookMade>("
 export const useNewSecret = () => useSend((id: number) => request<WebhookMade>("POST", `/webhooks/${id}/secret`));
 
 export type Change =
-  | { readonly do: "enable"; readonly id: number; readonly enabled: boolean }
-  | { readonly do: "ping"; readonly id: number }
-  | { readonly do: "remove"; readonly id: number };
+  | { readonly type: "enable"; readonly id: number; readonly enabled: boolean }
+  | { readonly type: "ping"; readonly id: number }
+  | { readonly type: "remove"; readonly id: number };
 
 async function send(change: Change): Promise<void> {
-  switch (change.do) {
+  switch (change.type) {
     case "enable":
       await request("PATCH", `/webhooks/${change.id}`, { enabled: change.enabled });
       return;

@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 
 import type { WebhookOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable } from "@/shared/ui/data-table";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
@@ -34,10 +34,10 @@ function Deliveries({ id }: { id: number }) {
         rows={rows}
         keyOf={(row) => row.id}
         columns={[
-          { head: t("webhooks.event"), kind: "name", cell: (row) => t(`webhooks.event.${EVENTS.find((known) => known === row.event) ?? "ping"}`) },
-          { head: t("webhooks.at"), cell: (row) => moment(row.created_at) },
+          { header: t("webhooks.event"), kind: "name", cell: (row) => t(`webhooks.event.${EVENTS.find((known) => known === row.event) ?? "ping"}`) },
+          { header: t("webhooks.at"), cell: (row) => moment(row.created_at) },
           {
-            head: t("webhooks.state"),
+            header: t("webhooks.state"),
             cell: (row) => (
               <>
                 {t(`webhooks.state.${row.state}`)}
@@ -45,9 +45,9 @@ function Deliveries({ id }: { id: number }) {
               </>
             ),
           },
-          { head: t("webhooks.attempts"), kind: "number", cell: (row) => row.attempts },
+          { header: t("webhooks.attempts"), kind: "number", cell: (row) => row.attempts },
           {
-            head: t("webhooks.answer"),
+            header: t("webhooks.answer"),
             cell: (row) => (
               <>
                 {row.status ?? ""}

@@ -22,7 +22,7 @@ export function SecretDialog({ made, onClose }: { made: WebhookMade | null; onCl
                 </Button>
               )}
             </CopyButton>
-            <Button onClick={onClose}>{t("webhooks.secret.kept")}</Button>
+            <Button onClick={onClose}>{t("webhooks.secret.saved")}</Button>
           </div>
         </div>
       )}

@@ -3,8 +3,8 @@ import { Button, Switch } from "@mantine/core";
 
 import type { WebhookMade, WebhookOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { AskButton } from "@/shared/ui/ask-button";
-import { DataTable } from "@/shared/ui/data-table";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
+import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange, useNewSecret } from "./api";
@@ -27,26 +27,26 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
         rows={rows}
         keyOf={(row) => row.id}
         columns={[
-          { head: t("webhooks.url"), kind: "name", className: styles.url, cell: (row) => row.url },
+          { header: t("webhooks.url"), kind: "name", className: styles.url, cell: (row) => row.url },
           {
-            head: t("webhooks.events"),
+            header: t("webhooks.events"),
             cell: (row) => row.events.map((event) => t(`webhooks.event.${event}`)).join(", "),
           },
           {
-            head: t("webhooks.on"),
+            header: t("webhooks.on"),
             cell: (row) => (
               <Switch
                 aria-label={t("webhooks.on_one", { url: row.url })}
                 checked={row.enabled}
                 disabled={change.isPending}
-                onChange={(event) => change.mutate({ do: "enable", id: row.id, enabled: event.currentTarget.checked })}
+                onChange={(event) => change.mutate({ type: "enable", id: row.id, enabled: event.currentTarget.checked })}
               />
             ),
           },
-          { head: t("webhooks.pending"), kind: "number", cell: (row) => row.pending },
-          { head: t("webhooks.refusals"), kind: "number", cell: (row) => row.refusals },
+          { header: t("webhooks.pending"), kind: "number", cell: (row) => row.pending },
+          { header: t("webhooks.refusals"), kind: "number", cell: (row) => row.refusals },
           {
-            head: t("webhooks.actions"),
+            header: t("webhooks.actions"),
             kind: "actions",
             cell: (row) => (
               <>
@@ -55,7 +55,7 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
                   size="compact-xs"
                   disabled={!row.enabled}
                   aria-label={t("webhooks.ping_one", { url: row.url })}
-                  onClick={() => change.mutate({ do: "ping", id: row.id }, { onSuccess: () => onShow(row) })}
+                  onClick={() => change.mutate({ type: "ping", id: row.id }, { onSuccess: () => onShow(row) })}
                 >
                   {t("webhooks.ping")}
                 </Button>
@@ -67,17 +67,17 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
                 >
                   {t("webhooks.messages")}
                 </Button>
-                <AskButton
+                <ConfirmButton
                   label={t("webhooks.secret.new")}
-                  named={t("webhooks.secret.new_one", { url: row.url })}
-                  ask={t("webhooks.secret.new.ask")}
-                  run={() => secret.mutateAsync(row.id).then(onSecret)}
+                  ariaLabel={t("webhooks.secret.new_one", { url: row.url })}
+                  confirmation={t("webhooks.secret.new.ask")}
+                  onConfirm={() => secret.mutateAsync(row.id).then(onSecret)}
                 />
-                <AskButton
+                <ConfirmButton
                   label={t("webhooks.remove")}
-                  named={t("webhooks.remove_one", { url: row.url })}
-                  ask={t("webhooks.remove.ask", { url: row.url })}
-                  run={() => change.mutateAsync({ do: "remove", id: row.id })}
+                  ariaLabel={t("webhooks.remove_one", { url: row.url })}
+                  confirmation={t("webhooks.remove.ask", { url: row.url })}
+                  onConfirm={() => change.mutateAsync({ type: "remove", id: row.id })}
                 />
               </>
             ),

@@ -18,7 +18,7 @@ export default function WebhooksPage() {
   const { t } = useI18n();
   const webhooks = useQuery(webhooksQuery);
   const [made, setMade] = useState<WebhookMade | null>(null);
-  const [shown, setShown] = useState<WebhookOut | null>(null);
+  const [selected, setSelected] = useState<WebhookOut | null>(null);
   return (
     <Page>
       <PagePath crumbs={[{ label: t("webhooks.title") }]} />
@@ -29,7 +29,7 @@ export default function WebhooksPage() {
           {webhooks.data.length === 0 ? (
             <Empty title={t("webhooks.none")}>{t("webhooks.none.help")}</Empty>
           ) : (
-            <WebhookTable rows={webhooks.data} onShow={setShown} onSecret={setMade} />
+            <WebhookTable rows={webhooks.data} onShow={setSelected} onSecret={setMade} />
           )}
         </Section>
       )}
@@ -37,7 +37,7 @@ export default function WebhooksPage() {
         <WebhookForm onMade={setMade} />
       </Section>
       <SecretDialog made={made} onClose={() => setMade(null)} />
-      <DeliveriesDialog webhook={shown} onClose={() => setShown(null)} />
+      <DeliveriesDialog webhook={selected} onClose={() => setSelected(null)} />
     </Page>
   );
 }

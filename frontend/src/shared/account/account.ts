@@ -8,18 +8,18 @@ export type Role = "annotator" | "reviewer" | "researcher" | "admin";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: async () => adopt(await request<SessionOut>("GET", "/session")),
+  queryFn: async () => applySession(await request<SessionOut>("GET", "/session")),
   staleTime: Infinity,
 });
 
 /** The signed-in person, undefined while asking, null when nobody is. */
-export function useSignedIn(): UserOut | null | undefined {
+export function useSessionUser(): UserOut | null | undefined {
   return useQuery(sessionQuery).data?.user;
 }
 
 /** The signed-in person, on pages that are only shown to one. */
 export function useUser(): UserOut {
-  const user = useSignedIn();
+  const user = useSessionUser();
   if (!user) throw new Error("This page is shown only to somebody signed in.");
   return user;
 }
@@ -40,7 +40,7 @@ export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (credentials: { username: string; password: string; code: string }) =>
-      adopt(await request<SessionOut>("POST", "/session", credentials)),
+      applySession(await request<SessionOut>("POST", "/session", credentials)),
     onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session),
   });
 }
@@ -56,7 +56,7 @@ export function useSignOut(forget: () => void) {
   });
 }
 
-function adopt(session: SessionOut): SessionOut {
+function applySession(session: SessionOut): SessionOut {
   setCsrf(session.csrf);
   return session;
 }

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from "react";
 
 import type { UserOut } from "@/generated/api";
-import { sessionQuery, useSignedIn } from "@/shared/account/account";
+import { sessionQuery, useSessionUser } from "@/shared/account/account";
 import { request } from "@/shared/api/http";
 import type { KeyMap } from "@/shared/commands/command";
 import { LANGUAGES, preferredLanguage, type Language } from "@/shared/i18n/i18n";
@@ -13,10 +13,10 @@ export type Theme = (typeof THEMES)[number];
 
 export type Preferences = { readonly theme: Theme; readonly language: Language; readonly keys: KeyMap; readonly mail_notices: boolean };
 
-const STORED = "pilothouse.preferences";
+const STORAGE_KEY = "pilothouse.preferences";
 
 /** Read preferences out of whatever was stored; what is not understood falls back to its default. */
-export function preferencesOf(stored: unknown, language: Language = preferredLanguage()): Preferences {
+function preferencesOf(stored: unknown, language: Language = preferredLanguage()): Preferences {
   const given = isRecord(stored) ? stored : {};
   return {
     theme: THEMES.find((theme) => theme === given.theme) ?? "auto",
@@ -37,9 +37,9 @@ const keyMapOf = (stored: Record<string, unknown>): KeyMap =>
     ),
   );
 
-function storedHere(): unknown {
+function readLocal(): unknown {
   try {
-    return JSON.parse(localStorage.getItem(STORED) ?? "null");
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "null");
   } catch {
     return null; // Storage forbidden, or not ours: the defaults will do.
   }
@@ -54,20 +54,20 @@ const PreferencesContext = createContext<Value>({
 
 export function PreferencesProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
-  const user = useSignedIn();
-  const [here, setHere] = useState(() => preferencesOf(storedHere()));
+  const user = useSessionUser();
+  const [local, setLocal] = useState(() => preferencesOf(readLocal()));
   const stored = user?.preferences;
-  const preferences = useMemo(() => (stored ? preferencesOf({ ...here, keys: {}, ...stored }) : here), [stored, here]);
+  const preferences = useMemo(() => (stored ? preferencesOf({ ...local, keys: {}, ...stored }) : local), [stored, local]);
 
   /** Shown at once, then stored; a failed store raises and leaves this device's choice in force. */
   const change = useCallback(
     async (patch: Partial<Preferences>) => {
       const changed = { ...preferences, ...patch };
-      setHere(changed);
-      localStorage.setItem(STORED, JSON.stringify(changed));
+      setLocal(changed);
+      localStorage.setItem(STORAGE_KEY, JSON.stringify(changed));
       if (!user) return;
-      const put = (kept: UserOut) =>
-        client.setQueryData(sessionQuery.queryKey, (session) => session && { ...session, user: kept });
+      const put = (updated: UserOut) =>
+        client.setQueryData(sessionQuery.queryKey, (session) => session && { ...session, user: updated });
       put({ ...user, preferences: { ...user.preferences, ...changed } });
       put(await request<UserOut>("PATCH", "/me", { preferences: { ...user.preferences, ...changed } }));
     },

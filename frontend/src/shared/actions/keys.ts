@@ -6,7 +6,7 @@ const NAMES: ReadonlySet<string> = new Set(KEY_NAMES);
 const SPELLINGS: Readonly<Record<string, string>> = KEY_ALIASES;
 
 /** The canonical name of a key however it is spelled, null where it is none. */
-export function keyNamed(spelling: string): string | null {
+export function canonicalKey(spelling: string): string | null {
   if (spelling === " ") return "space";
   const lower = spelling.trim().toLowerCase();
   if (NAMES.has(lower)) return lower;
@@ -16,15 +16,15 @@ export function keyNamed(spelling: string): string | null {
 }
 
 /** The keys of a hotkey written with `+` or spaces between them; null where a part is no key. */
-export function keysNamed(hotkey: string): string[] | null {
+export function parseHotkey(hotkey: string): string[] | null {
   const words = hotkey.trim().split(/\s+/).flatMap(chord);
-  const keys = words.map(keyNamed);
+  const keys = words.map(canonicalKey);
   return keys.length > 0 && keys.every((key) => key !== null) ? keys : null;
 }
 
 /** "ctrl++" holds the plus key: a separator at the end is a key itself. */
 function chord(word: string): string[] {
-  if (keyNamed(word) !== null) return [word];
+  if (canonicalKey(word) !== null) return [word];
   if (word.endsWith("++")) return [...chord(word.slice(0, -2)), "+"];
   return word.split("+");
 }
@@ -34,7 +34,7 @@ export function hotkeyText(keys: readonly string[]): string {
 }
 
 /** What a keyboard event tells of the key that was pressed. */
-export interface Pressed {
+export interface KeyPress {
   readonly code: string;
   readonly key: string;
   readonly ctrlKey: boolean;
@@ -44,13 +44,13 @@ export interface Pressed {
 }
 
 /** The canonical name of the pressed key: by what it prints where that is a key, else by where it lies (US layout). */
-export function keyPressed({ code, key }: Pick<Pressed, "code" | "key">): string | null {
-  return (key.length === 1 ? keyNamed(key) : null) ?? keyNamed(code) ?? keyNamed(key);
+export function pressedKey({ code, key }: Pick<KeyPress, "code" | "key">): string | null {
+  return (key.length === 1 ? canonicalKey(key) : null) ?? canonicalKey(code) ?? canonicalKey(key);
 }
 
 /** The hotkey a key press makes together with the modifiers held; null while only modifiers are down. */
-export function chordPressed(event: Pressed): string[] | null {
-  const key = keyPressed({ code: event.code, key: event.key });
+export function pressedChord(event: KeyPress): string[] | null {
+  const key = pressedKey({ code: event.code, key: event.key });
   if (key === null || (MODIFIERS as readonly string[]).includes(key)) return null;
   const held = [event.ctrlKey && "ctrl", event.shiftKey && "shift", event.altKey && "alt", event.metaKey && "super"];
   return [...held.filter((modifier) => modifier !== false), key];

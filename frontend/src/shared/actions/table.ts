@@ -5,7 +5,7 @@ import type { Action } from "@/generated/vocabulary";
 /** Actions a person can write; a gesture is only ever performed, and what is no action only ever said by a policy. */
 export type TypedAction = Exclude<Action, { kind: "gesture" | "no_action" }>;
 export type TypedKind = TypedAction["kind"];
-export type ActionOf<K extends TypedKind> = Extract<TypedAction, { kind: K }>;
+type ActionOf<K extends TypedKind> = Extract<TypedAction, { kind: K }>;
 
 /**
  * What an argument holds. `point` is written as two numbers; an optional point may be left out altogether, since
@@ -60,7 +60,7 @@ const TEXT = { field: "text", type: "text" } as const;
 const KEY = { field: "key", type: "key" } as const;
 const PATH = { field: "path", type: "path" } as const;
 
-export const TABLE: Table = {
+const TABLE: Table = {
   click: AT,
   double_click: AT,
   right_click: AT,
@@ -177,7 +177,7 @@ export function argumentsOf(kind: TypedKind): readonly Argument[] {
 }
 
 /** The kind a written name means, if any. */
-export function kindNamed(name: string): TypedKind | null {
+export function kindOfName(name: string): TypedKind | null {
   const lower = name.toLowerCase();
   if (Object.hasOwn(TABLE, lower)) return lower as TypedKind;
   return Object.hasOwn(ALIASES, lower) ? (ALIASES[lower] ?? null) : null;

@@ -61,7 +61,7 @@ function match(pattern: RegExp, text: string, at: number): string | null {
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
 /** The text a quoted text means; an escape that is not known stands for its own character. */
-export function unescape(quoted: string): string {
+function unescape(quoted: string): string {
   return quoted.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, code: string | undefined, letter: string | undefined) =>
     code === undefined ? (ESCAPES[letter ?? ""] ?? letter ?? "") : String.fromCharCode(parseInt(code, 16)),
   );

@@ -2,25 +2,25 @@
 import type { Action } from "@/generated/vocabulary";
 import type { I18n } from "@/shared/i18n/i18n";
 
-type Of<Kind extends Action["kind"]> = Extract<Action, { kind: Kind }>;
-type Words = { [Kind in Action["kind"]]: (action: Of<Kind>, i18n: I18n) => string };
+type ActionOfKind<Kind extends Action["kind"]> = Extract<Action, { kind: Kind }>;
+type Descriptions = { [Kind in Action["kind"]]: (action: ActionOfKind<Kind>, i18n: I18n) => string };
 
-const LONGEST = 80;
+const MAX_LENGTH = 80;
 
 const at = ({ x, y }: { x: number; y: number }) => `(${x}, ${y})`;
 
 /** Text on one line, cut where a reader has seen enough. */
-export function oneLine(text: string, longest = LONGEST): string {
+export function oneLine(text: string, maxLength = MAX_LENGTH): string {
   const line = text.replaceAll("\n", "⏎").replaceAll("\t", "⇥");
-  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
+  return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
 }
 
 /** "ctrl" + "c" → "Ctrl+C". */
-export function keysInWords(keys: readonly string[]): string {
+export function formatKeys(keys: readonly string[]): string {
   return keys.map((key) => key.charAt(0).toUpperCase() + key.slice(1)).join("+");
 }
 
-const WORDS: Words = {
+const DESCRIPTIONS: Descriptions = {
   click: (a, { t }) => t("action.click", { at: at(a) }),
   double_click: (a, { t }) => t("action.double_click", { at: at(a) }),
   triple_click: (a, { t }) => t("action.triple_click", { at: at(a) }),
@@ -40,28 +40,28 @@ const WORDS: Words = {
     return button === "left" ? t("action.drag", way) : t("action.drag_with", { ...way, button: t(`button.${button}`) });
   },
   mouse_click: ({ point, button, clicks, keys }, { t }) => {
-    const words = { button: t(`button.${button}`), count: clicks, keys: keysInWords(keys) };
+    const words = { button: t(`button.${button}`), count: clicks, keys: formatKeys(keys) };
     const where = point ? t("action.mouse_click", { ...words, at: at(point) }) : t("action.mouse_click_here", words);
     return keys.length > 0 ? t("action.under_keys", { act: where, keys: words.keys }) : where;
   },
   drag_path: ({ points, button, keys }, { t }) => {
     const words = { button: t(`button.${button}`), path: points.map(at).join(" → ") };
     const along = points.length > 1 ? t("action.drag_path", words) : t("action.drag_path_here", words);
-    return keys.length > 0 ? t("action.under_keys", { act: along, keys: keysInWords(keys) }) : along;
+    return keys.length > 0 ? t("action.under_keys", { act: along, keys: formatKeys(keys) }) : along;
   },
   scroll_by: ({ point, dx, dy, unit, keys }, { t }) => {
     const words = { dx, dy, unit: t(`unit.${unit}`) };
-    const turned = point ? t("action.scroll_by", { ...words, at: at(point) }) : t("action.scroll_by_here", words);
-    return keys.length > 0 ? t("action.under_keys", { act: turned, keys: keysInWords(keys) }) : turned;
+    const scrolled = point ? t("action.scroll_by", { ...words, at: at(point) }) : t("action.scroll_by_here", words);
+    return keys.length > 0 ? t("action.under_keys", { act: scrolled, keys: formatKeys(keys) }) : scrolled;
   },
   scroll: ({ point, direction, amount }, { t }) => {
-    const turn = { direction: t(`direction.${direction}`), count: amount };
-    return point ? t("action.scroll", { ...turn, at: at(point) }) : t("action.scroll_here", turn);
+    const scroll = { direction: t(`direction.${direction}`), count: amount };
+    return point ? t("action.scroll", { ...scroll, at: at(point) }) : t("action.scroll_here", scroll);
   },
   type_text: (a, { t }) => t("action.type_text", { text: oneLine(a.text) }),
-  press_keys: (a, { t }) => t("action.press_keys", { keys: keysInWords(a.keys) }),
-  press: (a, { t }) => t("action.press", { keys: keysInWords([a.key]) }),
-  release: (a, { t }) => t("action.release", { keys: keysInWords([a.key]) }),
+  press_keys: (a, { t }) => t("action.press_keys", { keys: formatKeys(a.keys) }),
+  press: (a, { t }) => t("action.press", { keys: formatKeys([a.key]) }),
+  release: (a, { t }) => t("action.release", { keys: formatKeys([a.key]) }),
   wait: (a, { t }) => t("action.wait", { seconds: a.seconds }),
   navigate: (a, { t }) => t("action.navigate", { url: oneLine(a.url) }),
   navigate_back: (_, { t }) => t("action.navigate_back"),
@@ -101,8 +101,8 @@ const WORDS: Words = {
 };
 
 /** The action as a sentence in the reader's language. */
-export function actionInWords(action: Action, i18n: I18n): string {
-  const words = WORDS[action.kind] as (action: Action, i18n: I18n) => string;
+export function describeAction(action: Action, i18n: I18n): string {
+  const words = DESCRIPTIONS[action.kind] as (action: Action, i18n: I18n) => string;
   return words(action, i18n);
 }
 

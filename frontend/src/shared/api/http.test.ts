@@ -53,14 +53,14 @@ describe("request", () => {
   it("waits for a new sign-in and makes the call again", async () => {
     const fetch = answering(refusal(401, "not_signed_in"), Response.json({ saved: true }));
     let signIn: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) =>
+    const requests = new Promise<void>((resolve) =>
       setSignInGate(() => {
         resolve();
         return new Promise((signedIn) => (signIn = signedIn));
       }),
     );
     const call = request("PATCH", "/me", { preferences: {} });
-    await asked;
+    await requests;
     expect(fetch).toHaveBeenCalledTimes(1);
     signIn();
     expect(await call).toEqual({ saved: true });

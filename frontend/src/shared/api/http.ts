@@ -33,8 +33,8 @@ export function setCsrf(token: string): void {
 }
 
 /** Say how somebody signs in again: `ask` resolves when they have. Null takes it away. */
-export function setSignInGate(ask: (() => Promise<void>) | null): void {
-  gate = ask;
+export function setSignInGate(openSignIn: (() => Promise<void>) | null): void {
+  gate = openSignIn;
 }
 
 /** Ask the person to sign in again; resolves once they have. For calls the server answered with "not signed in", sockets included. */

@@ -1,7 +1,7 @@
 /** A command: its id, where it applies, its name, its help and its keys; and what a screen makes of it. */
 import type { PlainKey } from "@/shared/i18n/i18n";
 
-export type Scope = "global" | "queue" | "desk" | "takeover" | "replay" | "compare";
+export type Scope = "global" | "queue" | "workspace" | "takeover" | "replay" | "compare";
 
 /** What is known of a command before any screen is open; the key map and the help are made of these. */
 export type Command = {
@@ -31,7 +31,7 @@ export type KeyMap = Readonly<Record<string, readonly string[]>>;
 export const keysOf = (command: Command, keyMap: KeyMap): readonly string[] => keyMap[command.id] ?? command.keys;
 
 /** Two scopes meet when their commands can be live together. */
-const meet = (a: Scope, b: Scope) => a === b || a === "global" || b === "global";
+const overlap = (a: Scope, b: Scope) => a === b || a === "global" || b === "global";
 
 export type Conflict = { readonly combination: string; readonly commands: readonly [Command, Command] };
 
@@ -40,7 +40,7 @@ export function conflictsOf(commands: readonly Command[], keyMap: KeyMap): Confl
   return commands.flatMap((one, index) =>
     commands
       .slice(index + 1)
-      .filter((other) => meet(one.scope, other.scope))
+      .filter((other) => overlap(one.scope, other.scope))
       .flatMap((other) =>
         keysOf(one, keyMap)
           .filter((combination) => keysOf(other, keyMap).includes(combination))

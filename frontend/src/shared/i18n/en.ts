@@ -3,7 +3,7 @@ import { branchMessages } from "./en/branch";
 import { browserMessages } from "./en/browser";
 import { dataMessages } from "./en/data";
 import { designMessages } from "./en/design";
-import { deskMessages } from "./en/desk";
+import { workspaceMessages } from "./en/workspace";
 import { exportMessages } from "./en/exports";
 import { flywheelMessages } from "./en/flywheel";
 import { healthMessages } from "./en/health";
@@ -27,7 +27,7 @@ import { webhookMessages } from "./en/webhooks";
 export const en = {
   ...sharedMessages,
   ...shellMessages,
-  ...deskMessages,
+  ...workspaceMessages,
   ...panelMessages,
   ...peopleMessages,
   ...phoneMessages,

@@ -7,7 +7,7 @@ import { zh } from "@/shared/i18n/zh";
 
 export const LANGUAGES = ["en", "zh"] as const;
 export type Language = (typeof LANGUAGES)[number];
-export type MessageKey = keyof typeof en;
+type MessageKey = keyof typeof en;
 
 type Arguments<K extends MessageKey> = [ParametersOf<(typeof en)[K]>] extends [never]
   ? []

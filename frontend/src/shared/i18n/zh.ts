@@ -3,7 +3,7 @@ import { branchMessages } from "./zh/branch";
 import { browserMessages } from "./zh/browser";
 import { dataMessages } from "./zh/data";
 import { designMessages } from "./zh/design";
-import { deskMessages } from "./zh/desk";
+import { workspaceMessages } from "./zh/workspace";
 import { exportMessages } from "./zh/exports";
 import { flywheelMessages } from "./zh/flywheel";
 import { healthMessages } from "./zh/health";
@@ -27,7 +27,7 @@ import { webhookMessages } from "./zh/webhooks";
 export const zh = {
   ...sharedMessages,
   ...shellMessages,
-  ...deskMessages,
+  ...workspaceMessages,
   ...panelMessages,
   ...peopleMessages,
   ...phoneMessages,

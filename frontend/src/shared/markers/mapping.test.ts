@@ -1,7 +1,7 @@
 /** Every pixel of the picture can be hit, whatever the window's size and zoom. */
 import { describe, expect, it } from "vitest";
 
-import { isCrisp, isUpright, letterbox, nearestPixel, pixelAt, placeOf, type Box } from "./mapping";
+import { isCrisp, isUpright, letterbox, nearestPixel, pixelAt, toDisplay, type Box } from "./mapping";
 
 const DESKTOP = { width: 1280, height: 720 };
 const PHONE = { width: 1080, height: 2400 };
@@ -34,7 +34,7 @@ describe("pixels and places", () => {
   it.each(boxes)("the middle of each pixel lies in that pixel at width $width", (box) => {
     for (let x = 0; x < DESKTOP.width; x += 7) {
       const pixel = { x, y: x % DESKTOP.height };
-      const place = placeOf(pixel, box, DESKTOP);
+      const place = toDisplay(pixel, box, DESKTOP);
       expect(pixelAt({ x: place.x + box.left, y: place.y + box.top }, box, DESKTOP)).toEqual(pixel);
     }
   });

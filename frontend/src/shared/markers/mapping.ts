@@ -21,21 +21,21 @@ export function isUpright({ width, height }: Size): boolean {
 const SMALL = 480;
 
 /** Whether a picture is shown enlarged in whole pixels. */
-export function isCrisp(shown: Size, picture: Size): boolean {
-  return Math.max(picture.width, picture.height) <= SMALL && shown.width >= 2 * picture.width;
+export function isCrisp(displaySize: Size, picture: Size): boolean {
+  return Math.max(picture.width, picture.height) <= SMALL && displaySize.width >= 2 * picture.width;
 }
 
 /** The largest box of the picture's shape inside `room`, centred; relative to the room. */
-export function letterbox(room: Size, picture: Size): Box {
-  if (picture.width <= 0 || picture.height <= 0 || room.width <= 0 || room.height <= 0) {
+export function letterbox(available: Size, picture: Size): Box {
+  if (picture.width <= 0 || picture.height <= 0 || available.width <= 0 || available.height <= 0) {
     return { left: 0, top: 0, width: 0, height: 0 };
   }
-  const fitting = Math.min(room.width / picture.width, room.height / picture.height);
+  const fitting = Math.min(available.width / picture.width, available.height / picture.height);
   const whole = fitting >= 2 && Math.max(picture.width, picture.height) <= SMALL;
   const scale = whole ? Math.floor(fitting) : fitting;
   const width = picture.width * scale;
   const height = picture.height * scale;
-  return { left: (room.width - width) / 2, top: (room.height - height) / 2, width, height };
+  return { left: (available.width - width) / 2, top: (available.height - height) / 2, width, height };
 }
 
 /** The pixel of the picture under a place of the page, null outside of it. */
@@ -55,9 +55,9 @@ export function nearestPixel(place: Point, box: Box, picture: Size): Point {
 }
 
 /** The middle of a pixel, in CSS pixels from the picture's corner. */
-export function placeOf(pixel: Point, shown: Size, picture: Size): Point {
+export function toDisplay(pixel: Point, displaySize: Size, picture: Size): Point {
   return {
-    x: ((pixel.x + 0.5) * shown.width) / picture.width,
-    y: ((pixel.y + 0.5) * shown.height) / picture.height,
+    x: ((pixel.x + 0.5) * displaySize.width) / picture.width,
+    y: ((pixel.y + 0.5) * displaySize.height) / picture.height,
   };
 }

@@ -61,13 +61,13 @@ function Arrow({ from, to }: { from: Point; to: Point }) {
   );
 }
 
-const TURN: Readonly<Record<Direction, number>> = { down: 0, left: 90, up: 180, right: 270 };
+const ROTATION: Readonly<Record<Direction, number>> = { down: 0, left: 90, up: 180, right: 270 };
 
 function Chevron({ at: { x, y }, direction, amount }: { at: Point; direction: Direction; amount: number }) {
   return (
     <g transform={`translate(${x} ${y})`}>
       <circle r={13} />
-      <path d="M-5 -5L0 0L5 -5M-5 1L0 6L5 1" transform={`rotate(${TURN[direction]})`} />
+      <path d="M-5 -5L0 0L5 -5M-5 1L0 6L5 1" transform={`rotate(${ROTATION[direction]})`} />
       {amount > 1 && (
         <text className="note" x={0} y={25}>
           ×{amount}
@@ -77,7 +77,7 @@ function Chevron({ at: { x, y }, direction, amount }: { at: Point; direction: Di
   );
 }
 
-const LONGEST = 28;
+const MAX_LENGTH = 28;
 const LINE_HEIGHT = 17;
 
 function Caret({ at: { x, y }, text, row }: { at: Point; text: string; row: number }) {
@@ -86,7 +86,7 @@ function Caret({ at: { x, y }, text, row }: { at: Point; text: string; row: numb
     <g transform={`translate(${x} ${y})`}>
       <path d="M-4 -11H4M0 -11V11M-4 11H4" />
       <text className="note" x={10} y={24 + row * LINE_HEIGHT} textAnchor="start">
-        {line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line}
+        {line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH - 1)}…` : line}
       </text>
     </g>
   );

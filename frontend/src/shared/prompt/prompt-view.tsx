@@ -8,10 +8,10 @@ import { blobUrlOf } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
-import type { BlobUrl } from "@/shared/ui/thumbnail";
+import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 
 import { promptQuery } from "./api";
-import { openAtFirst, picturesOf, questionsOf, textOf, type Question } from "./prompt";
+import { initiallyOpen, picturesOf, questionsOf, textOf, type Question } from "./prompt";
 import styles from "./prompt.module.css";
 
 export function PromptView({ episodeId, proposals }: { episodeId: string; proposals: readonly Proposal[] }) {
@@ -33,12 +33,12 @@ export function PromptView({ episodeId, proposals }: { episodeId: string; propos
           }))}
         />
       )}
-      <OneQuestion key={question.sha256} episodeId={episodeId} question={question} />
+      <PromptDetails key={question.sha256} episodeId={episodeId} question={question} />
     </>
   );
 }
 
-function OneQuestion({ episodeId, question }: { episodeId: string; question: Question }) {
+function PromptDetails({ episodeId, question }: { episodeId: string; question: Question }) {
   const { t } = useI18n();
   const { data, error, refetch } = useQuery(promptQuery(episodeId, question.sha256));
   const blobUrl = blobUrlOf(episodeId);
@@ -50,14 +50,14 @@ function OneQuestion({ episodeId, question }: { episodeId: string; question: Que
       <p className={styles.raw}>
         <a href={blobUrl(question.sha256)} target="_blank" rel="noreferrer">{t("prompt.raw")}</a>
       </p>
-      <Turns prompt={data} blobUrl={blobUrl} />
+      <Messages prompt={data} blobUrl={blobUrl} />
     </div>
   );
 }
 
-/** Tokens of an answer and of its other replies; a desk is told how many, a trajectory which. */
-function writtenBy({ tokens_written: told, completion_token_ids: ids, others }: Proposal): number {
-  return told ?? others.reduce((sum, { token_ids: more }) => sum + more.length, ids?.length ?? 0);
+/** Tokens of an answer and of its other replies: the workspace gets their number, a trajectory the tokens. */
+function countWrittenTokens({ tokens_written: count, completion_token_ids: ids, others }: Proposal): number {
+  return count ?? others.reduce((sum, { token_ids: more }) => sum + more.length, ids?.length ?? 0);
 }
 
 /** Which model, how long the prompt was to it, and how it answered. */
@@ -68,8 +68,8 @@ function Facts({ prompt, answers }: { prompt: Prompt; answers: readonly Proposal
   const { min_pixels: least, max_pixels: most } = prompt.image_limits;
   const pictures = prompt.messages.reduce((sum, message) => sum + picturesOf(message), 0);
   const read = first?.tokens_read ?? first?.prompt_token_ids?.length ?? null;
-  const written = answers.reduce((sum, answer) => sum + writtenBy(answer), 0);
-  const drawnBy = ({ version, tokens }: WeightSpan, _: number, spans: readonly WeightSpan[]) =>
+  const written = answers.reduce((sum, answer) => sum + countWrittenTokens(answer), 0);
+  const describeWeights = ({ version, tokens }: WeightSpan, _: number, spans: readonly WeightSpan[]) =>
     spans.length > 1 && tokens !== null ? t("prompt.weights.drew", { version, count: tokens }) : version;
   const facts: (readonly [string, React.ReactNode])[] = [
     [t("prompt.policy"), <PolicyBadge key="policy" policy={prompt.policy} />],
@@ -80,7 +80,7 @@ function Facts({ prompt, answers }: { prompt: Prompt; answers: readonly Proposal
     [t("prompt.written"), written > 0 ? count(written) : t("prompt.unknown")],
     [t("prompt.limits"), t("prompt.limits.value", { least: count(least), most: count(most) })],
     [t("prompt.sampling"), first ? samplingOf(first) : ""],
-    [t("prompt.weights"), first?.weight_versions.map(drawnBy).join(" → ") ?? ""],
+    [t("prompt.weights"), first?.weight_versions.map(describeWeights).join(" → ") ?? ""],
     [t("prompt.latency"), first ? duration(first.latency_ms) : ""],
   ];
   return (
@@ -101,9 +101,9 @@ function samplingOf({ sampling }: Proposal): string {
   return given.map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(", ");
 }
 
-function Turns({ prompt, blobUrl }: { prompt: Prompt; blobUrl: BlobUrl }) {
+function Messages({ prompt, blobUrl }: { prompt: Prompt; blobUrl: BlobUrl }) {
   const { t } = useI18n();
-  const [open, setOpen] = useState(() => openAtFirst(prompt));
+  const [open, setOpen] = useState(() => initiallyOpen(prompt));
   const all = open.size === prompt.messages.length;
   const toggle = (index: number) => {
     const next = new Set(open);
@@ -115,14 +115,14 @@ function Turns({ prompt, blobUrl }: { prompt: Prompt; blobUrl: BlobUrl }) {
       <button
         type="button"
         className={styles.all}
-        onClick={() => setOpen(all ? openAtFirst(prompt) : new Set(prompt.messages.keys()))}
+        onClick={() => setOpen(all ? initiallyOpen(prompt) : new Set(prompt.messages.keys()))}
       >
         {t(all ? "prompt.fewer" : "prompt.all")}
       </button>
-      <ol className={styles.turns}>
+      <ol className={styles.messages}>
         {prompt.messages.map((message, index) => (
-          <li key={index} className={styles.turn} data-role={message.role}>
-            <Turn message={message} number={index + 1} open={open.has(index)} onToggle={() => toggle(index)} blobUrl={blobUrl} />
+          <li key={index} className={styles.message} data-role={message.role}>
+            <MessageItem message={message} number={index + 1} open={open.has(index)} onToggle={() => toggle(index)} blobUrl={blobUrl} />
           </li>
         ))}
       </ol>
@@ -130,7 +130,7 @@ function Turns({ prompt, blobUrl }: { prompt: Prompt; blobUrl: BlobUrl }) {
   );
 }
 
-interface TurnProps {
+interface MessageItemProps {
   readonly message: ChatMessage;
   readonly number: number;
   readonly open: boolean;
@@ -139,7 +139,7 @@ interface TurnProps {
 }
 
 /** One turn: a line of it, and what it holds once it is open. */
-function Turn({ message, number, open, onToggle, blobUrl }: TurnProps) {
+function MessageItem({ message, number, open, onToggle, blobUrl }: MessageItemProps) {
   const { t } = useI18n();
   const pictures = picturesOf(message);
   return (
@@ -148,7 +148,7 @@ function Turn({ message, number, open, onToggle, blobUrl }: TurnProps) {
         <span className={styles.number}>{number}</span>
         <Badge tone={message.role === "assistant" ? "policy" : "neutral"}>{t(`prompt.role.${message.role}`)}</Badge>
         {pictures > 0 && <span>{t("prompt.pictures_in", { count: pictures })}</span>}
-        {!open && <span className={styles.first}>{textOf(message).slice(0, LINE)}</span>}
+        {!open && <span className={styles.first}>{textOf(message).slice(0, MAX_SUMMARY)}</span>}
       </button>
       {open && message.content.map((part, index) =>
         part.type === "text"
@@ -160,4 +160,4 @@ function Turn({ message, number, open, onToggle, blobUrl }: TurnProps) {
 }
 
 /** Characters of a closed turn that are shown. */
-const LINE = 160;
+const MAX_SUMMARY = 160;

@@ -30,7 +30,7 @@ export function picturesOf({ content }: ChatMessage): number {
 }
 
 /** The turns that are open at first: the task, and from the last screen on. All others are a line until asked for. */
-export function openAtFirst({ messages }: Prompt): ReadonlySet<number> {
+export function initiallyOpen({ messages }: Prompt): ReadonlySet<number> {
   return new Set([0, messages.length - 1]);
 }
 

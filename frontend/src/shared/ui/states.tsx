@@ -1,6 +1,6 @@
-/** What a screen shows when it has nothing, waits, failed or lost its connection. */
+/** What a screen shows when it is empty, loading or failed. */
 import { Button, Loader } from "@mantine/core";
-import { CircleAlert, WifiOff } from "lucide-react";
+import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { messageOf } from "@/shared/api/http";
@@ -42,23 +42,6 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
         <Button variant="default" onClick={onRetry}>
           {t("common.retry")}
         </Button>
-      )}
-    </div>
-  );
-}
-
-/** Over the page while the server cannot be reached; says what is waiting and that nothing is lost. */
-export function ConnectionBanner({ state, pending = 0 }: { state: "online" | "reconnecting" | "offline"; pending?: number }) {
-  const { t } = useI18n();
-  return (
-    <div role="status" aria-live="polite">
-      {state !== "online" && (
-        <div className={styles.banner}>
-          <WifiOff size={14} aria-hidden />
-          <strong>{t(`connection.${state}`)}</strong>
-          {pending > 0 && <span>{t("connection.pending", { count: pending })}</span>}
-          <span>{t("connection.kept")}</span>
-        </div>
       )}
     </div>
   );

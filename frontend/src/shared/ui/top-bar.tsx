@@ -27,7 +27,7 @@ export function StatusSlot() {
   return <span className={styles.status} ref={useContext(SlotsContext)?.setStatus} />;
 }
 
-export type Crumb = { label: string; to?: string };
+type Crumb = { label: string; to?: string };
 
 /** The page's place: parents that lead back, and the page itself, which also names the browser tab. */
 export function PagePath({ crumbs }: { crumbs: readonly Crumb[] }) {

@@ -12,13 +12,13 @@ import { CommandKey } from "./key-hint";
 import { Problem } from "./problem";
 
 /** Long enough to read it and to reach for it; the pointer over it stops the clock. */
-export const OFFERED_MS = 10_000;
+const UNDO_WINDOW_MS = 10_000;
 
 /** As many are offered at once; with one more the oldest goes, for one that waited to be shown could not be undone by its key. */
-const MOST = 3;
-const offered = new Set<string>();
+const MAX_OFFERS = 3;
+const activeOffers = new Set<string>();
 
-export type Undoable = {
+type Undoable = {
   /** A refusal is shown by whose mutation this is. */
   readonly act: () => Promise<unknown>;
   /** Says what was done. */
@@ -33,16 +33,16 @@ export function useUndoable(): (undoable: Undoable) => void {
   return ({ act, done, undo }) => {
     const id = `${place} ${count.current++}`;
     const offer = () => {
-      for (const oldest of [...offered].slice(0, Math.max(0, offered.size + 1 - MOST))) {
-        offered.delete(oldest);
+      for (const oldest of [...activeOffers].slice(0, Math.max(0, activeOffers.size + 1 - MAX_OFFERS))) {
+        activeOffers.delete(oldest);
         notifications.hide(oldest);
       }
-      offered.add(id);
+      activeOffers.add(id);
       notifications.show({
         id,
-        message: <Offer done={done} undo={undo} onDone={() => notifications.hide(id)} />,
-        autoClose: OFFERED_MS,
-        onClose: () => void offered.delete(id),
+        message: <UndoOffer done={done} undo={undo} onDone={() => notifications.hide(id)} />,
+        autoClose: UNDO_WINDOW_MS,
+        onClose: () => void activeOffers.delete(id),
         closeButtonProps: { "aria-label": t("common.close") },
       });
     };
@@ -53,7 +53,7 @@ export function useUndoable(): (undoable: Undoable) => void {
 type Props = Pick<Undoable, "done" | "undo"> & { readonly onDone: () => void };
 
 /** The latest offer has the key: it is the one that was mounted last. */
-function Offer({ done, undo, onDone }: Props) {
+function UndoOffer({ done, undo, onDone }: Props) {
   const { t } = useI18n();
   const back = useMutation({ mutationFn: undo, onSuccess: onDone });
   useCommands([{ command: globalCommands.undo, enabled: !back.isPending, run: () => back.mutate() }]);

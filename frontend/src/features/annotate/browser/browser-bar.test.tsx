@@ -1,10 +1,10 @@
-/** A person at a browser's desk: addresses, pages, and the page's own time. */
+/** A person in a browser's workspace: addresses, pages, and the page's own time. */
 import { screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import type { BrowserPage, EpisodeState } from "@/generated/vocabulary";
-import { openDesk } from "@/features/annotate/desk-harness";
-import { OBSERVATION } from "@/features/annotate/examples";
+import { renderWorkspace } from "@/features/annotate/testing/harness";
+import { OBSERVATION } from "@/features/annotate/testing/fixtures";
 
 const CAPABILITIES = ["click", "wait", "navigate", "navigate_back", "switch_page", "close_page"];
 const PAGE: BrowserPage = {
@@ -26,7 +26,7 @@ const PAGE: BrowserPage = {
 const HELP = { id: "page-2", title: "Help", url: "http://game.test/help", active: false };
 
 const open = (page: Partial<BrowserPage> = {}, changed: Partial<EpisodeState> = {}) =>
-  openDesk({
+  renderWorkspace({
     thought_required: false,
     capabilities: CAPABILITIES,
     observation: { ...OBSERVATION, url: "http://game.test/", page: { ...PAGE, ...page } },
@@ -40,7 +40,7 @@ beforeEach(() => {
   sessionStorage.clear();
 });
 
-describe("a browser's desk", () => {
+describe("a browser's workspace", () => {
   it("shows where the page is, how it stands and which time it has", () => {
     open();
     expect(bar().getByRole<HTMLInputElement>("textbox", { name: "Address" }).value).toBe("http://game.test/");
@@ -50,7 +50,7 @@ describe("a browser's desk", () => {
   });
 
   it("is not there for a machine that is no browser", () => {
-    openDesk();
+    renderWorkspace();
     expect(screen.queryByRole("region", { name: "The browser's address, pages and time" })).toBeNull();
   });
 

@@ -4,49 +4,49 @@ import { ArrowLeft, X } from "lucide-react";
 import { useRef, useState, type KeyboardEvent } from "react";
 
 import type { Action, BrowserPage, Observation, Tab } from "@/generated/vocabulary";
-import { shownIn } from "@/features/annotate/stage/shown";
-import { useDesk, type Desk } from "@/features/annotate/use-desk";
+import { viewedObservation } from "@/features/annotate/viewport/viewed-step";
+import { useWorkspace, type Workspace } from "@/features/annotate/use-workspace";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { PageStanding } from "@/shared/ui/page-standing";
+import { PageStatus } from "@/shared/ui/episode/page-status";
 
-import { closePage, goBack, nextPage, previousPage, toAddress } from "./browser-commands";
+import { closePage, goBack, nextPage, previousPage, focusAddress } from "./commands";
 import { PageClock } from "./page-clock";
 import styles from "./browser.module.css";
 
 /** Nothing for a machine that is no browser. */
 export function BrowserBar() {
-  const desk = useDesk();
-  const seen = shownIn(desk);
-  return seen?.page == null ? null : <Bar desk={desk} seen={seen} page={seen.page} />;
+  const workspace = useWorkspace();
+  const observation = viewedObservation(workspace);
+  return observation?.page == null ? null : <Bar workspace={workspace} observation={observation} page={observation.page} />;
 }
 
-interface Shown {
-  readonly desk: Desk;
+interface BarProps {
+  readonly workspace: Workspace;
   readonly page: BrowserPage;
 }
 
-function Bar({ desk, seen, page }: Shown & { seen: Observation }) {
+function Bar({ workspace, observation, page }: BarProps & { observation: Observation }) {
   const { t } = useI18n();
   const address = useRef<HTMLInputElement>(null);
-  const { episode, mine, looking, perform } = desk;
-  const can = (kind: Action["kind"]) => mine && looking === null && episode.capabilities.includes(kind);
-  const several = page.tabs.length > 1;
-  const turn = (by: number) => {
+  const { episode, canAct, viewedStep, perform } = workspace;
+  const can = (kind: Action["kind"]) => canAct && viewedStep === null && episode.capabilities.includes(kind);
+  const hasSeveralTabs = page.tabs.length > 1;
+  const switchTab = (by: number) => {
     const to = page.tabs[(page.tabs.findIndex(({ active }) => active) + by + page.tabs.length) % page.tabs.length];
     if (to !== undefined) perform({ kind: "switch_page", page: to.id });
   };
-  const toTheAddress = () => {
+  const selectAddress = () => {
     address.current?.focus();
     address.current?.select();
   };
   useCommands([
     { command: goBack, enabled: can("navigate_back"), run: () => perform({ kind: "navigate_back" }) },
-    { command: toAddress, enabled: can("navigate"), run: toTheAddress },
-    { command: previousPage, enabled: several && can("switch_page"), run: () => turn(-1) },
-    { command: nextPage, enabled: several && can("switch_page"), run: () => turn(1) },
-    { command: closePage, enabled: several && can("close_page"), run: () => perform({ kind: "close_page", page: null }) },
+    { command: focusAddress, enabled: can("navigate"), run: selectAddress },
+    { command: previousPage, enabled: hasSeveralTabs && can("switch_page"), run: () => switchTab(-1) },
+    { command: nextPage, enabled: hasSeveralTabs && can("switch_page"), run: () => switchTab(1) },
+    { command: closePage, enabled: hasSeveralTabs && can("close_page"), run: () => perform({ kind: "close_page", page: null }) },
   ]);
   return (
     <section className={styles.bar} aria-label={t("browser.bar")}>
@@ -56,12 +56,12 @@ function Bar({ desk, seen, page }: Shown & { seen: Observation }) {
             <ArrowLeft size={16} />
           </ActionIcon>
         </Tooltip>
-        <Address url={seen.url ?? ""} enabled={can("navigate")} field={address} go={(url) => perform({ kind: "navigate", url })} leave={() => desk.stageRef.current?.focus({ preventScroll: true })} />
-        <PageStanding page={page} />
+        <Address url={observation.url ?? ""} enabled={can("navigate")} field={address} go={(url) => perform({ kind: "navigate", url })} leave={() => workspace.viewportRef.current?.focus({ preventScroll: true })} />
+        <PageStatus page={page} />
       </div>
       <div className={styles.row}>
-        {several ? <Tabs tabs={page.tabs} can={can} perform={perform} /> : <span className={styles.title}>{page.title}</span>}
-        <PageClock desk={desk} page={page} />
+        {hasSeveralTabs ? <Tabs tabs={page.tabs} can={can} perform={perform} /> : <span className={styles.title}>{page.title}</span>}
+        <PageClock workspace={workspace} page={page} />
       </div>
     </section>
   );
@@ -98,7 +98,7 @@ function Address({ url, enabled, field, go, leave }: AddressProps) {
       value={typed ?? url}
       disabled={!enabled}
       spellCheck={false}
-      rightSection={<CommandKey command={toAddress} />}
+      rightSection={<CommandKey command={focusAddress} />}
       rightSectionPointerEvents="none"
       onChange={(event) => setTyped(event.currentTarget.value)}
       onBlur={() => setTyped(null)}
@@ -110,7 +110,7 @@ function Address({ url, enabled, field, go, leave }: AddressProps) {
 interface TabsProps {
   readonly tabs: readonly Tab[];
   readonly can: (kind: Action["kind"]) => boolean;
-  readonly perform: Desk["perform"];
+  readonly perform: Workspace["perform"];
 }
 
 function Tabs({ tabs, can, perform }: TabsProps) {

@@ -4,42 +4,42 @@ import { useLocalStorage } from "@mantine/hooks";
 import { CirclePause, CirclePlay } from "lucide-react";
 
 import type { BrowserPage } from "@/generated/vocabulary";
-import type { Desk } from "@/features/annotate/use-desk";
+import type { Workspace } from "@/features/annotate/use-workspace";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 
-import { changePace, waitOn } from "./browser-commands";
+import { changePace, waitOn } from "./commands";
 import styles from "./browser.module.css";
 
 /** Milliseconds one wait can take. */
 const WAITS = [50, 100, 250, 500, 1_000, 2_000, 5_000] as const;
-const USUAL_WAIT = 500;
+const DEFAULT_WAIT = 500;
 /** How fast time can go between two steps: 0 is what the policy sees. */
 const RATES = [0, 0.5, 1, 2] as const;
 
-export function PageClock({ desk, page }: { desk: Desk; page: BrowserPage }) {
+export function PageClock({ workspace, page }: { workspace: Workspace; page: BrowserPage }) {
   const { t, duration } = useI18n();
-  const [wait, setWait] = useLocalStorage<number>({ key: "pilothouse.wait", defaultValue: USUAL_WAIT });
-  const { episode, looking, send, perform } = desk;
-  const free = desk.mine && looking === null;
-  const turns = page.clock !== "real";
-  const hasPace = (desk.mine || episode.takeover) && desk.view.control === "mine" && looking === null && turns;
+  const [wait, setWait] = useLocalStorage<number>({ key: "pilothouse.wait", defaultValue: DEFAULT_WAIT });
+  const { episode, viewedStep, send, perform } = workspace;
+  const free = workspace.canAct && viewedStep === null;
+  const isSimulated = page.clock !== "real";
+  const hasPace = (workspace.canAct || episode.takeover) && workspace.view.control === "mine" && viewedStep === null && isSimulated;
   const pass = () => perform({ kind: "wait", seconds: wait / 1_000 });
   const setPace = (rate: number) => send({ type: "pace", rate });
   useCommands([
     { command: waitOn, enabled: free && episode.capabilities.includes("wait"), run: pass },
     { command: changePace, enabled: hasPace, run: () => setPace(page.pace > 0 ? 0 : 1) },
   ]);
-  const Sign = page.pace > 0 || !turns ? CirclePlay : CirclePause;
+  const Icon = page.pace > 0 || !isSimulated ? CirclePlay : CirclePause;
   return (
     <div className={styles.clock} role="group" aria-label={t("browser.time")}>
       <Tooltip label={t(`browser.clock.${page.clock}.help`)}>
         <span className={styles.time}>
-          <Sign size={14} aria-hidden /> {duration(page.time_ms)} <small>{t(paceWords(page))}</small>
+          <Icon size={14} aria-hidden /> {duration(page.time_ms)} <small>{t(describePace(page))}</small>
         </span>
       </Tooltip>
-      {turns && (
+      {isSimulated && (
         <Tooltip label={t("browser.pace.help")}>
           <SegmentedControl
             size="xs"
@@ -68,7 +68,7 @@ export function PageClock({ desk, page }: { desk: Desk; page: BrowserPage }) {
 }
 
 /** Whether its time goes on while nobody acts. */
-function paceWords({ pace, clock }: BrowserPage) {
+function describePace({ pace, clock }: BrowserPage) {
   if (clock === "real") return "browser.pace.real";
-  return pace > 0 ? "browser.pace.goes" : "browser.pace.stands";
+  return pace > 0 ? "browser.pace.running" : "browser.pace.frozen";
 }

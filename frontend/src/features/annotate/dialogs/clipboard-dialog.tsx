@@ -3,14 +3,13 @@ import { Button, Group, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm } from "./form";
-import { submitOnModEnter } from "./submit";
+import { DialogForm, submitOnModEnter } from "./form";
 
 export function ClipboardDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { perform, episode } = useDesk();
+  const { perform, episode } = useWorkspace();
   const [text, setText] = useState("");
   const received = episode.steps.findLast(({ action }) => action.kind === "get_clipboard")?.after?.text ?? null;
   const can = (kind: string) => episode.capabilities.includes(kind);

@@ -1,9 +1,9 @@
-/** The dialogs of the desk; one is open at a time. */
+/** The dialogs of the workspace; one is open at a time. */
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { NotesDialog } from "@/features/annotate/memory/notes-dialog";
 import { PromptDialog } from "@/features/annotate/proposals/prompt-dialog";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { ClipboardDialog } from "./clipboard-dialog";
 import { FinishDialog } from "./finish-dialog";
@@ -13,10 +13,10 @@ import { TakeoverDialog } from "./takeover-dialog";
 
 export function Dialogs() {
   const { t } = useI18n();
-  const { dialog, setDialog, stageRef } = useDesk();
+  const { dialog, setDialog, viewportRef } = useWorkspace();
   const close = () => {
     setDialog(null);
-    stageRef.current?.focus({ preventScroll: true });
+    viewportRef.current?.focus({ preventScroll: true });
   };
   return (
     <Dialog

@@ -3,16 +3,15 @@ import { Radio, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm } from "./form";
-import { submitOnModEnter } from "./submit";
+import { DialogForm, submitOnModEnter } from "./form";
 
 const OUTCOMES = ["success", "failure"] as const;
 
 export function FinishDialog({ infeasible, onDone }: { infeasible: boolean; onDone: () => void }) {
   const { t } = useI18n();
-  const { send } = useDesk();
+  const { send } = useWorkspace();
   const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]>("success");
   const [answer, setAnswer] = useState("");
   const [reason, setReason] = useState("");
@@ -22,7 +21,7 @@ export function FinishDialog({ infeasible, onDone }: { infeasible: boolean; onDo
     onDone();
   };
   return (
-    <DialogForm submit={t(infeasible ? "desk.infeasible" : "desk.finish")} disabled={needsReason} onSubmit={submit}>
+    <DialogForm submit={t(infeasible ? "workspace.infeasible" : "workspace.finish")} disabled={needsReason} onSubmit={submit}>
       {!infeasible && (
         <Radio.Group
           label={t("finish.outcome")}

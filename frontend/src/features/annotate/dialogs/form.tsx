@@ -1,6 +1,6 @@
 /** The shape all dialogs share: fields, one button, and Ctrl+Enter from anywhere in it. */
 import { Button } from "@mantine/core";
-import type { ReactNode } from "react";
+import type { KeyboardEvent, ReactNode } from "react";
 
 import { KeyHint } from "@/shared/ui/key-hint";
 
@@ -28,4 +28,11 @@ export function DialogForm({ submit, disabled = false, onSubmit, children }: Pro
       </div>
     </form>
   );
+}
+
+/** Ctrl+Enter in a text area, which keeps Enter for itself, submits its form. */
+export function submitOnModEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
 }

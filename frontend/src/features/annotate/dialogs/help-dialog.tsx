@@ -3,21 +3,20 @@ import { Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm } from "./form";
-import { submitOnModEnter } from "./submit";
+import { DialogForm, submitOnModEnter } from "./form";
 
 export function HelpDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { send } = useDesk();
+  const { send } = useWorkspace();
   const [message, setMessage] = useState("");
   const submit = () => {
     send({ type: "help", message });
     onDone();
   };
   return (
-    <DialogForm submit={t("desk.call_help")} disabled={message.trim() === ""} onSubmit={submit}>
+    <DialogForm submit={t("workspace.call_help")} disabled={message.trim() === ""} onSubmit={submit}>
       <Textarea
         label={t("help.message")}
         description={t("help.message.help")}

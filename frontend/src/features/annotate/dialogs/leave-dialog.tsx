@@ -3,16 +3,15 @@ import { Radio, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm } from "./form";
-import { submitOnModEnter } from "./submit";
+import { DialogForm, submitOnModEnter } from "./form";
 
 const WAYS = ["skip", "release", "broken"] as const;
 
 export function LeaveDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { send } = useDesk();
+  const { send } = useWorkspace();
   const [how, setHow] = useState<(typeof WAYS)[number]>("skip");
   const [reason, setReason] = useState("");
   const needsReason = how === "broken" && reason.trim() === "";

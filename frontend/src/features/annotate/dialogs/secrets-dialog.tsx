@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 
 import type { SecretRequest } from "@/generated/vocabulary";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 
@@ -11,20 +11,20 @@ import styles from "./dialogs.module.css";
 
 export function SecretsDialog() {
   const { t } = useI18n();
-  const { episode, mine, send, stageRef } = useDesk();
+  const { episode, canAct, send, viewportRef } = useWorkspace();
   const request = episode.secret_requests.find(({ proposal_id }) => episode.proposals.some(({ id }) => id === proposal_id));
   const [answered, setAnswered] = useState<SecretRequest | null>(null);
-  const open = request !== undefined && request !== answered && mine && (!request.autopilot || episode.autopilot);
+  const open = request !== undefined && request !== answered && canAct && (!request.autopilot || episode.autopilot);
 
-  const answer = (asked: SecretRequest, allow: boolean) => {
-    setAnswered(asked);
-    send({ type: "secrets", proposal_id: asked.proposal_id, allow });
-    const proposal = episode.proposals.find(({ id }) => id === asked.proposal_id);
-    if (allow && !asked.autopilot && proposal) {
-      const thought = asked.thought === proposal.thought ? null : asked.thought;
+  const answer = (answeredRequest: SecretRequest, allow: boolean) => {
+    setAnswered(answeredRequest);
+    send({ type: "secrets", proposal_id: answeredRequest.proposal_id, allow });
+    const proposal = episode.proposals.find(({ id }) => id === answeredRequest.proposal_id);
+    if (allow && !answeredRequest.autopilot && proposal) {
+      const thought = answeredRequest.thought === proposal.thought ? null : answeredRequest.thought;
       send({ type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought });
     }
-    stageRef.current?.focus({ preventScroll: true });
+    viewportRef.current?.focus({ preventScroll: true });
   };
 
   return (

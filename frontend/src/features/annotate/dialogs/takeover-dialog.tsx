@@ -3,14 +3,13 @@ import { Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm } from "./form";
-import { submitOnModEnter } from "./submit";
+import { DialogForm, submitOnModEnter } from "./form";
 
 export function TakeoverDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { send, episode } = useDesk();
+  const { send, episode } = useWorkspace();
   const [thought, setThought] = useState("");
   const submit = () => {
     send({ type: "takeover", on: false, thought });

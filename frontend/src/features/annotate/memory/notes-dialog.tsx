@@ -6,18 +6,17 @@ import type { Memory } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { StatusDot } from "@/shared/ui/status-dot";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { spanOf } from "./notes";
 import styles from "./memory.module.css";
 
 export function NotesDialog() {
   const { t } = useI18n();
-  const { memories } = useDesk().episode;
+  const { memories } = useWorkspace().episode;
   return (
     <div className={styles.notes}>
       <p className={styles.help}>{t("notes.help")}</p>
-      <Standing />
+      <NotesStatus />
       {memories.map((memory) => (
         <Note key={`${memory.through} ${memory.text}`} memory={memory} span={spanOf(memories, memory)} />
       ))}
@@ -26,9 +25,9 @@ export function NotesDialog() {
 }
 
 /** Why there is no note yet, or that one is on its way. */
-function Standing() {
+function NotesStatus() {
   const { t } = useI18n();
-  const { memories, noting, noting_error: error } = useDesk().episode;
+  const { memories, noting, noting_error: error } = useWorkspace().episode;
   const none = memories.length === 0;
   return (
     <div role="status">
@@ -45,12 +44,12 @@ function Standing() {
   );
 }
 
-const LONGEST = 4_000;
+const MAX_LENGTH = 4_000;
 
 /** One note; what was put right keeps the policy's own words beside it. */
 function Note({ memory, span: [first, last] }: { memory: Memory; span: readonly [number, number] }) {
   const { t } = useI18n();
-  const { mine, send } = useDesk();
+  const { canAct, send } = useWorkspace();
   const [text, setText] = useState(memory.text);
   const { through, original } = memory;
   const changed = text.trim() !== "" && text !== memory.text;
@@ -70,8 +69,8 @@ function Note({ memory, span: [first, last] }: { memory: Memory; span: readonly 
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && changed) revise(text);
         }}
-        readOnly={!mine}
-        maxLength={LONGEST}
+        readOnly={!canAct}
+        maxLength={MAX_LENGTH}
         autosize
         minRows={2}
         maxRows={12}
@@ -80,8 +79,8 @@ function Note({ memory, span: [first, last] }: { memory: Memory; span: readonly 
         {memory.revised && <Badge tone="edit">{t("notes.revised")}</Badge>}
         <span className={styles.space} />
         {text !== memory.text && <Button size="compact-sm" variant="subtle" onClick={() => setText(memory.text)}>{t("notes.discard")}</Button>}
-        {original !== null && <Button size="compact-sm" variant="default" disabled={!mine} onClick={() => revise(original)}>{t("notes.undo")}</Button>}
-        <Button size="compact-sm" type="submit" disabled={!mine || !changed}>{t("notes.save")}</Button>
+        {original !== null && <Button size="compact-sm" variant="default" disabled={!canAct} onClick={() => revise(original)}>{t("notes.undo")}</Button>}
+        <Button size="compact-sm" type="submit" disabled={!canAct || !changed}>{t("notes.save")}</Button>
       </div>
       {original !== null && (
         <details>
@@ -91,4 +90,10 @@ function Note({ memory, span: [first, last] }: { memory: Memory; span: readonly 
       )}
     </form>
   );
+}
+
+/** The indices of the first and the last step of a note: it goes on where the note before it ended. */
+export function spanOf(memories: readonly Memory[], memory: Memory): readonly [number, number] {
+  const before = memories[memories.indexOf(memory) - 1];
+  return [before === undefined ? 0 : before.through + 1, memory.through];
 }

@@ -3,8 +3,8 @@ import { screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { Action, EpisodeState, Step } from "@/generated/vocabulary";
-import { openDesk } from "@/features/annotate/desk-harness";
-import { OBSERVATION, POLICY, proposal } from "@/features/annotate/examples";
+import { renderWorkspace } from "@/features/annotate/testing/harness";
+import { OBSERVATION, POLICY, makeProposal } from "@/features/annotate/testing/fixtures";
 
 const CAPABILITIES = ["run_command", "read_file", "write_file", "edit_file", "run_code", "call_tool"];
 const TEXT = { ...OBSERVATION, screenshot: null, width: 0, height: 0 };
@@ -36,7 +36,7 @@ const step = (index: number, action: Action, text: string | null = null, undone 
 });
 
 const open = (changed: Partial<EpisodeState> = {}) =>
-  openDesk({ capabilities: CAPABILITIES, observation: TEXT, thought_required: false, tools: [ECHO], ...changed });
+  renderWorkspace({ capabilities: CAPABILITIES, observation: TEXT, thought_required: false, tools: [ECHO], ...changed });
 
 beforeEach(() => {
   localStorage.clear();
@@ -104,7 +104,7 @@ describe("tools", () => {
 
 describe("candidates", () => {
   it("are read as what they do, and accepted by their digit", async () => {
-    const { user, commands } = open({ proposals: [proposal(1, { kind: "edit_file", path: "a.ini", old: "port = 1", new: "port = 2" })] });
+    const { user, commands } = open({ proposals: [makeProposal(1, { kind: "edit_file", path: "a.ini", old: "port = 1", new: "port = 2" })] });
     expect(screen.getByLabelText("What the edit changes").textContent).toBe("- port = 1\n+ port = 2\n");
     await user.keyboard("1");
     expect(commands()).toMatchObject([{ type: "accept", proposal_id: "proposal-1" }]);

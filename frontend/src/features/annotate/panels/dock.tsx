@@ -7,13 +7,13 @@ import { useState, type ComponentType, type KeyboardEvent, type PointerEvent } f
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { panels as commands } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { FilePanel } from "./files/file-panel";
 import { NotebookPanel } from "./notebook/notebook-panel";
-import { hasScreen, panelsOf, PANELS, type PanelName } from "./panels";
+import { hasScreen, availablePanels, PANELS, type PanelName } from "./panels";
 import { PreviewPanel } from "./preview/preview-panel";
-import { Running } from "./running";
+import { RunningAction } from "./running-action";
 import { TerminalPanel } from "./terminal/terminal-panel";
 import { ToolPanel } from "./tools/tool-panel";
 import styles from "./dock.module.css";
@@ -35,16 +35,16 @@ const CONTENTS: Readonly<Record<PanelName, ComponentType>> = {
 };
 
 /** Share of the stage a panel takes (per cent). */
-const USUAL = 46;
-const LEAST = 25;
-const MOST = 80;
-const STEP = 5;
+const DEFAULT_HEIGHT = 46;
+const MIN_HEIGHT = 25;
+const MAX_HEIGHT = 80;
+const HEIGHT_STEP = 5;
 
 /** The open panel beside a picture; nothing while none is open. */
-export function Drawer() {
+export function PanelDrawer() {
   const { t } = useI18n();
-  const { episode, panel } = useDesk();
-  const [height, setHeight] = useLocalStorage({ key: "pilothouse.panel", defaultValue: USUAL });
+  const { episode, panel } = useWorkspace();
+  const [height, setHeight] = useLocalStorage({ key: "pilothouse.panel", defaultValue: DEFAULT_HEIGHT });
   const [whole, setWhole] = useState(false);
   if (panel === null || !hasScreen(episode)) return null;
   const Icon = whole ? Minimize2 : Maximize2;
@@ -56,17 +56,17 @@ export function Drawer() {
   return (
     <div className={styles.drawer} style={{ height: `${whole ? 100 : height}%` }}>
       {!whole && <Handle height={height} onHeight={setHeight} />}
-      <Dock panel={panel}>{size}</Dock>
+      <PanelDock panel={panel}>{size}</PanelDock>
     </div>
   );
 }
 
 /** The panels of a machine without a screen. */
-export function Dock({ panel, children }: { panel: PanelName; children?: React.ReactNode }) {
+export function PanelDock({ panel, children }: { panel: PanelName; children?: React.ReactNode }) {
   const { t } = useI18n();
-  const { episode, showPanel } = useDesk();
+  const { episode, showPanel } = useWorkspace();
   const Content = CONTENTS[panel];
-  const there = panelsOf(episode);
+  const available = availablePanels(episode);
   return (
     <Tabs
       className={styles.dock}
@@ -78,7 +78,7 @@ export function Dock({ panel, children }: { panel: PanelName; children?: React.R
     >
       <div className={styles.head}>
         <Tabs.List aria-label={t("panel.label")} className={styles.tabs}>
-          {there.map((name) => {
+          {available.map((name) => {
             const Icon = ICONS[name];
             return (
               <Tabs.Tab key={name} value={name} leftSection={<Icon size={14} />} rightSection={<CommandKey command={commands[name]} />}>
@@ -87,7 +87,7 @@ export function Dock({ panel, children }: { panel: PanelName; children?: React.R
             );
           })}
         </Tabs.List>
-        <Running />
+        <RunningAction />
         {children}
         {hasScreen(episode) && (
           <ActionIcon size="sm" aria-label={t("panel.close")} onClick={() => showPanel(null)}>
@@ -105,12 +105,12 @@ export function Dock({ panel, children }: { panel: PanelName; children?: React.R
 /** Beside the timeline: opens each panel this machine has. */
 export function PanelButtons() {
   const { t } = useI18n();
-  const { episode, panel, showPanel } = useDesk();
-  const there = panelsOf(episode);
-  if (there.length === 0 || !hasScreen(episode)) return null;
+  const { episode, panel, showPanel } = useWorkspace();
+  const available = availablePanels(episode);
+  if (available.length === 0 || !hasScreen(episode)) return null;
   return (
     <div className={styles.buttons} role="group" aria-label={t("panel.label")}>
-      {there.map((name) => {
+      {available.map((name) => {
         const Icon = ICONS[name];
         return (
           <Tooltip key={name} label={<>{t(`panel.${name}`)} <CommandKey command={commands[name]} /></>}>
@@ -132,13 +132,13 @@ export function PanelButtons() {
 /** The edge that is dragged, or moved with the arrow keys. */
 function Handle({ height, onHeight }: { height: number; onHeight: (height: number) => void }) {
   const { t } = useI18n();
-  const set = (value: number) => onHeight(Math.round(Math.min(MOST, Math.max(LEAST, value))));
+  const set = (value: number) => onHeight(Math.round(Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, value))));
   const drag = (event: PointerEvent<HTMLDivElement>) => {
     const room = event.currentTarget.parentElement?.parentElement?.getBoundingClientRect();
     if (room && event.currentTarget.hasPointerCapture(event.pointerId)) set(((room.bottom - event.clientY) * 100) / room.height);
   };
   const key = (event: KeyboardEvent) => {
-    const change = { ArrowUp: STEP, ArrowDown: -STEP }[event.key];
+    const change = { ArrowUp: HEIGHT_STEP, ArrowDown: -HEIGHT_STEP }[event.key];
     if (change === undefined) return;
     event.preventDefault();
     event.stopPropagation();
@@ -154,8 +154,8 @@ function Handle({ height, onHeight }: { height: number; onHeight: (height: numbe
       aria-orientation="horizontal"
       aria-label={t("panel.resize")}
       aria-valuenow={height}
-      aria-valuemin={LEAST}
-      aria-valuemax={MOST}
+      aria-valuemin={MIN_HEIGHT}
+      aria-valuemax={MAX_HEIGHT}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={drag}
       onKeyDown={key}

@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<PanelName, readonly Kind[]>> = {
 };
 
 /** The panels this machine has. A preview shows what programs inside serve, so there must be a way to start one. */
-export function panelsOf({ capabilities }: Pick<EpisodeState, "capabilities">): PanelName[] {
+export function availablePanels({ capabilities }: Pick<EpisodeState, "capabilities">): PanelName[] {
   const can = (kind: Kind) => capabilities.includes(kind);
   // A browser takes files in for its pages, and has no folder to look at.
   const has = (name: PanelName) => KINDS[name].some((kind) => kind !== "upload_file" && can(kind));
@@ -34,7 +34,7 @@ export function hasScreen({ observation, task }: Pick<EpisodeState, "observation
 }
 
 /** What a person opened, and how many steps there were then. */
-export interface Choice {
+interface PanelChoice {
   readonly panel: PanelName | null;
   readonly step: number;
 }
@@ -43,10 +43,10 @@ export interface Choice {
  * The panel that is open: the one chosen, until a later act belongs to another. With a picture an act opens
  * nothing by itself; without one there is always a panel.
  */
-export function panelOpen({ panel, step }: Choice, episode: EpisodeState): PanelName | null {
-  const there = panelsOf(episode);
+export function currentPanel({ panel, step }: PanelChoice, episode: EpisodeState): PanelName | null {
+  const available = availablePanels(episode);
   const last = episode.steps.length > step ? episode.steps.at(-1) : undefined;
   const followed = last === undefined ? null : panelFor(last.action);
-  const wanted = panel === null && hasScreen(episode) ? null : (followed ?? panel ?? there[0] ?? null);
-  return wanted !== null && there.includes(wanted) ? wanted : null;
+  const wanted = panel === null && hasScreen(episode) ? null : (followed ?? panel ?? available[0] ?? null);
+  return wanted !== null && available.includes(wanted) ? wanted : null;
 }

@@ -6,36 +6,36 @@ import type { ReactNode } from "react";
 import type { Mark, Proposal } from "@/generated/vocabulary";
 import type { Command } from "@/shared/commands/command";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ActionText } from "@/shared/ui/action-text";
+import { ActionText } from "@/shared/ui/episode/action-text";
 import { Badge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { accept, edit, mark } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import styles from "./proposals.module.css";
 
 export function ProposalCard({ proposal }: { proposal: Proposal }) {
   const { t } = useI18n();
-  const desk = useDesk();
+  const workspace = useWorkspace();
   const { rank, thought, action, action_text: grammar } = proposal;
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- only shows its marker; focus does the same
     <article
       className={styles.card}
       data-mark={proposal.mark ?? undefined}
-      data-source={desk.draft.proposalId === proposal.id || undefined}
-      onMouseEnter={() => desk.hover(proposal.id)}
-      onMouseLeave={() => desk.hover(null)}
+      data-source={workspace.draft.proposalId === proposal.id || undefined}
+      onMouseEnter={() => workspace.hover(proposal.id)}
+      onMouseLeave={() => workspace.hover(null)}
       aria-label={t("proposals.card", { number: rank })}
     >
       <Tooltip label={<>{t("proposals.accept")} <Hint commands={accept} rank={rank} /></>}>
         <UnstyledButton
           className={styles.number}
           aria-label={t("proposals.accept_number", { number: rank })}
-          disabled={!desk.mine || action === null}
-          onClick={() => desk.accept(proposal)}
-          onFocus={() => desk.hover(proposal.id)}
-          onBlur={() => desk.hover(null)}
+          disabled={!workspace.canAct || action === null}
+          onClick={() => workspace.accept(proposal)}
+          onFocus={() => workspace.hover(proposal.id)}
+          onBlur={() => workspace.hover(null)}
         >
           {rank}
         </UnstyledButton>
@@ -47,7 +47,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
         {action === null ? <Unreadable proposal={proposal} /> : <ActionText action={action} grammar={grammar} />}
       </div>
       <div className={styles.tools}>
-        <Tool label={t("proposals.edit")} hint={<Hint commands={edit} rank={rank} />} onClick={() => desk.edit(proposal)}>
+        <Tool label={t("proposals.edit")} hint={<Hint commands={edit} rank={rank} />} onClick={() => workspace.edit(proposal)}>
           <Pencil size={13} />
         </Tool>
         <MarkTool proposal={proposal} value="acceptable"><Check size={14} /></MarkTool>
@@ -87,14 +87,14 @@ function Unreadable({ proposal: { error, raw_text: raw } }: { proposal: Proposal
 
 function MarkTool({ proposal, value, children }: { proposal: Proposal; value: Mark; children: ReactNode }) {
   const { t } = useI18n();
-  const desk = useDesk();
+  const workspace = useWorkspace();
   const set = proposal.mark === value;
   return (
     <Tool
       label={t(`mark.${value}`)}
       hint={<Hint commands={mark} rank={proposal.rank} />}
       pressed={set}
-      onClick={() => desk.mark(proposal, set ? null : value)}
+      onClick={() => workspace.mark(proposal, set ? null : value)}
     >
       {children}
     </Tool>
@@ -110,7 +110,7 @@ interface ToolProps {
 }
 
 function Tool({ label, hint, pressed, onClick, children }: ToolProps) {
-  const { mine } = useDesk();
+  const { canAct } = useWorkspace();
   return (
     <Tooltip label={<>{label} {hint}</>}>
       <ActionIcon
@@ -118,7 +118,7 @@ function Tool({ label, hint, pressed, onClick, children }: ToolProps) {
         aria-label={label}
         aria-pressed={pressed}
         variant={pressed === true ? "light" : "subtle"}
-        disabled={!mine}
+        disabled={!canAct}
         onClick={onClick}
       >
         {children}

@@ -7,58 +7,58 @@ import { PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { StatusDot } from "@/shared/ui/status-dot";
 import { notes, prompt, resample } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { splitPartial } from "./partial";
 import { ProposalCard } from "./proposal-card";
-import { Proposer } from "./proposer";
+import { ProposalSource } from "./proposal-source";
 import styles from "./proposals.module.css";
 
 export function ProposalsPanel() {
   const { t } = useI18n();
-  const { episode, mine, send, setDialog } = useDesk();
+  const { episode, canAct, send, setDialog } = useWorkspace();
   return (
     <section className={styles.panel} aria-labelledby="proposals-title">
       <header className={styles.head}>
         <h2 id="proposals-title">{t("proposals.title")}</h2>
         <PolicyBadge policy={episode.policy} />
-        <Tooltip label={<>{t("desk.prompt")} <CommandKey command={prompt} /></>}>
-          <ActionIcon size="sm" aria-label={t("desk.prompt")} onClick={() => setDialog("prompt")}>
+        <Tooltip label={<>{t("workspace.prompt")} <CommandKey command={prompt} /></>}>
+          <ActionIcon size="sm" aria-label={t("workspace.prompt")} onClick={() => setDialog("prompt")}>
             <Eye size={14} />
           </ActionIcon>
         </Tooltip>
         {(episode.noting !== "off" || episode.memories.length > 0) && (
-          <Tooltip label={<>{t("desk.notes")} <CommandKey command={notes} /></>}>
-            <ActionIcon size="sm" aria-label={t("desk.notes")} onClick={() => setDialog("notes")}>
+          <Tooltip label={<>{t("workspace.notes")} <CommandKey command={notes} /></>}>
+            <ActionIcon size="sm" aria-label={t("workspace.notes")} onClick={() => setDialog("notes")}>
               <NotebookText size={14} />
             </ActionIcon>
           </Tooltip>
         )}
-        <Tooltip label={<>{t("desk.resample")} <CommandKey command={resample} /></>}>
+        <Tooltip label={<>{t("workspace.resample")} <CommandKey command={resample} /></>}>
           <ActionIcon
             size="sm"
-            aria-label={t("desk.resample")}
-            disabled={!mine || episode.thinking === "off"}
+            aria-label={t("workspace.resample")}
+            disabled={!canAct || episode.thinking === "off"}
             onClick={() => send({ type: "resample" })}
           >
             <RotateCw size={14} />
           </ActionIcon>
         </Tooltip>
       </header>
-      <Proposer episode={episode} />
+      <ProposalSource episode={episode} />
       <div className={styles.list} aria-live="polite" aria-busy={episode.thinking === "waiting" || episode.thinking === "streaming"}>
         {episode.proposals.length > 0
           ? episode.proposals.map((proposal) => <ProposalCard key={proposal.id} proposal={proposal} />)
-          : <Nothing />}
+          : <ProposalsPlaceholder />}
       </div>
     </section>
   );
 }
 
 /** Why there is no candidate: on its way, the model is down, the pool has none, or they were withdrawn. */
-function Nothing() {
+function ProposalsPlaceholder() {
   const { t } = useI18n();
-  const { episode, view } = useDesk();
+  const { episode, view } = useWorkspace();
   const { thinking } = episode;
   if (episode.takeover) return <p className={styles.note}><StatusDot tone="off">{t("proposals.takeover")}</StatusDot></p>;
   if (episode.status !== "running") return null;

@@ -7,7 +7,7 @@ import { Link } from "react-router";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey, KeyHint } from "@/shared/ui/key-hint";
 import { autopilot, control, finish } from "@/features/annotate/commands";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { noticesOf, type Notice } from "./notices";
 import { useNow } from "./use-now";
@@ -35,14 +35,14 @@ const TONES: Readonly<Record<Notice["name"], "danger" | "warn" | "takeover" | "a
 };
 
 export function Banners() {
-  const { view, connection } = useDesk();
+  const { view, connection } = useWorkspace();
   const { online } = useNetwork();
   const now = useNow();
   return (
     <div className={styles.banners} role="status" aria-live="polite">
       {noticesOf(view, connection, now, online).map((notice) => (
         <div key={notice.name} className={styles.banner} data-tone={TONES[notice.name]}>
-          <Words notice={notice} />
+          <NoticeText notice={notice} />
         </div>
       ))}
     </div>
@@ -51,9 +51,9 @@ export function Banners() {
 
 /* One short sentence each; the switch is over the union, so a new notice cannot be forgotten. */
  
-function Words({ notice }: { notice: Notice }): ReactNode {
+function NoticeText({ notice }: { notice: Notice }): ReactNode {
   const { t } = useI18n();
-  const { session, send, setDialog } = useDesk();
+  const { session, send, setDialog } = useWorkspace();
   switch (notice.name) {
     case "signed_out":
       return <>{t("notice.signed_out")} <Button size="compact-xs" onClick={() => window.location.reload()}>{t("notice.sign_in")}</Button></>;
@@ -64,7 +64,7 @@ function Words({ notice }: { notice: Notice }): ReactNode {
     case "reconnecting":
       return (
         <>
-          {t(`notice.${notice.name}`)} {notice.pending > 0 && t("connection.pending", { count: notice.pending })} {t("connection.kept")}
+          {t(`notice.${notice.name}`)} {notice.pending > 0 && t("connection.pending", { count: notice.pending })} {t("connection.saved")}
         </>
       );
     case "held":
@@ -80,7 +80,7 @@ function Words({ notice }: { notice: Notice }): ReactNode {
         <>
           {notice.free || notice.holder === "" ? t("notice.view_only") : t("notice.view_only_by", { holder: notice.holder })}
           <Button size="compact-xs" onClick={() => send({ type: "control" })} rightSection={<CommandKey command={control} />}>
-            {t("desk.control")}
+            {t("workspace.control")}
           </Button>
         </>
       );
@@ -105,7 +105,7 @@ function Words({ notice }: { notice: Notice }): ReactNode {
       return (
         <>
           {t(`notice.${notice.name}`)}
-          <Button size="compact-xs" onClick={() => setDialog("finish")} rightSection={<CommandKey command={finish} />}>{t("desk.finish")}</Button>
+          <Button size="compact-xs" onClick={() => setDialog("finish")} rightSection={<CommandKey command={finish} />}>{t("workspace.finish")}</Button>
         </>
       );
     case "branch_reached":

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { EpisodeState, Step } from "@/generated/vocabulary";
 import { viewOf } from "@/session/reducer";
 import type { Connection } from "@/session/socket";
-import { episodeState, OBSERVATION } from "@/features/annotate/examples";
+import { makeEpisodeState, OBSERVATION } from "@/features/annotate/testing/fixtures";
 
 import { LEASE_WARNING, noticesOf } from "./notices";
 
@@ -18,7 +18,7 @@ const step = (decision: Step["decision"]): Step => ({
 const entry = { command: { type: "resample", command_id: "command-1" }, at: NOW } as const;
 
 const names = (episode: Partial<EpisodeState>, connection: Partial<Connection> = {}, control: "mine" | "other" | "nobody" = "mine", online = true) =>
-  noticesOf(viewOf(episodeState(episode), control), { ...ONLINE, ...connection }, NOW, online).map(({ name }) => name);
+  noticesOf(viewOf(makeEpisodeState(episode), control), { ...ONLINE, ...connection }, NOW, online).map(({ name }) => name);
 
 describe("notices", () => {
   it("are none while all is well", () => {
@@ -27,7 +27,7 @@ describe("notices", () => {
 
   it("tell a lost connection from a lost network, and count what waits", () => {
     expect(names({}, { phase: "offline" })).toEqual(["reconnecting"]);
-    const [offline] = noticesOf(viewOf(episodeState({}), "mine"), { ...ONLINE, phase: "offline", waiting: [entry] }, NOW, false);
+    const [offline] = noticesOf(viewOf(makeEpisodeState({}), "mine"), { ...ONLINE, phase: "offline", waiting: [entry] }, NOW, false);
     expect(offline).toMatchObject({ name: "offline", pending: 1 });
   });
 
@@ -50,7 +50,7 @@ describe("notices", () => {
   });
 
   it("say that a step waits for room on the disk", () => {
-    const view = { ...viewOf(episodeState({}), "mine"), storageFull: true };
+    const view = { ...viewOf(makeEpisodeState({}), "mine"), storageFull: true };
     expect(noticesOf(view, ONLINE, NOW, true).map(({ name }) => name)).toEqual(["storage_full"]);
   });
 

@@ -49,15 +49,15 @@ function episodeNotices({ episode, control, holder, storageFull }: EpisodeView, 
 
 /** Where an attempt begins is told until the first act of its own. */
 function branchNotices({ branch_of: branch, steps, status }: EpisodeState): Notice[] {
-  const begun = steps.some((step) => step.decision !== "again");
-  if (branch === null || branch.state === "wanted" || begun || status === "warming") return [];
+  const hasOwnSteps = steps.some((step) => step.decision !== "again");
+  if (branch === null || branch.state === "wanted" || hasOwnSteps || status === "warming") return [];
   return [{ name: branch.state === "reached" ? "branch_reached" : "branch_missed", branch }];
 }
 
 /** A page whose time goes on is not expected to rest. */
-function screenNotices(seen: Observation | null): Notice[] {
-  if (seen?.page?.done === true) return [{ name: "page_done" }];
-  if (seen?.page?.truncated === true) return [{ name: "time_over" }];
-  const going = seen?.page != null && seen.page.pace > 0;
-  return seen?.rest === "timeout" && !going ? [{ name: "unsettled" }] : [];
+function screenNotices(observation: Observation | null): Notice[] {
+  if (observation?.page?.done === true) return [{ name: "page_done" }];
+  if (observation?.page?.truncated === true) return [{ name: "time_over" }];
+  const isRunning = observation?.page != null && observation.page.pace > 0;
+  return observation?.rest === "timeout" && !isRunning ? [{ name: "unsettled" }] : [];
 }

@@ -1,11 +1,11 @@
 /** Where the caret stands in a call that is being written: which action, which argument; pure. */
 
 import type { Point } from "@/generated/vocabulary";
-import { argumentsOf, isOptional, kindNamed, type Argument, type ArgumentType, type TypedKind } from "@/shared/actions/table";
+import { argumentsOf, isOptional, kindOfName, type Argument, type ArgumentType, type TypedKind } from "@/shared/actions/table";
 import { tokenize, type Token } from "@/shared/actions/tokens";
 
 /** One place between commas. A point takes two of them. */
-export interface Slot {
+interface Slot {
   readonly field: string;
   readonly type: ArgumentType;
   /** Slots of one pair of coordinates share it; null where the slot is no coordinate. */
@@ -25,7 +25,7 @@ export interface Place {
 /** Where in a call the caret stands; null before the opening bracket. */
 export function placeAt(text: string, caret: number): Place | null {
   const [name, open, ...rest] = tokenize(text);
-  const kind = name?.type === "word" ? kindNamed(name.text) : null;
+  const kind = name?.type === "word" ? kindOfName(name.text) : null;
   if (kind === null || open?.text !== "(" || caret < open.to) return null;
   const parts = partsOf(text, open, rest);
   const first = rest[0];

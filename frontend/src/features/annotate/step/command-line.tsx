@@ -7,8 +7,8 @@ import { useEffect, useImperativeHandle, useRef } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { hasScreen } from "@/features/annotate/panels/panels";
-import { useApps } from "@/features/annotate/stage/phone-apps";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useApps } from "@/features/annotate/phone/apps";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { insertPoint } from "./call";
 import { pathsNamed, suggestionsAt, type CompletionContext } from "./completion";
@@ -24,7 +24,7 @@ interface Handlers {
 
 export function CommandLineEditor() {
   const { t } = useI18n();
-  const { draft, setDraft, doIt, lineRef, stageRef, episode, steps, drafts, mine } = useDesk();
+  const { draft, setDraft, submitStep: doIt, commandLineRef, viewportRef, episode, steps, drafts, canAct } = useWorkspace();
   const apps = useApps(episode);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -33,7 +33,7 @@ export function CommandLineEditor() {
     handlers.current = {
       change: (command) => setDraft({ ...draft, command }),
       submit: doIt,
-      leave: () => stageRef.current?.focus({ preventScroll: true }),
+      leave: () => viewportRef.current?.focus({ preventScroll: true }),
       context: () => ({
         capabilities: episode.capabilities,
         recentTexts: drafts.recentTexts(),
@@ -65,10 +65,10 @@ export function CommandLineEditor() {
   }, [draft.command, label, hint]);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: readOnly.reconfigure(EditorState.readOnly.of(!mine)) });
-  }, [mine, label, hint]);
+    view.current?.dispatch({ effects: readOnly.reconfigure(EditorState.readOnly.of(!canAct)) });
+  }, [canAct, label, hint]);
 
-  useImperativeHandle(lineRef, () => ({
+  useImperativeHandle(commandLineRef, () => ({
     focus: () => {
       const editor = view.current;
       editor?.dispatch({ selection: { anchor: 0, head: editor.state.doc.length } });

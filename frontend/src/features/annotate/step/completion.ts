@@ -15,7 +15,7 @@ export interface Suggestion {
   readonly detail: string;
 }
 
-export interface Suggestions {
+interface Suggestions {
   readonly from: number;
   readonly to: number;
   readonly options: readonly Suggestion[];
@@ -45,7 +45,7 @@ const CHOICES = {
 /** The suggestions at the caret; null where there are none. */
 export function suggestionsAt(text: string, caret: number, context: CompletionContext): Suggestions | null {
   const place = placeAt(text, caret);
-  if (place === null) return actionNames(text, caret, context);
+  if (place === null) return suggestActions(text, caret, context);
   const slot = place.slot === null ? undefined : place.slots[place.slot];
   const part = place.slot === null ? undefined : place.parts[place.slot];
   if (slot === undefined || part === undefined) return null;
@@ -96,7 +96,7 @@ function valuesFor(type: string, written: string, context: CompletionContext): r
   }
 }
 
-function actionNames(text: string, caret: number, { capabilities }: CompletionContext): Suggestions | null {
+function suggestActions(text: string, caret: number, { capabilities }: CompletionContext): Suggestions | null {
   const written = /^\s*(\w*)$/.exec(text.slice(0, caret))?.[1];
   if (written === undefined) return null;
   const from = caret - written.length;

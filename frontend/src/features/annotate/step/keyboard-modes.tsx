@@ -2,21 +2,21 @@
 import { Textarea } from "@mantine/core";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 
-import { chordPressed } from "@/shared/actions/keys";
-import { keysInWords } from "@/shared/actions/words";
+import { pressedChord } from "@/shared/actions/keys";
+import { formatKeys } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import styles from "./step.module.css";
 
 /** Enter types it, Ctrl+Enter types it and presses Enter, Shift+Enter is a new line. */
 export function TypeMode() {
   const { t } = useI18n();
-  const { perform, setMode, stageRef } = useDesk();
+  const { perform, setMode, viewportRef } = useWorkspace();
   const [text, setText] = useState("");
   const leave = () => {
     setMode("point");
-    stageRef.current?.focus({ preventScroll: true });
+    viewportRef.current?.focus({ preventScroll: true });
   };
   const key = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
@@ -45,11 +45,11 @@ export function TypeMode() {
 }
 
 /** Within this time (milliseconds) a second Escape leaves; alone it is a hotkey like any other. */
-const ESCAPE_WITHIN = 450;
+const DOUBLE_ESCAPE_MS = 450;
 
 export function HotkeyMode() {
   const { t } = useI18n();
-  const { perform, setMode, stageRef } = useDesk();
+  const { perform, setMode, viewportRef } = useWorkspace();
   const [held, setHeld] = useState<readonly string[]>([]);
   const escape = useRef<ReturnType<typeof setTimeout>>(undefined);
   const field = useRef<HTMLDivElement>(null);
@@ -60,7 +60,7 @@ export function HotkeyMode() {
 
   const leave = () => {
     setMode("point");
-    stageRef.current?.focus({ preventScroll: true });
+    viewportRef.current?.focus({ preventScroll: true });
   };
   const take = (keys: string[]) => {
     leave();
@@ -69,7 +69,7 @@ export function HotkeyMode() {
   const key = (event: KeyboardEvent) => {
     event.preventDefault();
     event.stopPropagation();
-    const chord = chordPressed(event);
+    const chord = pressedChord(event);
     if (chord === null) setHeld(modifiersOf(event));
     else if (chord.join() === "esc") escapePressed();
     else take(chord);
@@ -81,7 +81,7 @@ export function HotkeyMode() {
       return;
     }
     setHeld(["esc"]);
-    escape.current = setTimeout(() => take(["esc"]), ESCAPE_WITHIN);
+    escape.current = setTimeout(() => take(["esc"]), DOUBLE_ESCAPE_MS);
   };
   return (
     <div
@@ -94,7 +94,7 @@ export function HotkeyMode() {
       onKeyUp={(event) => setHeld((keys) => (keys[0] === "esc" ? keys : modifiersOf(event)))}
       onBlur={() => setMode("point")}
     >
-      <strong>{held.length === 0 ? t("step.hotkey") : keysInWords(held)}</strong>
+      <strong>{held.length === 0 ? t("step.hotkey") : formatKeys(held)}</strong>
       <span>{t("step.hotkey.help")}</span>
     </div>
   );

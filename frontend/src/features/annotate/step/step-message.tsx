@@ -1,29 +1,29 @@
 /** Under the command line: what the action means in words, or what is wrong with it and where. */
 import type { ParseFailure } from "@/shared/actions/parse";
-import { actionInWords } from "@/shared/actions/words";
+import { describeAction } from "@/shared/actions/words";
 import type { I18n } from "@/shared/i18n/i18n";
 import { useI18n } from "@/shared/i18n/i18n";
 import { hasScreen } from "@/features/annotate/panels/panels";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import styles from "./step.module.css";
 
 export function StepMessage() {
   const i18n = useI18n();
-  const { composed, draft, refusal, episode } = useDesk();
-  if (refusal !== null && refusal.command?.type !== "input") {
-    return <p className={styles.message} data-tone="danger" role="alert">{refusalInWords(refusal.code, refusal.message, i18n)}</p>;
+  const { composed, draft, rejection, episode } = useWorkspace();
+  if (rejection !== null && rejection.command?.type !== "input") {
+    return <p className={styles.message} data-tone="danger" role="alert">{describeRejection(rejection.code, rejection.message, i18n)}</p>;
   }
-  if (composed.ok) return <p className={styles.message}>{actionInWords(composed.action, i18n)}</p>;
+  if (composed.ok) return <p className={styles.message}>{describeAction(composed.action, i18n)}</p>;
   if (composed.reason === "thought") {
-    return <p className={styles.message} data-tone="warn" role="status">{actionInWords(composed.action, i18n)} · {i18n.t("step.thought_missing")}</p>;
+    return <p className={styles.message} data-tone="warn" role="status">{describeAction(composed.action, i18n)} · {i18n.t("step.thought_missing")}</p>;
   }
   if (composed.reason === "parse") {
     const { failure } = composed;
     const where = draft.command.slice(failure.from, failure.to);
     return (
       <p className={styles.message} data-tone="warn" role="status">
-        {failureInWords(failure, i18n)} {where !== "" && where !== failure.subject && <code>{where}</code>}
+        {describeParseFailure(failure, i18n)} {where !== "" && where !== failure.subject && <code>{where}</code>}
       </p>
     );
   }
@@ -31,11 +31,11 @@ export function StepMessage() {
 }
 
 /** Why a written call is no action, in words. */
-export function failureInWords({ code, subject }: ParseFailure, { t }: I18n): string {
+function describeParseFailure({ code, subject }: ParseFailure, { t }: I18n): string {
   return t(`command.${code}`, { subject });
 }
 
-const REFUSALS = [
+const REJECTION_CODES = [
   "view_only",
   "not_running",
   "stale_accept",
@@ -57,8 +57,8 @@ const REFUSALS = [
 ] as const;
 
 /** Why the server refused, in the reader's language where the code is known. */
-export function refusalInWords(code: string, message: string, { t }: I18n): string {
+function describeRejection(code: string, message: string, { t }: I18n): string {
   if (code === "cannot_restore") return t("refused.cannot_restore", { reason: message });
-  const known = REFUSALS.find((one) => one === code);
+  const known = REJECTION_CODES.find((one) => one === code);
   return known === undefined ? message : t(`refused.${known}`);
 }

@@ -19,7 +19,7 @@ export const dataMessages = {
   "trajectories.forgotten": "The query {name} is forgotten",
   "trajectories.save": "Keep this query",
   "trajectories.name": "Name",
-  "trajectories.kept": "Kept queries",
+  "trajectories.saved": "Kept queries",
   "trajectories.compare": "Compare",
   "trajectories.compare_one": "Compare attempts at: {task}",
   "exports.format": "Format",

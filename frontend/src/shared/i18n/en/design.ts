@@ -47,7 +47,7 @@ export const designMessages = {
   "design.state.broken": "broken",
   "design.edit": "Edit",
   "design.edit.close": "Close",
-  "design.stands": "Stands under",
+  "design.placement": "Stands under",
   "design.move": "Choose a node",
   "design.rubric.steps": "Steps",
   "design.rubric.steps.help": "by the shortest way",

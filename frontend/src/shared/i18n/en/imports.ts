@@ -31,7 +31,7 @@ export const importMessages = {
   "imports.upload.of": "Upload of {name}",
   "imports.upload.sent": "{sent} of {size}",
   "imports.upload.speed": "{speed}/s",
-  "imports.upload.trouble": "The connection is lost. Trying again …",
+  "imports.upload.retrying": "The connection is lost. Trying again …",
   "imports.upload.paused": "Paused",
   "imports.upload.failed": "Stopped",
   "imports.upload.pause": "Pause",

@@ -1,4 +1,4 @@
-/** Messages of the desk's panels: terminal, files, notebook, tools, preview. */
+/** Messages of the workspace's panels: terminal, files, notebook, tools, preview. */
 import type { Message } from "@/shared/i18n/messages";
 
 export const panelMessages = {

@@ -2,10 +2,10 @@
 import type { Message } from "@/shared/i18n/messages";
 
 export const promptMessages = {
-  "desk.prompt": "What the model saw",
-  "desk.prompt.help": "Show the conversation behind the candidates, word for word, at the step that is looked at",
-  "desk.notes": "The model's notes",
-  "desk.notes.help": "Read what the policy noted of older steps, and put it right",
+  "workspace.prompt": "What the model saw",
+  "workspace.prompt.help": "Show the conversation behind the candidates, word for word, at the step that is looked at",
+  "workspace.notes": "The model's notes",
+  "workspace.notes.help": "Read what the policy noted of older steps, and put it right",
   "replay.prompt": "What the model saw",
   "replay.prompt.help": "Show the conversation behind the candidates, word for word",
 

@@ -132,10 +132,8 @@ export const sharedMessages = {
   "timeline.unsettled": "The screen was still changing",
   "thumbnail.none": "No picture",
 
-  "connection.reconnecting": "Connection lost. Reconnecting…",
-  "connection.offline": "You are offline.",
   "connection.pending": { one: "{count} command waits to be sent.", other: "{count} commands wait to be sent." },
-  "connection.kept": "What you typed is kept on this device.",
+  "connection.saved": "What you typed is kept on this device.",
 
   "common.retry": "Try again",
   "common.close": "Close",

@@ -1,4 +1,4 @@
-/** Messages of everything but the desk: sign-in, queue, episodes, replay, review, exports, preferences, commands. */
+/** Messages of everything but the workspace: sign-in, queue, episodes, replay, review, exports, preferences, commands. */
 import type { Message } from "@/shared/i18n/messages";
 
 export const shellMessages = {
@@ -37,7 +37,7 @@ export const shellMessages = {
   "commands.unassigned": "no key",
   "scope.global": "Everywhere",
   "scope.queue": "Queue",
-  "scope.desk": "Desk",
+  "scope.workspace": "Workspace",
   "scope.takeover": "Takeover",
   "scope.replay": "Replay",
 
@@ -67,7 +67,7 @@ export const shellMessages = {
   "queue.steps": { one: "{count} step", other: "{count} steps" },
   "queue.started": "started {when}",
   "queue.returned": "Came back to you",
-  "queue.look": "Look at it",
+  "queue.open": "Look at it",
   "queue.pools": "Pools",
   "queue.no_pools": "You are in no pool yet",
   "queue.no_pools.help": "An admin adds people to pools.",
@@ -107,7 +107,7 @@ export const shellMessages = {
   "episodes.page": "Page {page}",
   "verdict.disagrees.short": "Disagrees",
 
-  "replay.stage": "Picture",
+  "replay.viewport": "Picture",
   "replay.panel": "Task and step",
   "replay.controls": "Replay",
   "replay.frame_before": "The screen before step {number}",

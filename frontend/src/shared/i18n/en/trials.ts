@@ -18,7 +18,7 @@ export const trialMessages = {
   "trials.steps": { one: "{count} step", other: "{count} steps" },
   "trials.more": { one: "{count} more", other: "{count} more" },
   "trials.none": "There is no attempt at this task",
-  "trials.beside": "Side by side",
+  "trials.comparison": "Side by side",
   "trials.at": "{task}, seed {seed}",
   "trials.side.active": "active",
   "trials.side.candidate": "candidate",

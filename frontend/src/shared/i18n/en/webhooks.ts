@@ -56,7 +56,7 @@ export const webhookMessages = {
   "webhooks.secret.help": "Messages are signed with it. It is shown only now.",
   "webhooks.secret.copy": "Copy",
   "webhooks.secret.copied": "Copied",
-  "webhooks.secret.kept": "I have kept it",
+  "webhooks.secret.saved": "I have kept it",
   "webhooks.secret.new": "New secret",
   "webhooks.secret.new.ask": "Messages are signed with the new secret from now on: who checks them with the old one refuses them. That cannot be undone.",
   "webhooks.secret.new_one": "Make another secret for {url}",

@@ -19,7 +19,7 @@ export const dataMessages = {
   "trajectories.forgotten": "已忘记查询“{name}”",
   "trajectories.save": "保存此查询",
   "trajectories.name": "名称",
-  "trajectories.kept": "已保存的查询",
+  "trajectories.saved": "已保存的查询",
   "trajectories.compare": "对比",
   "trajectories.compare_one": "对比此任务的尝试：{task}",
   "exports.format": "格式",

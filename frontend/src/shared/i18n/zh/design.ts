@@ -47,7 +47,7 @@ export const designMessages = {
   "design.state.broken": "已损坏",
   "design.edit": "编辑",
   "design.edit.close": "收起",
-  "design.stands": "归类于",
+  "design.placement": "归类于",
   "design.move": "选择节点",
   "design.rubric.steps": "步数",
   "design.rubric.steps.help": "最短的做法",

@@ -30,7 +30,7 @@ export const importMessages = {
   "imports.upload.of": "上传 {name}",
   "imports.upload.sent": "{sent} / {size}",
   "imports.upload.speed": "{speed}/秒",
-  "imports.upload.trouble": "连接已断开，正在重试……",
+  "imports.upload.retrying": "连接已断开，正在重试……",
   "imports.upload.paused": "已暂停",
   "imports.upload.failed": "已停止",
   "imports.upload.pause": "暂停",

@@ -1,4 +1,4 @@
-/** Messages of the desk's panels, in Chinese. */
+/** Messages of the workspace's panels, in Chinese. */
 import type { panelMessages as english } from "@/shared/i18n/en/panels";
 import type { Message } from "@/shared/i18n/messages";
 

@@ -3,10 +3,10 @@ import type { Message } from "@/shared/i18n/messages";
 import type { promptMessages as english } from "@/shared/i18n/en/prompt";
 
 export const promptMessages: Record<keyof typeof english, Message> = {
-  "desk.prompt": "模型看到的内容",
-  "desk.prompt.help": "逐字显示候选背后的对话，以当前查看的步骤为准",
-  "desk.notes": "模型的笔记",
-  "desk.notes.help": "查看策略对较早步骤所做的笔记，并加以修正",
+  "workspace.prompt": "模型看到的内容",
+  "workspace.prompt.help": "逐字显示候选背后的对话，以当前查看的步骤为准",
+  "workspace.notes": "模型的笔记",
+  "workspace.notes.help": "查看策略对较早步骤所做的笔记，并加以修正",
   "replay.prompt": "模型看到的内容",
   "replay.prompt.help": "逐字显示候选背后的对话",
 

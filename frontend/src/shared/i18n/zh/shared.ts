@@ -130,10 +130,8 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "timeline.unsettled": "画面当时仍在变化",
   "thumbnail.none": "无画面",
 
-  "connection.reconnecting": "连接中断，正在重新连接…",
-  "connection.offline": "你已离线。",
   "connection.pending": "有 {count} 条命令等待发送。",
-  "connection.kept": "你输入的内容已保存在本设备上。",
+  "connection.saved": "你输入的内容已保存在本设备上。",
 
   "common.retry": "重试",
   "common.close": "关闭",

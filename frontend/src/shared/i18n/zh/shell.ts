@@ -1,4 +1,4 @@
-/** Messages of everything but the desk, in Chinese. */
+/** Messages of everything but the workspace, in Chinese. */
 import type { shellMessages as english } from "@/shared/i18n/en/shell";
 import type { Message } from "@/shared/i18n/messages";
 
@@ -38,7 +38,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "commands.unassigned": "无按键",
   "scope.global": "全局",
   "scope.queue": "队列",
-  "scope.desk": "工作台",
+  "scope.workspace": "工作台",
   "scope.takeover": "接管",
   "scope.replay": "回放",
 
@@ -68,7 +68,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "queue.steps": { other: "{count} 步" },
   "queue.started": "{when}开始",
   "queue.returned": "退回给你的任务",
-  "queue.look": "查看",
+  "queue.open": "查看",
   "queue.pools": "任务池",
   "queue.no_pools": "你还未加入任何任务池",
   "queue.no_pools.help": "由管理员将成员加入任务池。",
@@ -108,7 +108,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "episodes.page": "第 {page} 页",
   "verdict.disagrees.short": "不一致",
 
-  "replay.stage": "画面",
+  "replay.viewport": "画面",
   "replay.panel": "任务与步骤",
   "replay.controls": "回放",
   "replay.frame_before": "第 {number} 步之前的画面",

@@ -18,7 +18,7 @@ export const trialMessages = {
   "trials.steps": { other: "{count} 步" },
   "trials.more": { other: "还有 {count} 个" },
   "trials.none": "没有对此任务的尝试",
-  "trials.beside": "并排对照",
+  "trials.comparison": "并排对照",
   "trials.at": "{task}，种子 {seed}",
   "trials.side.active": "现用",
   "trials.side.candidate": "候选",

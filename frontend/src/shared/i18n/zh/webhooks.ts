@@ -56,7 +56,7 @@ export const webhookMessages = {
   "webhooks.secret.help": "消息用它签名，只在此刻显示。",
   "webhooks.secret.copy": "复制",
   "webhooks.secret.copied": "已复制",
-  "webhooks.secret.kept": "已保存",
+  "webhooks.secret.saved": "已保存",
   "webhooks.secret.new": "更换密钥",
   "webhooks.secret.new.ask": "从现在起消息用新密钥签名：仍用旧密钥校验的一方会拒收。此操作无法撤销。",
   "webhooks.secret.new_one": "为 {url} 更换密钥",

@@ -15,7 +15,7 @@ export const folderQuery = (episodeId: string, path: string, version: number) =>
   });
 
 /** Brings a file's bytes to the machine, where an `upload_file` step can put them in their place. */
-export function stage(episodeId: string, file: File): Promise<BlobRef> {
+export function stageUpload(episodeId: string, file: File): Promise<BlobRef> {
   const form = new FormData();
   form.append("file", file);
   return request<BlobRef>("POST", `/episodes/${encodeURIComponent(episodeId)}/uploads`, form);

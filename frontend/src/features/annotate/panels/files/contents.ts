@@ -2,11 +2,11 @@
 import type { Action, Step } from "@/generated/vocabulary";
 
 /** Longest text of an edit (characters), as `edit_file` takes it. */
-const LONGEST_EDIT = 20_000;
+const MAX_EDIT_LENGTH = 20_000;
 /** What a machine puts under a text it had to cut. */
 const CUT = /\n\[cut after \d+ bytes\]$/;
 
-export interface Contents {
+interface Contents {
   readonly text: string;
   /** Only its beginning was read, so it cannot be written back. */
   readonly cut: boolean;
@@ -30,17 +30,17 @@ export function contentsOf(steps: readonly Step[], path: string): Contents | nul
 }
 
 /** The last file the steps read or wrote. */
-export function fileLastUsed(steps: readonly Step[]): string | null {
+export function lastUsedFile(steps: readonly Step[]): string | null {
   const last = steps.findLast(({ action: { kind }, error }) => error === null && (kind === "read_file" || kind === "write_file" || kind === "edit_file"));
   return last !== undefined && "path" in last.action ? last.action.path : null;
 }
 
 /** The act that saves a change: an edit where the changed lines are found once in the file, else the whole text. */
-export function savingAct(path: string, before: string | null, after: string, capabilities: readonly string[]): Action {
+export function saveAction(path: string, before: string | null, after: string, capabilities: readonly string[]): Action {
   const whole: Action = { kind: "write_file", path, text: after };
   if (before === null || !capabilities.includes("edit_file")) return whole;
   const edit = changedLines(before, after);
-  const fits = edit.old !== "" && edit.old.length <= LONGEST_EDIT && edit.new.length <= LONGEST_EDIT;
+  const fits = edit.old !== "" && edit.old.length <= MAX_EDIT_LENGTH && edit.new.length <= MAX_EDIT_LENGTH;
   const shorter = edit.old.length + edit.new.length < after.length;
   const once = before.indexOf(edit.old) === before.lastIndexOf(edit.old);
   return fits && once && shorter ? { kind: "edit_file", path, old: edit.old, new: edit.new } : whole;
@@ -54,8 +54,8 @@ function changedLines(before: string, after: string): { old: string; new: string
   let end = 0;
   while (end < Math.min(one.length, other.length) - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
   const from = Math.max(0, start - 1);
-  const kept = Math.max(0, end - 1);
-  return { old: one.slice(from, one.length - kept).join(""), new: other.slice(from, other.length - kept).join("") };
+  const commonEnd = Math.max(0, end - 1);
+  return { old: one.slice(from, one.length - commonEnd).join(""), new: other.slice(from, other.length - commonEnd).join("") };
 }
 
 /** Lines with their ends. */

@@ -6,18 +6,18 @@ import type { Action } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { CodeEditor } from "@/features/annotate/panels/code-editor";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
-import { contentsOf, fileLastUsed, savingAct } from "./contents";
+import { contentsOf, lastUsedFile, saveAction } from "./contents";
 import { FolderList } from "./folder-list";
 import styles from "./files.module.css";
 
 export function FilePanel() {
-  const { steps, perform } = useDesk();
+  const { steps, perform } = useWorkspace();
   const [folder, setFolder] = useState(".");
   const [chosen, setChosen] = useState<{ path: string; step: number } | null>(null);
-  const used = fileLastUsed(steps.slice(chosen?.step ?? 0)) ?? chosen?.path ?? fileLastUsed(steps);
+  const used = lastUsedFile(steps.slice(chosen?.step ?? 0)) ?? chosen?.path ?? lastUsedFile(steps);
   const open = (path: string) => {
     setChosen({ path, step: steps.length });
     perform({ kind: "read_file", path });
@@ -38,12 +38,12 @@ function NoFile() {
 /** The file that is open; what is changed in it is a step once it is saved. */
 function OpenFile({ path, onRead }: { path: string; onRead: (path: string) => void }) {
   const { t } = useI18n();
-  const { perform, composeOn, stageRef } = useDesk();
-  const can = useAbilities();
-  const file = useEdited(path);
+  const { perform, focusOn, viewportRef } = useWorkspace();
+  const can = useCapabilities();
+  const file = useEditedFile(path);
   const writable = can("write_file") && !file.cut;
   const save = () => {
-    if (file.dirty && writable) perform(file.saving());
+    if (file.dirty && writable) perform(file.saveAction());
   };
   return (
     <div className={panel.column}>
@@ -64,21 +64,21 @@ function OpenFile({ path, onRead }: { path: string; onRead: (path: string) => vo
         label={t("files.text", { path })}
         readOnly={!writable}
         keys={{ "Mod-s": save }}
-        onLeave={() => composeOn(stageRef)}
+        onLeave={() => focusOn(viewportRef)}
       />
     </div>
   );
 }
 
 /** Whether this page may do an act of a kind now. */
-function useAbilities(): (kind: Action["kind"]) => boolean {
-  const { episode, mine } = useDesk();
-  return (kind) => mine && episode.capabilities.includes(kind);
+function useCapabilities(): (kind: Action["kind"]) => boolean {
+  const { episode, canAct } = useWorkspace();
+  return (kind) => canAct && episode.capabilities.includes(kind);
 }
 
 /** A file's text as the record has it, under what is being written over it. */
-function useEdited(path: string) {
-  const { steps, episode: { capabilities } } = useDesk();
+function useEditedFile(path: string) {
+  const { steps, episode: { capabilities } } = useWorkspace();
   const contents = contentsOf(steps, path);
   const known = contents?.text ?? null;
   const [changed, setChanged] = useState<{ text: string; over: string | null } | null>(null);
@@ -90,20 +90,20 @@ function useEdited(path: string) {
     cut,
     notice: noticeOf(cut, dirty && changed.over !== known, known === null && !dirty),
     write: (text: string) => setChanged(text === known ? null : { text, over: changed?.over ?? known }),
-    saving: () => savingAct(path, known, changed?.text ?? "", capabilities),
+    saveAction: () => saveAction(path, known, changed?.text ?? "", capabilities),
   };
 }
 
-function noticeOf(cut: boolean, overtaken: boolean, unread: boolean) {
+function noticeOf(cut: boolean, changedMeanwhile: boolean, unread: boolean) {
   if (cut) return "files.cut" as const;
-  if (overtaken) return "files.overtaken" as const;
+  if (changedMeanwhile) return "files.overtaken" as const;
   return unread ? ("files.unread" as const) : null;
 }
 
 /** The bytes a download brought out last, to be kept. */
 function Download({ path }: { path: string }) {
   const { t } = useI18n();
-  const { episode, steps } = useDesk();
+  const { episode, steps } = useWorkspace();
   const step = steps.findLast(({ action }) => action.kind === "download_file" && action.path === path);
   const file = step?.after?.attachment;
   if (file == null) return null;

@@ -7,7 +7,7 @@ import { useState, type DragEvent, type Ref } from "react";
 import type { FileEntry } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import { folderQuery } from "./api";
@@ -29,11 +29,11 @@ const HOME = "~";
 export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
   const i18n = useI18n();
   const { t } = i18n;
-  const { episode, mine, perform, panelRef, composeOn, stageRef } = useDesk();
+  const { episode, canAct, perform, panelRef, focusOn, viewportRef } = useWorkspace();
   const found = useQuery(folderQuery(episode.id, folder, episode.version));
   const [written, setWritten] = useState<string | null>(null);
   const upload = useUpload((name) => pathIn(folder, name));
-  const can = (kind: string) => mine && episode.capabilities.includes(kind);
+  const can = (kind: string) => canAct && episode.capabilities.includes(kind);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     if (can("upload_file")) upload.take([...event.dataTransfer.files]);
@@ -61,7 +61,7 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
           onKeyDown={(event) => {
             if (event.key !== "Escape") return;
             event.stopPropagation();
-            composeOn(stageRef);
+            focusOn(viewportRef);
           }}
         />
         <Tooltip label={t("files.record.help")} multiline w={240}>

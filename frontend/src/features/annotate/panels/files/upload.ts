@@ -5,17 +5,17 @@ import { useState } from "react";
 import { MAX_FILE } from "@/generated/vocabulary";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { stage } from "./api";
+import { stageUpload } from "./api";
 
 /** `pathOf` says where a file of this name goes. */
 export function useUpload(pathOf: (name: string) => string) {
   const i18n = useI18n();
-  const { episode, perform } = useDesk();
+  const { episode, perform } = useWorkspace();
   const [refused, setRefused] = useState("");
   const staging = useMutation({
-    mutationFn: (file: File) => stage(episode.id, file),
+    mutationFn: (file: File) => stageUpload(episode.id, file),
     onSuccess: (blob, file) => perform({ kind: "upload_file", path: pathOf(file.name), blob }),
   });
   const take = (files: readonly File[]) => {

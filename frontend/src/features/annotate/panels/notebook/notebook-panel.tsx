@@ -7,16 +7,16 @@ import { blobUrlOf } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CodeEditor } from "@/features/annotate/panels/code-editor";
 import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import styles from "./notebook.module.css";
 
-const Highlighted = lazy(() => import("@/shared/ui/highlighted"));
+const HighlightedCode = lazy(() => import("@/shared/ui/episode/highlighted-code"));
 
 export function NotebookPanel() {
   const { t } = useI18n();
-  const { episode, steps, mine, perform, panelRef, composeOn, stageRef } = useDesk();
+  const { episode, steps, canAct, perform, panelRef, focusOn, viewportRef } = useWorkspace();
   const [code, setCode] = useState("");
   const [limit, setLimit] = useState<number>(DEFAULT_LIMIT.code);
   const end = useRef<HTMLDivElement>(null);
@@ -26,7 +26,7 @@ export function NotebookPanel() {
     end.current?.scrollIntoView({ block: "nearest" });
   }, [cells.length, running]);
   const run = () => {
-    if (!mine || code.trim() === "") return;
+    if (!canAct || code.trim() === "") return;
     perform({ kind: "run_code", code, timeout: limit });
     setCode("");
   };
@@ -49,12 +49,12 @@ export function NotebookPanel() {
             onChange={setCode}
             name="cell.py"
             label={t("notebook.code")}
-            readOnly={!mine}
+            readOnly={!canAct}
             keys={{ "Shift-Enter": run, "Mod-Enter": run }}
-            onLeave={() => composeOn(stageRef)}
+            onLeave={() => focusOn(viewportRef)}
           />
           <div className={panel.bar}>
-            <Button size="compact-xs" disabled={!mine || code.trim() === ""} onClick={run}>{t("notebook.run")}</Button>
+            <Button size="compact-xs" disabled={!canAct || code.trim() === ""} onClick={run}>{t("notebook.run")}</Button>
             <TimeLimit value={limit} onChange={setLimit} />
             <span className={panel.note}>{t("notebook.help")}</span>
           </div>
@@ -67,14 +67,14 @@ export function NotebookPanel() {
 
 function Cell({ step: { action, after, error }, number, onCopy }: { step: Step; number: number; onCopy: (code: string) => void }) {
   const { t } = useI18n();
-  const { episode } = useDesk();
+  const { episode } = useWorkspace();
   if (action.kind !== "run_code") return null;
   const picture = after?.attachment?.media_type.startsWith("image/") === true ? after.attachment : null;
   return (
     <section className={styles.cell} aria-label={t("notebook.cell", { number })}>
       <span className={styles.count}>{number}</span>
       <div className={styles.within}>
-        <pre className={styles.code}><Suspense fallback={action.code}><Highlighted text={action.code} /></Suspense></pre>
+        <pre className={styles.code}><Suspense fallback={action.code}><HighlightedCode text={action.code} /></Suspense></pre>
         {after?.text && <pre className={panel.result}>{after.text}</pre>}
         {picture && <img className={styles.plot} src={blobUrlOf(episode.id)(picture.sha256)} alt={t("notebook.picture", { number })} />}
         {error && <p className={panel.wrong}>{error.message}</p>}

@@ -7,46 +7,46 @@ import { useState, type Ref, type SyntheticEvent } from "react";
 import type { Service } from "@/generated/api";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import styles from "./preview.module.css";
 
 /** Where a program inside the machine listens, and what it is called. */
-interface Place {
+interface PreviewTarget {
   readonly port: number;
   readonly path: string;
   readonly title: string;
 }
 
-const LARGEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 export function PreviewPanel() {
   const { t } = useI18n();
-  const { episode, panelRef } = useDesk();
+  const { episode, panelRef } = useWorkspace();
   const at = `/episodes/${encodeURIComponent(episode.id)}`;
   const services = useQuery({ queryKey: ["episode", episode.id, "services"], queryFn: () => request<Service[]>("GET", `${at}/services`), retry: false });
   const [port, setPort] = useState<number | string>(8000);
   const opening = useMutation({
-    mutationFn: async ({ port: at_port, path, title }: Place) => {
+    mutationFn: async ({ port: at_port, path, title }: PreviewTarget) => {
       const { url } = await request<{ url: string }>("POST", `${at}/tickets`, { kind: "proxy", port: at_port, path });
       return { url, title };
     },
   });
   const apart = useMutation({
-    mutationFn: async ({ port: at_port, path }: Place) => {
+    mutationFn: async ({ port: at_port, path }: PreviewTarget) => {
       const { url } = await request<{ url: string }>("POST", `${at}/tickets`, { kind: "proxy", port: at_port, path });
       window.open(url, "_blank", "noopener");
     },
   });
-  const typed: Place = { port: Number(port), path: "", title: t("preview.port", { port }) };
+  const typed: PreviewTarget = { port: Number(port), path: "", title: t("preview.port", { port }) };
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     if (Number.isInteger(typed.port) && typed.port > 0) opening.mutate(typed);
   };
-  const places: Place[] = services.data?.map(({ port: number, path, title }) => ({ port: number, path, title })) ?? [];
+  const places: PreviewTarget[] = services.data?.map(({ port: number, path, title }) => ({ port: number, path, title })) ?? [];
   const problem = opening.error ?? apart.error ?? services.error;
-  const shown = opening.data ?? null;
+  const preview = opening.data ?? null;
   return (
     <div className={panel.column}>
       <div className={panel.bar}>
@@ -57,14 +57,14 @@ export function PreviewPanel() {
           </Button.Group>
         ))}
         <form className={panel.bar} onSubmit={submit}>
-          <NumberInput ref={panelRef as Ref<HTMLInputElement>} size="xs" w={84} aria-label={t("preview.number")} min={1} max={LARGEST_PORT} allowDecimal={false} hideControls value={port} onChange={setPort} />
+          <NumberInput ref={panelRef as Ref<HTMLInputElement>} size="xs" w={84} aria-label={t("preview.number")} min={1} max={MAX_PORT} allowDecimal={false} hideControls value={port} onChange={setPort} />
           <Button type="submit" size="compact-xs" variant="default">{t("preview.open")}</Button>
         </form>
         <span className={panel.note}>{t("preview.unrecorded")}</span>
       </div>
       {problem !== null && <p className={panel.wrong} role="alert">{messageOf(problem, t).text}</p>}
-      {shown === null ? <p className={panel.quiet}>{t("preview.none")}</p> : (
-        <iframe key={shown.url} className={styles.frame} src={shown.url} title={shown.title} sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-downloads allow-modals" />
+      {preview === null ? <p className={panel.quiet}>{t("preview.none")}</p> : (
+        <iframe key={preview.url} className={styles.frame} src={preview.url} title={preview.title} sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-downloads allow-modals" />
       )}
     </div>
   );

@@ -2,10 +2,10 @@
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { ESCAPE_WITHIN } from "@/features/annotate/stage/takeover";
-import { useDesk } from "@/features/annotate/use-desk";
+import { DOUBLE_ESCAPE_MS } from "@/features/annotate/viewport/takeover";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { Bursts } from "./bursts";
+import { KeystrokeBatcher } from "./keystroke-batcher";
 import type { Screens } from "./screens";
 import styles from "./terminal.module.css";
 
@@ -20,20 +20,20 @@ export function LiveScreen({ session, screens, raw, onRaw }: Props) {
   const { t } = useI18n();
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => (screens === null || host.current === null ? undefined : screens.show(session, host.current)), [screens, session]);
-  useTyping(session, screens, raw);
+  useKeystrokes(session, screens, raw);
   const escapedAt = useRef(-Infinity);
   /** On the way down: the terminal lets no key it knows come up again. */
   const escape = (event: KeyboardEvent) => {
     if (!raw || event.key !== "Escape" || event.repeat) return;
-    if (event.timeStamp - escapedAt.current < ESCAPE_WITHIN) onRaw(false);
+    if (event.timeStamp - escapedAt.current < DOUBLE_ESCAPE_MS) onRaw(false);
     escapedAt.current = event.timeStamp;
   };
-  const keep = (event: KeyboardEvent) => {
+  const captureKeys = (event: KeyboardEvent) => {
     if (raw) event.stopPropagation();
   };
   return (
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- the keys belong to the terminal inside
-    <div className={styles.live} data-raw={raw || undefined} onKeyDownCapture={escape} onKeyDown={keep}>
+    <div className={styles.live} data-raw={raw || undefined} onKeyDownCapture={escape} onKeyDown={captureKeys}>
       <div ref={host} className={styles.terminal} role="group" aria-label={t("terminal.screen", { session })} />
       {raw && <p className={styles.hint}>{t("terminal.raw.on")}</p>}
     </div>
@@ -41,30 +41,30 @@ export function LiveScreen({ session, screens, raw, onRaw }: Props) {
 }
 
 /** Keys typed on the screen, while `raw`. */
-function useTyping(session: string, screens: Screens | null, raw: boolean): void {
-  const { burst, episode, thoughtRef, composeOn } = useDesk();
-  const bursts = useRef<Bursts>(null);
-  const send = useRef(burst);
+function useKeystrokes(session: string, screens: Screens | null, raw: boolean): void {
+  const { sendKeystrokes, episode, thoughtRef, focusOn } = useWorkspace();
+  const batcherRef = useRef<KeystrokeBatcher>(null);
+  const send = useRef(sendKeystrokes);
   useEffect(() => {
-    send.current = burst;
+    send.current = sendKeystrokes;
   });
   useEffect(() => {
     if (screens === null || !raw) return;
-    const typed = new Bursts((text) => send.current({ kind: "type_terminal", session, text }));
-    bursts.current = typed;
-    screens.listen(session, (text) => typed.push(text));
+    const batcher = new KeystrokeBatcher((text) => send.current({ kind: "type_terminal", session, text }));
+    batcherRef.current = batcher;
+    screens.listen(session, (text) => batcher.push(text));
     screens.focus(session);
     return () => {
-      bursts.current = null;
+      batcherRef.current = null;
       screens.listen(session, null);
-      typed.drop();
+      batcher.drop();
     };
   }, [screens, session, raw]);
-  useEffect(() => bursts.current?.setBusy(episode.pending !== null), [episode.pending]);
+  useEffect(() => batcherRef.current?.setBusy(episode.pending !== null), [episode.pending]);
   const missing = episode.thought_required && raw;
-  const asked = useRef(false);
+  const wasMissing = useRef(false);
   useEffect(() => {
-    if (missing && !asked.current) composeOn(thoughtRef);
-    asked.current = missing;
-  }, [missing, composeOn, thoughtRef]);
+    if (missing && !wasMissing.current) focusOn(thoughtRef);
+    wasMissing.current = missing;
+  }, [missing, focusOn, thoughtRef]);
 }

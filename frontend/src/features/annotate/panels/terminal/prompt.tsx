@@ -11,21 +11,21 @@ interface Props {
   readonly label: string;
   readonly disabled: boolean;
   /** What was written before, oldest first. */
-  readonly past: readonly string[];
+  readonly history: readonly string[];
   readonly onSubmit: (line: string) => void;
   readonly onInterrupt: (() => void) | null;
   readonly onLeave: () => void;
 }
 
-export function Prompt({ ref, sign, label, disabled, past, onSubmit, onInterrupt, onLeave }: Props) {
+export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterrupt, onLeave }: Props) {
   const { t } = useI18n();
   const [line, setLine] = useState("");
   const [back, setBack] = useState(0);
 
   const recall = (steps: number) => {
-    const to = Math.max(0, Math.min(past.length, back + steps));
+    const to = Math.max(0, Math.min(history.length, back + steps));
     setBack(to);
-    setLine(to === 0 ? "" : (past[past.length - to] ?? ""));
+    setLine(to === 0 ? "" : (history[history.length - to] ?? ""));
   };
   const key = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;

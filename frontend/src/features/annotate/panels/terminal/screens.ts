@@ -10,8 +10,8 @@ const THEME: ITheme = {
   cursor: "#8b98ff",
   selectionBackground: "#3a4070",
 };
-const LARGEST_FONT = 15;
-const SMALLEST_FONT = 9;
+const MAX_FONT_SIZE = 15;
+const MIN_FONT_SIZE = 9;
 
 export interface Screens {
   /** Writes a frame to its session's screen, which is made where there is none; a present screen begins by clearing it. */
@@ -69,10 +69,10 @@ export function makeScreens(): Screens {
 /** The largest type with which the whole screen fits its element; the machine says how many rows and columns there are. */
 function fit(screen: Terminal): void {
   const host = screen.element?.parentElement;
-  const drawn = screen.element?.querySelector<HTMLElement>(".xterm-screen");
-  if (!host || !drawn || drawn.offsetWidth === 0) return;
-  const now = screen.options.fontSize ?? LARGEST_FONT;
-  const scale = Math.min(host.clientWidth / drawn.offsetWidth, host.clientHeight / drawn.offsetHeight);
-  const size = Math.max(SMALLEST_FONT, Math.min(LARGEST_FONT, Math.floor(now * scale)));
+  const rendered = screen.element?.querySelector<HTMLElement>(".xterm-screen");
+  if (!host || !rendered || rendered.offsetWidth === 0) return;
+  const now = screen.options.fontSize ?? MAX_FONT_SIZE;
+  const scale = Math.min(host.clientWidth / rendered.offsetWidth, host.clientHeight / rendered.offsetHeight);
+  const size = Math.max(MIN_FONT_SIZE, Math.min(MAX_FONT_SIZE, Math.floor(now * scale)));
   if (size !== now) screen.options.fontSize = size;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Action, Step } from "@/generated/vocabulary";
 
-import { COMMANDS, nextNumber, pastOf, sessionsOf, tabOf } from "./sessions";
+import { COMMANDS, nextNumber, historyOf, sessionsOf, tabOf } from "./sessions";
 
 const step = (action: Action) => ({ action }) as Step;
 const run = (command: string) => step({ kind: "run_command", command, timeout: 30 });
@@ -25,7 +25,7 @@ describe("sessions", () => {
 
   it("remember their lines, but no keys that are none", () => {
     const steps = [run("ls"), run("ls"), run("pwd"), type("1+1\n"), type("\u0003"), type("exit\n", "other")];
-    expect(pastOf(steps, COMMANDS)).toEqual(["ls", "pwd"]);
-    expect(pastOf(steps, "main")).toEqual(["1+1"]);
+    expect(historyOf(steps, COMMANDS)).toEqual(["ls", "pwd"]);
+    expect(historyOf(steps, "main")).toEqual(["1+1"]);
   });
 });

@@ -5,19 +5,19 @@ import { useState, type Ref } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { StatusDot } from "@/shared/ui/status-dot";
 import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import { LiveScreen } from "./live-screen";
 import { Prompt } from "./prompt";
-import { COMMANDS, nextNumber, pastOf, sessionNumbered, sessionsOf, tabOf } from "./sessions";
+import { COMMANDS, nextNumber, historyOf, sessionName, sessionsOf, tabOf } from "./sessions";
 import { Transcript } from "./transcript";
 import { useTerminals, type Terminals } from "./use-terminals";
 
 const INTERRUPT = "\u0003";
 
 export function TerminalPanel() {
-  const { episode, steps, mine, perform, panelRef, composeOn, stageRef } = useDesk();
+  const { episode, steps, canAct, perform, panelRef, focusOn, viewportRef } = useWorkspace();
   const { t } = useI18n();
   const interactive = episode.capabilities.includes("type_terminal");
   const terminals = useTerminals(episode.id, interactive);
@@ -29,10 +29,10 @@ export function TerminalPanel() {
   const sessions = interactive ? sessionsOf(steps, [...terminals.sessions, ...opened]) : [];
   const tab = tabOf(steps, chosen, sessions[0] ?? COMMANDS);
   const single = tab === COMMANDS;
-  const raw = wantsRaw && mine && !single;
+  const raw = wantsRaw && canAct && !single;
   const choose = (value: string) => setChosen({ tab: value, step: steps.length });
   const open = () => {
-    const name = sessionNumbered(nextNumber(sessions));
+    const name = sessionName(nextNumber(sessions));
     setOpened([...opened, name]);
     choose(name);
   };
@@ -62,10 +62,10 @@ export function TerminalPanel() {
           key={`line ${tab}`}
           ref={panelRef as Ref<HTMLInputElement | null>}
           {...line}
-          disabled={!mine}
-          past={pastOf(steps, tab)}
+          disabled={!canAct}
+          history={historyOf(steps, tab)}
           onSubmit={submit}
-          onLeave={() => composeOn(stageRef)}
+          onLeave={() => focusOn(viewportRef)}
         />
       )}
     </div>
@@ -81,7 +81,7 @@ interface SessionsProps {
 
 function Sessions({ sessions, tab, onTab, onOpen }: SessionsProps) {
   const { t } = useI18n();
-  const { capabilities } = useDesk().episode;
+  const { capabilities } = useWorkspace().episode;
   const commands = capabilities.includes("run_command") ? [{ value: COMMANDS, label: t("terminal.commands") }] : [];
   const tabs = [...sessions.map((name) => ({ value: name, label: name })), ...commands];
   return (
@@ -102,14 +102,14 @@ interface KeysProps {
 /** How a session is written to, and whether it is seen live. */
 function Keys({ terminals: { phase, problem }, raw, onRaw, onInterrupt }: KeysProps) {
   const { t } = useI18n();
-  const { mine } = useDesk();
+  const { canAct } = useWorkspace();
   return (
     <>
       {phase === "connecting" && <StatusDot tone="busy" pulse><span title={problem}>{t("terminal.connecting")}</span></StatusDot>}
       <Tooltip label={t("terminal.raw.help")} multiline w={260}>
-        <Switch size="xs" label={t("terminal.raw")} checked={raw} disabled={!mine} onChange={(event) => onRaw(event.currentTarget.checked)} />
+        <Switch size="xs" label={t("terminal.raw")} checked={raw} disabled={!canAct} onChange={(event) => onRaw(event.currentTarget.checked)} />
       </Tooltip>
-      <Button size="compact-xs" variant="default" disabled={!mine} onClick={onInterrupt}>Ctrl+C</Button>
+      <Button size="compact-xs" variant="default" disabled={!canAct} onClick={onInterrupt}>Ctrl+C</Button>
     </>
   );
 }

@@ -3,13 +3,13 @@ import { useEffect, useRef } from "react";
 
 import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import styles from "./terminal.module.css";
 
 export function Transcript() {
   const { t } = useI18n();
-  const { steps, episode: { pending } } = useDesk();
+  const { steps, episode: { pending } } = useWorkspace();
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
     end.current?.scrollIntoView({ block: "nearest" });

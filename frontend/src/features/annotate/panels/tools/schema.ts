@@ -1,7 +1,7 @@
 /** From a tool's JSON Schema to the fields of a form, and from what was written in them to its arguments; pure. */
 import type { Tool } from "@/generated/vocabulary";
 
-export type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "json";
+type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "json";
 
 export interface Field {
   readonly name: string;
@@ -62,10 +62,10 @@ export interface Fault {
   readonly reason: "missing" | "wrong";
 }
 
-export type Filled = { readonly ok: true; readonly values: Readonly<Record<string, unknown>> } | { readonly ok: false; readonly faults: readonly Fault[] };
+export type ParsedArguments = { readonly ok: true; readonly values: Readonly<Record<string, unknown>> } | { readonly ok: false; readonly faults: readonly Fault[] };
 
 /** The arguments the fields stand for; an optional field left empty is left out. */
-export function argumentsFrom(fields: readonly Field[], texts: Readonly<Record<string, string>>): Filled {
+export function argumentsFrom(fields: readonly Field[], texts: Readonly<Record<string, string>>): ParsedArguments {
   const values: Record<string, unknown> = {};
   const faults: Fault[] = [];
   for (const field of fields) {

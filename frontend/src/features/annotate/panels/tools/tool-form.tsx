@@ -4,32 +4,32 @@ import { useState, type KeyboardEvent, type SyntheticEvent } from "react";
 
 import type { Tool } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
-import { useDesk } from "@/features/annotate/use-desk";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { argumentsFrom, fieldsOf, fromJson, isObject, type Fault, type Field, type Filled } from "./schema";
+import { argumentsFrom, fieldsOf, fromJson, isObject, type Fault, type Field, type ParsedArguments } from "./schema";
 import styles from "./tools.module.css";
 
 /** What all arguments together are called where they are written as one JSON object. */
-const WHOLE = "arguments";
+const ARGUMENTS_FIELD = "arguments";
 
 export function ToolForm({ tool }: { tool: Tool }) {
   const { t } = useI18n();
-  const { mine, perform } = useDesk();
+  const { canAct, perform } = useWorkspace();
   const fields = fieldsOf(tool);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    const filled = fields === null ? fromWhole(texts[WHOLE] ?? "{}") : argumentsFrom(fields, texts);
+    const filled = fields === null ? parseArguments(texts[ARGUMENTS_FIELD] ?? "{}") : argumentsFrom(fields, texts);
     setFaults(filled.ok ? [] : filled.faults);
     if (filled.ok) perform({ kind: "call_tool", name: tool.name, arguments: { ...filled.values } });
   };
-  const shown: readonly Field[] = fields ?? [{ name: WHOLE, title: t("tools.arguments"), help: JSON.stringify(tool.parameters), kind: "json", required: true, choices: [], initial: "{}" }];
+  const visibleFields: readonly Field[] = fields ?? [{ name: ARGUMENTS_FIELD, title: t("tools.arguments"), help: JSON.stringify(tool.parameters), kind: "json", required: true, choices: [], initial: "{}" }];
   return (
     <form className={styles.form} onSubmit={submit} noValidate>
       <h3>{tool.name}</h3>
       {tool.description && <p className={styles.about}>{tool.description}</p>}
-      {shown.map((field) => (
+      {visibleFields.map((field) => (
         <FieldInput
           key={field.name}
           field={field}
@@ -38,14 +38,14 @@ export function ToolForm({ tool }: { tool: Tool }) {
           fault={faults.find(({ name }) => name === field.name) ?? null}
         />
       ))}
-      <Button type="submit" disabled={!mine}>{t("tools.call")}</Button>
+      <Button type="submit" disabled={!canAct}>{t("tools.call")}</Button>
     </form>
   );
 }
 
-function fromWhole(text: string): Filled {
+function parseArguments(text: string): ParsedArguments {
   const value = fromJson(text);
-  return isObject(value) ? { ok: true, values: value } : { ok: false, faults: [{ name: WHOLE, reason: "wrong" }] };
+  return isObject(value) ? { ok: true, values: value } : { ok: false, faults: [{ name: ARGUMENTS_FIELD, reason: "wrong" }] };
 }
 
 interface InputProps {
@@ -62,11 +62,11 @@ function FieldInput({ field, text, onText, fault }: InputProps) {
     description: field.help || undefined,
     required: field.required,
     error: fault === null ? undefined : t(`tools.${fault.reason}`),
-    onKeyDown: keepEnter,
+    onKeyDown: submitOnEnter,
   };
   switch (field.kind) {
     case "choice":
-      return <Select {...common} value={text || null} data={field.choices.map((value) => ({ value, label: choiceInWords(value) }))} onChange={(value) => onText(value ?? "")} clearable={!field.required} />;
+      return <Select {...common} value={text || null} data={field.choices.map((value) => ({ value, label: describeChoice(value) }))} onChange={(value) => onText(value ?? "")} clearable={!field.required} />;
     case "boolean":
       return <Checkbox size="xs" label={field.title} description={field.help || undefined} checked={text === "true"} onChange={(event) => onText(String(event.currentTarget.checked))} />;
     case "number":
@@ -80,13 +80,13 @@ function FieldInput({ field, text, onText, fault }: InputProps) {
 }
 
 /** Enter in a field of several lines sends the form, with Shift it is a new line. */
-function keepEnter(event: KeyboardEvent<HTMLElement>): void {
+function submitOnEnter(event: KeyboardEvent<HTMLElement>): void {
   if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing || !(event.target instanceof HTMLTextAreaElement)) return;
   event.preventDefault();
   event.target.form?.requestSubmit();
 }
 
-function choiceInWords(json: string): string {
+function describeChoice(json: string): string {
   const value = fromJson(json);
   return typeof value === "string" ? value : json;
 }

@@ -4,8 +4,8 @@ import { useState, type Ref } from "react";
 
 import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ActionText } from "@/shared/ui/action-text";
-import { useDesk } from "@/features/annotate/use-desk";
+import { ActionText } from "@/shared/ui/episode/action-text";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
 import { ToolForm } from "./tool-form";
@@ -13,7 +13,7 @@ import styles from "./tools.module.css";
 
 export function ToolPanel() {
   const { t } = useI18n();
-  const { episode, steps, panelRef, composeOn, stageRef } = useDesk();
+  const { episode, steps, panelRef, focusOn, viewportRef } = useWorkspace();
   const { tools } = episode;
   const [wanted, setWanted] = useState("");
   const [chosen, setChosen] = useState<string | null>(null);
@@ -34,7 +34,7 @@ export function ToolPanel() {
             onChange={(event) => setWanted(event.currentTarget.value)}
             onKeyDown={(event) => {
               const [first] = matching;
-              if (event.key === "Escape") composeOn(stageRef);
+              if (event.key === "Escape") focusOn(viewportRef);
               else if (event.key === "Enter" && first) setChosen(first.name);
               else return;
               event.preventDefault();

@@ -1,0 +1,71 @@
+/** What covers the stage: warming up, paused, ended, failed; or a word on the past step being looked at. */
+import { Button, Loader } from "@mantine/core";
+
+import { useI18n } from "@/shared/i18n/i18n";
+import { ActionText } from "@/shared/ui/episode/action-text";
+import { Badge, DecisionBadge } from "@/shared/ui/badge";
+import { CommandKey } from "@/shared/ui/key-hint";
+import { live, pause } from "@/features/annotate/commands";
+import { useWorkspace } from "@/features/annotate/use-workspace";
+
+import { Banners } from "./banners";
+import { EpisodeEnd } from "./episode-end";
+import styles from "./states.module.css";
+
+export function ViewportOverlay() {
+  const { episode } = useWorkspace();
+  return (
+    <>
+      <Banners />
+      <PastStep />
+      {episode.status === "warming" && <Warming />}
+      {episode.status === "paused" && <Paused />}
+      {(episode.status === "finished" || episode.status === "left" || episode.status === "failed") && <EpisodeEnd />}
+    </>
+  );
+}
+
+function Warming() {
+  const { t } = useI18n();
+  const branch = useWorkspace().episode.branch_of;
+  return (
+    <div className={styles.cover} role="status">
+      <Loader size="sm" aria-hidden />
+      <strong>{t(branch === null ? "state.warming" : "branch.warming")}</strong>
+      <span>{branch === null ? t("state.warming.help") : t("branch.warming.help", { steps: t("branch.steps", { count: branch.steps }) })}</span>
+    </div>
+  );
+}
+
+function Paused() {
+  const { t } = useI18n();
+  const { send, view } = useWorkspace();
+  return (
+    <div className={styles.cover} role="status">
+      <strong>{t("state.paused")}</strong>
+      <span>{t("state.paused.help")}</span>
+      <Button disabled={view.control !== "mine"} onClick={() => send({ type: "pause", on: false })} rightSection={<CommandKey command={pause} />}>
+        {t("state.go_on")}
+      </Button>
+    </div>
+  );
+}
+
+function PastStep() {
+  const { t } = useI18n();
+  const { episode, viewedStep, viewStep } = useWorkspace();
+  const step = viewedStep === null ? undefined : episode.steps[viewedStep];
+  if (step === undefined) return null;
+  return (
+    <div className={styles.past} role="status">
+      <strong>{t("timeline.step", { number: step.index + 1 })}</strong>
+      <DecisionBadge decision={step.decision} />
+      {step.undone && <Badge tone="neutral" title={t("timeline.undone.help")}>{t("timeline.undone")}</Badge>}
+      <ActionText action={step.action} />
+      {step.thought && <span className={styles.pastThought}>{step.thought}</span>}
+      <Button size="compact-xs" onClick={() => viewStep(null)} rightSection={<CommandKey command={live} />}>
+        {t("workspace.live")}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+/** The step a person composes: thought, action, and the one key that does it. */
+import { Button, SegmentedControl, Textarea } from "@mantine/core";
+import type { KeyboardEvent } from "react";
+
+import { useI18n } from "@/shared/i18n/i18n";
+import { CommandKey } from "@/shared/ui/key-hint";
+import { clear, submitStep } from "@/features/annotate/commands";
+import { hasScreen } from "@/features/annotate/panels/panels";
+import { useWorkspace, type Mode } from "@/features/annotate/use-workspace";
+import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
+
+import { CommandLineEditor } from "./command-line";
+import { HotkeyMode, TypeMode } from "./keyboard-modes";
+import { StepMessage } from "./step-message";
+import { ThoughtDiff } from "./thought-diff";
+import styles from "./step.module.css";
+
+const MODES: readonly Mode[] = ["point", "type", "hotkey"];
+
+export function StepComposer() {
+  const { t } = useI18n();
+  const { mode, setMode, canAct, episode } = useWorkspace();
+  return (
+    <section className={styles.panel} aria-labelledby="step-title">
+      <header className={styles.head}>
+        <h2 id="step-title">{t("step.title")}</h2>
+        {hasScreen(episode) && (
+          <SegmentedControl
+            size="xs"
+            aria-label={t("step.mode")}
+            disabled={!canAct}
+            value={mode}
+            onChange={(value) => setMode(MODES.find((known) => known === value) ?? "point")}
+            data={MODES.map((value) => ({ value, label: t(`step.mode.${value}`) }))}
+          />
+        )}
+      </header>
+      {mode === "type" && <TypeMode />}
+      {mode === "hotkey" && <HotkeyMode />}
+      {mode === "point" && <Composer />}
+    </section>
+  );
+}
+
+function Composer() {
+  const { t } = useI18n();
+  const workspace = useWorkspace();
+  const { draft, setDraft, episode, canAct, thoughtRef, viewportRef } = workspace;
+  const edited = draft.original !== "" && draft.thought !== draft.original;
+  const source = episode.proposals.find(({ id }) => id === draft.proposalId);
+  const key = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "Enter" && !event.shiftKey) workspace.submitStep();
+    else if (event.key === "Escape") viewportRef.current?.focus({ preventScroll: true });
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <>
+      <label className={styles.label} htmlFor="thought">
+        {t("step.thought")}
+        {source && <span className={styles.from}>{t("step.from", { number: source.rank })}</span>}
+        {episode.thought_required && draft.thought.trim() === "" && <span className={styles.from}>{t("step.required")}</span>}
+      </label>
+      <Textarea
+        id="thought"
+        ref={thoughtRef}
+        value={draft.thought}
+        placeholder={t("step.thought.placeholder")}
+        onChange={(event) => setDraft({ ...draft, thought: event.currentTarget.value })}
+        onKeyDown={key}
+        readOnly={!canAct}
+        autosize
+        minRows={2}
+        maxRows={5}
+        maxLength={8_000}
+      />
+      {edited && <ThoughtDiff before={draft.original} after={draft.thought} />}
+      <CommandLineEditor />
+      <StepMessage />
+      <div className={styles.buttons}>
+        <SubmitButton />
+        <Button
+          variant="default"
+          disabled={isEmpty(draft)}
+          onClick={() => setDraft(EMPTY_DRAFT)}
+          rightSection={<CommandKey command={clear} />}
+        >
+          {t("workspace.clear")}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+/** Says what Enter will do: the composed step, or the first candidate. */
+function SubmitButton() {
+  const { t } = useI18n();
+  const { composed, episode, canAct, submitStep: run } = useWorkspace();
+  const first = episode.proposals.find(({ action }) => action !== null);
+  const empty = !composed.ok && composed.reason === "empty";
+  return (
+    <Button
+      className={styles.do}
+      disabled={!canAct || (empty ? first === undefined : !composed.ok)}
+      onClick={run}
+      rightSection={<CommandKey command={submitStep} />}
+    >
+      {empty ? t("step.accept", { number: first?.rank ?? 1 }) : t(composed.ok && composed.body.type === "accept" ? "step.accept_edited" : "workspace.do")}
+    </Button>
+  );
+}
+

@@ -1,0 +1,109 @@
+/** What every command of the workspace does, and when it is enabled. */
+import { useCommands } from "@/shared/commands/commands";
+import type { Binding } from "@/shared/commands/command";
+import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
+
+import * as commands from "./commands";
+import { hasScreen, PANELS, availablePanels } from "@/features/annotate/panels/panels";
+import { nextMark, type Workspace } from "./use-workspace";
+import { useNextTask } from "./use-next-task";
+
+export function useWorkspaceCommands(workspace: Workspace): void {
+  const { claimNext } = useNextTask();
+  const takingOver = workspace.episode.takeover && workspace.canAct;
+  useCommands([
+    ...proposalBindings(workspace),
+    ...composerBindings(workspace),
+    ...episodeBindings(workspace),
+    ...timelineBindings(workspace),
+    ...panelBindings(workspace),
+    { command: commands.next, enabled: hasEnded(workspace), run: claimNext },
+  ].map((binding): Binding => (takingOver ? { ...binding, enabled: false } : binding)));
+}
+
+function hasEnded({ episode: { status } }: Workspace): boolean {
+  return status === "finished" || status === "left" || status === "failed";
+}
+
+function proposalBindings(workspace: Workspace): Binding[] {
+  const { proposals } = workspace.episode;
+  const ranked = (index: number) => proposals.find(({ rank }) => rank === index + 1);
+  return [
+    ...commands.accept.map((command, index): Binding => ({
+      command,
+      enabled: workspace.canAct && ranked(index)?.action != null,
+      run: () => workspace.accept(ranked(index)),
+    })),
+    ...commands.edit.map((command, index): Binding => ({
+      command,
+      enabled: workspace.canAct && ranked(index) !== undefined,
+      run: () => workspace.edit(ranked(index)),
+    })),
+    ...commands.mark.map((command, index): Binding => ({
+      command,
+      enabled: workspace.canAct && ranked(index) !== undefined,
+      run: () => workspace.mark(ranked(index), nextMark(ranked(index)?.mark ?? null)),
+    })),
+    { command: commands.prompt, run: () => workspace.setDialog("prompt") },
+    { command: commands.notes, run: () => workspace.setDialog("notes") },
+    { command: commands.resample, enabled: workspace.canAct && workspace.episode.thinking !== "off", run: () => workspace.send({ type: "resample" }) },
+  ];
+}
+
+function composerBindings(workspace: Workspace): Binding[] {
+  const can = (kind: string) => workspace.canAct && workspace.episode.capabilities.includes(kind);
+  return [
+    { command: commands.submitStep, enabled: workspace.canAct, run: workspace.submitStep },
+    { command: commands.clear, run: () => cancelNearest(workspace) },
+    { command: commands.override, enabled: workspace.canAct, run: () => workspace.focusOn(workspace.commandLineRef) },
+    { command: commands.thought, enabled: workspace.canAct, run: () => workspace.focusOn(workspace.thoughtRef) },
+    { command: commands.point, run: () => workspace.focusOn(workspace.viewportRef) },
+    { command: commands.typeText, enabled: can("type_text"), run: () => workspace.setMode("type") },
+    { command: commands.hotkey, enabled: can("press_keys"), run: () => workspace.setMode("hotkey") },
+    { command: commands.clipboard, enabled: can("set_clipboard") || can("get_clipboard"), run: () => workspace.setDialog("clipboard") },
+    { command: commands.direct, enabled: !workspace.episode.thought_required, run: workspace.toggleDirect },
+  ];
+}
+
+function panelBindings(workspace: Workspace): Binding[] {
+  const available = availablePanels(workspace.episode);
+  return PANELS.map((name) => ({ command: commands.panels[name], enabled: available.includes(name), run: () => workspace.showPanel(name) }));
+}
+
+/** Escape takes back the nearest thing: autopilot, the look into the past, a typing mode, a refusal, the draft, the panel. */
+function cancelNearest(workspace: Workspace): void {
+  if (workspace.episode.autopilot) workspace.send({ type: "autopilot", on: false });
+  else if (workspace.viewedStep !== null) workspace.viewStep(null);
+  else if (workspace.mode !== "point") workspace.setMode("point");
+  else if (workspace.rejection !== null) workspace.session.dismiss();
+  else if (!isEmpty(workspace.draft)) workspace.setDraft(EMPTY_DRAFT);
+  else if (workspace.panel !== null && hasScreen(workspace.episode)) workspace.showPanel(null);
+}
+
+function episodeBindings(workspace: Workspace): Binding[] {
+  const { episode, steps, canAct, send, setDialog } = workspace;
+  const hasControl = workspace.view.control === "mine";
+  const open = hasControl && (episode.status === "running" || episode.status === "paused");
+  return [
+    { command: commands.takeover, enabled: canAct && episode.capabilities.includes("gesture"), run: () => send({ type: "takeover", on: true, thought: "" }) },
+    { command: commands.autopilot, enabled: canAct && episode.thinking !== "off", run: () => send({ type: "autopilot", on: !episode.autopilot }) },
+    { command: commands.undo, enabled: canAct && episode.can_undo && steps.length > 0, run: () => send({ type: "undo" }) },
+    { command: commands.skipSettle, enabled: canAct && episode.pending !== null, run: () => send({ type: "hurry" }) },
+    { command: commands.finish, enabled: open, run: () => setDialog("finish") },
+    { command: commands.infeasible, enabled: open, run: () => setDialog("infeasible") },
+    { command: commands.callHelp, enabled: open, run: () => setDialog("help") },
+    { command: commands.leave, enabled: hasControl && !hasEnded(workspace), run: () => setDialog("leave") },
+    { command: commands.pause, enabled: open, run: () => send({ type: "pause", on: episode.status === "running" }) },
+    { command: commands.control, enabled: !hasControl && !hasEnded(workspace), run: () => send({ type: "control" }) },
+  ];
+}
+
+function timelineBindings(workspace: Workspace): Binding[] {
+  const count = workspace.episode.steps.length;
+  const at = workspace.viewedStep ?? count;
+  return [
+    { command: commands.previousStep, enabled: at > 0, run: () => workspace.viewStep(at - 1) },
+    { command: commands.nextStep, enabled: workspace.viewedStep !== null, run: () => workspace.viewStep(at + 1 < count ? at + 1 : null) },
+    { command: commands.live, enabled: workspace.viewedStep !== null, run: () => workspace.viewStep(null) },
+  ];
+}

@@ -1,0 +1,231 @@
+/** The state of the workspace: what it shows, what is being composed, and everything a person can do. */
+import { createContext, use, useCallback, useMemo, useRef, useState, type RefObject } from "react";
+import { flushSync } from "react-dom";
+import { useLocalStorage } from "@mantine/hooks";
+
+import type { Action, EpisodeState, Mark, Proposal, Step } from "@/generated/vocabulary";
+import { EMPTY_DRAFT, type Draft } from "@/session/drafts";
+import type { EpisodeView } from "@/session/reducer";
+import type { CommandBody } from "@/session/session";
+import type { LiveSession } from "@/session/use-session";
+import { withoutUndone } from "@/shared/steps";
+
+import { acceptCommand, compose, draftFromProposal, withAction, type StepCommand, type Composed } from "./composer";
+import { currentPanel, type PanelName } from "@/features/annotate/panels/panels";
+import { COALESCE_MS } from "@/features/annotate/viewport/gestures";
+import { useDraft } from "./use-draft";
+
+export type Mode = "point" | "type" | "hotkey";
+export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover" | "prompt" | "notes";
+
+/** The command line as others reach it: pointing writes coordinates where its caret stands. */
+interface CommandLine {
+  focus(): void;
+  /** Writes a point at the caret; false where the caret is in no coordinate, or elsewhere. */
+  takePoint(pixel: { x: number; y: number }): boolean;
+}
+
+export interface Workspace extends LiveSession {
+  readonly view: EpisodeView;
+  readonly episode: EpisodeState;
+  /** The steps that count: those nobody took back. */
+  readonly steps: readonly Step[];
+  readonly draft: Draft;
+  readonly composed: Composed;
+  /** The action being composed, also while its thought is missing. */
+  readonly draftedAction: Action | null;
+  /** Whether this page may act now. */
+  readonly canAct: boolean;
+  readonly mode: Mode;
+  readonly dialog: Dialog | null;
+  /** The step looked at; null for the present. */
+  readonly viewedStep: number | null;
+  readonly hovered: string | null;
+  /** Gestures are sent at once. */
+  readonly direct: boolean;
+  /** The panel that is open beside the picture, or in its place. */
+  readonly panel: PanelName | null;
+  readonly viewportRef: RefObject<HTMLDivElement | null>;
+  readonly thoughtRef: RefObject<HTMLTextAreaElement | null>;
+  readonly commandLineRef: RefObject<CommandLine | null>;
+  /** The field of the open panel that its key goes to. */
+  readonly panelRef: RefObject<{ focus(): void } | null>;
+  readonly setDraft: (draft: Draft) => void;
+  readonly setMode: (mode: Mode) => void;
+  readonly setDialog: (dialog: Dialog | null) => void;
+  readonly viewStep: (index: number | null) => void;
+  readonly hover: (proposalId: string | null) => void;
+  readonly toggleDirect: () => void;
+  /** Opens a panel and goes to it; null closes it. */
+  readonly showPanel: (panel: PanelName | null) => void;
+  /** Shows the composer and goes to one of its fields, or to the stage. */
+  readonly focusOn: (ref: RefObject<{ focus(): void } | null>) => void;
+  readonly send: (body: CommandBody) => void;
+  /** An action that was pointed, typed or captured; `final` is false while it may still grow. */
+  readonly composeAction: (action: Action, final: boolean) => void;
+  /** The same, and done at once if its thought allows. */
+  readonly perform: (action: Action) => void;
+  /** One burst of many: done with the thought that stands, which stays. False where a thought is required and missing. */
+  readonly sendKeystrokes: (action: Action) => boolean;
+  readonly submitStep: () => void;
+  readonly accept: (proposal: Proposal | undefined) => void;
+  readonly edit: (proposal: Proposal | undefined) => void;
+  readonly mark: (proposal: Proposal | undefined, mark: Mark | null) => void;
+}
+
+const WorkspaceContext = createContext<Workspace | null>(null);
+export const WorkspaceProvider = WorkspaceContext;
+
+export function useWorkspace(): Workspace {
+  const workspace = use(WorkspaceContext);
+  if (workspace === null) throw new Error("outside of the workspace");
+  return workspace;
+}
+
+/** The workspace of an episode whose first snapshot has arrived. */
+export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspace {
+  const { session, drafts } = live;
+  const { episode } = view;
+  const { draft, setDraft } = useDraft(episode, drafts, live.rejection);
+  const [mode, setMode] = useState<Mode>("point");
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [viewedStep, setViewedStep] = useState<number | null>(null);
+  const [hovered, hover] = useState<string | null>(null);
+  const [wantsDirect, setWantsDirect] = useLocalStorage({ key: "pilothouse.direct", defaultValue: false });
+  const [chosen, setChosen] = useState<{ panel: PanelName | null; step: number }>({ panel: null, step: 0 });
+  const viewportRef = useRef<HTMLDivElement>(null);
+  const thoughtRef = useRef<HTMLTextAreaElement>(null);
+  const commandLineRef = useRef<CommandLine>(null);
+  const panelRef = useRef<{ focus(): void }>(null);
+  const returnTo = useRef<HTMLElement | null>(null);
+  const settleTimer = useRef<ReturnType<typeof setTimeout>>(undefined);
+
+  const composed = useMemo(() => compose(draft, episode), [draft, episode]);
+  const steps = useMemo(() => withoutUndone(episode.steps), [episode.steps]);
+  const canAct = view.control === "mine" && episode.status === "running";
+  const direct = wantsDirect && !episode.thought_required;
+
+  const send = useCallback((body: CommandBody) => void session.send(body), [session]);
+
+  const sendStep = (choice: StepCommand, action: Action | null) => {
+    clearTimeout(settleTimer.current);
+    if (episode.autopilot) send({ type: "autopilot", on: false });
+    send(choice);
+    if (action !== null && "text" in action) drafts.rememberText(action.text);
+    setDraft(EMPTY_DRAFT);
+    setViewedStep(null);
+    restoreFocus();
+  };
+
+  /** To the panel's field where the step began, else to the stage. */
+  const restoreFocus = () => {
+    const field = returnTo.current;
+    returnTo.current = null;
+    (field?.isConnected === true ? field : viewportRef.current)?.focus({ preventScroll: true });
+  };
+
+  /** At once: the next key may come before the next frame, and belongs to the field. */
+  const focusOn = (ref: RefObject<{ focus(): void } | null>) => {
+    flushSync(() => setMode("point"));
+    ref.current?.focus();
+  };
+
+  const submit = (candidate: Draft) => {
+    const result = compose(candidate, episode);
+    if (result.ok) sendStep(result.body, result.action);
+    else if (result.reason === "thought") focusOn(thoughtRef);
+    else if (result.reason === "parse") focusOn(commandLineRef);
+  };
+
+  /** A composed gesture that can grow no more: done at once in direct mode, else it waits for Enter or its thought. */
+  const settle = (next: Draft) => {
+    const result = compose(next, episode);
+    if (direct) submit(next);
+    else if (!result.ok && result.reason === "thought") focusOn(thoughtRef);
+  };
+
+  const composeAction = (action: Action, final: boolean) => {
+    if (!canAct) return;
+    clearTimeout(settleTimer.current);
+    returnTo.current = null;
+    const next = withAction(draft, action, episode.proposals);
+    setDraft(next);
+    if (final) settle(next);
+    else settleTimer.current = setTimeout(() => settle(next), COALESCE_MS);
+  };
+
+  const accept = (proposal: Proposal | undefined) => {
+    if (canAct && proposal?.action != null) sendStep(acceptCommand(proposal, episode), proposal.action);
+  };
+
+  return {
+    ...live,
+    view,
+    episode,
+    steps,
+    draft,
+    composed,
+    draftedAction: composed.ok || composed.reason === "thought" ? composed.action : null,
+    canAct,
+    mode,
+    dialog,
+    viewedStep,
+    hovered,
+    direct,
+    panel: currentPanel(chosen, episode),
+    viewportRef,
+    thoughtRef,
+    commandLineRef,
+    panelRef,
+    setDraft,
+    setMode,
+    setDialog,
+    viewStep: (index) => setViewedStep(index !== null && episode.steps[index] ? index : null),
+    hover,
+    toggleDirect: () => setWantsDirect(!wantsDirect),
+    showPanel: (panel) => {
+      flushSync(() => setChosen({ panel, step: episode.steps.length }));
+      (panel === null ? viewportRef : panelRef).current?.focus();
+    },
+    focusOn,
+    send,
+    composeAction,
+    perform: (action) => {
+      if (!canAct) return;
+      const field = document.activeElement;
+      returnTo.current = field instanceof HTMLElement && field.closest("[data-panel]") !== null ? field : null;
+      const next = withAction(draft, action, episode.proposals);
+      setDraft(next);
+      submit(next);
+    },
+    sendKeystrokes: (action) => {
+      if (!canAct) return false;
+      if (episode.thought_required && draft.thought.trim() === "") {
+        focusOn(thoughtRef);
+        return false;
+      }
+      send({ type: "act", action, thought: draft.thought.trim(), proposal_id: null });
+      return true;
+    },
+    submitStep: () => {
+      if (!canAct) return;
+      if (composed.ok || composed.reason !== "empty") submit(draft);
+      else accept(episode.proposals.find(({ action }) => action !== null));
+    },
+    accept,
+    edit: (proposal) => {
+      if (!canAct || proposal === undefined) return;
+      setDraft(draftFromProposal(proposal));
+      focusOn(thoughtRef);
+    },
+    mark: (proposal, mark) => {
+      if (canAct && proposal) send({ type: "mark", proposal_id: proposal.id, mark });
+    },
+  };
+}
+
+/** The mark that follows a mark when it is toggled by key: none, acceptable, wrong. */
+export function nextMark(mark: Mark | null): Mark | null {
+  if (mark === null) return "acceptable";
+  return mark === "acceptable" ? "wrong" : null;
+}

@@ -1,0 +1,178 @@
+/** Pointing at the picture with a mouse, a finger or the arrow keys; what was meant becomes the draft. */
+import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
+import { useEventListener, useMergedRef } from "@mantine/hooks";
+
+import type { Action, Point } from "@/generated/vocabulary";
+import { useI18n } from "@/shared/i18n/i18n";
+import { nearestPixel, pixelAt, type Box, type Size } from "@/shared/markers/mapping";
+import { useWorkspace } from "@/features/annotate/use-workspace";
+
+import { Crosshair } from "./crosshair";
+import { DragTrail, type Trail } from "./drag-trail";
+import { reduceGesture, HOLD_MS, IDLE, type Input, type State } from "./gestures";
+import { PointMenu } from "./point-menu";
+import { moveCrosshair, type CrosshairState } from "./crosshair-keys";
+import { buttonFromNumber } from "./takeover";
+import styles from "./viewport.module.css";
+
+interface Props {
+  readonly picture: Size;
+  readonly displaySize: Size;
+  readonly source: CanvasImageSource | null;
+}
+
+export function PointerLayer({ picture, displaySize, source }: Props) {
+  const { t } = useI18n();
+  const workspace = useWorkspace();
+  const state = useRef<State>(IDLE);
+  const holding = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const [pixel, setPixel] = useState<Point | null>(null);
+  const [crosshair, setCrosshair] = useState<CrosshairState | null>(null);
+  const [menu, setMenu] = useState<Point | null>(null);
+  const [dragFrom, setDragFrom] = useState<Point | null>(null);
+  const [trail, setTrail] = useState<Trail | null>(null);
+  const touch = workspace.episode.task.platform === "phone";
+  const active = workspace.canAct && workspace.viewedStep === null;
+
+  const dispatch = (input: Input) => {
+    const result = reduceGesture(state.current, input, touch);
+    state.current = result.state;
+    setTrail(result.state.name === "dragging" ? { from: result.state.from, to: result.state.to } : null);
+    if (result.outcome.type === "menu") setMenu(result.outcome.pixel);
+    if (result.outcome.type === "action") {
+      setDragFrom(null);
+      workspace.composeAction(result.outcome.action, result.outcome.final);
+    }
+  };
+
+  const read = (event: PointerEvent<HTMLDivElement> | WheelEvent) => {
+    const box = boxOf(event.currentTarget as HTMLElement);
+    const place = { x: event.clientX, y: event.clientY };
+    return { inside: pixelAt(place, box, picture), pointer: { place, pixel: nearestPixel(place, box, picture), at: event.timeStamp } };
+  };
+
+  const down = (event: PointerEvent<HTMLDivElement>) => {
+    const button = buttonFromNumber(event.button);
+    if (!active || button === null) return;
+    const { pointer } = read(event);
+    if (button === "left" && workspace.commandLineRef.current?.takePoint(pointer.pixel) === true) {
+      event.preventDefault();
+      return;
+    }
+    workspace.viewportRef.current?.focus({ preventScroll: true });
+    event.currentTarget.setPointerCapture(event.pointerId);
+    clearTimeout(holding.current);
+    holding.current = setTimeout(() => dispatch({ type: "held" }), HOLD_MS);
+    dispatch({ type: "down", button, ...pointer });
+  };
+
+  const move = (event: PointerEvent<HTMLDivElement>) => {
+    const { inside, pointer } = read(event);
+    setPixel(inside);
+    setCrosshair(null);
+    if (active) dispatch({ type: "move", ...pointer });
+  };
+
+  const up = (event: PointerEvent<HTMLDivElement>) => {
+    clearTimeout(holding.current);
+    if (active) dispatch({ type: "up", ...read(event).pointer });
+  };
+
+  const cancel = () => {
+    clearTimeout(holding.current);
+    dispatch({ type: "cancel" });
+  };
+
+  const wheel = useEventListener("wheel", (event) => {
+    if (!active || event.ctrlKey) return;
+    event.preventDefault();
+    const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 100 / 3 : 1;
+    dispatch({ type: "wheel", dx: event.deltaX * unit, dy: event.deltaY * unit, ...read(event).pointer });
+  }, { passive: false });
+  const ref = useMergedRef(workspace.viewportRef, wheel);
+
+  const key = (event: KeyboardEvent<HTMLDivElement>) => {
+    const modified = event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing;
+    if (active && !modified && (handleArrowKey(event) || handleCrosshairKey(event))) event.preventDefault();
+  };
+
+  const handleArrowKey = (event: KeyboardEvent): boolean => {
+    const from = crosshair ?? { pixel: pixel ?? middleOf(picture), repeats: 0 };
+    const next = moveCrosshair(from, event.key, event.repeat, event.shiftKey, picture);
+    if (next !== null) setCrosshair(next);
+    return next !== null;
+  };
+
+  const handleCrosshairKey = (event: KeyboardEvent): boolean => {
+    if (crosshair === null) return false;
+    if (event.key === "Enter" && workspace.draftedAction === null) point(crosshair.pixel, event.shiftKey);
+    else if (event.key === "m" || event.key === "ContextMenu") setMenu(crosshair.pixel);
+    else return false;
+    return true;
+  };
+
+  /** Enter on the crosshair: ends a drag that was begun, else a click, with Shift a right click or a long press. */
+  const point = (at: Point, right: boolean) => {
+    if (dragFrom !== null) {
+      workspace.composeAction(touch ? { kind: "swipe", start: dragFrom, end: at } : { kind: "drag", start: dragFrom, end: at, button: "left" }, true);
+      setDragFrom(null);
+    } else if (workspace.commandLineRef.current?.takePoint(at) !== true) {
+      workspace.composeAction(tapOf(at, right, touch), true);
+    }
+  };
+
+  const crosshairPixel = crosshair?.pixel ?? pixel;
+  return (
+    <>
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the picture of a machine is worked on with pointer and keys */}
+      <div
+        ref={ref}
+        className={styles.pointer}
+        role="application"
+        aria-label={t("viewport.point")}
+        aria-describedby="stage-point-help"
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- so that the crosshair can be moved by keys
+        tabIndex={0}
+        data-active={active || undefined}
+        data-autofocus
+        onPointerDown={down}
+        onPointerMove={move}
+        onPointerUp={up}
+        onPointerCancel={cancel}
+        onPointerLeave={() => setPixel(null)}
+        onContextMenu={(event) => event.preventDefault()}
+        onKeyDown={key}
+      />
+      <span id="stage-point-help" hidden>
+        {t(touch ? "phone.point.help" : "viewport.point.help")}
+      </span>
+      {trail !== null && <DragTrail trail={trail} picture={picture} displaySize={displaySize} />}
+      {active && crosshairPixel !== null && <Crosshair pixel={crosshairPixel} picture={picture} displaySize={displaySize} source={source} />}
+      <PointMenu
+        pixel={menu}
+        picture={picture}
+        onClose={() => setMenu(null)}
+        onDragFrom={(from) => {
+          setDragFrom(from);
+          setCrosshair({ pixel: from, repeats: 0 });
+        }}
+      />
+      {dragFrom !== null && <span className={styles.hint}>{t("viewport.drag_to")}</span>}
+    </>
+  );
+}
+
+/** What Enter does at the crosshair, and with Shift: a finger has no second button but can stay. */
+function tapOf(at: Point, other: boolean, touch: boolean): Action {
+  if (!other) return { kind: "click", ...at };
+  return touch ? { kind: "long_press", ...at, seconds: 1 } : { kind: "right_click", ...at };
+}
+
+function boxOf(element: HTMLElement): Box {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return { left, top, width, height };
+}
+
+function middleOf(picture: Size): Point {
+  return { x: Math.floor(picture.width / 2), y: Math.floor(picture.height / 2) };
+}

@@ -1,0 +1,233 @@
+/** A person in the workspace: accepting, editing, overriding and ending by keyboard, over a session with a fake wire. */
+import { fireEvent, screen } from "@testing-library/react";
+import { beforeEach, describe, expect, it } from "vitest";
+
+import type { Command, EpisodeState } from "@/generated/vocabulary";
+
+import { renderWorkspace } from "@/features/annotate/testing/harness";
+import { makeEpisodeState, makeProposal } from "@/features/annotate/testing/fixtures";
+
+const PROPOSALS = [
+  makeProposal(1, { kind: "right_click", x: 192, y: 158 }, { thought: "The menu has Rename." }),
+  makeProposal(2, { kind: "click", x: 500, y: 300 }),
+  makeProposal(3, null),
+];
+
+const open = (changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "mine") =>
+  renderWorkspace({ proposals: PROPOSALS, observation: null, ...changed }, control);
+
+const thought = () => screen.getByPlaceholderText<HTMLTextAreaElement>("Why this step?");
+
+beforeEach(() => {
+  localStorage.clear();
+  sessionStorage.clear();
+});
+
+describe("accepting", () => {
+  it("takes the first candidate with Enter, the second with its digit", async () => {
+    const { user, commands } = open();
+    await user.keyboard("{Enter}");
+    await user.keyboard("2");
+    expect(commands()).toMatchObject([
+      { type: "accept", proposal_id: "proposal-1", base_version: 0, thought: null },
+      { type: "accept", proposal_id: "proposal-2" },
+    ]);
+  });
+
+  it("never accepts what is no action", async () => {
+    const { user, commands } = open();
+    await user.keyboard("3");
+    expect(commands()).toEqual([]);
+    expect(screen.getByText("The call has no closing bracket.")).toBeDefined();
+  });
+
+  it("sends a candidate with another thought as an edit, and shows what was changed", async () => {
+    const { user, commands } = open();
+    await user.keyboard("{Shift>}1{/Shift}");
+    expect(thought().value).toBe("The menu has Rename.");
+    expect(document.activeElement).toBe(thought());
+    await user.type(thought(), " Now.");
+    expect(screen.getByLabelText("Changes to the candidate's thought").querySelector("ins")?.textContent).toContain("Now.");
+    await user.keyboard("{Enter}");
+    expect(commands()).toMatchObject([{ type: "accept", proposal_id: "proposal-1", thought: "The menu has Rename. Now." }]);
+    expect(thought().value).toBe("");
+  });
+
+  it("says that a candidate was stale, and goes on", async () => {
+    const { user, commands, say } = open();
+    await user.keyboard("1");
+    const [command] = commands();
+    if (command === undefined || !("command_id" in command)) throw new Error("nothing was sent");
+    say({ type: "rejected", command_id: command.command_id, code: "stale_accept", message: "stale" });
+    expect(screen.getByRole("alert").textContent).toContain("the screen has moved on");
+    await user.keyboard("{Escape}");
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  it("marks candidates in turn", async () => {
+    const { user, commands } = open();
+    await user.keyboard("{Alt>}2{/Alt}");
+    expect(commands()).toMatchObject([{ type: "mark", proposal_id: "proposal-2", mark: "acceptable" }]);
+  });
+});
+
+describe("overriding", () => {
+  it("waits for the thought a pool requires, then does it with Enter", async () => {
+    const { user, commands } = open();
+    await user.keyboard("i");
+    await user.type(screen.getByLabelText("Text to type"), "你好{Enter}");
+    expect(commands()).toEqual([]);
+    expect(document.activeElement).toBe(thought());
+    await user.type(thought(), "It asks for a greeting.{Enter}");
+    expect(commands()).toMatchObject([
+      { type: "act", action: { kind: "type_text", text: "你好" }, thought: "It asks for a greeting.", proposal_id: null },
+    ]);
+  });
+
+  it("does not take the Enter that ends a composition", () => {
+    const { commands } = open({ thought_required: false });
+    fireEvent.keyDown(document.body, { key: "i", code: "KeyI" });
+    const field = screen.getByLabelText("Text to type");
+    fireEvent.change(field, { target: { value: "ni" } });
+    fireEvent.keyDown(field, { key: "Enter", isComposing: true });
+    expect(commands()).toEqual([]);
+    fireEvent.keyDown(field, { key: "Enter" });
+    expect(commands()).toMatchObject([{ type: "act", action: { kind: "type_text", text: "ni" } }]);
+  });
+
+  it("catches a hotkey", async () => {
+    const { user, commands } = open({ thought_required: false });
+    await user.keyboard("k");
+    await user.keyboard("{Control>}{Shift>}t{/Shift}{/Control}");
+    expect(commands()).toMatchObject([{ type: "act", action: { kind: "press_keys", keys: ["ctrl", "shift", "t"] } }]);
+  });
+
+  it("keeps the draft across a reload", async () => {
+    const first = open();
+    await first.user.type(thought(), "Half a thought");
+    document.body.replaceChildren();
+    open();
+    expect(thought().value).toBe("Half a thought");
+  });
+});
+
+describe("what may not be done", () => {
+  it("sends nothing while another page has control, but can take it", async () => {
+    const { user, commands } = open({}, "other");
+    await user.keyboard("1{Enter}ra");
+    expect(commands()).toEqual([]);
+    await user.keyboard("g");
+    expect(commands()).toMatchObject([{ type: "control" }]);
+  });
+
+  it("cannot undo on a machine that cannot go back", async () => {
+    const { user, commands } = open();
+    await user.keyboard("u");
+    expect(commands()).toEqual([]);
+  });
+
+  it("goes on without a model", () => {
+    open({ proposals: [], thinking: "failed", thinking_error: "connection refused" });
+    expect(screen.getByText("The model does not answer")).toBeDefined();
+    expect(screen.getByText("connection refused")).toBeDefined();
+    expect(thought().readOnly).toBe(false);
+  });
+});
+
+describe("the whole task", () => {
+  it("stops the autopilot with Escape, and before an act of one's own", async () => {
+    const { user, commands } = open({ autopilot: true });
+    await user.keyboard("{Escape}");
+    await user.keyboard("1");
+    expect(commands().map(({ type }) => type)).toEqual(["autopilot", "autopilot", "accept"]);
+    expect(commands()[0]).toMatchObject({ on: false });
+  });
+
+  it("ends with an outcome and an answer", async () => {
+    const { user, commands } = open();
+    await user.keyboard("f");
+    await user.type(await screen.findByLabelText("Answer"), "42{Control>}{Enter}{/Control}");
+    expect(commands()).toMatchObject([{ type: "finish", outcome: "success", answer: "42" }]);
+  });
+
+  it("shows both judgements, and that they differ", () => {
+    open({ status: "finished", proposals: [], outcome: "success", verdict: { success: false, score: 0.5, reason: "not open", verifier: "" } });
+    expect(screen.getByText("Success")).toBeDefined();
+    expect(screen.getByText("Not verified")).toBeDefined();
+    expect(screen.getByRole("alert").textContent).toContain("disagree");
+  });
+});
+
+describe("a phone", () => {
+  const phone = (changed: Partial<EpisodeState> = {}) =>
+    open({
+      task: { ...makeEpisodeState().task, platform: "phone" },
+      capabilities: ["click", "long_press", "swipe", "open_app", "press_home", "press_back", "type_text"],
+      thought_required: false,
+      ...changed,
+    });
+  const acts = (commands: () => Command[]) => commands().map((command) => ("action" in command ? command.action : command.type));
+
+  it("has its buttons on keys of the keyboard", async () => {
+    const { user, commands } = phone();
+    await user.keyboard("{Home}{Backspace}");
+    expect(acts(commands)).toEqual([{ kind: "press_home" }, { kind: "press_back" }]);
+  });
+
+  it("opens an app by name, listed or not", async () => {
+    const { user, commands } = phone();
+    await user.keyboard("q");
+    await user.keyboard("Camera{Enter}");
+    expect(acts(commands)).toEqual([{ kind: "open_app", name: "Camera" }]);
+  });
+
+  it("gives no buttons to who only watches, and a desktop none at all", () => {
+    phone({ status: "paused" });
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: /^Home/ }).disabled).toBe(true);
+    open();
+    expect(screen.queryAllByRole("button", { name: /^Home/ })).toHaveLength(1);
+  });
+});
+
+describe("a policy's use of a secret", () => {
+  const requests = (autopilot: boolean) => ({
+    proposal_id: "proposal-2",
+    uses: [{ name: "PASSWORD", host: "shop.example" }],
+    kind: "type_text",
+    thought: "I sign in.",
+    autopilot,
+  });
+
+  it("is shown with secret, host and reason, and refused unless somebody allows it", async () => {
+    const { user, commands } = open({ secret_requests: [requests(true)], autopilot: true });
+    const dialog = await screen.findByRole("dialog", { name: "Use of a secret" });
+    for (const words of ["PASSWORD", "shop.example", "I sign in."]) expect(dialog.textContent).toContain(words);
+    expect(document.activeElement?.textContent).toBe("Do not allow");
+    await user.keyboard("{Enter}");
+    expect(commands()).toMatchObject([{ type: "secrets", proposal_id: "proposal-2", allow: false }]);
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+
+  it("is refused by Escape, which leaves the rest to the server", async () => {
+    const { user, commands } = open({ secret_requests: [requests(false)] });
+    await screen.findByRole("dialog");
+    await user.keyboard("{Escape}");
+    expect(commands()).toMatchObject([{ type: "secrets", allow: false }]);
+  });
+
+  it("lets what was accepted be done, with the thought it had then", async () => {
+    const { user, commands } = open({ secret_requests: [requests(false)] });
+    await user.click(await screen.findByRole("button", { name: "Allow" }));
+    expect(commands()).toMatchObject([
+      { type: "secrets", proposal_id: "proposal-2", allow: true },
+      { type: "accept", proposal_id: "proposal-2", base_version: 0, thought: "I sign in." },
+    ]);
+  });
+
+  it("is not asked about once the proposal is gone, the autopilot is off, or by who only watches", () => {
+    open({ secret_requests: [{ ...requests(false), proposal_id: "gone" }] });
+    open({ secret_requests: [requests(true)] });
+    open({ secret_requests: [requests(false)] }, "other");
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+});

@@ -1,4 +1,0 @@
-/** Which steps count: those nobody took back. */
-export function standing<S extends { readonly undone: boolean }>(steps: readonly S[]): S[] {
-  return steps.filter(({ undone }) => !undone);
-}

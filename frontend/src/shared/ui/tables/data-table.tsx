@@ -1,0 +1,124 @@
+/** A table of what there is of one kind: where there is no room for its columns, each row is a card with the heads beside the values. */
+import { ActionIcon, Table, VisuallyHidden } from "@mantine/core";
+import { ChevronDown } from "lucide-react";
+import { Fragment, useId, useState, type Key, type ReactNode } from "react";
+
+import styles from "./data-table.module.css";
+
+export interface Column<Row> {
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** What the row is, a figure, a box to tick, or what can be done with it; a plain text without one. */
+  readonly kind?: "name" | "number" | "mark" | "actions";
+  /** What the head means. */
+  readonly help?: string;
+  /** The value in full, where the cell shortens it. */
+  readonly fullText?: (row: Row) => string | undefined;
+  readonly className?: string | undefined;
+}
+
+/** What a row shows when it is opened, one row at a time. */
+interface Details<Row> {
+  readonly body: (row: Row) => ReactNode;
+  /** The name of the button of a row, and of the column of all of them. */
+  readonly ariaLabel: (row: Row) => string;
+  readonly header: string;
+  /** Rows that have nothing to open say no. */
+  readonly hasDetails?: (row: Row) => boolean;
+}
+
+interface Props<Row> {
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => Key;
+  readonly columns: readonly Column<Row>[];
+  readonly label?: string | undefined;
+  readonly details?: Details<Row>;
+}
+
+/** Columns whose head is for ears only: what is in them speaks for itself. */
+const HEADERLESS = new Set(["mark", "actions"]);
+
+export function DataTable<Row>({ rows, keyOf, columns, label, details }: Props<Row>) {
+  const [opened, setOpened] = useState<Key | null>(null);
+  const id = useId();
+  const all: readonly Column<Row>[] = details
+    ? [
+        ...columns,
+        {
+          header: details.header,
+          kind: "actions",
+          cell: (row) =>
+            (details.hasDetails?.(row) ?? true) && (
+              <DetailsToggle
+                ariaLabel={details.ariaLabel(row)}
+                opens={id}
+                open={opened === keyOf(row)}
+                onToggle={() => setOpened(opened === keyOf(row) ? null : keyOf(row))}
+              />
+            ),
+        },
+      ]
+    : columns;
+  return (
+    <div className={styles.frame}>
+      {/* The roles are said: laid out as cards, a table is no table to some browsers. */}
+      <Table className={styles.table} role="table" aria-label={label}>
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
+            {all.map(({ header, kind, help }, place) => (
+              <Table.Th key={place} role="columnheader" scope="col" data-kind={kind} title={help}>
+                {kind && HEADERLESS.has(kind) ? <VisuallyHidden>{header}</VisuallyHidden> : header}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody role="rowgroup">
+          {rows.map((row) => (
+            <Fragment key={keyOf(row)}>
+              <Table.Tr role="row">
+                {all.map((column, place) => (
+                  <Cell key={place} column={column} row={row} />
+                ))}
+              </Table.Tr>
+              {details && opened === keyOf(row) && (
+                <Table.Tr role="row" id={id} className={styles.opened}>
+                  <Table.Td role="cell" colSpan={all.length}>
+                    {details.body(row)}
+                  </Table.Td>
+                </Table.Tr>
+              )}
+            </Fragment>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+function Cell<Row>({ column: { header, cell, kind, fullText, className }, row }: { column: Column<Row>; row: Row }) {
+  const body = cell(row);
+  return (
+    <Table.Td role="cell" data-kind={kind} data-head={header} title={fullText?.(row)} className={className}>
+      {kind === "actions" ? <div className={styles.actions}>{body}</div> : body}
+    </Table.Td>
+  );
+}
+
+type DetailsToggleProps = { ariaLabel: string; opens: string; open: boolean; onToggle: () => void };
+
+function DetailsToggle({ ariaLabel, opens, open, onToggle }: DetailsToggleProps) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="sm"
+      aria-label={ariaLabel}
+      title={ariaLabel}
+      aria-expanded={open}
+      aria-controls={open ? opens : undefined}
+      onClick={onToggle}
+    >
+      <ChevronDown size={16} className={styles.chevron} data-open={open || undefined} aria-hidden />
+    </ActionIcon>
+  );
+}
