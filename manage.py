@@ -6,7 +6,7 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from vocabulary.legacy_names import current_manage_words
+from protocol.legacy_names import current_manage_words
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation_app.settings.local")

@@ -17,7 +17,7 @@ class AgentError(Exception):
     code = "agent_error"
 
 
-class CommandRefused(AgentError):
+class CommandRejected(AgentError):
     """A command was refused and changed nothing."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -30,7 +30,7 @@ class PolicyError(AgentError):
 
 
 class PolicyUnavailable(PolicyError):
-    """`retry_after` is for how long the server asked to be left alone (seconds)."""
+    """`parse_retry_after` is for how long the server asked to be left alone (seconds)."""
 
     code = "policy_unavailable"
 
@@ -47,7 +47,7 @@ class EpisodeFenced(AgentError):
     code = "episode_fenced"
 
 
-class DeskRefused(AgentError):
+class WebAppRejected(AgentError):
     """The web app refused, and nothing changed."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -55,5 +55,5 @@ class DeskRefused(AgentError):
         self.code = code
 
 
-class DeskClosed(AgentError):
+class WebAppUnavailable(AgentError):
     code = "desk_closed"

@@ -10,13 +10,13 @@ from django.urls import path
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation_app.settings.local")
 setup(set_prefix=False)
 
-from annotation_app.live.consumers import EpisodeConsumer  # noqa: E402  # needs the apps loaded
-from annotation_app.web.handler import RequestHandler, at_root  # noqa: E402  # needs the settings
-from annotation_app.web.origins import same_origin_only  # noqa: E402  # needs the settings
+from annotation_app.live.consumers import EpisodeConsumer  # noqa: E402 - it needs the apps loaded
+from annotation_app.web.request_handler import RequestHandler, without_root_path  # noqa: E402 - it needs the settings
+from annotation_app.web.websocket_origins import same_origin_only  # noqa: E402 - it needs the settings
 
 routes = [path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]  # type: ignore[arg-type]  # as documented
 
-application = at_root(
+application = without_root_path(
     ProtocolTypeRouter(
         {
             "http": RequestHandler(),

@@ -44,11 +44,11 @@ def _check_shared_folder(**_: Any) -> None:
     ask: Celery would note the error and go on."""
     from django.db import DatabaseError, connection
 
-    from annotation_app.blobs.services import folder_claim
+    from annotation_app.blobs.services import data_folder_claim
     from annotation_app.errors import Conflict
 
     try:
-        folder_claim()
+        data_folder_claim()
     except Conflict as error:
         raise SystemExit(f"{error.code}: {error.message}") from None
     except (DatabaseError, OSError) as error:

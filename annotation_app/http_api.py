@@ -29,7 +29,7 @@ from annotation_app.errors import (
     NotSignedIn,
     TooLarge,
 )
-from vocabulary.base import json_fault
+from protocol.base import find_json_error
 
 ShortText = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[^\x00]*$")]
 """A short text PostgreSQL can store: it refuses NUL."""
@@ -50,7 +50,7 @@ class StrictParser(Parser):
     def parse_body(self, request: HttpRequest) -> Any:
         """Raises ValueError, and Invalid that names the field."""
         value = json.loads(request.body)
-        if (fault := json_fault(value)) is not None:
+        if (fault := find_json_error(value)) is not None:
             path, reason = fault
             raise Invalid("The request is not understood.", extra={"fields": [{"field": path, "message": reason}]})
         return value

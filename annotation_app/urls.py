@@ -4,8 +4,8 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from annotation_app.accounts.api import router as accounts
-from annotation_app.accounts.people import router as people
-from annotation_app.accounts.security import router as security
+from annotation_app.accounts.people_api import router as people
+from annotation_app.accounts.security_api import router as security
 from annotation_app.catalogue.api import router as catalogue
 from annotation_app.design.api import router as design
 from annotation_app.episodes.api import router as episodes
@@ -28,7 +28,7 @@ from annotation_app.reports.api import router as reports
 from annotation_app.retention.api import router as retention
 from annotation_app.reviews.api import router as reviews
 from annotation_app.tasks.api import router as tasks
-from annotation_app.web.views import admin_sign_in, page
+from annotation_app.web.views import admin_sign_in, frontend_page
 from annotation_app.webhooks.api import router as webhooks
 
 api = api_make()
@@ -45,5 +45,5 @@ urlpatterns = [
     path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),
     path("sso/", include("annotation_app.accounts.sso_urls")),
-    re_path(r"^(?!api/|admin/|sso/|static/|assets/|ws/).*$", page, name="page"),
+    re_path(r"^(?!api/|admin/|sso/|static/|assets/|ws/).*$", frontend_page, name="page"),
 ]

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_backend.folders import FolderUnusable, trajectories_read
-from benchmarks.parts.figures import machine
-from benchmarks.parts.nano_trials import trials
-from benchmarks.parts.reinforcement_plan import FIRST, tallied
-from benchmarks.parts.reinforcement_play import START, PagesFailed, playing
-from vocabulary.statistics import signs
-from vocabulary.trajectories import Trajectory
+from agent_backend.trajectory_folders import InvalidFolder, read_trajectories
+from benchmarks.parts.figures import describe_machine
+from benchmarks.parts.nano.trials import trials
+from benchmarks.parts.reinforcement.plan import FIRST, summarize_attempts
+from benchmarks.parts.reinforcement.player import START, PagesFailed, run_player
+from protocol.evaluation.statistics import sign_test
+from protocol.trajectory.trajectories import Trajectory
 
 
-class NotAlike(Exception):
+class DifferentPages(Exception):
     """Two folders are not of the same pages, once each; the message says where they differ."""
 
 
@@ -32,47 +32,49 @@ def won_by_page(trajectories: Sequence[Trajectory]) -> dict[str, bool]:
     found = dict[str, bool]()
     for one in trajectories:
         if one.task.id in found:
-            raise NotAlike(f"{one.task.id} was attempted more than once")
+            raise DifferentPages(f"{one.task.id} was attempted more than once")
         found[one.task.id] = one.verdict is not None and bool(one.verdict.success)
     return found
 
 
-def compared(before: Sequence[Trajectory], after: Sequence[Trajectory]) -> dict[str, Any]:
+def compare_attempts(before: Sequence[Trajectory], after: Sequence[Trajectory]) -> dict[str, Any]:
     """Pages won anew and lost, and how likely they fall as unevenly by chance (the exact sign test). Raises
     NotAlike."""
     first, then = won_by_page(before), won_by_page(after)
     if apart := sorted(first.keys() ^ then.keys()):
-        raise NotAlike(f"{len(apart)} pages are in one of them alone: {apart[0]}")
+        raise DifferentPages(f"{len(apart)} pages are in one of them alone: {apart[0]}")
     anew = sum(then[page] and not first[page] for page in first)
     lost = sum(first[page] and not then[page] for page in first)
-    return {"before": sum(first.values()), "anew": anew, "lost": lost, "by_chance": signs(anew, lost)}
+    return {"before": sum(first.values()), "anew": anew, "lost": lost, "by_chance": sign_test(anew, lost)}
 
 
-def read(folder: Path) -> list[Trajectory]:
+def read_attempts(folder: Path) -> list[Trajectory]:
     """All attempts of a folder. Raises FolderUnusable."""
-    return [one for _, one in trajectories_read([folder])]
+    return [one for _, one in read_trajectories([folder])]
 
 
-def made(given: argparse.Namespace) -> list[Trajectory]:
+def load_or_sample(options: argparse.Namespace) -> list[Trajectory]:
     """All attempts of the folder, which is written where it is not there. Raises PagesFailed, PolicyError,
     FolderUnusable."""
-    if not given.out.exists():
-        beside = given.out.with_name(given.out.name + ".serving")
-        beside.mkdir(parents=True, exist_ok=True)
-        asyncio.run(drawn(given, beside))
-        shutil.rmtree(beside)
-    return read(given.out)
+    if not options.out.exists():
+        working_folder = options.out.with_name(options.out.name + ".serving")
+        working_folder.mkdir(parents=True, exist_ok=True)
+        asyncio.run(sample_attempts(options, working_folder))
+        shutil.rmtree(working_folder)
+    return read_attempts(options.out)
 
 
-async def drawn(given: argparse.Namespace, beside: Path) -> None:
+async def sample_attempts(options: argparse.Namespace, working_folder: Path) -> None:
     """The folder, from as far as it has come. Raises PagesFailed, PolicyError, FolderUnusable."""
-    seeds = range(given.first_seed, given.first_seed + given.seeds)
-    pages = [(task, seed) for seed in seeds for task in dict.fromkeys(given.task) for _ in range(given.attempts)]
-    async with playing(given.checkpoint.resolve(), beside, given.parallel, None, given.level) as player:
-        await player.drawn(given.out, player.tasks(pages), given.revision, given.temperature)
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    pages = [(task, seed) for seed in seeds for task in dict.fromkeys(options.task) for _ in range(options.attempts)]
+    async with run_player(
+        options.checkpoint.resolve(), working_folder, options.parallel, None, options.level
+    ) as player:
+        await player.sample(options.out, player.tasks(pages), options.revision, options.temperature)
 
 
-def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
+def parse_arguments(options: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="./pilothouse bench attempts", description=__doc__)
     parser.add_argument("out", type=Path, help="the folder to make")
@@ -86,7 +88,7 @@ def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--parallel", type=int, default=6, help="pages at a time")
     parser.add_argument("--against", type=Path, help="attempts of another policy at the same pages")
-    arguments = parser.parse_args(given)
+    arguments = parser.parse_args(options)
     if min(arguments.seeds, arguments.attempts, arguments.parallel) < 1:
         parser.error("--seeds, --attempts and --parallel are at least 1")
     if unknown := set(arguments.task) - {one.key for one in trials()}:
@@ -95,19 +97,19 @@ def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> None:
-    given = parsed()
+    options = parse_arguments()
     try:
-        attempts = made(given)
-        told: dict[str, Any] = {"tasks": tallied(attempts), "attempts": len(attempts)}
-        if given.against is not None:
-            told["against"] = compared(read(given.against), attempts)
+        attempts = load_or_sample(options)
+        told: dict[str, Any] = {"tasks": summarize_attempts(attempts), "attempts": len(attempts)}
+        if options.against is not None:
+            told["against"] = compare_attempts(read_attempts(options.against), attempts)
     except PagesFailed as error:
         sys.exit(f"pages_failed: {error}")
-    except NotAlike as error:
+    except DifferentPages as error:
         sys.exit(f"not_alike: {error}")
-    except FolderUnusable as error:
+    except InvalidFolder as error:
         sys.exit(f"{error.code}: {error}")
-    print(json.dumps({"benchmark": "attempts", **told, "machine": machine()}))
+    print(json.dumps({"benchmark": "attempts", **told, "machine": describe_machine()}))
 
 
 if __name__ == "__main__":

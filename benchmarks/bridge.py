@@ -8,9 +8,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts import chaos, desktops, leases, streaming
-from benchmarks.parts.figures import print_figures, say
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.desktops import measurements
+from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.leases import chaos, throughput
+from benchmarks.parts.streaming import comparison
 
 KEEP = ROOT / ".data"
 
@@ -20,12 +22,12 @@ def main() -> int:
     peers: dict[str, object] = {}
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         scratch = Path(folder)
-        say("leases of thousands of simulated machines")
-        figures |= leases.measure(scratch)
-        say("managers and clients killed for a minute")
+        print_progress("leases of thousands of simulated machines")
+        figures |= throughput.measure(scratch)
+        print_progress("managers and clients killed for a minute")
         figures |= chaos.measure(scratch)
-    for what, part in (("desktops", desktops), ("streams", streaming)):
-        say(what)
+    for what, part in (("desktops", measurements), ("streams", comparison)):
+        print_progress(what)
         measured = part.measure(KEEP)
         peers |= measured.pop("peer")
         figures |= measured

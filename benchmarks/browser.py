@@ -9,9 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts import browser_peers, browser_speed, browser_steps, browser_tasks
-from benchmarks.parts.figures import print_figures, say
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.browser import peers, steps, tasks, time_scale
+from benchmarks.parts.figures import print_figures, print_progress
 from vm_bridge.suites.miniwob.pages import pages_folder
 
 KEEP = ROOT / ".data"
@@ -20,14 +20,14 @@ KEEP = ROOT / ".data"
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         scratch = Path(folder)
-        say("acts, crashes and ways back")
-        figures = asyncio.run(browser_steps.measure(scratch / "steps"))
-        say("virtual time")
-        figures |= asyncio.run(browser_speed.measure(scratch / "speed"))
-        say("BrowserGym and Playwright")
-        figures |= browser_peers.measure(KEEP, pages_folder())
-        say("every task")
-        figures |= asyncio.run(browser_tasks.measure(scratch / "tasks"))
+        print_progress("acts, crashes and ways back")
+        figures = asyncio.run(steps.measure(scratch / "steps"))
+        print_progress("virtual time")
+        figures |= asyncio.run(time_scale.measure(scratch / "speed"))
+        print_progress("BrowserGym and Playwright")
+        figures |= peers.measure(KEEP, pages_folder())
+        print_progress("every task")
+        figures |= asyncio.run(tasks.measure(scratch / "tasks"))
     return print_figures("browser", figures)
 
 

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from annotation_app.operations.running import running
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts.figures import print_figures, say
-from vocabulary.formats.registry import FORMATS
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.runtime.temporary_platform import temporary_platform
+from benchmarks.parts.figures import print_figures, print_progress
+from protocol.formats.registry import FORMATS
 
 STEPS = 1_000_000
 PART_STEPS = 4_000
@@ -36,7 +36,7 @@ def main() -> int:
     steps = max(MORE_STEPS, parser.parse_args().steps)
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         data = Path(folder)
-        with running(data / "storage", storage_only=True) as storage:
+        with temporary_platform(data / "storage", storage_only=True) as storage:
             environment = {**os.environ, **storage.environment, "PILOTHOUSE_DATA": str(data / "data")}
             return print_figures("data", measure(environment, data, steps))
 
@@ -46,10 +46,10 @@ def measure(environment: dict[str, str], data: Path, steps: int) -> dict[str, An
     seconds: dict[str, float] = {}
 
     def done(what: str, module: str, *words: str) -> dict[str, Any]:
-        say(what)
+        print_progress(what)
         begun = time.perf_counter()
         run = subprocess.run(
-            [sys.executable, "-m", f"benchmarks.parts.{module}", *words],
+            [sys.executable, "-m", f"benchmarks.parts.data.{module}", *words],
             env=environment, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False,
         )  # fmt: skip
         if run.returncode:
@@ -58,13 +58,13 @@ def measure(environment: dict[str, str], data: Path, steps: int) -> dict[str, An
         found: dict[str, Any] = json.loads((run.stdout.splitlines() or ["{}"])[-1] or "{}")
         return found
 
-    say("an empty database")
+    print_progress("an empty database")
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=environment, cwd=ROOT, check=True)
-    done(f"{steps} steps", "data_seed", str(steps))
+    done(f"{steps} steps", "seed", str(steps))
     return {
         "steps": steps,
-        **done("browsing and searching", "data_measure", "find"),
-        **done("two hundred annotators claim tasks", "data_queue"),
+        **done("browsing and searching", "measurements", "find"),
+        **done("two hundred annotators claim tasks", "task_queue"),
         **_exports(done, data / "out"),
         "seconds": seconds,
     }
@@ -77,11 +77,11 @@ def _exports(done: Callable[..., dict[str, Any]], target: Path) -> dict[str, Any
     peaks: dict[str, dict[int, float]] = {name: {} for name in FORMATS}
     came_in: dict[str, Any] = {}
     for name, steps in [(name, PART_STEPS) for name in FORMATS] + [(name, MORE_STEPS) for name in layouts.values()]:
-        made = done(f"{name} over {steps} steps", "data_measure", "export", name, str(target), str(steps))
+        made = done(f"{name} over {steps} steps", "measurements", "export", name, str(target), str(steps))
         assert made["steps"] == steps, made
         rates[name][steps], peaks[name][steps] = made["steps_per_s"], made["peak_mb"]
         if not came_in:
-            came_in = done("the same rows come in again, under other ids", "data_measure", "import", str(target))
+            came_in = done("the same rows come in again, under other ids", "measurements", "import", str(target))
         shutil.rmtree(target)
     return {
         "export_steps_per_s": {name: found[max(found)] for name, found in rates.items()},

@@ -8,10 +8,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from annotation_app.operations.running import running
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts import browser, peer, sandbox, settle
-from benchmarks.parts.figures import print_figures, say
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.runtime.temporary_platform import temporary_platform
+from benchmarks.parts.desktops import cold_starts, osworld_peer, settle_detection
+from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.streaming import annotator_page
 
 KEEP = ROOT / ".data"
 
@@ -19,15 +20,15 @@ KEEP = ROOT / ".data"
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         data = Path(folder)
-        say("desktops from nothing")
-        figures = dict(asyncio.run(sandbox.measure(data / "host")))
-        say("programs that redraw late")
-        figures |= asyncio.run(settle.measure(data / "host"))
-        say("OSWorld's way")
-        figures |= peer.measure(KEEP)
-        say("the desk in a browser")
-        with running(data / "platform") as platform:
-            figures |= browser.measure(platform)
+        print_progress("desktops from nothing")
+        figures = dict(asyncio.run(cold_starts.measure(data / "host")))
+        print_progress("programs that redraw late")
+        figures |= asyncio.run(settle_detection.measure(data / "host"))
+        print_progress("OSWorld's way")
+        figures |= osworld_peer.measure(KEEP)
+        print_progress("the desk in a browser")
+        with temporary_platform(data / "platform") as platform:
+            figures |= annotator_page.measure(platform)
     return print_figures("desk", figures)
 
 

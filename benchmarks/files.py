@@ -13,28 +13,28 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from annotation_app.operations.running import running
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts.figures import print_figures, say
-from benchmarks.parts.files_exports import PART_STEPS, exports_measure
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.runtime.temporary_platform import temporary_platform
+from benchmarks.parts.exports.measurements import PART_STEPS, measure_exports
+from benchmarks.parts.figures import print_figures, print_progress
 
 
 def main() -> int:
     argparse.ArgumentParser(prog="./pilothouse bench files").parse_args()
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         data = Path(folder)
-        with running(data / "storage", storage_only=True) as storage:
+        with temporary_platform(data / "storage", storage_only=True) as storage:
             environment = {**os.environ, **storage.environment, "PILOTHOUSE_DATA": str(data / "data")}
             return print_figures("files", measure(environment, data))
 
 
 def measure(environment: dict[str, str], data: Path) -> dict[str, Any]:
     """Every figure, over a database of its own."""
-    say(f"a database of {PART_STEPS} steps")
+    print_progress(f"a database of {PART_STEPS} steps")
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=environment, cwd=ROOT, check=True)
-    seed = [sys.executable, "-m", "benchmarks.parts.data_seed", str(PART_STEPS)]
+    seed = [sys.executable, "-m", "benchmarks.parts.data.seed", str(PART_STEPS)]
     subprocess.run(seed, env=environment, cwd=ROOT, check=True, capture_output=True)
-    return exports_measure(environment, data)
+    return measure_exports(environment, data)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from annotation_app.operations.cluster import ensure_ray
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from benchmarks.parts import containers, failover, osworld, ray_hosts, virtual
-from benchmarks.parts.figures import print_figures, say
+from annotation_app.operations.install.extra_environments import ensure_ray
+from benchmarks.parts.failover import web_processes
+from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.hosts import containers, osworld, virtual_machines
+from benchmarks.parts.ray_cluster import node_loss
 
 NOT_MEASURED = (
     "qemu_loadvm_ms",
@@ -28,35 +30,35 @@ NOT_MEASURED = (
 
 def main() -> int:
     figures: dict[str, object] = dict.fromkeys(NOT_MEASURED)
-    if failover.NGINX is None:
-        say("nginx is not installed: the failover of web processes is not measured")
+    if web_processes.NGINX is None:
+        print_progress("nginx is not installed: the failover of web processes is not measured")
     else:
-        say("web processes killed behind nginx")
+        print_progress("web processes killed behind nginx")
         with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
-            figures |= failover.measure(Path(folder))
-    say("a node of a Ray cluster killed, another frozen")
+            figures |= web_processes.measure(Path(folder))
+    print_progress("a node of a Ray cluster killed, another frozen")
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         try:
             ensure_ray(Console(sys.stderr))
         except OperationsError as error:
-            say(f"Ray could not be installed, so nothing is measured of it: {error}")
+            print_progress(f"Ray could not be installed, so nothing is measured of it: {error}")
         else:
-            figures |= ray_hosts.measure(Path(folder))
-    missing = virtual.missing()
+            figures |= node_loss.measure(Path(folder))
+    missing = virtual_machines.missing_requirement()
     if missing is not None:
-        say(f"{missing}: no virtual machine is measured")
+        print_progress(f"{missing}: no virtual machine is measured")
     else:
-        say("a virtual machine put back and kept")
+        print_progress("a virtual machine put back and kept")
         with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
-            figures |= virtual.measure(Path(folder))
-    missing = containers.missing()
+            figures |= virtual_machines.measure(Path(folder))
+    missing = containers.missing_requirement()
     if missing is not None:
-        say(f"{missing}: no container is measured")
+        print_progress(f"{missing}: no container is measured")
     else:
-        say("desktops in containers made and put back")
+        print_progress("desktops in containers made and put back")
         with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
             figures |= containers.measure(Path(folder))
-    say("a task file of OSWorld's form played on a simulated guest")
+    print_progress("a task file of OSWorld's form played on a simulated guest")
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         figures |= osworld.measure(Path(folder))
     return print_figures("hosts", figures)

@@ -7,8 +7,8 @@ import sys
 from typing import Any
 
 from annotation_app.operations import glossary
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts.figures import print_figures, say
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.house.duplicates import duplicate_runs
 from benchmarks.parts.house.structure import (
     contract_exceptions,
@@ -60,9 +60,9 @@ def measure() -> dict[str, Any]:
 
 
 def _list(title: str, findings: list[str]) -> None:
-    say(f"{title}: {len(findings)}")
+    print_progress(f"{title}: {len(findings)}")
     for finding in findings:
-        say(f"  {finding}")
+        print_progress(f"  {finding}")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.parts.concurrency import in_background
-from benchmarks.parts.figures import print_figures, say
-from benchmarks.parts.kills import tally
+from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.kills import results
 from benchmarks.parts.kills.annotators import Annotator
 from benchmarks.parts.kills.schedule import KillSchedule
 from benchmarks.parts.kills.stack import now, stack
@@ -54,20 +54,20 @@ def main() -> int:
 
 async def measure(folder: Path, seed: int, kills: int, seconds: float, only: list[str]) -> dict[str, object]:
     """Every figure."""
-    chance, run = random.Random(seed), f"run{random.randrange(10**9)}"
-    say("a whole platform")
+    rng, run = random.Random(seed), f"run{random.randrange(10**9)}"
+    print_progress("a whole platform")
     async with stack(folder, KINDS, TASKS, MACHINES, run) as platform:
         people = [
             Annotator(
                 name=each.name, kind=each.kind, pool=each.pool, session=each.session, addresses=platform.addresses,
-                origin=platform.platform.url, run=run, witnesses=platform.witnesses, limit=ACTS[each.kind],
-                chance=random.Random(f"{seed} {each.name}"),
+                origin=platform.platform.url, run=run, machine_logs=platform.machine_logs, limit=ACTS[each.kind],
+                rng=random.Random(f"{seed} {each.name}"),
             )
             for each in platform.people
         ]  # fmt: skip
         whole = await platform.claimable("terminal", MACHINES)
-        schedule = KillSchedule(platform, people, chance)
-        async with in_background(platform.witnesses.look_again(), *(each.work() for each in people)) as tasks:
+        schedule = KillSchedule(platform, people, rng)
+        async with in_background(platform.machine_logs.run_forever(), *(each.work() for each in people)) as tasks:
             await _all_act(people)
             began = now()
             await schedule.run(kills, seconds, only)
@@ -75,16 +75,16 @@ async def measure(folder: Path, seed: int, kills: int, seconds: float, only: lis
             for person in people:
                 person.over = True
             await asyncio.wait(tasks[1:], timeout=SETTLE_SECONDS)
-        say("the last episodes have ended; every machine is claimed")
+        print_progress("the last episodes have ended; every machine is claimed")
         by_victim = Counter(each.victim for each in schedule.deaths)
         figures = {
             "kills": schedule.kills,
             "victims": len(by_victim),
             "kills_by_victim": dict(sorted(by_victim.items())),
-            "not_there": dict(schedule.not_there),
+            "not_there": dict(schedule.absent),
             "seconds": round(took, 1),
-            **tally.counted(platform, people, schedule.deaths),
-            **tally.recovery(schedule.deaths),
+            **results.count_damage(platform, people, schedule.deaths),
+            **results.recovery_times(schedule.deaths),
             "capacity": whole,
             "capacity_leaked": whole - await platform.claimable("terminal", MACHINES),
         }

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from annotation_app.operations.console import Console
-from annotation_app.operations.stack import ROOT
-from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts import nano_tasks, nano_trials
-from benchmarks.parts.figures import percentile, print_figures, say
-from benchmarks.parts.servers.starting import trainer_server
+from annotation_app.operations.install.extra_environments import ensure_trainer
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.figures import percentile, print_figures, print_progress
+from benchmarks.parts.model_servers.launcher import trainer_server
+from benchmarks.parts.nano import page_evaluation, trials
 
 BUNDLED = ROOT / "trainer" / "nano" / "checkpoint"
 SCREENS = 200
@@ -40,22 +40,22 @@ def main() -> int:
     checkpoint: Path = parser.parse_args().checkpoint
     if not checkpoint.is_dir():
         parser.error(f"there is no policy in {checkpoint}")
-    figures = dict.fromkeys((*TASKS, *OWN)) | measured(checkpoint, ensure_trainer(Console()))
+    figures = dict.fromkeys((*TASKS, *OWN)) | measure_checkpoint(checkpoint, ensure_trainer(Console()))
     return print_figures("nano", figures)
 
 
-def measured(checkpoint: Path, python: Path) -> dict[str, object]:
+def measure_checkpoint(checkpoint: Path, python: Path) -> dict[str, object]:
     """Everything of a checkpoint."""
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as name:
         folder = Path(name)
-        say("clicking and typing what no training named")
-        drawn = _drawn(checkpoint, python, folder / "figures.json")
+        print_progress("clicking and typing what no training named")
+        drawn = _measure_screens(checkpoint, python, folder / "figures.json")
         unseen, typed, steps = (drawn[f"{name}_words_unseen"] for name in ("clicking", "typing", "stepping"))
-        say("three proposals through the default server")
+        print_progress("three proposals through the default server")
         with trainer_server(checkpoint, folder) as server:
-            latencies = asyncio.run(nano_tasks.proposals(folder / "form", server.url))
-            say("tasks on live pages")
-            tasks = asyncio.run(nano_tasks.measure(folder / "browsers", server.url, nano_trials.trials()))
+            latencies = asyncio.run(page_evaluation.proposals(folder / "form", server.url))
+            print_progress("tasks on live pages")
+            tasks = asyncio.run(page_evaluation.measure(folder / "browsers", server.url, trials.trials()))
     return {
         **tasks,
         "unseen_word_accuracy": unseen["success_rate"],
@@ -67,11 +67,11 @@ def measured(checkpoint: Path, python: Path) -> dict[str, object]:
         "next_step_accuracy": steps["success_rate"],
         "next_step_ci95": steps["ci95"],
         "proposal_p50_ms": percentile(latencies, 0.5),
-        "checkpoint_mb": round(sum(file.stat().st_size for file in _served(checkpoint)) / 1e6, 1),
+        "checkpoint_mb": round(sum(file.stat().st_size for file in _serving_files(checkpoint)) / 1e6, 1),
     }
 
 
-def _drawn(checkpoint: Path, python: Path, out: Path) -> dict[str, Any]:
+def _measure_screens(checkpoint: Path, python: Path, out: Path) -> dict[str, Any]:
     told = {"checkpoint": checkpoint, "out": out, "screens": SCREENS, "threads": os.cpu_count() or 1}
     words = [word for name, value in told.items() for word in ("--set", f"{name}={value}")] + ["--set", "trained=false"]
     subprocess.run([python, "-m", "trainer.nano", "measuring", *words], check=True, cwd=ROOT)
@@ -79,7 +79,7 @@ def _drawn(checkpoint: Path, python: Path, out: Path) -> dict[str, Any]:
     return found
 
 
-def _served(checkpoint: Path) -> list[Path]:
+def _serving_files(checkpoint: Path) -> list[Path]:
     """The files a server needs, without what training keeps beside them."""
     return [file for file in checkpoint.iterdir() if file.suffix in (".safetensors", ".json", ".jinja")]
 

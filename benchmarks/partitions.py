@@ -19,14 +19,14 @@ from typing import Any, cast
 
 import psycopg
 
-from annotation_app.operations.running import running
-from benchmarks.parts.figures import percentile, print_figures, say
-from benchmarks.parts.step_tables import EPISODE, LAYOUTS, Layout, episode_of, moment_of, row_of
+from annotation_app.operations.runtime.temporary_platform import temporary_platform
+from benchmarks.parts.data.step_tables import EPISODE, LAYOUTS, Layout, episode_id_for, moment_at, step_row
+from benchmarks.parts.figures import percentile, print_figures, print_progress
 
 STEPS = 2_000_000
-ASKED = 300
+REPETITIONS = 300
 """Statements of each kind, of each layout."""
-TOGETHER = 50
+EXPORT_BATCH = 50
 """Episodes whose steps an export fetches at a time."""
 
 
@@ -36,9 +36,9 @@ def main() -> int:
     steps = parser.parse_args().steps
     with (
         tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder,
-        running(Path(folder) / "storage", storage_only=True) as storage,
+        temporary_platform(Path(folder) / "storage", storage_only=True) as storage,
     ):
-        say("an empty database")
+        print_progress("an empty database")
         storage.manage("migrate", "-v0")
         figures = measure(storage.environment["PILOTHOUSE_DATABASE_URL"], steps)
     return print_figures("partitions", {"steps": steps, **figures})
@@ -46,17 +46,17 @@ def main() -> int:
 
 def measure(address: str, steps: int) -> dict[str, Any]:
     """Every figure of every layout."""
-    say(f"{steps} steps of each layout")
+    print_progress(f"{steps} steps of each layout")
     with ThreadPoolExecutor() as threads:
-        sizes = threads.map(lambda layout: _made(address, layout, steps), LAYOUTS)
+        sizes = threads.map(lambda layout: _create_table(address, layout, steps), LAYOUTS)
         found = {layout.name: size for layout, size in zip(LAYOUTS, sizes, strict=True)}
     with psycopg.connect(address, autocommit=True) as connection:
-        for what, statements in QUESTIONS.items():
-            say(what)
-            for name, figures in asked(connection, statements, steps).items():
+        for what, statements in QUERIES.items():
+            print_progress(what)
+            for name, figures in time_statements(connection, statements, steps).items():
                 found[name] |= {f"{what}_{key}": value for key, value in figures.items()}
         for layout in LAYOUTS:
-            say(f"the first month is deleted: {layout.name}")
+            print_progress(f"the first month is deleted: {layout.name}")
             used, written = processor(connection), wal(connection)
             layout.month_delete(connection)
             found[layout.name]["month_deleted_cpu_s"] = round(processor(connection) - used, 3)
@@ -64,7 +64,7 @@ def measure(address: str, steps: int) -> dict[str, Any]:
     return found
 
 
-def _made(address: str, layout: Layout, steps: int) -> dict[str, float]:
+def _create_table(address: str, layout: Layout, steps: int) -> dict[str, float]:
     with psycopg.connect(address, autocommit=True) as connection:
         layout.make(connection, steps)
         return layout.size(connection)
@@ -78,7 +78,7 @@ def processor(connection: psycopg.Connection) -> float:
 Statement = tuple[str, tuple[object, ...]]
 
 
-def asked(
+def time_statements(
     connection: psycopg.Connection, statements: Callable[[Layout, random.Random, int], Statement], steps: int
 ) -> dict[str, dict[str, float]]:
     """One kind of statement, of the layouts by turns."""
@@ -88,10 +88,10 @@ def asked(
     pages: dict[str, list[int]] = {layout.name: [] for layout in LAYOUTS}
     logged: dict[str, list[int]] = {layout.name: [] for layout in LAYOUTS}
     with psycopg.ClientCursor(connection) as cursor:
-        for turn in range(ASKED + ASKED // 10):
+        for turn in range(REPETITIONS + REPETITIONS // 10):
             for layout in LAYOUTS:
                 sql, values = statements(layout, draws[layout.name], steps)
-                if turn < ASKED:
+                if turn < REPETITIONS:
                     begun, before = time.perf_counter(), processor(connection)
                     cursor.execute(sql, values)
                     if cursor.description:
@@ -126,7 +126,7 @@ def wal(connection: psycopg.Connection) -> int:
 
 
 def _append(layout: Layout, draw: random.Random, steps: int) -> Statement:
-    row = row_of(steps + draw.getrandbits(40))
+    row = step_row(steps + draw.getrandbits(40))
     names = ", ".join(f'"{name}"' for name in row)
     return f"INSERT INTO {layout.table} ({names}) VALUES ({', '.join(['%s'] * len(row))})", tuple(row.values())
 
@@ -140,40 +140,43 @@ def _count(layout: Layout, draw: random.Random, steps: int) -> Statement:
 
 
 def _command(layout: Layout, draw: random.Random, steps: int) -> Statement:
-    known = row_of(draw.randrange(steps))["command_id"]
+    known = step_row(draw.randrange(steps))["command_id"]
     return f"SELECT 1 FROM {layout.table} WHERE command_id IN (%s) LIMIT 1", (known,)
 
 
 def _exported(layout: Layout, draw: random.Random, steps: int) -> Statement:
-    first = draw.randrange(steps // EPISODE - TOGETHER)
-    keys = tuple(episode_of(number) for number in range(first, first + TOGETHER))
-    return f'SELECT * FROM {layout.table} WHERE episode_id IN ({", ".join(["%s"] * TOGETHER)}) ORDER BY "index"', keys
+    first = draw.randrange(steps // EPISODE - EXPORT_BATCH)
+    keys = tuple(episode_id_for(number) for number in range(first, first + EXPORT_BATCH))
+    return (
+        f'SELECT * FROM {layout.table} WHERE episode_id IN ({", ".join(["%s"] * EXPORT_BATCH)}) ORDER BY "index"',
+        keys,
+    )
 
 
 def _day(layout: Layout, draw: random.Random, steps: int) -> Statement:
     share = draw.random() * 0.99
-    since, until = moment_of(share), moment_of(share + 1 / 365)
+    since, until = moment_at(share), moment_at(share + 1 / 365)
     sql = f"SELECT decision, count(*) FROM {layout.table} WHERE created_at >= %s AND created_at < %s GROUP BY decision"
     return sql, (since, until)
 
 
-def _refused(layout: Layout, draw: random.Random, steps: int) -> Statement:
+def _overridden(layout: Layout, draw: random.Random, steps: int) -> Statement:
     sql = f"SELECT * FROM {layout.table} WHERE decision IN ('override', 'takeover') ORDER BY id DESC LIMIT 20"
     return sql, ()
 
 
 def _any(draw: random.Random, steps: int) -> str:
-    return episode_of(draw.randrange(steps // EPISODE))
+    return episode_id_for(draw.randrange(steps // EPISODE))
 
 
-QUESTIONS: dict[str, Callable[[Layout, random.Random, int], Statement]] = {
+QUERIES: dict[str, Callable[[Layout, random.Random, int], Statement]] = {
     "append": _append,
     "trajectory": _trajectory,
     "count": _count,
     "command": _command,
     "exported": _exported,
     "day": _day,
-    "refused": _refused,
+    "refused": _overridden,
 }
 
 if __name__ == "__main__":

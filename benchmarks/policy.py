@@ -9,18 +9,18 @@ import tempfile
 from pathlib import Path
 
 from annotation_app.operations.console import Console
-from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts import policy_overhead, policy_parsing, policy_servers
-from benchmarks.parts.figures import print_figures, say
+from annotation_app.operations.install.extra_environments import ensure_trainer
+from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.policy import overhead, parsing, server_comparison
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
-        say("reading what models might say")
-        figures = policy_parsing.measure()
-        say("the runner's share")
-        figures |= asyncio.run(policy_overhead.measure())
-        figures |= policy_servers.measure(Path(folder), ensure_trainer(Console()))
+        print_progress("reading what models might say")
+        figures = parsing.measure()
+        print_progress("the runner's share")
+        figures |= asyncio.run(overhead.measure())
+        figures |= server_comparison.measure(Path(folder), ensure_trainer(Console()))
     return print_figures("policy", figures)
 
 

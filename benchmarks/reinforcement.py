@@ -22,14 +22,23 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from agent_backend.folders import trajectories_read
+from agent_backend.trajectory_folders import read_trajectories
 from annotation_app.operations.console import Console
-from annotation_app.operations.stack import ROOT
-from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts.figures import machine, say
-from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, chance, table, tallied
-from benchmarks.parts.reinforcement_play import START, WITH_US, Player, playing
-from vm_bridge.hosts.isolation.resource_usage import measure_usage
+from annotation_app.operations.install.extra_environments import ensure_trainer
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.figures import describe_machine, print_progress
+from benchmarks.parts.reinforcement.plan import (
+    Ledger,
+    LedgerLocked,
+    Plan,
+    PlanMismatch,
+    Run,
+    render_table,
+    sign_test_p_value,
+    summarize_attempts,
+)
+from benchmarks.parts.reinforcement.player import END_WITH_PARENT, START, Player, run_player
+from vm_bridge.isolation.resource_usage import measure_usage
 
 TASKS = ("click-color", "identify-shape", "click-option")
 TRAINER: dict[str, JsonValue] = {"learning_rate": 1e-4, "warmup": 4, "tokens": 2048, "sequences": 3}
@@ -37,7 +46,7 @@ TRAINER: dict[str, JsonValue] = {"learning_rate": 1e-4, "warmup": 4, "tokens": 2
 PPO: dict[str, JsonValue] = {"value_updates": 2, "critic_learning_rate": 5e-4, "alpha": 2.0}
 """Replies of eight tokens: with `alpha` 2 credit reaches back over all of them."""
 HEADS = "heads.pt"
-TAKEN = ".taken"
+LEARNED_FOLDER = ".taken"
 """Where the trainer's inbox keeps what was learned from."""
 LEARNING, LOOK_EVERY = 1800.0, 0.2
 """How long an update may take on a machine with much else to do, and how often it is looked at (seconds)."""
@@ -53,12 +62,12 @@ class Trainer:
     def __init__(self, python: Path, folder: Path, algorithm: str, settings: dict[str, JsonValue]) -> None:
         self.out, self._log = Path(str(settings["out"])), folder / "trainer.log"
         (folder / "settings.json").write_text(json.dumps(settings, indent=1))
-        command = [*WITH_US, python, "-m", "trainer", algorithm, "--config", folder / "settings.json"]
+        command = [*END_WITH_PARENT, python, "-m", "trainer", algorithm, "--config", folder / "settings.json"]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment)
 
-    async def kept(self, update: int) -> Path:
+    async def wait_for_checkpoint(self, update: int) -> Path:
         """The checkpoint of this update, as soon as it is there. Raises TrainerFailed."""
         folder = self.out / f"update-{update:06}"
         try:
@@ -84,7 +93,7 @@ class Trainer:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CpuUsage:
     """Processor seconds so far."""
 
     all: float
@@ -104,60 +113,66 @@ class Experiment:
         for task in self._plan.tasks:
             if task not in self._ledger.before():
                 await self._player.weights(self._start, "start")
-                wins = await self._won(task, "start")
-                self._ledger.measured(task, wins)
-                say(f"{task}, before: {sum(wins)} of {len(wins)}")
+                wins = await self._solved_pages(task, "start")
+                self._ledger.record_start(task, wins)
+                print_progress(f"{task}, before: {sum(wins)} of {len(wins)}")
         for run in self._plan.runs:
             if self._ledger.figures(run) is None:
                 await self._run(run)
-            say(f"{run.name}: {self._ledger.figures(run)}")
+            print_progress(f"{run.name}: {self._ledger.figures(run)}")
 
     async def _run(self, run: Run) -> None:
         folder = self._ledger.of(run)
         out, inbox = folder / "run", folder / "inbox"
         settings = self._plan.settings(run, start=self._start, out=out, inbox=inbox)
-        counted = Counted(cpu_seconds(), 0.0)
-        async with trained(self._python, folder, run.algorithm, settings) as trainer:
+        counted = CpuUsage(cpu_seconds(), 0.0)
+        async with run_trainer(self._python, folder, run.algorithm, settings) as trainer:
             begin = max((int(one.name.removeprefix("update-")) for one in out.glob("update-??????")), default=0)
             noted = {line["update"] for line in self._ledger.updates(run)}
             for update in (one for one in range(begin) if one + 1 not in noted):
                 # it was ended between learning and noting; the cost is not known
-                self._ledger.updated(run, self._learned(run, out, update) | {"cpu_seconds": {}})
+                self._ledger.record_update(run, self._summarize_update(run, out, update) | {"cpu_seconds": {}})
             for update in range(begin, self._plan.updates):
-                counted = await self._update(run, trainer, await trainer.kept(update), update, counted)
-            newest = await trainer.kept(self._plan.updates)
+                counted = await self._update(run, trainer, await trainer.wait_for_checkpoint(update), update, counted)
+            newest = await trainer.wait_for_checkpoint(self._plan.updates)
         await self._player.weights(newest, newest.name)
-        self._ledger.done(run, {task: await self._won(task, newest.name) for task in run.tasks})
-        bundled(self._python, newest, self._start, folder / "policy")
+        self._ledger.done(run, {task: await self._solved_pages(task, newest.name) for task in run.tasks})
+        bundle_checkpoint(self._python, newest, self._start, folder / "policy")
 
-    async def _update(self, run: Run, trainer: Trainer, weights: Path, update: int, before: Counted) -> Counted:
+    async def _update(self, run: Run, trainer: Trainer, weights: Path, update: int, before: CpuUsage) -> CpuUsage:
         """Attempts with the weights of this update, and what is learned from them."""
         target = self._ledger.of(run) / "inbox" / weights.name
         if not target.exists():
             await self._player.weights(weights, weights.name)
-            tasks = self._player.tasks(self._plan.drawn(run, update))
-            await self._player.drawn(target, tasks, weights.name, self._plan.temperature)
-        await trainer.kept(update + 1)
-        now = Counted(cpu_seconds(), trainer.cpu_seconds)
+            tasks = self._player.tasks(self._plan.sample(run, update))
+            await self._player.sample(target, tasks, weights.name, self._plan.temperature)
+        await trainer.wait_for_checkpoint(update + 1)
+        now = CpuUsage(cpu_seconds(), trainer.cpu_seconds)
         learned = now.trainer - before.trainer
         cost = {"learn": round(learned, 2), "play": round(now.all - before.all - learned, 2)}
-        figures = self._learned(run, trainer.out, update)
-        self._ledger.updated(run, figures | {"cpu_seconds": cost})
-        say(f"{run.name}, update {update + 1}: {figures['success']:.2f} of {figures['attempts']} drawn, {cost}")
+        figures = self._summarize_update(run, trainer.out, update)
+        self._ledger.record_update(run, figures | {"cpu_seconds": cost})
+        print_progress(
+            f"{run.name}, update {update + 1}: {figures['success']:.2f} of {figures['attempts']} drawn, {cost}"
+        )
         return now
 
-    def _learned(self, run: Run, out: Path, update: int) -> dict[str, Any]:
+    def _summarize_update(self, run: Run, out: Path, update: int) -> dict[str, Any]:
         """What an update learned from: the trainer's own figures, and those of each task."""
-        taken = self._ledger.of(run) / "inbox" / TAKEN / f"update-{update:06}"
-        return logged(out, update + 1) | {"tasks": tallied(one for _, one in trajectories_read([taken]))}
+        taken = self._ledger.of(run) / "inbox" / LEARNED_FOLDER / f"update-{update:06}"
+        return read_update_log(out, update + 1) | {
+            "tasks": summarize_attempts(one for _, one in read_trajectories([taken]))
+        }
 
-    async def _won(self, task: str, version: str) -> list[bool]:
+    async def _solved_pages(self, task: str, version: str) -> list[bool]:
         pages = [(task, seed) for seed in self._plan.evaluated()]
         return await self._player.won(self._player.tasks(pages), version)
 
 
 @asynccontextmanager
-async def trained(python: Path, folder: Path, algorithm: str, settings: dict[str, JsonValue]) -> AsyncIterator[Trainer]:
+async def run_trainer(
+    python: Path, folder: Path, algorithm: str, settings: dict[str, JsonValue]
+) -> AsyncIterator[Trainer]:
     """A trainer at work while the block runs."""
     trainer = Trainer(python, folder, algorithm, settings)
     try:
@@ -171,14 +186,14 @@ def cpu_seconds(root: int | None = None) -> float:
     return measure_usage(root or os.getpid()).cpu_seconds
 
 
-def logged(out: Path, update: int) -> dict[str, Any]:
+def read_update_log(out: Path, update: int) -> dict[str, Any]:
     """The trainer's own figures of an update; they are written before its checkpoint."""
     lines = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
     found: dict[str, Any] = next(line for line in lines if line["update"] == update)
     return found
 
 
-def bundled(python: Path, checkpoint: Path, start: Path, folder: Path) -> None:
+def bundle_checkpoint(python: Path, checkpoint: Path, start: Path, folder: Path) -> None:
     """The policy as the repository keeps one, with the heads of its start: they did not learn, and can go on."""
     if (start / HEADS).is_file():
         shutil.copy(start / HEADS, checkpoint / HEADS)
@@ -186,7 +201,7 @@ def bundled(python: Path, checkpoint: Path, start: Path, folder: Path) -> None:
     subprocess.run(command, check=True, cwd=ROOT, stdout=sys.stderr)
 
 
-def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
+def parse_arguments(options: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="./pilothouse bench reinforcement", description=__doc__)
     parser.add_argument("out", type=Path, help="the ledger's folder; what is in it is gone on with")
@@ -204,70 +219,70 @@ def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--parallel", type=int, default=6, help="pages at a time")
     parser.add_argument("--set", action="append", default=[], help="a setting of the trainer, FIELD=JSON")
     parser.add_argument("--set-ppo", action="append", default=[], help="one of PPO alone")
-    return parser.parse_args(given)
+    return parser.parse_args(options)
 
 
-def plan_of(given: argparse.Namespace) -> Plan:
+def build_plan(options: argparse.Namespace) -> Plan:
     """Seed by seed, so that what was done first is of all tasks."""
-    seeds = dict.fromkeys(given.seed or [0])
-    tasks = tuple(dict.fromkeys(given.task or TASKS))
-    if given.together:
-        runs = [Run(tasks=tasks, algorithm=given.together, seed=seed) for seed in seeds]
+    seeds = dict.fromkeys(options.seed or [0])
+    tasks = tuple(dict.fromkeys(options.task or TASKS))
+    if options.together:
+        runs = [Run(tasks=tasks, algorithm=options.together, seed=seed) for seed in seeds]
     else:
         runs = [
             Run(tasks=(task,), algorithm=algorithm, seed=seed)
             for seed in seeds
-            for task in dict.fromkeys([*([given.compare] if given.compare else []), *tasks])
-            for algorithm in (("ppo", "grpo") if task == given.compare else ("ppo",))
+            for task in dict.fromkeys([*([options.compare] if options.compare else []), *tasks])
+            for algorithm in (("ppo", "grpo") if task == options.compare else ("ppo",))
         ]
     return Plan(
         runs=tuple(runs),
-        updates=given.updates,
-        pages=given.pages,
-        group=given.group,
-        acts=given.acts,
-        held_out=given.held_out,
-        temperature=given.temperature,
-        trainer=TRAINER | said(given.set),
-        ppo=PPO | said(given.set_ppo),
+        updates=options.updates,
+        pages=options.pages,
+        group=options.group,
+        acts=options.acts,
+        held_out=options.held_out,
+        temperature=options.temperature,
+        trainer=TRAINER | format_settings(options.set),
+        ppo=PPO | format_settings(options.set_ppo),
     )
 
 
-def said(words: Sequence[str]) -> dict[str, JsonValue]:
+def format_settings(words: Sequence[str]) -> dict[str, JsonValue]:
     """Settings as they are written."""
     return {name: json.loads(value) for name, _, value in (word.partition("=") for word in words)}
 
 
-async def experimented(ledger: Ledger, start: Path, parallel: int) -> None:
+async def run_experiment(ledger: Ledger, start: Path, parallel: int) -> None:
     """All of it, with a server and browsers for as long as it lasts."""
     python = ensure_trainer(Console())
-    async with playing(start, ledger.folder, parallel, ledger.plan.acts) as player:
+    async with run_player(start, ledger.folder, parallel, ledger.plan.acts) as player:
         await Experiment(ledger, start, python, player).all()
 
 
 def main() -> None:
-    given = parsed()
+    options = parse_arguments()
     try:
-        ledger = Ledger(given.out.resolve(), plan_of(given))
-    except OtherPlan as error:
+        ledger = Ledger(options.out.resolve(), build_plan(options))
+    except PlanMismatch as error:
         sys.exit(f"other_plan: {error}")
     try:
-        with ledger.alone():
-            asyncio.run(experimented(ledger, given.start.resolve(), given.parallel))
-    except LedgerBusy as error:
+        with ledger.locked():
+            asyncio.run(run_experiment(ledger, options.start.resolve(), options.parallel))
+    except LedgerLocked as error:
         sys.exit(f"ledger_busy: {error}")
-    print(table(ledger), file=sys.stderr)
-    print(json.dumps({"benchmark": "reinforcement", "runs": told(ledger), "machine": machine()}))
+    print(render_table(ledger), file=sys.stderr)
+    print(json.dumps({"benchmark": "reinforcement", "runs": run_summaries(ledger), "machine": describe_machine()}))
 
 
-def told(ledger: Ledger) -> dict[str, Any]:
+def run_summaries(ledger: Ledger) -> dict[str, Any]:
     """Of each run, what it came from and what it came to."""
     found = ((run, ledger.figures(run)) for run in ledger.plan.runs)
     return {
-        run.name: {"before": before, "after": after, "by_chance": chance(before, after)}
+        run.name: {"before": before, "after": after, "by_chance": sign_test_p_value(before, after)}
         for run, after in found
         if after is not None
-        for before in [ledger.begun(run)]
+        for before in [ledger.start_of_run(run)]
     }
 
 

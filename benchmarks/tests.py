@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts.figures import print_figures, say
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.figures import print_figures, print_progress
 
 CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache")
 SUMMARY = Path("test-results", "summary.json")
@@ -38,14 +38,14 @@ def main() -> int:
 def measure(clone: Path) -> dict[str, Any]:
     """Every figure. Raises CalledProcessError where there is no commit to clone, FileNotFoundError where the run ended
     before its report."""
-    say("a fresh clone")
+    print_progress("a fresh clone")
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    say("./pilothouse test")
+    print_progress("./pilothouse test")
     _, total = _run(clone, "test", TEST_TIMEOUT_SECONDS)
     figures: dict[str, Any] = json.loads((clone / SUMMARY).read_text())
     for cache in CACHES:
         shutil.rmtree(clone / cache, ignore_errors=True)
-    say("./pilothouse check")
+    print_progress("./pilothouse check")
     status, check = _run(clone, "check", CHECK_TIMEOUT_SECONDS)
     return {**figures, "total_s": total, "check_s": check, "check_failed": status != 0}
 

@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 from annotation_app.operations.console import Console
-from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts.figures import print_figures, say
-from benchmarks.parts.train_peer import PeerUnavailable, ensure_trl, measured
+from annotation_app.operations.install.extra_environments import ensure_trainer
+from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.training.trl_environment import PeerUnavailable, ensure_trl, run_measurement
 
 
 def main() -> int:
@@ -19,16 +19,16 @@ def main() -> int:
     python = ensure_trainer(console)
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as name:
         folder = Path(name)
-        say("fine-tuning, reinforcement, advantages, resuming, parity")
-        figures = measured(python, "benchmarks.parts.train_ours", folder)
+        print_progress("fine-tuning, reinforcement, advantages, resuming, parity")
+        figures = run_measurement(python, "benchmarks.parts.training.pilothouse_trainer", folder)
         try:
             peer = ensure_trl(console, python)
         except PeerUnavailable as error:
-            say(f"no TRL here: {error}")
+            print_progress(f"no TRL here: {error}")
             figures |= {"trl_sft_tokens_per_s": None, "trl_sft_peak_mb": None}
         else:
-            say("the same samples with TRL's SFTTrainer, its batch sizes one after another")
-            figures |= measured(peer, "benchmarks.parts.train_trl", folder)
+            print_progress("the same samples with TRL's SFTTrainer, its batch sizes one after another")
+            figures |= run_measurement(peer, "benchmarks.parts.training.trl_trainer", folder)
     ours, theirs = figures["sft_tokens_per_s"], figures["trl_sft_tokens_per_s"]
     if ours and theirs:
         figures["sft_speed_up"] = round(ours / theirs, 2)

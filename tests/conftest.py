@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pytest_timeout import Settings
 
-from annotation_app.operations.results import RERUN
-from annotation_app.operations.running import Running, running
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
+from annotation_app.operations.testing.results import RERUN_PROPERTY
 
 if TYPE_CHECKING:
     from django.test import TransactionTestCase
@@ -50,7 +50,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """A second run is noted in the report with the reason of the first one, and has the whole time again."""
     if getattr(item, "execution_count", 1) == 1:
         return
-    item.user_properties.append((RERUN, item.stash.get(FAILED, "")))
+    item.user_properties.append((RERUN_PROPERTY, item.stash.get(FAILED, "")))
     marker = item.get_closest_marker("timeout")
     seconds = float(marker.args[0] if marker else item.config.getini("timeout"))
     item.config.hook.pytest_timeout_cancel_timer(item=item)
@@ -63,7 +63,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
     if all(name in os.environ for name in GIVEN):
         yield {name: os.environ[name] for name in GIVEN}
         return
-    with running(tmp_path_factory.mktemp("servers"), storage_only=True) as storage:
+    with temporary_platform(tmp_path_factory.mktemp("servers"), storage_only=True) as storage:
         yield {name: storage.environment[name] for name in GIVEN}
 
 
@@ -125,7 +125,7 @@ def _empty(case: "TransactionTestCase") -> None:
 
 
 @pytest.fixture(scope="session")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporaryPlatform]:
     """The whole platform, with the demo's users, pools and tasks."""
-    with running(tmp_path_factory.mktemp("platform")) as whole:
+    with temporary_platform(tmp_path_factory.mktemp("platform")) as whole:
         yield whole

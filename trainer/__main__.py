@@ -60,15 +60,24 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _done(name: str, run: Callable[[Any], Path], config: Any) -> Path | None:
+def _done(name: str, run: Callable[..., Path], config: Any) -> Path | None:
     """What a command made; nothing for processes beside the first. Raises TrainerError."""
     from trainer.runtime.distributed import is_first, process_group
 
     if int(os.environ.get("WORLD_SIZE", "1")) > 1 and name not in SHARED:
         raise ConfigInvalid(f"{name} is done by one process; several can do {', '.join(SHARED)}")
     with process_group(getattr(config, "device", "cpu")):
-        made = run(config)
+        made = run(config, **_rollouts(config))
         return made if is_first() else None
+
+
+def _rollouts(config: Any) -> dict[str, Any]:
+    """The rollout source of a run whose world the trainer plays itself, as an argument of `run`."""
+    if getattr(config, "world", "inbox") == "inbox":
+        return {}
+    from trainer.toy.rollout_source import LightsSource
+
+    return {"rollouts": LightsSource()}
 
 
 def _purpose(command: str) -> str:

@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationError
 
+from protocol.base import FrozenModel
+from protocol.dialects.families import get_dialect
 from trainer.errors import ConfigInvalid, ConfigUnknown, ConfigUnreadable
-from vocabulary.base import Frozen
-from vocabulary.dialects import dialect_named
 
 
-class Settings(Frozen):
+class Settings(FrozenModel):
     """Base of every command's settings; the docstring under a field is what `--help` says of it."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
@@ -71,7 +71,7 @@ class TrainingConfig(Settings):
 class DialectConfig(Settings):
     """In which words a policy says what people did."""
 
-    dialect: Annotated[str, AfterValidator(lambda name: dialect_named(name).name)] = "ui_tars_1_5"
+    dialect: Annotated[str, AfterValidator(lambda name: get_dialect(name).name)] = "ui_tars_1_5"
     """The words of the steps that a person worded."""
 
 

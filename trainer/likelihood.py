@@ -37,14 +37,16 @@ def compute_reply_logprobs(
     grids = torch.cat([picture.grid for picture in pictures]) if pictures else None
     kinds = (ids == model.config.image_token_id).int()
     positions, _ = model.model.get_rope_index(ids, mm_token_type_ids=kinds, image_grid_thw=grids)
-    shown = {"pixel_values": torch.cat([one.pixels for one in pictures]), "image_grid_thw": grids} if pictures else {}
+    vision_inputs = (
+        {"pixel_values": torch.cat([one.pixels for one in pictures]), "image_grid_thw": grids} if pictures else {}
+    )
     with torch.inference_mode():
         out = model(
             input_ids=ids,
             position_ids=positions,
             attention_mask=torch.ones_like(ids),
             logits_to_keep=len(reply) + 1,
-            **shown,
+            **vision_inputs,
         )
     logits = out.logits[0, :-1].float() / (temperature or 1.0)
     chosen: torch.Tensor = logits.log_softmax(-1).gather(-1, torch.tensor(reply)[:, None])[:, 0]
@@ -59,14 +61,14 @@ def main(arguments: list[str] | None = None) -> int:
         checkpoint = load_checkpoint(options.parse_args(arguments).checkpoint)
         reader = PromptEncoder(checkpoint, max_images=CONTEXT, context=CONTEXT)
         for line in sys.stdin:
-            asked = json.loads(line)
-            pictures = [reader.picture(link) for link in asked.get("images", [])]
+            request = json.loads(line)
+            pictures = [reader.picture(link) for link in request.get("images", [])]
             found = compute_reply_logprobs(
                 checkpoint,
-                asked["prompt_token_ids"],
+                request["prompt_token_ids"],
                 pictures,
-                asked["token_ids"],
-                temperature=asked.get("temperature", 1.0),
+                request["token_ids"],
+                temperature=request.get("temperature", 1.0),
             )
             print(json.dumps({"logprobs": found.tolist()}), flush=True)
     except (CheckpointError, InvalidRequest, KeyError, ValueError) as error:

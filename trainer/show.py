@@ -15,11 +15,11 @@ from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 
+from protocol.dialects.families import get_dialect, list_dialects
 from trainer.data.rendering import Renderer, TokenizedSample, render_folder
 from trainer.data.trajectories import open_folder
 from trainer.errors import TrainerError
 from trainer.model.checkpoints import load_checkpoint
-from vocabulary.dialects import dialect_named, dialect_names
 
 READ, OWN, HUMAN, NOTHING, PLAIN = "\x1b[90m", "\x1b[32m", "\x1b[33m", "\x1b[4m", "\x1b[0m"
 
@@ -27,10 +27,10 @@ READ, OWN, HUMAN, NOTHING, PLAIN = "\x1b[90m", "\x1b[32m", "\x1b[33m", "\x1b[4m"
 def format_sample(sample: TokenizedSample, renderer: Renderer, *, pad: int, colour: bool) -> str:
     """A sample for people: what it is, then its text."""
     learned, weights = sum(sample.mask), sorted({w for w, m in zip(sample.weights, sample.mask, strict=True) if m})
-    told = ", ".join(f"{weight:g}" for weight in weights)
+    formatted = ", ".join(f"{weight:g}" for weight in weights)
     words = "drawn" if sample.logprobs is not None else "worded"
     head = (
-        f"{sample.name}: {len(sample.ids)} tokens, {learned} learned (weight {told}), "
+        f"{sample.name}: {len(sample.ids)} tokens, {learned} learned (weight {formatted}), "
         f"pictures: {len(sample.pictures)}, {words} by the {'policy' if sample.actor == 'policy' else 'person'}"
     )
     return "\n".join([head, "".join(_colour_text(sample, renderer, pad, colour)), ""])
@@ -39,13 +39,13 @@ def format_sample(sample: TokenizedSample, renderer: Renderer, *, pad: int, colo
 def sample_length_line(sample: TokenizedSample) -> str:
     """How long a sample is, as a line of JSON; `key` is that of its row in an export of any format that is learned
     from."""
-    told = {
+    description = {
         "key": f"{sample.trajectory_id}-{sample.index:05d}",
         "tokens": len(sample.ids),
         "learned": sum(sample.mask),
         "pictures": len(sample.pictures),
     }
-    return json.dumps(told)
+    return json.dumps(description)
 
 
 def _colour_text(sample: TokenizedSample, renderer: Renderer, pad: int, colour: bool) -> Iterator[str]:
@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m trainer.show", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--dialect", choices=dialect_names(), default="ui_tars_1_5")
+    parser.add_argument("--dialect", choices=list_dialects(), default="ui_tars_1_5")
     parser.add_argument("--most", type=int, default=4, help="how many samples are shown; all are counted")
     parser.add_argument("--context", type=int, default=32_768, help="how many tokens a sample may have")
     parser.add_argument("--lengths", type=Path, help="where each sample's length in tokens is written, as JSON Lines")
@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     try:
         folder, checkpoint = open_folder(options.folder), load_checkpoint(options.checkpoint)
-        renderer, dialect = Renderer(checkpoint, context=options.context), dialect_named(options.dialect)
+        renderer, dialect = Renderer(checkpoint, context=options.context), get_dialect(options.dialect)
         if renderer.limits != dialect.limits:
             print(f"note: the checkpoint scales pictures to {renderer.limits}, {dialect.name} to {dialect.limits}")
         pad = checkpoint.model.config.image_token_id

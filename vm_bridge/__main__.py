@@ -8,7 +8,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache
-from typing import TYPE_CHECKING
 
 import uvicorn
 from fastapi import FastAPI
@@ -21,9 +20,6 @@ from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.manager import LeaseManager
 from vm_bridge.sandbox import Host
 from vm_bridge.suites.registry import make_tasks
-
-if TYPE_CHECKING:
-    from vm_bridge.host_service import HostService
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +36,12 @@ def create_bridge_app(config: Config, host: Host | None = None) -> FastAPI:
     """The bridge that a configuration describes, over the machines of `host`; a manager alone needs none."""
     redis = connect_redis(config)
     manager = None if config.role == "host" else LeaseManager(redis)
-    here = None if host is None else create_host_service(config, host, redis)
+    here = None
+    if host is not None:
+        # A manager starts in half the time and memory without the libraries of machines.
+        from vm_bridge.host_service import HostService
+
+        here = HostService(config, host, redis)
 
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:
@@ -97,13 +98,6 @@ async def wait_for_redis(redis: Redis) -> None:
             await asyncio.sleep(REDIS_RETRY_SECONDS)
         else:
             return
-
-
-def create_host_service(config: Config, host: Host, redis: Redis) -> "HostService":
-    """The side of the bridge that has machines; a manager starts in half the time and memory without its libraries."""
-    from vm_bridge.host_service import HostService
-
-    return HostService(config, host, redis)
 
 
 def create_app() -> FastAPI:

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
+from protocol.base import FrozenModel
+from protocol.legacy_names import current_environment
+from protocol.trajectory.tasks import HostPattern
 from vm_bridge.fleet import Quota
 from vm_bridge.ice import IceServer
-from vocabulary.base import Frozen
-from vocabulary.legacy_names import current_environment
-from vocabulary.tasks import HostPattern
 
 
 class BindAddress(NamedTuple):
@@ -60,7 +60,7 @@ def _default_host_id() -> str:
     return re.sub(r"[^a-z0-9_.-]", "-", socket.gethostname().lower()).lstrip("_.-")[:64] or "host"
 
 
-class Config(Frozen):
+class Config(FrozenModel):
     """Every setting of the bridge and the VNC gateway; the variable is `PILOTHOUSE_` and the name in capitals."""
 
     secret: Annotated[str, Field(min_length=16)]

@@ -9,7 +9,7 @@ BridgeError                 every error of this package; `code` is stable
 ├── CommandConflict         a command_id was resent with another body
 ├── OutcomeUnknown          a crash left open whether the act happened
 ├── NoMachine               nothing free within the wait
-│   └── Unwalled            this machine can put no walls around it, and nobody said to do without
+│   └── SandboxUnavailable  this host cannot sandbox it, and running without a sandbox was not allowed
 ├── UnknownClaim            nobody knows this request for a machine, or no longer
 ├── UnknownHost             no such host
 ├── UnknownTask             no such suite or task
@@ -124,6 +124,22 @@ class TicketRefused(BridgeError):
 class BridgeUnavailable(BridgeError):
     code = "bridge_unavailable"
     status = 503
+
+
+class ActionFailed(Exception):
+    """Within a driver: the machine could not do an action, which becomes the transition's error.
+
+    What was done before it failed stays done.
+
+    Args:
+        code: Stable; callers may depend on it.
+        message: What a person reads.
+        text: What the action gave before it failed.
+    """
+
+    def __init__(self, code: str, message: str, text: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.text = code, text
 
 
 ERRORS: dict[str, type[BridgeError]] = {

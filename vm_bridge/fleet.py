@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 MachineState = Literal["starting", "free", "leased", "resetting", "draining", "stranded"]
 """`resetting`: on its way from a lease to the next; `draining`: about to be destroyed; `stranded`: idle on a host
@@ -16,7 +16,7 @@ UnlimitedResource = Literal["cpu", "memory", "pids", "walls"]
 """`walls`: browsers run without any, as the bridge's user."""
 
 
-class QueuePosition(Frozen):
+class QueuePosition(FrozenModel):
     """A place in the queue. It is kept for ten seconds after each time its request is asked for."""
 
     request_id: str
@@ -30,7 +30,7 @@ class QueuePosition(Frozen):
     why: Literal["none_free", "user_quota", "pool_quota"]
 
 
-class RenewalResult(Frozen):
+class RenewalResult(FrozenModel):
     """What became of one lease of a batch: its new end, or the error it would raise alone."""
 
     machine_id: str
@@ -40,7 +40,7 @@ class RenewalResult(Frozen):
     message: str | None = None
 
 
-class MachineInfo(Frozen):
+class MachineInfo(FrozenModel):
     """One machine, and who has it."""
 
     id: str
@@ -65,7 +65,7 @@ class MachineInfo(Frozen):
     """Where its host gives a small JPEG, to who has the secret."""
 
 
-class HostInfo(Frozen):
+class HostInfo(FrozenModel):
     """A place that makes machines."""
 
     id: str
@@ -79,7 +79,7 @@ class HostInfo(Frozen):
     """What its machines may take of it without a bound. None until it has made a machine."""
 
 
-class ImageInfo(Frozen):
+class ImageInfo(FrozenModel):
     """How many machines of an image there are for whom."""
 
     name: str
@@ -90,7 +90,7 @@ class ImageInfo(Frozen):
     waiting: int
 
 
-class QueueEntry(Frozen):
+class QueueEntry(FrozenModel):
     """Who waits, as the operator sees it."""
 
     request_id: str
@@ -103,7 +103,7 @@ class QueueEntry(Frozen):
     since: AwareDatetime
 
 
-class LostMachine(Frozen):
+class LostMachine(FrozenModel):
     """A machine that ended under its lease."""
 
     machine_id: str
@@ -117,7 +117,7 @@ class LostMachine(Frozen):
     at: AwareDatetime
 
 
-class Quota(Frozen):
+class Quota(FrozenModel):
     """How many machines a user or a pool may hold at once; name `*` is for all without one of their own."""
 
     scope: Literal["user", "pool"]

@@ -9,13 +9,13 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 CREDENTIAL_TTL_SECONDS = 86_400
 """How long a pass holds. A relay asks for it again and again while it is in use, so it must outlast a day's work."""
 
 
-class IceServer(Frozen):
+class IceServer(FrozenModel):
     """A STUN or TURN server in the browser's own words, and what those who hand out passes to it know beside."""
 
     urls: str | list[str]

@@ -5,13 +5,13 @@ from typing import Annotated, Protocol
 
 from pydantic import Field, StringConstraints
 
+from protocol.actions.tools import Tool
+from protocol.actions.types import Action, CallTool, Gesture, RunCode, RunCommand, TypeText, Wait
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import Observation, Transition, Verdict
+from protocol.trajectory.tasks import Task
 from vm_bridge.machine_io import Files, Terminals
-from vocabulary.actions import Action, CallTool, Gesture, RunCode, RunCommand, TypeText, Wait
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import Observation, Transition, Verdict
-from vocabulary.tasks import Task
-from vocabulary.tools import Tool
 
 MAX_ACTION_SECONDS = 60.0
 """Longest an act may take beyond the time it needs by itself."""
@@ -21,7 +21,7 @@ MAX_CHARACTER_SECONDS = 0.03
 """Longest a typed character may take; one the keyboard lacks took 0.014 on two busy cores."""
 
 
-class WebProgram(Frozen):
+class WebProgram(FrozenModel):
     """A web program inside a machine, started when somebody first comes to its port."""
 
     name: str
@@ -34,7 +34,7 @@ class WebProgram(Frozen):
     """Whether it must be asked with the whole path that browsers use, because it writes that path into its pages."""
 
 
-class Capabilities(Frozen):
+class Capabilities(FrozenModel):
     """What a machine can do, as data: the interface greys out the rest, the dialect omits it."""
 
     kinds: tuple[str, ...]
@@ -53,7 +53,7 @@ class Capabilities(Frozen):
     """Names that `open_app` is known to take; it may take others."""
 
 
-class Snapshot(Frozen):
+class Snapshot(FrozenModel):
     """A state of one machine that it may be put back into, until its task is set up anew."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]
@@ -62,14 +62,14 @@ class Snapshot(Frozen):
     taken_at: datetime
 
 
-class ExpertSuggestion(Frozen):
+class ExpertSuggestion(FrozenModel):
     """What a suite's scripted expert would do now, and why."""
 
     thought: str
     action: Action
 
 
-class Lease(Frozen):
+class Lease(FrozenModel):
     """The right to drive one machine until `expires_at`; a higher `fencing_token` ends a lower one."""
 
     machine_id: str

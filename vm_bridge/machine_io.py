@@ -11,14 +11,14 @@ from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import Base64Bytes, Field, StringConstraints
 
+from protocol.actions.types import MAX_FILE
+from protocol.base import FrozenModel
 from vm_bridge.errors import InvalidAction
-from vocabulary.actions import MAX_FILE
-from vocabulary.base import Frozen
 
 EntryName = Annotated[str, StringConstraints(max_length=4096)]
 
 
-class FileEntry(Frozen):
+class FileEntry(FrozenModel):
     """One entry of a folder; `size` in bytes."""
 
     name: EntryName
@@ -27,7 +27,7 @@ class FileEntry(Frozen):
     modified: datetime
 
 
-class FileChange(Frozen):
+class FileChange(FrozenModel):
     """What happened to one entry of a watched folder.
 
     `gone` says that the folder itself is no longer there, `more` that there were too many changes to tell: list it.
@@ -37,7 +37,7 @@ class FileChange(Frozen):
     change: Literal["created", "changed", "deleted", "gone", "more"]
 
 
-class TerminalState(Frozen):
+class TerminalState(FrozenModel):
     """One interactive terminal; `running` says whether its shell has not ended."""
 
     name: EntryName
@@ -46,7 +46,7 @@ class TerminalState(Frozen):
     running: bool
 
 
-class TerminalFrame(Frozen):
+class TerminalFrame(FrozenModel):
     """Output of one terminal, and its size; a terminal's first frame draws all that it shows.
 
     A terminal that was closed has no rows.
@@ -70,7 +70,7 @@ def check_file_size(data: bytes) -> None:
 
 
 class Files(Protocol):
-    """Paths begin at the home folder; a file has `vocabulary.actions.MAX_FILE` bytes at most.
+    """Paths begin at the home folder; a file has `protocol.actions.types.MAX_FILE` bytes at most.
 
     Errors: any `BridgeError`; InvalidAction where a path cannot be used so.
     """

@@ -18,19 +18,19 @@ from typing import get_args
 from pydantic import SecretStr, ValidationError
 
 from agent_backend.errors import AgentError, PolicyRejected, PolicyUnavailable
-from agent_backend.evaluate.judgements import judgements_read
-from agent_backend.folders import trajectories_read
-from agent_backend.judges.folder import JudgementFolder, Plan
+from agent_backend.evaluation.judgements import read_judgements
 from agent_backend.judges.judge import Judge
-from agent_backend.judges.model import JudgeEndpoint, judge_of
-from vocabulary.blobs import BlobRef
-from vocabulary.calibrations import USUAL, Pair, calibration_of, human_outcome
-from vocabulary.exports import image_path
-from vocabulary.judgements import VERIFIER, Combine, JudgeKind, Judgement, JudgeRef, JudgeSettings
-from vocabulary.trajectories import Trajectory
+from agent_backend.judges.judgement_folder import JudgementFolderWriter, JudgingPlan
+from agent_backend.judges.model_judge import JudgeEndpoint, create_judge
+from agent_backend.trajectory_folders import read_trajectories
+from protocol.blobs import BlobRef
+from protocol.evaluation.calibration import DEFAULT_THRESHOLD, ScoredOutcome, calibrate, human_outcome
+from protocol.evaluation.judgements import VERIFIER, JudgeKind, Judgement, JudgeRef, JudgeSettings, VoteAggregation
+from protocol.trajectory.export_folders import image_path
+from protocol.trajectory.trajectories import Trajectory
 
 
-def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     usual = JudgeSettings()
     parser = argparse.ArgumentParser(prog="python -m agent_backend.judges", description=__doc__.splitlines()[0])
@@ -41,19 +41,19 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--model", help="the model's name there")
     parser.add_argument("--revision", help="the word for this very judge: its weights and settings")
     parser.add_argument("--votes", type=int, default=usual.votes)
-    parser.add_argument("--combine", choices=get_args(Combine), default=usual.combine)
+    parser.add_argument("--combine", choices=get_args(VoteAggregation), default=usual.combine)
     parser.add_argument("--temperature", type=float, default=usual.temperature)
     parser.add_argument("--max-tokens", type=int, default=usual.max_tokens)
     parser.add_argument("--images", type=int, default=usual.images, help="screens it is shown, the last ones")
     parser.add_argument("--scripted", action="store_true", help="it answers from a script and is no model")
     parser.add_argument("--parallel", type=int, default=1, choices=range(1, 65), metavar="N", help="attempts at a time")
-    arguments = parser.parse_args(given)
+    arguments = parser.parse_args(argv)
     if arguments.judge != "verifier" and not (arguments.model_url and arguments.model and arguments.revision):
         parser.error("a model that judges needs --model-url, --model and --revision")
     return arguments
 
 
-def endpoint_of(arguments: argparse.Namespace) -> JudgeEndpoint | None:
+def build_endpoint(arguments: argparse.Namespace) -> JudgeEndpoint | None:
     """Where the judge is; None for the verifier. Raises ValidationError for settings that make no sense."""
     if arguments.judge == "verifier":
         return None
@@ -69,7 +69,7 @@ def endpoint_of(arguments: argparse.Namespace) -> JudgeEndpoint | None:
 
 
 async def judge_all(
-    judge: Judge, waiting: Iterator[tuple[Path, Trajectory]], folder: JudgementFolder, *, parallel: int
+    judge: Judge, waiting: Iterator[tuple[Path, Trajectory]], folder: JudgementFolderWriter, *, parallel: int
 ) -> int:
     """Judge what is not judged yet; how many the server would not have. Raises PolicyUnavailable."""
     refused = 0
@@ -84,13 +84,13 @@ async def judge_all(
                 return await asyncio.to_thread(_picture, source, ref)
 
             try:
-                judgement = await judge.judge(trajectory, blob=blob, keep=folder.keep)
+                judgement = await judge.judge(trajectory, blob=blob, save_blob=folder.save_blob)
             except PolicyRejected as error:
                 refused += 1
                 print(f"{trajectory.id}: {error}", file=sys.stderr)
                 continue
             folder.add(judgement)
-            print(told(judgement), flush=True)
+            print(format_progress(judgement), flush=True)
 
     try:
         async with asyncio.TaskGroup() as workers:
@@ -112,38 +112,38 @@ def _picture(folder: Path, ref: BlobRef) -> bytes:
     return data
 
 
-def told(judgement: Judgement) -> str:
+def format_progress(judgement: Judgement) -> str:
     """One line of progress."""
     return f"{judgement.trajectory}: " + (judgement.unsaid or f"{judgement.score:.3f}")
 
 
-def agreement(folders: Sequence[Path], judgements: Mapping[str, Judgement]) -> str:
+def describe_agreement(folders: Sequence[Path], judgements: Mapping[str, Judgement]) -> str:
     """How far the judge agrees with people, at the usual threshold."""
-    pairs: list[Pair] = [
+    pairs: list[ScoredOutcome] = [
         (judgements[trajectory.id].score, done)
-        for _, trajectory in trajectories_read(folders)
+        for _, trajectory in read_trajectories(folders)
         if trajectory.id in judgements and (done := human_outcome(trajectory)) is not None
     ]
     if not pairs:
         return "no person said anything of these attempts, so nothing is known of the judge"
-    found = calibration_of(pairs, USUAL)
-    said = [
+    calibration = calibrate(pairs, DEFAULT_THRESHOLD)
+    parts = [
         f"{name} {rate.rate:.3f} ({rate.successes}/{rate.attempts}, 95 % {rate.low:.3f} to {rate.high:.3f})"
         for name, rate in (
-            ("precision", found.precision),
-            ("recall", found.recall),
-            ("false positive rate", found.false_positive_rate),
+            ("precision", calibration.precision),
+            ("recall", calibration.recall),
+            ("false positive rate", calibration.false_positive_rate),
         )
         if rate is not None
     ]
-    said += [] if found.f1 is None else [f"F1 {found.f1:.3f}"]
+    parts += [] if calibration.f1 is None else [f"F1 {calibration.f1:.3f}"]
     silent = sum(score is None for score, _ in pairs)
-    return f"against people at {USUAL}: {', '.join(said) or 'no scores'}; without a score {silent} of {len(pairs)}"
+    return f"against people at {DEFAULT_THRESHOLD}: {', '.join(parts) or 'no scores'}; without a score {silent} of {len(pairs)}"
 
 
-def main(given: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Judge and write the folder. Returns 1 where it could not be finished."""
-    arguments = parsed(given)
+    arguments = parse_arguments(argv)
     try:
         return asyncio.run(_run(arguments))
     except PolicyUnavailable as error:
@@ -156,17 +156,17 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 async def _run(arguments: argparse.Namespace) -> int:
-    endpoint = endpoint_of(arguments)
-    plan = Plan(
+    endpoint = build_endpoint(arguments)
+    plan = JudgingPlan(
         judge=VERIFIER if endpoint is None else endpoint.ref,
         settings=None if endpoint is None else endpoint.settings,
         model="" if endpoint is None else endpoint.model,
         folders=tuple(folder.name for folder in arguments.folders),
     )
-    judge = judge_of(endpoint)
-    with JudgementFolder(arguments.out, plan) as folder:
+    judge = create_judge(endpoint)
+    with JudgementFolderWriter(arguments.out, plan) as folder:
         try:
-            waiting = trajectories_read(arguments.folders)
+            waiting = read_trajectories(arguments.folders)
             refused = await judge_all(judge, waiting, folder, parallel=arguments.parallel)
         finally:
             await judge.aclose()
@@ -174,9 +174,9 @@ async def _run(arguments: argparse.Namespace) -> int:
             print("the server would not have a single attempt, so nothing is written", file=sys.stderr)
             return 1
         folder.finish(at=datetime.now(UTC), refused=refused)
-    manifest, judgements = judgements_read(arguments.out)
+    manifest, judgements = read_judgements(arguments.out)
     print(f"{manifest.judged} judged, {manifest.unsaid} without a score, {refused} refused, in {arguments.out}")
-    print(agreement(arguments.folders, judgements))
+    print(describe_agreement(arguments.folders, judgements))
     return 0
 
 

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Protocol
 
-from agent_backend.policy.openai import ReadBlob
-from agent_backend.ports import KeepBlob, keep_nothing
-from vocabulary.judgements import VERIFIER, Judgement, JudgeRef
-from vocabulary.trajectories import Trajectory
+from agent_backend.interfaces import SaveBlob, discard_blob
+from agent_backend.policy.openai_chat import ReadBlob
+from protocol.evaluation.judgements import VERIFIER, Judgement, JudgeRef
+from protocol.trajectory.trajectories import Trajectory
 
 
 class Judge(Protocol):
@@ -14,7 +14,7 @@ class Judge(Protocol):
 
     ref: JudgeRef
 
-    async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, keep: KeepBlob = keep_nothing) -> Judgement:
+    async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, save_blob: SaveBlob = discard_blob) -> Judgement:
         """Its word on an attempt; `blob` fetches pictures, `keep` stores what was asked.
 
         Whatever a model says is a judgement, that nothing can be made of it too. Raises PolicyUnavailable where nobody
@@ -33,15 +33,15 @@ class VerifierJudge:
 
     ref = VERIFIER
 
-    async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, keep: KeepBlob = keep_nothing) -> Judgement:
+    async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, save_blob: SaveBlob = discard_blob) -> Judgement:
         """See `Judge.judge`."""
         verdict = trajectory.verdict
-        said = None if verdict is None else verdict.success
+        success = None if verdict is None else verdict.success
         return Judgement(
             trajectory=trajectory.id,
             judge=self.ref,
-            score=None if said is None else float(said),
-            unsaid="no_verifier" if said is None else None,
+            score=None if success is None else float(success),
+            unsaid="no_verifier" if success is None else None,
             words="" if verdict is None else verdict.reason,
             judged_at=datetime.now(UTC),
         )

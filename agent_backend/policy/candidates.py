@@ -10,18 +10,20 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from agent_backend.policy.samples import Sample, Samples
-from vocabulary.blobs import BlobRef
-from vocabulary.dialect import Parsed, Unparsed
-from vocabulary.equivalence import equivalent
-from vocabulary.proposals import ImageLimits, ParseError, PolicyRef, Proposal, Reply, WeightSpan
+from protocol.actions.equivalence import equivalent
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ParsedReply, UnparsedReply
+from protocol.trajectory.proposals import ImageLimits, ParseError, PolicyRef, Proposal, Reply, WeightSpan
 
-UNCOVERED = (
+MISSING_TOKENS_WARNING = (
     "The server sent the reasoning without its tokens, so that the tokens are left out and not trained on. "
     "Start it without its reasoning parser."
 )
-TOOLS = "The server made tool calls of the reply: start it without its tool parser, or use the dialect json_calls."
+TOOL_PARSER_WARNING = (
+    "The server made tool calls of the reply: start it without its tool parser, or use the dialect json_calls."
+)
 _Number = TypeVar("_Number", int, float)
-MOST_TOKENS = 32_768
+MAX_OTHER_TOKENS = 32_768
 """Tokens of other replies that are kept with one candidate; whole replies, the likeliest first."""
 
 
@@ -30,7 +32,7 @@ class Vote:
     """A sampled reply and what it says."""
 
     sample: Sample
-    reply: Parsed | Unparsed
+    reply: ParsedReply | UnparsedReply
     weight: float | None
     """Its probability a token, up to a factor all votes share; None where some vote has no logprobs, or was drawn at
     another temperature: such probabilities are not of one distribution."""
@@ -38,14 +40,14 @@ class Vote:
     def agrees(self, other: "Vote") -> bool:
         """Whether two replies are one candidate: equivalent actions, or the same unreadable text."""
         mine, theirs = self.reply, other.reply
-        if isinstance(mine, Parsed) and isinstance(theirs, Parsed):
+        if isinstance(mine, ParsedReply) and isinstance(theirs, ParsedReply):
             return equivalent(mine.action, theirs.action)
         return type(mine) is type(theirs) and self.sample.raw_text == other.sample.raw_text
 
 
-def candidates(
+def build_proposals(
     samples: Samples,
-    parse: Callable[..., Parsed | Unparsed],
+    parse: Callable[..., ParsedReply | UnparsedReply],
     *,
     policy: PolicyRef,
     sampling: dict[str, JsonValue],
@@ -60,31 +62,33 @@ def candidates(
     readable ones, so that votes and the model's own certainty both count; without logprobs, and over several
     temperatures, the votes decide, and a candidate speaks with its coolest reply.
     """
-    groups = sorted(merged(votes(samples, parse)), key=rank_of)
-    total = sum(weight_of(group) or 0.0 for group in groups if isinstance(group[0].reply, Parsed))
+    groups = sorted(merge_equivalent(parse_votes(samples, parse)), key=rank_key)
+    total = sum(total_weight(group) or 0.0 for group in groups if isinstance(group[0].reply, ParsedReply))
     created_at = datetime.now(UTC)
     return tuple(
         Proposal(
             id=uuid.uuid4().hex,
             rank=rank,
             thought=group[0].reply.thought,
-            action=group[0].reply.action if isinstance(group[0].reply, Parsed) else None,
+            action=group[0].reply.action if isinstance(group[0].reply, ParsedReply) else None,
             action_text=group[0].reply.action_text,
             raw_text=group[0].sample.raw_text,
-            error=group[0].reply.error if isinstance(group[0].reply, Unparsed) else None,
+            error=group[0].reply.error if isinstance(group[0].reply, UnparsedReply) else None,
             count=len(group),
-            likelihood=likelihood_of(group, total),
+            likelihood=likelihood(group, total),
             policy=policy,
-            sampling=sampling if (drawn := group[0].sample.temperature) is None else sampling | {"temperature": drawn},
+            sampling=sampling
+            if (temperature := group[0].sample.temperature) is None
+            else sampling | {"temperature": temperature},
             prompt_token_ids=None if samples.prompt_token_ids is None else tuple(samples.prompt_token_ids),
-            completion_token_ids=_told(group[0].sample, group[0].sample.token_ids),
-            logprobs=_told(group[0].sample, group[0].sample.logprobs),
-            others=others_of(group, samples.weight_versions),
+            completion_token_ids=_if_complete(group[0].sample, group[0].sample.token_ids),
+            logprobs=_if_complete(group[0].sample, group[0].sample.logprobs),
+            others=other_replies(group, samples.weight_versions),
             prompt=prompt,
             image_limits=image_limits,
-            weight_versions=_spans(group[0].sample, samples.weight_versions),
+            weight_versions=_weight_spans(group[0].sample, samples.weight_versions),
             finish_reason=group[0].sample.finish_reason,
-            warning=" ".join(filter(None, (warning, "" if group[0].sample.covered else UNCOVERED))),
+            warning=" ".join(filter(None, (warning, "" if group[0].sample.has_all_tokens else MISSING_TOKENS_WARNING))),
             latency_ms=latency_ms,
             created_at=created_at,
         )
@@ -92,47 +96,53 @@ def candidates(
     )
 
 
-def votes(samples: Samples, parse: Callable[..., Parsed | Unparsed]) -> list[Vote]:
+def parse_votes(samples: Samples, parse: Callable[..., ParsedReply | UnparsedReply]) -> list[Vote]:
     """Every reply read, the coolest and among these the likeliest first."""
     finished = samples.finished()
     certainties = [sample.mean_logprob for sample in finished]
-    known = [certainty for certainty in certainties if certainty is not None]
+    known_certainties = [certainty for certainty in certainties if certainty is not None]
     weights: list[float | None] = [None] * len(finished)
-    if known and len(known) == len(finished) and len({sample.temperature for sample in finished}) == 1:
-        weights = [math.exp(certainty - max(known)) for certainty in known]
-    read = [Vote(sample, read_sample(sample, parse), weight) for sample, weight in zip(finished, weights, strict=True)]
-    return sorted(read, key=lambda vote: (vote.sample.temperature or 0.0, -(vote.sample.mean_logprob or 0.0)))
+    if (
+        known_certainties
+        and len(known_certainties) == len(finished)
+        and len({sample.temperature for sample in finished}) == 1
+    ):
+        weights = [math.exp(certainty - max(known_certainties)) for certainty in known_certainties]
+    parsed = [
+        Vote(sample, parse_sample(sample, parse), weight) for sample, weight in zip(finished, weights, strict=True)
+    ]
+    return sorted(parsed, key=lambda vote: (vote.sample.temperature or 0.0, -(vote.sample.mean_logprob or 0.0)))
 
 
-def read_sample(sample: Sample, parse: Callable[..., Parsed | Unparsed]) -> Parsed | Unparsed:
+def parse_sample(sample: Sample, parse: Callable[..., ParsedReply | UnparsedReply]) -> ParsedReply | UnparsedReply:
     """What a reply says; a refusal and tool calls that the server made of it are told as such."""
-    given = {"reasoning": sample.reasoning, "finish_reason": sample.finish_reason}
-    read = parse(sample.text or sample.called, **{name: value for name, value in given.items() if value})
+    options = {"reasoning": sample.reasoning, "finish_reason": sample.finish_reason}
+    parsed = parse(sample.text or sample.tool_calls_text, **{name: value for name, value in options.items() if value})
     if sample.refusal:
         words = " ".join(sample.refusal.split())[:500]
         error = ParseError(code="refused", message=f"The model refused: “{words}”. Do this step yourself.")
-        return Unparsed(thought=read.thought, action_text="", error=error)
-    if sample.tools and not sample.text and isinstance(read, Unparsed):
-        message = f"{read.error.message} {TOOLS}"
-        return read.model_copy(update={"error": read.error.model_copy(update={"message": message})})
-    return read
+        return UnparsedReply(thought=parsed.thought, action_text="", error=error)
+    if sample.tools and not sample.text and isinstance(parsed, UnparsedReply):
+        message = f"{parsed.error.message} {TOOL_PARSER_WARNING}"
+        return parsed.model_copy(update={"error": parsed.error.model_copy(update={"message": message})})
+    return parsed
 
 
-def _told(sample: Sample, values: list[_Number]) -> tuple[_Number, ...] | None:
+def _if_complete(sample: Sample, values: list[_Number]) -> tuple[_Number, ...] | None:
     """The tokens of a reply, or their logprobs, where they are those of the whole reply."""
-    return tuple(values) or None if sample.covered else None
+    return tuple(values) or None if sample.has_all_tokens else None
 
 
-def _spans(sample: Sample, weights: tuple[str, ...]) -> tuple[WeightSpan, ...]:
+def _weight_spans(sample: Sample, weights: tuple[str, ...]) -> tuple[WeightSpan, ...]:
     """Which weights drew a reply; without counts where its tokens are left out."""
-    spans = sample.drawn_by(weights)
-    return spans if sample.covered else tuple(WeightSpan(version=span.version) for span in spans)
+    spans = sample.weight_spans(weights)
+    return spans if sample.has_all_tokens else tuple(WeightSpan(version=span.version) for span in spans)
 
 
-def merged(read: list[Vote]) -> list[list[Vote]]:
+def merge_equivalent(parsed: list[Vote]) -> list[list[Vote]]:
     """Votes for the same candidate together, each group led by its likeliest."""
     groups: list[list[Vote]] = []
-    for vote in read:
+    for vote in parsed:
         for group in groups:
             if group[0].agrees(vote):
                 group.append(vote)
@@ -142,42 +152,42 @@ def merged(read: list[Vote]) -> list[list[Vote]]:
     return groups
 
 
-def others_of(group: list[Vote], weights: tuple[str, ...]) -> tuple[Reply, ...]:
+def other_replies(group: list[Vote], weights: tuple[str, ...]) -> tuple[Reply, ...]:
     """The replies of a candidate beside its own, as tokens; what would outgrow the bound is left out. `weights` are
     those that answered."""
     others: list[Reply] = []
-    left = MOST_TOKENS
+    left = MAX_OTHER_TOKENS
     for sample in (vote.sample for vote in group[1:]):
         left -= len(sample.token_ids)
         if left < 0:
             break
-        if sample.token_ids and sample.covered:
+        if sample.token_ids and sample.has_all_tokens:
             others.append(
                 Reply(
                     token_ids=tuple(sample.token_ids),
                     logprobs=tuple(sample.logprobs) or None,
                     temperature=sample.temperature,
                     finish_reason=sample.finish_reason,
-                    weight_versions=sample.drawn_by(weights),
+                    weight_versions=sample.weight_spans(weights),
                 )
             )
     return tuple(others)
 
 
-def weight_of(group: list[Vote]) -> float | None:
+def total_weight(group: list[Vote]) -> float | None:
     """How much speaks for a candidate; None without logprobs."""
     weights = [vote.weight for vote in group if vote.weight is not None]
     return sum(weights) if weights else None
 
 
-def rank_of(group: list[Vote]) -> tuple[bool, float, int]:
+def rank_key(group: list[Vote]) -> tuple[bool, float, int]:
     """Sorts candidates: readable before unreadable, then by weight, then by votes."""
-    return isinstance(group[0].reply, Unparsed), -(weight_of(group) or 0.0), -len(group)
+    return isinstance(group[0].reply, UnparsedReply), -(total_weight(group) or 0.0), -len(group)
 
 
-def likelihood_of(group: list[Vote], total: float) -> float | None:
+def likelihood(group: list[Vote], total: float) -> float | None:
     """The candidate's share of all that is readable; None for an unreadable one or without logprobs."""
-    weight = weight_of(group)
-    if weight is None or isinstance(group[0].reply, Unparsed) or not total:
+    weight = total_weight(group)
+    if weight is None or isinstance(group[0].reply, UnparsedReply) or not total:
         return None
     return min(1.0, weight / total)

@@ -6,29 +6,31 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from agent_backend.errors import PolicyError
-from agent_backend.ports import KeepBlob, keep_nothing
+from agent_backend.interfaces import SaveBlob, discard_blob
+from protocol.actions.descriptions import describe_action
+from protocol.actions.tools import Tool
+from protocol.actions.types import CallUser, Finish
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ScreenSize
+from protocol.dialects.families import get_dialect
+from protocol.messages.events import Partial
+from protocol.trajectory.memory import Memory
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import PolicyRef, Proposal
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import ExpertSuggestion
-from vocabulary.actions import CallUser, Finish
-from vocabulary.blobs import BlobRef
-from vocabulary.descriptions import describe
-from vocabulary.dialect import Screen
-from vocabulary.dialects import dialect_named
-from vocabulary.episodic import Memory
-from vocabulary.messages import Partial
-from vocabulary.observations import Observation
-from vocabulary.proposals import PolicyRef, Proposal
-from vocabulary.steps import Step
-from vocabulary.tasks import Task
-from vocabulary.tools import Tool
 
-NO_WAY_ON = ExpertSuggestion(
+NO_SUGGESTION = ExpertSuggestion(
     thought="I am a script and know no way on from here, so a person has to find it.",
     action=CallUser(message="The scripted expert knows no way on."),
 )
 
 
-ENDED = ExpertSuggestion(thought="The page has ended, or its time is over; nothing is left to do.", action=Finish())
+EPISODE_ENDED = ExpertSuggestion(
+    thought="The page has ended, or its time is over; nothing is left to do.", action=Finish()
+)
 
 
 class ExpertPolicy:
@@ -37,7 +39,7 @@ class ExpertPolicy:
     def __init__(self, ref: PolicyRef, suggest_expert_action: Callable[[], Awaitable[ExpertSuggestion | None]]) -> None:
         self.ref = ref
         self._suggest_expert_action = suggest_expert_action
-        self._dialect = dialect_named(ref.dialect)
+        self._dialect = get_dialect(ref.dialect)
 
     async def propose(
         self,
@@ -50,20 +52,20 @@ class ExpertPolicy:
         memories: tuple[Memory, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
-        keep: KeepBlob = keep_nothing,
+        save_blob: SaveBlob = discard_blob,
     ) -> tuple[Proposal, ...]:
         """See `ports.Policy.propose`."""
-        began = time.monotonic()
+        started = time.monotonic()
         try:
             page = observation.page
-            late = page is not None and page.truncated
-            advice = None if late else await self._suggest_expert_action()
-            advice = advice or (ENDED if page is not None and page.over else NO_WAY_ON)
+            timed_out = page is not None and page.truncated
+            advice = None if timed_out else await self._suggest_expert_action()
+            advice = advice or (EPISODE_ENDED if page is not None and page.over else NO_SUGGESTION)
         except BridgeError as error:
             raise PolicyError(f"the scripted expert could not be asked: {error}") from error
-        said = self._dialect.sayable(advice.action)
-        words = describe(advice.action) if said is None else ""
-        text = words or self._dialect.write(advice.thought, said or advice.action, Screen.of(observation))
+        expressible = self._dialect.supported_form(advice.action)
+        words = describe_action(advice.action) if expressible is None else ""
+        text = words or self._dialect.write(advice.thought, expressible or advice.action, ScreenSize.of(observation))
         return (
             Proposal(
                 id=uuid.uuid4().hex,
@@ -73,7 +75,7 @@ class ExpertPolicy:
                 action_text=words or text.rpartition("Action: ")[2],
                 raw_text=text,
                 policy=self.ref,
-                latency_ms=(time.monotonic() - began) * 1000,
+                latency_ms=(time.monotonic() - started) * 1000,
                 created_at=datetime.now(UTC),
             ),
         )

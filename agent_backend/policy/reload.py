@@ -27,13 +27,13 @@ from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 
 CACHES = ("/reset_prefix_cache", "/reset_mm_cache", "/reset_encoder_cache")
 """What holds results of old weights, or must agree with who does."""
-PATIENCE = 120.0
+CALL_TIMEOUT_SECONDS = 120.0
 """Seconds one call may take: a paused server first finishes what it was asked."""
-CONNECTING = 10.0
-EXCERPT = 300
+CONNECT_TIMEOUT_SECONDS = 10.0
+MAX_ERROR_CHARACTERS = 300
 
 
-class ModelServer:
+class ModelServerClient:
     """The part of a vLLM-like server that changes weights. It is never reachable for strangers: no key guards it."""
 
     def __init__(
@@ -42,12 +42,12 @@ class ModelServer:
         *,
         api_key: str = "",
         transport: httpx.AsyncBaseTransport | None = None,
-        within: float = PATIENCE,
+        within: float = CALL_TIMEOUT_SECONDS,
     ) -> None:
         self._client = httpx.AsyncClient(
             base_url=root.rstrip("/").removesuffix("/v1"),
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-            timeout=httpx.Timeout(within, connect=CONNECTING),
+            timeout=httpx.Timeout(within, connect=CONNECT_TIMEOUT_SECONDS),
             # vLLM hangs up after an error it did not expect: the next call would meet a dead connection.
             limits=httpx.Limits(max_keepalive_connections=0),
             transport=transport,
@@ -77,9 +77,9 @@ class ModelServer:
 
     async def expect(self, version: str) -> None:
         """Raises PolicyRejected where the server has other weights, and PolicyUnavailable where it is not there."""
-        named = await self.weight_version()
-        if named != version:
-            raise PolicyRejected(f"the server says that its weights are {named!r}, not {version!r}")
+        current = await self.weight_version()
+        if current != version:
+            raise PolicyRejected(f"the server says that its weights are {current!r}, not {version!r}")
 
     async def adapt(self, name: str, adapter: str) -> None:
         """Load a LoRA adapter, in place of an earlier one of this name; it is asked for as the model `name`. Raises
@@ -87,8 +87,8 @@ class ModelServer:
         async with self._paused("wait"):
             body = {"lora_name": name, "lora_path": adapter, "load_inplace": True}
             await self._call("POST", "/v1/load_lora_adapter", json=body)
-        if name not in (known := await self.models()):
-            raise PolicyRejected(f"the server does not know the adapter {name!r}, only {', '.join(known)}")
+        if name not in (model_ids := await self.models()):
+            raise PolicyRejected(f"the server does not know the adapter {name!r}, only {', '.join(model_ids)}")
 
     async def models(self) -> list[str]:
         """What can be asked for, adapters among them. Raises PolicyError."""
@@ -114,8 +114,10 @@ class ModelServer:
                 f"the model server does not answer {path}: {error or type(error).__name__}"
             ) from None
         if not response.is_success:
-            said = " ".join(response.text.split())[:EXCERPT]  # in one line: programs read the last one of a log
-            raise PolicyRejected(f"the model server refused {path} ({response.status_code}): {said}")
+            error_text = " ".join(response.text.split())[
+                :MAX_ERROR_CHARACTERS
+            ]  # in one line: programs read the last one of a log
+            raise PolicyRejected(f"the model server refused {path} ({response.status_code}): {error_text}")
         try:
             answer = response.json() if response.content else {}
         except ValueError:
@@ -128,7 +130,7 @@ async def reload(arguments: argparse.Namespace) -> None:
     if (this := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     key = os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")
-    server = ModelServer(arguments.server, api_key=key, within=arguments.within)
+    server = ModelServerClient(arguments.server, api_key=key, within=arguments.within)
     try:
         if arguments.asked:
             await server.expect(arguments.version)
@@ -140,7 +142,7 @@ async def reload(arguments: argparse.Namespace) -> None:
         await server.aclose()
 
 
-def main(given: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Exchange the weights; 1 where that did not work."""
     parser = argparse.ArgumentParser(prog="python -m agent_backend.policy.reload", description="Exchange weights.")
     parser.add_argument("--server", required=True, help="the server's address, without /v1")
@@ -149,9 +151,9 @@ def main(given: Sequence[str] | None = None) -> int:
     what.add_argument("--weights", type=Path, help="a whole checkpoint, as the server finds it")
     what.add_argument("--adapter", type=Path, help="a LoRA adapter, as the server finds it")
     what.add_argument("--asked", action="store_true", help="change nothing; 1 where the server has other weights")
-    parser.add_argument("--within", type=float, default=PATIENCE, help="seconds that one call may take")
+    parser.add_argument("--within", type=float, default=CALL_TIMEOUT_SECONDS, help="seconds that one call may take")
     parser.add_argument("--freeze", action="store_true", help="do not wait for replies; they go on with new weights")
-    arguments = parser.parse_args(given)
+    arguments = parser.parse_args(argv)
     if not arguments.weights and arguments.freeze:
         parser.error("--freeze is of whole checkpoints")
     try:

@@ -16,14 +16,14 @@ from pydantic import (
     field_validator,
 )
 
-from vocabulary.messages import Partial
-from vocabulary.proposals import WeightSpan, spans_counted
+from protocol.messages.events import Partial
+from protocol.trajectory.proposals import WeightSpan, complete_weight_spans
 
-CUT = "cut"
+CUT_FINISH_REASON = "cut"
 """The finish reason of a reply whose stream broke off."""
-LONGEST_PARTIAL = 20_000
+MAX_PARTIAL_CHARACTERS = 20_000
 """Characters of a growing reply that are shown."""
-_SPANS = TypeAdapter(tuple[WeightSpan, ...])
+_WEIGHT_SPANS = TypeAdapter(tuple[WeightSpan, ...])
 
 
 class _Chunk(BaseModel):
@@ -68,10 +68,10 @@ class Choice(_Chunk):
 
     @field_validator("logprobs", "token_ids", mode="wrap")
     @classmethod
-    def _none_where_unreadable(cls, given: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    def _none_where_unreadable(cls, value: Any, read: ValidatorFunctionWrapHandler) -> Any:
         """A reply without log-probabilities is readable, but is not used in training."""
         try:
-            return read(given)
+            return read(value)
         except ValidationError:
             return None
 
@@ -90,26 +90,26 @@ class Chunk(_Chunk):
     """An object with a message, or a text."""
 
 
-def text_in(said: Any) -> str:
+def extract_text(value: Any) -> str:
     """The text of a field that holds one, or a list of parts with one each."""
-    if isinstance(said, str):
-        return said
-    if isinstance(said, list):
-        return "".join(map(text_in, said))
-    return text_in(said.get("text")) if isinstance(said, dict) else ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(map(extract_text, value))
+    return extract_text(value.get("text")) if isinstance(value, dict) else ""
 
 
-def failure_in(said: Any) -> str:
+def extract_error(value: Any) -> str:
     """The words of an error that a server tells as a text or an object."""
-    if isinstance(said, dict):
-        words = (failure_in(said[name]) for name in ("message", "error", "detail", "msg") if said.get(name))
-        return next(words, json.dumps(said, default=str))
-    if isinstance(said, list):
-        return "; ".join(map(failure_in, said))
-    return str(said) or "the server gave up"
+    if isinstance(value, dict):
+        words = (extract_error(value[name]) for name in ("message", "error", "detail", "msg") if value.get(name))
+        return next(words, json.dumps(value, default=str))
+    if isinstance(value, list):
+        return "; ".join(map(extract_error, value))
+    return str(value) or "the server gave up"
 
 
-def whole_text(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """A text whose surrogate halves are joined; one without its other half becomes U+FFFD."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -131,7 +131,7 @@ class Sample:
     reasoning: str = ""
     """What the server sent apart from the content."""
     refusal: str = ""
-    halves: list[str] = field(default_factory=lambda: ["", ""])
+    pending_surrogates: list[str] = field(default_factory=lambda: ["", ""])
     """Halves of characters that content and reasoning end in so far."""
     tools: dict[int, ToolCall] = field(default_factory=dict)
     token_ids: list[int] = field(default_factory=list)
@@ -143,26 +143,26 @@ class Sample:
     weight_versions: tuple[WeightSpan, ...] = ()
     """Which weights drew its tokens, as far as the server says it of this reply."""
 
-    untold: bool = False
+    has_untokenized_text: bool = False
     """Whether some of its text came without its tokens."""
 
     def add(self, choice: Choice) -> None:
         """Take one chunk's share."""
         delta = choice.delta or choice.message or Delta()
-        said = text_in(delta.content)
-        reasoned = text_in(delta.reasoning) or text_in(delta.reasoning_content)
-        self.text += self._joined(0, said)
-        self.reasoning += self._joined(1, reasoned)
-        self.refusal += whole_text(text_in(delta.refusal))
+        value = extract_text(delta.content)
+        reasoning_text = extract_text(delta.reasoning) or extract_text(delta.reasoning_content)
+        self.text += self._join_surrogates(0, value)
+        self.reasoning += self._join_surrogates(1, reasoning_text)
+        self.refusal += repair_surrogates(extract_text(delta.refusal))
         self._add_tools(delta.tool_calls)
-        self.untold |= bool(said or reasoned) and not choice.token_ids
+        self.has_untokenized_text |= bool(value or reasoning_text) and not choice.token_ids
         self.token_ids += choice.token_ids or []
         if choice.logprobs is not None:
             tokens = choice.logprobs.content or []
             self.logprobs += [token.logprob for token in tokens]
             self.alternatives += [token for token in tokens if token.top_logprobs]
         self.finish_reason = choice.finish_reason or self.finish_reason
-        self.weight_versions = _spans_said(choice.weight_versions) or self.weight_versions
+        self.weight_versions = _parse_weight_spans(choice.weight_versions) or self.weight_versions
 
     def _add_tools(self, calls: Any) -> None:
         for place, call in enumerate(calls if isinstance(calls, list) else []):
@@ -170,36 +170,36 @@ class Sample:
             if isinstance(function, dict):
                 index = call.get("index")
                 tool = self.tools.setdefault(index if isinstance(index, int) else place, ToolCall())
-                tool.name += text_in(function.get("name"))
-                given = function.get("arguments")
-                tool.arguments += json.dumps(given) if isinstance(given, dict) else text_in(given)
+                tool.name += extract_text(function.get("name"))
+                value = function.get("arguments")
+                tool.arguments += json.dumps(value) if isinstance(value, dict) else extract_text(value)
 
-    def _joined(self, place: int, said: str) -> str:
+    def _join_surrogates(self, place: int, value: str) -> str:
         """A share of a text with the half of a character that the last one ended in; its own last half waits."""
-        said = self.halves[place] + said
-        half = said[-1:] if "\ud800" <= said[-1:] <= "\udbff" else ""
-        self.halves[place] = half
-        return whole_text(said.removesuffix(half)) if half else whole_text(said)
+        value = self.pending_surrogates[place] + value
+        half = value[-1:] if "\ud800" <= value[-1:] <= "\udbff" else ""
+        self.pending_surrogates[place] = half
+        return repair_surrogates(value.removesuffix(half)) if half else repair_surrogates(value)
 
     def end(self) -> None:
         """Keep what waits for more that will not come."""
-        self.text += whole_text(self.halves[0])
-        self.reasoning += whole_text(self.halves[1])
-        self.halves = ["", ""]
+        self.text += repair_surrogates(self.pending_surrogates[0])
+        self.reasoning += repair_surrogates(self.pending_surrogates[1])
+        self.pending_surrogates = ["", ""]
 
     @property
-    def called(self) -> str:
+    def tool_calls_text(self) -> str:
         """Its tool calls as a model writes them."""
         calls = (
             f'<tool_call>\n{{"name": {json.dumps(tool.name)}, "arguments": {tool.arguments or "{}"}}}\n</tool_call>'
             for _, tool in sorted(self.tools.items())
         )
-        return whole_text("\n".join(calls))
+        return repair_surrogates("\n".join(calls))
 
     @property
     def raw_text(self) -> str:
         """The whole reply, as it would have come without the server's parsers."""
-        text = self.text or self.called or self.refusal
+        text = self.text or self.tool_calls_text or self.refusal
         return f"<think>\n{self.reasoning.strip()}\n</think>\n\n{text}" if self.reasoning.strip() else text
 
     @property
@@ -208,13 +208,13 @@ class Sample:
         return len(self.text) + len(self.reasoning) + sum(len(tool.arguments) for tool in self.tools.values())
 
     @property
-    def covered(self) -> bool:
+    def has_all_tokens(self) -> bool:
         """Whether its tokens are those of the whole reply; reasoning may come without any."""
         return not (self.reasoning and self.token_ids) or (
-            not self.untold and (not self.logprobs or len(self.logprobs) == len(self.token_ids))
+            not self.has_untokenized_text and (not self.logprobs or len(self.logprobs) == len(self.token_ids))
         )
 
-    def drawn_by(self, names: Sequence[str]) -> tuple[WeightSpan, ...]:
+    def weight_spans(self, names: Sequence[str]) -> tuple[WeightSpan, ...]:
         """Which weights drew its tokens; `names` are those that answered, where nothing is said of this reply.
 
         Counts that are not those of its tokens are left out: they say nothing of which token is whose.
@@ -222,8 +222,8 @@ class Sample:
         spans, count = self.weight_versions, len(self.token_ids)
         if spans and (not count or sum(span.tokens or 0 for span in spans) == count):
             return spans
-        said = dict.fromkeys(span.version for span in spans) or names
-        return spans_counted([WeightSpan(version=name) for name in said], count)
+        value = dict.fromkeys(span.version for span in spans) or names
+        return complete_weight_spans([WeightSpan(version=name) for name in value], count)
 
     @property
     def mean_logprob(self) -> float | None:
@@ -244,20 +244,20 @@ class Samples:
     def add(self, chunk: Chunk) -> None:
         """Take one chunk."""
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
-        self.meet(chunk.weight_version)
+        self.add_weight_version(chunk.weight_version)
         for choice in chunk.choices or ():
             sample = self.by_index.setdefault(choice.index, Sample(temperature=self.temperature))
             sample.add(choice)
             for span in sample.weight_versions:
-                self.meet(span.version)
+                self.add_weight_version(span.version)
 
-    def meet(self, weight_version: str | None) -> None:
+    def add_weight_version(self, weight_version: str | None) -> None:
         """Note the name of weights that took part."""
         if weight_version and weight_version not in self.weight_versions:
             self.weight_versions += (weight_version,)
 
     @classmethod
-    def together(cls, parts: "Sequence[Samples]") -> "Samples":
+    def merge(cls, parts: "Sequence[Samples]") -> "Samples":
         """The replies to several requests with one prompt, dealt in turn."""
         if len(parts) == 1:
             return parts[0]
@@ -265,7 +265,7 @@ class Samples:
         for place, part in enumerate(parts):
             whole.by_index |= {index * len(parts) + place: sample for index, sample in part.by_index.items()}
             for version in part.weight_versions:
-                whole.meet(version)
+                whole.add_weight_version(version)
         return whole
 
     @property
@@ -281,16 +281,18 @@ class Samples:
 
     def end(self, *, whole: bool) -> None:
         """Mark replies that did not come to their end: the stream broke off, or the server told it of others only."""
-        told = any(sample.finish_reason for sample in self.by_index.values())
+        any_finished = any(sample.finish_reason for sample in self.by_index.values())
         for sample in self.by_index.values():
             sample.end()
-            if sample.finish_reason is None and (told or not whole):
-                sample.finish_reason = CUT
+            if sample.finish_reason is None and (any_finished or not whole):
+                sample.finish_reason = CUT_FINISH_REASON
 
     def partials(self) -> tuple[Partial, ...]:
         """The texts so far, for people; of a long one its end."""
         return tuple(
-            Partial(index=index, text=(sample.reasoning + (sample.text or sample.called))[-LONGEST_PARTIAL:])
+            Partial(
+                index=index, text=(sample.reasoning + (sample.text or sample.tool_calls_text))[-MAX_PARTIAL_CHARACTERS:]
+            )
             for index, sample in sorted(self.by_index.items())
         )
 
@@ -299,9 +301,9 @@ class Samples:
         return [sample for _, sample in sorted(self.by_index.items())]
 
 
-def _spans_said(said: JsonValue) -> tuple[WeightSpan, ...]:
+def _parse_weight_spans(value: JsonValue) -> tuple[WeightSpan, ...]:
     """What a server says of a reply's weights; nothing where it says it in words of its own."""
     try:
-        return _SPANS.validate_python(said)
+        return _WEIGHT_SPANS.validate_python(value)
     except ValidationError:
         return ()

@@ -14,18 +14,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_backend.errors import AgentError
-from agent_backend.folders import FolderWriter
-from agent_backend.rollout.attempt import AttemptOn
-from agent_backend.rollout.local import attempting, bridge_of
-from agent_backend.rollout.options import options_add, options_check, plan_of
-from agent_backend.rollout.plan import Plan
-from agent_backend.rollout.work import Work
+from agent_backend.rollout.attempts import AttemptRunner
+from agent_backend.rollout.in_process import bridge_client, in_process_attempts
+from agent_backend.rollout.options import add_options, build_plan, check_options
+from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.rollout.runner import RolloutRunner
+from agent_backend.trajectory_folders import TrajectoryFolderWriter
+from protocol.trajectory.export_folders import ExportManifest
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
-from vocabulary.exports import Manifest
 
 
-def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="python -m agent_backend.rollout",
@@ -33,41 +33,41 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder to make; it must not exist")
-    options_add(parser)
-    arguments = parser.parse_args(given)
-    options_check(parser, arguments)
+    add_options(parser)
+    arguments = parser.parse_args(argv)
+    check_options(parser, arguments)
     return arguments
 
 
-async def rolled_out(arguments: argparse.Namespace, out: Path) -> Manifest:
+async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
     """Make the attempts and write the folder. Raises AgentError, BridgeError."""
-    plan = plan_of(arguments)
-    folder = FolderWriter(out, {"origin": "rollout", "plan": plan.model_dump(mode="json")})
+    plan = build_plan(arguments)
+    folder = TrajectoryFolderWriter(out, {"origin": "rollout", "plan": plan.model_dump(mode="json")})
     async with AsyncExitStack() as stack:
-        bridge = await stack.enter_async_context(bridge_of(arguments))
-        attempt_on = await stack.enter_async_context(_attempting(plan, arguments, bridge))
-        work = Work(plan, bridge, attempt_on, folder, lambda line: print(line, flush=True))
-        await work.run(arguments.parallel)
-    return folder.finish(at=datetime.now(UTC), lost=[task.id for task in work.lost])
+        bridge = await stack.enter_async_context(bridge_client(arguments))
+        attempt_runner = await stack.enter_async_context(_attempts(plan, arguments, bridge))
+        runner = RolloutRunner(plan, bridge, attempt_runner, folder, lambda line: print(line, flush=True))
+        await runner.run(arguments.parallel)
+    return folder.finish(at=datetime.now(UTC), lost=[task.id for task in runner.lost])
 
 
-def _attempting(
-    plan: Plan, arguments: argparse.Namespace, bridge: BridgeClient
-) -> AbstractAsyncContextManager[AttemptOn]:
+def _attempts(
+    plan: RolloutPlan, arguments: argparse.Namespace, bridge: BridgeClient
+) -> AbstractAsyncContextManager[AttemptRunner]:
     """Attempts here, or as tasks of a Ray cluster where one is named. Raises NoCluster."""
     if not arguments.ray:
-        return attempting(plan, arguments, bridge)
-    from agent_backend.rollout.tasks import tasks_on  # Ray is no package of the platform's
+        return in_process_attempts(plan, arguments, bridge)
+    from agent_backend.rollout.ray_cluster import ray_attempts  # Ray is no package of the platform's
 
-    return nullcontext(tasks_on(plan, arguments))
+    return nullcontext(ray_attempts(plan, arguments))
 
 
-def main(given: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Roll out and say what came of it. Returns 1 where it could not be done; what was done is kept for the next
     time."""
-    arguments = parsed(given)
+    arguments = parse_arguments(argv)
     try:
-        manifest = asyncio.run(rolled_out(arguments, arguments.out))
+        manifest = asyncio.run(roll_out(arguments, arguments.out))
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1

@@ -10,7 +10,6 @@ Every attempt has a page of its own; one of MiniWoB++ is asked for in the page's
 import argparse
 import asyncio
 import sys
-import tempfile
 import uuid
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -20,50 +19,57 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from agent_backend.errors import AgentError
-from agent_backend.folders import FolderWriter
-from agent_backend.rollout.options import EXPERT, size_read
+from agent_backend.rollout.options import EXPERT, parse_size
+from agent_backend.trajectory_folders import TrajectoryFolderWriter
+from protocol.blobs import BlobRef
+from protocol.trajectory.export_folders import ExportManifest
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import PolicyRef
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
+from protocol.trajectory.trajectories import Trajectory
 from vm_bridge.errors import BridgeError
-from vm_bridge.hosts.browser.host import IMAGE, BrowserHost, BrowserSandbox
-from vm_bridge.suites.miniwob import MiniWob, read_instruction
-from vm_bridge.suites.parts import read_parts
-from vm_bridge.suites.registry import WEB_SUITES
-from vocabulary.blobs import BlobRef
-from vocabulary.exports import Manifest
-from vocabulary.observations import Observation
-from vocabulary.proposals import PolicyRef
-from vocabulary.steps import Step
-from vocabulary.tasks import Task
-from vocabulary.trajectories import Trajectory
+from vm_bridge.local_browser import (
+    FENCING_TOKEN,
+    WEB_SUITES,
+    BrowserSandbox,
+    open_sandboxes,
+    prepare_task,
+    read_page_parts,
+)
 
-MOST = 40
+MAX_STEPS = 40
 """Acts an attempt may have at most, where its task allows as many."""
-REF = PolicyRef(name=EXPERT, revision=EXPERT, dialect="ui_tars_1_5", scripted=True)
+EXPERT_REF = PolicyRef(name=EXPERT, revision=EXPERT, dialect="ui_tars_1_5", scripted=True)
 
 
-async def attempt(
+async def run_expert_attempt(
     sandbox: BrowserSandbox, task: Task, *, parts: bool = False
 ) -> tuple[Trajectory, Mapping[BlobRef, bytes]]:
     """One attempt of the expert, and its pictures; with `parts`, what stands where on each screen that is decided on.
     Raises BridgeError."""
-    view, begun, steps, pictures = sandbox.bind(1), datetime.now(UTC), list[Step](), dict[BlobRef, bytes]()
+    view, started_at, steps, pictures = (
+        sandbox.bind(FENCING_TOKEN),
+        datetime.now(UTC),
+        list[Step](),
+        dict[BlobRef, bytes](),
+    )
 
-    async def kept(seen: Observation) -> Observation:
-        if seen.screenshot is not None:
-            pictures[seen.screenshot] = await view.blob(seen.screenshot)
-        return seen
+    async def fetch_screenshot(observation: Observation) -> Observation:
+        if observation.screenshot is not None:
+            pictures[observation.screenshot] = await view.blob(observation.screenshot)
+        return observation
 
-    seen = await kept(await view.prepare(task))
-    told = task
-    if isinstance(WEB_SUITES[task.suite or ""], MiniWob):
-        told = task.model_copy(update={"instruction": await sandbox.browser.read(1, read_instruction)})
+    shown_task, observation = await prepare_task(sandbox, task)
+    await fetch_screenshot(observation)
     while (
-        len(steps) < min(task.max_steps, MOST)
-        and not _over(seen)
+        len(steps) < min(task.max_steps, MAX_STEPS)
+        and not _is_over(observation)
         and (advice := await view.suggest_expert_action()) is not None
     ):
         command = uuid.uuid4().hex
         if parts:
-            seen = seen.model_copy(update={"accessibility": await sandbox.browser.read(1, read_parts)})
+            observation = observation.model_copy(update={"accessibility": await read_page_parts(sandbox)})
         done = await view.perform(command, advice.action)
         step = Step(
             index=len(steps),
@@ -72,72 +78,71 @@ async def attempt(
             decision="auto",
             thought=advice.thought,
             action=advice.action,
-            before=seen,
-            after=await kept(done.after),
+            before=observation,
+            after=await fetch_screenshot(done.after),
             error=done.error,
-            policy=REF,
+            policy=EXPERT_REF,
             started_at=done.started_at,
             ended_at=done.ended_at,
         )
         steps.append(step)
-        seen = done.after
-    verdict, over = await view.evaluate(), _over(seen)
+        observation = done.after
+    verdict, over = await view.evaluate(), _is_over(observation)
     trajectory = Trajectory(
         id=uuid.uuid4().hex,
-        task=told,
+        task=shown_task,
         origin="rollout",
         capabilities=view.capabilities.kinds,
         steps=tuple(steps),
         proposals=((),) * len(steps),
-        policies=(REF,),
+        policies=(EXPERT_REF,),
         outcome="success" if verdict.success else "failure",
         verdict=verdict,
         terminated=over,
         truncated=not over,
-        created_at=begun,
+        created_at=started_at,
         finished_at=datetime.now(UTC),
     )
     return trajectory, pictures
 
 
-def _over(seen: Observation) -> bool:
-    return seen.page is not None and seen.page.over
+def _is_over(observation: Observation) -> bool:
+    return observation.page is not None and observation.page.over
 
 
-async def attempted(given: argparse.Namespace) -> Manifest:
+async def record_attempts(options: argparse.Namespace) -> ExportManifest:
     """Every attempt that is not in the folder, so many at a time; a task whose page fails is left out. Raises
     AgentError, BridgeError."""
-    plan = {"suite": given.suite, "tasks": given.task, "first": given.first_seed, "seeds": given.seeds}
-    form = ({"level": given.level} if given.level > 1 else {}) | ({"parts": True} if given.parts else {})
-    folder = FolderWriter(given.out, {"origin": "rollout", "policy": EXPERT, **plan, **form, "size": list(given.size)})
-    seeds = range(given.first_seed, given.first_seed + given.seeds)
-    suite = WEB_SUITES[given.suite]
-    tasks = [suite.make(name, seed=seed, level=given.level, size=given.size) for seed in seeds for name in given.task]
-    done = {task.id for task in folder.kept.values()}
-    todo, lost = deque(task for task in tasks if task.id not in done), list[JsonValue]()
+    plan = {"suite": options.suite, "tasks": options.task, "first": options.first_seed, "seeds": options.seeds}
+    variant = ({"level": options.level} if options.level > 1 else {}) | ({"parts": True} if options.parts else {})
+    folder = TrajectoryFolderWriter(
+        options.out, {"origin": "rollout", "policy": EXPERT, **plan, **variant, "size": list(options.size)}
+    )
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    suite = WEB_SUITES[options.suite]
+    tasks = [
+        suite.make(name, seed=seed, level=options.level, size=options.size) for seed in seeds for name in options.task
+    ]
+    done = {task.id for task in folder.tasks_by_id.values()}
+    pending, lost = deque(task for task in tasks if task.id not in done), list[JsonValue]()
 
     async def work(sandbox: BrowserSandbox) -> None:
-        while todo:
-            task = todo.popleft()
+        while pending:
+            task = pending.popleft()
             try:
-                trajectory, pictures = await attempt(sandbox, task, parts=given.parts)
+                trajectory, pictures = await run_expert_attempt(sandbox, task, parts=options.parts)
             except BridgeError as error:
                 lost.append(task.id)
                 print(f"{task.id} is left out: {error}", file=sys.stderr, flush=True)
                 continue
             folder.add(trajectory, pictures.get)
 
-    with tempfile.TemporaryDirectory(prefix="pilothouse-experts-") as data:
-        host = BrowserHost(Path(data), WEB_SUITES)
-        try:
-            made = [await host.create(IMAGE) for _ in range(given.parallel)]
-            await asyncio.gather(*(work(one) for one in made if isinstance(one, BrowserSandbox)))
-        finally:
-            await host.close()
+    async with open_sandboxes(options.parallel) as sandboxes:
+        await asyncio.gather(*(work(one) for one in sandboxes))
     return folder.finish(at=datetime.now(UTC), lost=lost)
 
 
-def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(options: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="python -m agent_backend.rollout.experts",
@@ -146,25 +151,25 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--suite", choices=sorted(WEB_SUITES), default="miniwob", help="whose tasks")
     parser.add_argument("--task", action="append", required=True, help="which; may be given again")
-    parser.add_argument("--size", type=size_read, default=(160, 210), help="of the screen, as 160x210")
+    parser.add_argument("--size", type=parse_size, default=(160, 210), help="of the screen, as 160x210")
     parser.add_argument("--level", type=int, default=1, help="of tasks that have levels")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=1, help="attempts at each task, with rising seeds")
     parser.add_argument("--parts", action="store_true", help="keep what stands where on the pages, to teach reading")
     parser.add_argument("--parallel", type=int, default=4, help="pages at a time")
     parser.add_argument("--out", type=Path, required=True, help="the folder to make; it must not exist")
-    arguments = parser.parse_args(given)
+    arguments = parser.parse_args(options)
     if arguments.seeds < 1 or arguments.parallel < 1:
         parser.error("--seeds and --parallel are at least 1")
     return arguments
 
 
-def main(given: Sequence[str] | None = None) -> int:
+def main(options: Sequence[str] | None = None) -> int:
     """Make the attempts and say how many. Returns 1 where it could not be done; what was done is kept for the next
     time."""
-    arguments = parsed(given)
+    arguments = parse_arguments(options)
     try:
-        manifest = asyncio.run(attempted(arguments))
+        manifest = asyncio.run(record_attempts(arguments))
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1

@@ -2,23 +2,23 @@
 
 from pydantic import Field
 
+from protocol.base import FrozenModel
+from protocol.sampling import SamplingParams
+from protocol.trajectory.memory import HistoryBudget
+from protocol.trajectory.proposals import PolicyRef
+from protocol.trajectory.tasks import Language, Task, TaskVariant
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import InvalidAction, UnknownTask
-from vocabulary.base import Frozen
-from vocabulary.memory import Budget
-from vocabulary.proposals import PolicyRef
-from vocabulary.sampling import Sampling
-from vocabulary.tasks import Language, Task, Variant
 
 
-class Plan(Frozen):
+class RolloutPlan(FrozenModel):
     """One set of attempts; the same plan is always the same tasks."""
 
     suite: str
     policy: PolicyRef
-    sampling: Sampling | None = None
+    sampling: SamplingParams | None = None
     """How its replies are drawn; none: it draws nothing."""
-    memory: Budget = Budget()
+    memory: HistoryBudget = HistoryBudget()
     """How much of an attempt it is shown again at each step."""
     names: tuple[str, ...] = ()
     """Which tasks; none: all of the suite."""
@@ -36,13 +36,13 @@ class Plan(Frozen):
         return self.image or task.platform
 
 
-async def tasks_of(plan: Plan, bridge: BridgeClient) -> tuple[Task, ...]:
+async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...]:
     """Every task of a plan, seed by seed, so that what was done first is of all. Tasks that have not a level are left
     out at it. Raises UnknownTask for a name the suite has not, and InvalidAction where no task is left."""
     tasks: list[Task] = []
     for seed in range(plan.first_seed, plan.first_seed + plan.seeds):
         for level in plan.levels:
-            variant = Variant(seed=seed, level=level, language=plan.language, size=plan.size)
+            variant = TaskVariant(seed=seed, level=level, language=plan.language, size=plan.size)
             tasks += await bridge.suite_tasks(plan.suite, variant)
     known = {task.name for task in tasks}
     if missing := [name for name in plan.names if name not in known]:

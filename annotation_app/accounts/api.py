@@ -12,12 +12,12 @@ from pydantic import JsonValue, StringConstraints
 from annotation_app.accounts import services
 from annotation_app.accounts.selectors import user_of
 from annotation_app.http_api import ShortText, csrf_required
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 router = Router(tags=["accounts"])
 
 
-class UserOut(Frozen):
+class UserOut(FrozenModel):
     """A person, as they see themselves."""
 
     id: int
@@ -27,7 +27,7 @@ class UserOut(Frozen):
     preferences: dict[str, JsonValue]
 
 
-class SessionOut(Frozen):
+class SessionOut(FrozenModel):
     """Who is signed in, and the token that changes must carry as X-CSRFToken."""
 
     user: UserOut | None
@@ -36,7 +36,7 @@ class SessionOut(Frozen):
     """What single sign-on is called here; empty where there is none."""
 
 
-class SignIn(Frozen):
+class SignIn(FrozenModel):
     """A name and a password; where they have a second factor, its code too."""
 
     username: ShortText
@@ -44,7 +44,7 @@ class SignIn(Frozen):
     code: Annotated[str, StringConstraints(max_length=20, pattern=r"^[0-9 ]*$")] = ""
 
 
-class PreferencesIn(Frozen):
+class PreferencesIn(FrozenModel):
     """A JSON object the front-end owns."""
 
     preferences: dict[str, JsonValue]
@@ -66,7 +66,7 @@ def session_out(request: HttpRequest) -> SessionOut:
 def session_get(request: HttpRequest) -> SessionOut:
     """Who is signed in."""
     if request.user.is_authenticated:
-        services.sign_in_seen(session_key=request.session.session_key)
+        services.sign_in_touch(session_key=request.session.session_key)
     return session_out(request)
 
 

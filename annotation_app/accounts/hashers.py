@@ -8,26 +8,26 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 
 from annotation_app.errors import TooMany
 
-PARALLEL = 2
+MAX_PARALLEL_HASHES = 2
 """Hashes that a process computes at once; each takes 100 MiB and a core for a tenth of a second."""
-WAITING = 4
+MAX_WAITING_HASHES = 4
 """Requests that may wait for one of those. Others are refused at once, so that threads stay free for other requests."""
-BUSY = "Too many people are signing in at this moment. Try again in a few seconds."
+BUSY_MESSAGE = "Too many people are signing in at this moment. Try again in a few seconds."
 
-_admitted = threading.BoundedSemaphore(PARALLEL + WAITING)
-_computing = threading.BoundedSemaphore(PARALLEL)
+_admission_slots = threading.BoundedSemaphore(MAX_PARALLEL_HASHES + MAX_WAITING_HASHES)
+_hashing_slots = threading.BoundedSemaphore(MAX_PARALLEL_HASHES)
 
 
 @contextmanager
-def _bounded() -> Iterator[None]:
+def _hashing_slot() -> Iterator[None]:
     """Raises TooMany with code `sign_in_busy` when too many requests wait already."""
-    if not _admitted.acquire(blocking=False):
-        raise TooMany(BUSY, code="sign_in_busy")
+    if not _admission_slots.acquire(blocking=False):
+        raise TooMany(BUSY_MESSAGE, code="sign_in_busy")
     try:
-        with _computing:
+        with _hashing_slots:
             yield
     finally:
-        _admitted.release()
+        _admission_slots.release()
 
 
 class BoundedArgon2Hasher(Argon2PasswordHasher):
@@ -37,9 +37,9 @@ class BoundedArgon2Hasher(Argon2PasswordHasher):
     """
 
     def encode(self, password: str, salt: str) -> str:
-        with _bounded():
+        with _hashing_slot():
             return super().encode(password, salt)
 
     def verify(self, password: str, encoded: str) -> bool:
-        with _bounded():
+        with _hashing_slot():
             return super().verify(password, encoded)

@@ -5,7 +5,7 @@ from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from annotation_app.accounts.scopes import EVERYTHING
+from annotation_app.accounts.scopes import ALL_SCOPES
 
 
 class Role(models.TextChoices):
@@ -41,7 +41,7 @@ class User(AbstractUser):
 
 def scopes_all() -> list[str]:
     """What a token allows where nothing else was asked for."""
-    return list(EVERYTHING)
+    return list(ALL_SCOPES)
 
 
 class Group(models.Model):

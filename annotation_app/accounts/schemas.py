@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from annotation_app.accounts.scopes import SCOPE
-from vocabulary.base import Frozen
+from annotation_app.accounts.scopes import SCOPE_PATTERN
+from protocol.base import FrozenModel
 
 RoleName = Literal["annotator", "reviewer", "admin", "researcher"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=64, strip_whitespace=True, pattern=r"^[^\x00-\x1f]*$")]
@@ -18,16 +18,16 @@ Code = Annotated[str, StringConstraints(pattern=r"^[0-9 ]{6,12}$")]
 Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
-def _scope(text: str) -> str:
-    if SCOPE.match(text) is None:
+def _validate_scope(text: str) -> str:
+    if SCOPE_PATTERN.match(text) is None:
         raise ValueError("a scope is AREA:read or AREA:write, the area being the first part of an address, or *")
     return text
 
 
-Scope = Annotated[str, AfterValidator(_scope)]
+Scope = Annotated[str, AfterValidator(_validate_scope)]
 
 
-class PersonOut(Frozen):
+class PersonOut(FrozenModel):
     """A person, as admins see them; `pseudonym` is what exports call them."""
 
     id: int
@@ -43,14 +43,14 @@ class PersonOut(Frozen):
     pseudonym: str
 
 
-class PersonPage(Frozen):
+class PersonPage(FrozenModel):
     """People by their user name; `next` is what to ask for the following page with."""
 
     items: tuple[PersonOut, ...]
     next: str | None
 
 
-class PersonIn(Frozen):
+class PersonIn(FrozenModel):
     """What an admin sets of a person; what is not named stays."""
 
     roles: tuple[RoleName, ...] | None = None
@@ -59,14 +59,14 @@ class PersonIn(Frozen):
     active: bool | None = None
 
 
-class EraseIn(Frozen):
+class EraseIn(FrozenModel):
     """Their user name again, so that nobody is erased by a slip, and what becomes of their work."""
 
     username: str
     remove_work: bool
 
 
-class GroupOut(Frozen):
+class GroupOut(FrozenModel):
     """People who are assigned together."""
 
     id: int
@@ -74,14 +74,14 @@ class GroupOut(Frozen):
     members: tuple[int, ...]
 
 
-class GroupIn(Frozen):
+class GroupIn(FrozenModel):
     """A group's name and all of its members."""
 
     name: Name
     members: Annotated[tuple[Id, ...], Field(max_length=10_000)] = ()
 
 
-class InvitationIn(Frozen):
+class InvitationIn(FrozenModel):
     """Whom to invite as what; with an address, the link is sent there too."""
 
     email: Email = ""
@@ -90,7 +90,7 @@ class InvitationIn(Frozen):
     days: Annotated[int, Field(ge=1, le=30)] = 7
 
 
-class InvitationOut(Frozen):
+class InvitationOut(FrozenModel):
     """An open invitation."""
 
     id: int
@@ -101,7 +101,7 @@ class InvitationOut(Frozen):
     expires_at: datetime
 
 
-class InvitationMade(Frozen):
+class InvitationCreated(FrozenModel):
     """The link, which is shown this once, and whether it was sent."""
 
     invitation: InvitationOut
@@ -109,7 +109,7 @@ class InvitationMade(Frozen):
     sent: bool
 
 
-class InvitationShown(Frozen):
+class InvitationDetails(FrozenModel):
     """What the person with the link is told."""
 
     email: str
@@ -117,7 +117,7 @@ class InvitationShown(Frozen):
     invited_by: str
 
 
-class InvitationSecret(Frozen):
+class InvitationSecret(FrozenModel):
     """What the link of an invitation ends with."""
 
     secret: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{20,100}$")]
@@ -131,7 +131,7 @@ class JoinIn(InvitationSecret):
     password: Password
 
 
-class SignInOut(Frozen):
+class SignInOut(FrozenModel):
     """A browser somebody is signed in with; `here` is the one that asks."""
 
     id: int
@@ -143,7 +143,7 @@ class SignInOut(Frozen):
     here: bool
 
 
-class TokenOut(Frozen):
+class TokenOut(FrozenModel):
     """A token of a program."""
 
     id: int
@@ -154,7 +154,7 @@ class TokenOut(Frozen):
     used_at: datetime | None
 
 
-class SecurityOut(Frozen):
+class SecurityOut(FrozenModel):
     """A person's own ways in."""
 
     two_factor: bool
@@ -165,7 +165,7 @@ class SecurityOut(Frozen):
     """Whether they have one; who came by single sign-on may not."""
 
 
-class TokenIn(Frozen):
+class TokenIn(FrozenModel):
     """Which program a token is for, what it allows, and how long."""
 
     name: Name
@@ -173,14 +173,14 @@ class TokenIn(Frozen):
     days: Annotated[int, Field(ge=1, le=365)] = 90
 
 
-class TokenMade(Frozen):
+class TokenCreated(FrozenModel):
     """A token, shown this once."""
 
     token: str
     shown: TokenOut
 
 
-class FactorBegun(Frozen):
+class FactorSetup(FrozenModel):
     """What an authenticator app needs: the key, and the same as an address and a picture of it (SVG)."""
 
     secret: str
@@ -188,25 +188,25 @@ class FactorBegun(Frozen):
     picture: str
 
 
-class CodeIn(Frozen):
+class CodeIn(FrozenModel):
     """What the authenticator app shows now."""
 
     code: Code
 
 
-class PasswordIn(Frozen):
+class PasswordIn(FrozenModel):
     """The password again, before something that weakens the account."""
 
     password: Annotated[str, StringConstraints(max_length=1_000)] = ""
 
 
-class RecoveryCodes(Frozen):
+class RecoveryCodes(FrozenModel):
     """Codes that stand in for the authenticator, each once; shown this once."""
 
     codes: tuple[str, ...]
 
 
-class AuditOut(Frozen):
+class AuditOut(FrozenModel):
     """One thing somebody did; `actor` is None for the system itself."""
 
     id: int
@@ -218,7 +218,7 @@ class AuditOut(Frozen):
     """As JSON."""
 
 
-class AuditPage(Frozen):
+class AuditPage(FrozenModel):
     """Entries, newest first; `next` is what to ask for the following page with."""
 
     items: tuple[AuditOut, ...]

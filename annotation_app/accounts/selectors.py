@@ -17,28 +17,28 @@ from annotation_app.accounts.schemas import (
     AuditOut,
     AuditPage,
     GroupOut,
+    InvitationDetails,
     InvitationOut,
-    InvitationShown,
     PersonOut,
     PersonPage,
     SecurityOut,
     SignInOut,
     TokenOut,
 )
-from annotation_app.audit.selectors import entries_page, verbs
+from annotation_app.audit.selectors import audit_verbs, entries_page
 from annotation_app.errors import Forbidden, NotFound
 
 STAFF_ROLES = (Role.REVIEWER, Role.ADMIN, Role.RESEARCHER)
 """Who sees the work of others."""
 
 
-PAGE = 50
+PAGE_SIZE = 50
 """People on a page."""
-NO_PERSON = "There is no such person."
-NO_INVITATION = "This invitation has ended, was used, or never was."
+PERSON_NOT_FOUND = "There is no such person."
+INVITATION_NOT_FOUND = "This invitation has ended, was used, or never was."
 
 
-def sees_everything(user: User) -> bool:
+def can_see_all_work(user: User) -> bool:
     """Whether they may look at every pool and episode."""
     return user.has_role(*STAFF_ROLES)
 
@@ -72,11 +72,11 @@ def person_of(*, user_id: int) -> User:
     """One person who was not erased. Raises NotFound."""
     found = User.objects.filter(pk=user_id, erased_at__isnull=True).first()
     if found is None:
-        raise NotFound(NO_PERSON)
+        raise NotFound(PERSON_NOT_FOUND)
     return found
 
 
-def person_named(*, username: str) -> User:
+def person_by_username(*, username: str) -> User:
     """One active person, by user name. Raises NotFound."""
     found = User.objects.filter(username=username, is_active=True).first()
     if found is None:
@@ -94,9 +94,10 @@ def people_page(*, user: User, search: str = "", role: str | None = None, after:
         )
     if role:
         found = found.filter(roles__contains=[role])
-    rows = list(found.prefetch_related("teams", "authenticator_set")[: PAGE + 1])
+    rows = list(found.prefetch_related("teams", "authenticator_set")[: PAGE_SIZE + 1])
     return PersonPage(
-        items=tuple(person_out(row) for row in rows[:PAGE]), next=rows[PAGE - 1].username if len(rows) > PAGE else None
+        items=tuple(person_out(row) for row in rows[:PAGE_SIZE]),
+        next=rows[PAGE_SIZE - 1].username if len(rows) > PAGE_SIZE else None,
     )
 
 
@@ -151,15 +152,15 @@ def invitation_out(invitation: Invitation) -> InvitationOut:
     )
 
 
-def invitation_shown(*, digest: str) -> InvitationShown:
+def invitation_details(*, digest: str) -> InvitationDetails:
     """What somebody who has the link is told of it. Raises NotFound."""
     found = invitations_open().select_related("invited_by").filter(sha256=digest).first()
     if found is None:
-        raise NotFound(NO_INVITATION, code="invitation_ended")
-    return InvitationShown(email=found.email, roles=tuple(found.roles), invited_by=found.invited_by.name)
+        raise NotFound(INVITATION_NOT_FOUND, code="invitation_ended")
+    return InvitationDetails(email=found.email, roles=tuple(found.roles), invited_by=found.invited_by.name)
 
 
-def security_of(*, user: User, session_key: str | None) -> SecurityOut:
+def account_security(*, user: User, session_key: str | None) -> SecurityOut:
     """A person's own ways in: second factor, browsers, tokens."""
     kinds = {each.type: each for each in cast(Any, user).authenticator_set.all()}
     codes = kinds["recovery_codes"].wrap().get_unused_codes() if "recovery_codes" in kinds else ()
@@ -214,7 +215,7 @@ def audit_page(
 ) -> AuditPage:
     """A page of the audit log. Raises Forbidden."""
     role_check(user, Role.ADMIN)
-    rows, following = entries_page(words=words, verb=verb, actor=actor, since=since, until=until, before=before)
+    rows, next_id = entries_page(words=words, verb=verb, actor=actor, since=since, until=until, before=before)
     return AuditPage(
         items=tuple(
             AuditOut(
@@ -227,6 +228,6 @@ def audit_page(
             )
             for row in rows
         ),
-        next=following,
-        verbs=tuple(verbs()),
+        next=next_id,
+        verbs=tuple(audit_verbs()),
     )

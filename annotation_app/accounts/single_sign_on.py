@@ -29,11 +29,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # untyped li
         """Our pages show no messages of Django's."""
 
     def respond_user_inactive(self, request: HttpRequest, user: Any) -> Any:
-        return _back("inactive")
+        return _redirect_to_sign_in("inactive")
 
     def login(self, request: HttpRequest, user: Any) -> None:
         super().login(request, user)
-        services.sign_in_note(request=request, user=user, how="sso")
+        services.sign_in_record(request=request, user=user, how="sso")
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # untyped library
@@ -43,18 +43,18 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # unt
         if sociallogin.is_existing:
             return
         email = _verified_email(sociallogin.account.extra_data)
-        user = person_by_email(email) or services.invitation_accept_known(
+        user = person_by_email(email) or services.invitation_accept_by_email(
             email=email, name=str(_claims(sociallogin.account.extra_data).get("name", ""))
         )
         if user is None:
-            raise ImmediateHttpResponse(_back("unknown"))
+            raise ImmediateHttpResponse(_redirect_to_sign_in("unknown"))
         sociallogin.connect(request, user)
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return False
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, **why: Any) -> None:
-        raise ImmediateHttpResponse(_back("failed"))
+        raise ImmediateHttpResponse(_redirect_to_sign_in("failed"))
 
 
 def _claims(data: dict[str, Any]) -> dict[str, Any]:
@@ -66,5 +66,5 @@ def _verified_email(data: dict[str, Any]) -> str:
     return str(claims.get("email", "")) if claims.get("email_verified") is True else ""
 
 
-def _back(why: str) -> Any:
+def _redirect_to_sign_in(why: str) -> Any:
     return redirect(f"/sign-in?sso={why}")

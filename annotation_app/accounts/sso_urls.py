@@ -6,7 +6,7 @@ from django.shortcuts import redirect
 from django.urls import path
 
 
-def back(request: HttpRequest) -> HttpResponse:
+def redirect_to_sign_in(request: HttpRequest) -> HttpResponse:
     """Our own sign-in stands in for every page of the library."""
     return redirect("/sign-in?sso=failed")
 
@@ -14,7 +14,7 @@ def back(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     *oidc,
     *(
-        path(f"back/{name}/", back, name=name)
+        path(f"back/{name}/", redirect_to_sign_in, name=name)
         for name in ("account_login", "account_inactive", "socialaccount_signup", "socialaccount_login_error")
     ),
 ]

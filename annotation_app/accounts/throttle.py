@@ -6,11 +6,11 @@ from django.core.cache import cache
 
 from annotation_app.errors import TooMany
 
-TOO_MANY = "Too many failed tries. Wait five minutes."
+TOO_MANY_MESSAGE = "Too many failed tries. Wait five minutes."
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class AttemptLimit:
     """At most `limit` tries in `seconds`, counted from the first of them, for each key."""
 
     name: str
@@ -27,7 +27,7 @@ class Bucket:
             cache.add(stored, 1, self.seconds)
             return
         if count > self.limit:
-            raise TooMany(TOO_MANY, code=code, extra={"seconds": self.seconds})
+            raise TooMany(TOO_MANY_MESSAGE, code=code, extra={"seconds": self.seconds})
 
     def refund(self, key: str) -> None:
         """Take the last try back: it was no failure."""
@@ -43,9 +43,9 @@ class Bucket:
         return f"throttle:{self.name}:{key.encode().hex()}"
 
 
-SIGN_IN = Bucket("sign-in", limit=10, seconds=300)
+SIGN_IN_LIMIT = AttemptLimit("sign-in", limit=10, seconds=300)
 """Failed sign-ins for one name from one address."""
-SIGN_IN_FROM = Bucket("sign-in-from", limit=100, seconds=300)
+ADDRESS_SIGN_IN_LIMIT = AttemptLimit("sign-in-from", limit=100, seconds=300)
 """Failed sign-ins from one address, whatever the names: a laboratory may share one."""
-FACTOR = Bucket("factor", limit=10, seconds=300)
+FACTOR_LIMIT = AttemptLimit("factor", limit=10, seconds=300)
 """Wrong second factors and passwords asked for once more, for one account, whatever the address."""

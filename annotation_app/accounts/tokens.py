@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from ninja.security import HttpBearer
 
 from annotation_app.accounts import services
-from annotation_app.accounts.scopes import scope_of
+from annotation_app.accounts.scopes import required_scope
 from annotation_app.http_api import SessionAuth
 
 
@@ -16,7 +16,7 @@ class TokenBearer(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
         assert request.resolver_match is not None
-        scope = scope_of(request.method or "", request.resolver_match.route)
+        scope = required_scope(request.method or "", request.resolver_match.route)
         user = services.token_user(token, scope=scope)
         if user is not None:
             request.user = user
@@ -33,5 +33,5 @@ class AnyToken(HttpBearer):
         return user
 
 
-SIGNED_IN_OR_TOKEN = (TokenBearer(), SessionAuth())
+TOKEN_OR_SESSION_AUTH = (TokenBearer(), SessionAuth())
 """For routes that programs call too: a token, or else the session."""

@@ -11,9 +11,9 @@ from django.db import models
 from django.http import HttpRequest
 
 from annotation_app.audit.models import AuditEntry
-from vocabulary.base import json_fault
+from protocol.base import find_json_error
 
-NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+NUL_PATTERN = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 """NUL in JSON, which a backslash before `u0000` is not."""
 
 
@@ -23,14 +23,14 @@ class StorableJSONField(forms.JSONField):
     def to_python(self, value: Any) -> Any:
         """Raises ValidationError."""
         read = super().to_python(value)
-        if (fault := json_fault(read)) is not None:
+        if (fault := find_json_error(read)) is not None:
             raise ValidationError(": ".join(filter(None, fault)))
-        if NUL.search(json.dumps(read)):
+        if NUL_PATTERN.search(json.dumps(read)):
             raise ValidationError("it holds a NUL character")
         return read
 
 
-STORABLE_JSON: dict[type[models.Field[Any, Any]], dict[str, Any]] = {
+STORABLE_JSON_OVERRIDES: dict[type[models.Field[Any, Any]], dict[str, Any]] = {
     models.JSONField: {"form_class": StorableJSONField}
 }
 """The `formfield_overrides` of an admin in which JSON is written."""

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from annotation_app.audit.models import AuditEntry
 
-PAGE = 50
+PAGE_SIZE = 50
 
 
 def entries_page(
@@ -20,9 +20,9 @@ def entries_page(
     before: int | None = None,
 ) -> tuple[list[AuditEntry], int | None]:
     """Entries with all of these, newest first, below `before`; and what to ask for the page after it with."""
-    wanted = Q()
+    conditions = Q()
     for word in words.split():
-        wanted &= Q(verb__icontains=word) | Q(subject__icontains=word) | Q(details__icontains=word)
+        conditions &= Q(verb__icontains=word) | Q(subject__icontains=word) | Q(details__icontains=word)
     for name, value in (
         ("verb", verb),
         ("actor__username", actor),
@@ -31,11 +31,11 @@ def entries_page(
         ("pk__lt", before),
     ):
         if value is not None:
-            wanted &= Q(**{name: value})
-    rows = list(AuditEntry.objects.filter(wanted).select_related("actor").order_by("-pk")[: PAGE + 1])
-    return rows[:PAGE], rows[PAGE - 1].pk if len(rows) > PAGE else None
+            conditions &= Q(**{name: value})
+    rows = list(AuditEntry.objects.filter(conditions).select_related("actor").order_by("-pk")[: PAGE_SIZE + 1])
+    return rows[:PAGE_SIZE], rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None
 
 
-def verbs() -> Iterable[str]:
+def audit_verbs() -> Iterable[str]:
     """Every verb there is."""
     return AuditEntry.objects.order_by("verb").values_list("verb", flat=True).distinct()

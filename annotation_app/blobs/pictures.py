@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from PIL import Image, UnidentifiedImageError
 
-FORMATS = {"JPEG": "image/jpeg", "PNG": "image/png"}
+PICTURE_FORMATS = {"JPEG": "image/jpeg", "PNG": "image/png"}
 """Formats that are read, and their media types. Pillow's readers of all others are never reached."""
 MAX_PIXELS = 40_000_000
 """Largest picture: more than four screens of 4K. A small file may unpack to gigabytes."""
@@ -18,12 +18,12 @@ class PictureUnreadable(Exception):
 
 
 @contextmanager
-def picture_opened(data: bytes) -> Iterator[Image.Image]:
+def open_picture(data: bytes) -> Iterator[Image.Image]:
     """A picture to look at or decode. Raises PictureUnreadable, also for what decoding inside the block finds."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(data), formats=tuple(FORMATS)) as image:
+            with Image.open(io.BytesIO(data), formats=tuple(PICTURE_FORMATS)) as image:
                 if image.width * image.height > MAX_PIXELS:
                     raise PictureUnreadable(f"{image.width} by {image.height} pixels are too many")
                 yield image
@@ -35,10 +35,10 @@ def picture_opened(data: bytes) -> Iterator[Image.Image]:
         raise PictureUnreadable(f"it is damaged: {error}") from error
 
 
-def picture_described(data: bytes) -> tuple[str, int, int]:
+def describe_picture(data: bytes) -> tuple[str, int, int]:
     """Media type, width and height of a picture that is there to its end. Raises PictureUnreadable."""
-    with picture_opened(data) as image:
-        kind = FORMATS.get(image.format or "")
+    with open_picture(data) as image:
+        kind = PICTURE_FORMATS.get(image.format or "")
         if kind is None:  # several JPEGs in one file, for example
             raise PictureUnreadable(f"{image.format} is not read")
         described = kind, image.width, image.height

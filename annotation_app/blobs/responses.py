@@ -5,9 +5,9 @@ import re
 from django.http import HttpRequest, HttpResponse
 
 from annotation_app.blobs.selectors import blob_path
-from vocabulary.blobs import BlobRef
+from protocol.blobs import BlobRef
 
-RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+RANGE_PATTERN = re.compile(r"bytes=(\d*)-(\d*)")
 
 
 def blob_response(request: HttpRequest, ref: BlobRef) -> HttpResponse:
@@ -17,10 +17,10 @@ def blob_response(request: HttpRequest, ref: BlobRef) -> HttpResponse:
         "ETag": f'"{ref.sha256}"',
         "Accept-Ranges": "bytes",
     }
-    asked = RANGE.fullmatch(request.headers.get("Range", ""))
-    if asked is None or not any(asked.groups()):
+    requested = RANGE_PATTERN.fullmatch(request.headers.get("Range", ""))
+    if requested is None or not any(requested.groups()):
         return HttpResponse(blob_path(ref.sha256).read_bytes(), content_type=ref.media_type, headers=headers)
-    first, last = _bounds(asked[1], asked[2], ref.size)
+    first, last = _byte_bounds(requested[1], requested[2], ref.size)
     if first > last:
         return HttpResponse(status=416)
     with blob_path(ref.sha256).open("rb") as file:
@@ -30,7 +30,7 @@ def blob_response(request: HttpRequest, ref: BlobRef) -> HttpResponse:
     return HttpResponse(data, status=206, content_type=ref.media_type, headers=headers)
 
 
-def _bounds(first: str, last: str, size: int) -> tuple[int, int]:
+def _byte_bounds(first: str, last: str, size: int) -> tuple[int, int]:
     """The first and last byte asked for; without a first, so many from the end."""
     if not first:
         return max(0, size - int(last)), size - 1

@@ -5,15 +5,15 @@ from pathlib import Path
 
 from django.conf import settings
 
-from annotation_app.blobs.bucket import Bucket, bucket_at
+from annotation_app.blobs.bucket import BlobBucket, open_bucket
 
 
-def bucket() -> Bucket | None:
+def blob_bucket() -> BlobBucket | None:
     """The bucket of this installation's blobs; None where they are files of its folder alone."""
-    return bucket_at(settings.ENV.blobs_url) if settings.ENV.blobs_url else None
+    return open_bucket(settings.ENV.blobs_url) if settings.ENV.blobs_url else None
 
 
-def blob_file(sha256: str) -> Path:
+def local_blob_path(sha256: str) -> Path:
     """Where this host has the bytes of this digest, if it has them."""
     folder: Path = settings.ENV.data / "blobs" / sha256[:2]
     return folder / sha256
@@ -22,9 +22,9 @@ def blob_file(sha256: str) -> Path:
 def blob_path(sha256: str) -> Path:
     """Where the bytes of this digest lie (whether or not they do); those of a bucket are fetched first, once. Raises
     OSError where the bucket does not answer."""
-    path, kept = blob_file(sha256), bucket()
-    if kept is not None and not path.exists():
-        kept.fetch(sha256, path)
+    path, blob_store = local_blob_path(sha256), blob_bucket()
+    if blob_store is not None and not path.exists():
+        blob_store.fetch(sha256, path)
     return path
 
 
@@ -43,7 +43,7 @@ def blob_read(sha256: str) -> bytes:
 
 def blob_size(sha256: str) -> int | None:
     """How many bytes are stored; None where there are none. Raises OSError where the bucket does not answer."""
-    if (kept := bucket()) is not None:
-        return kept.size(sha256)
-    path = blob_file(sha256)
+    if (blob_store := blob_bucket()) is not None:
+        return blob_store.size(sha256)
+    path = local_blob_path(sha256)
     return path.stat().st_size if path.is_file() else None

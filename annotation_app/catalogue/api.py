@@ -7,11 +7,11 @@ from ninja import Path, Query, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.catalogue import schemas, selectors, services
 from annotation_app.http_api import ShortText
 
-router = Router(tags=["catalogue"], auth=SIGNED_IN_OR_TOKEN)
+router = Router(tags=["catalogue"], auth=TOKEN_OR_SESSION_AUTH)
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 
@@ -32,7 +32,7 @@ def trajectories_facets(request: HttpRequest, query: Annotated[schemas.Query, Qu
 @router.get("/queries", response=list[schemas.SavedQueryOut])
 def queries_list(request: HttpRequest) -> list[schemas.SavedQueryOut]:
     """Every kept query."""
-    return list(selectors.queries_of(user=user_of(request)))
+    return list(selectors.saved_queries(user=user_of(request)))
 
 
 @router.post("/queries", response={201: schemas.SavedQueryOut})
@@ -44,7 +44,7 @@ def query_save(request: HttpRequest, body: schemas.SavedQueryIn) -> Status[schem
 @router.get("/queries/{query_id}", response=schemas.SavedQueryOut)
 def query_get(request: HttpRequest, query_id: RowId) -> schemas.SavedQueryOut:
     """One kept query: its address does not change."""
-    return selectors.query_of(user=user_of(request), query_id=query_id)
+    return selectors.saved_query(user=user_of(request), query_id=query_id)
 
 
 @router.delete("/queries/{query_id}", response={204: None})

@@ -3,11 +3,11 @@
 from annotation_app.catalogue import services
 from annotation_app.celery import app
 
-MOST = 2_000
+MAX_ENTRIES = 2_000
 """Episodes that are entered in one go."""
 
 
 @app.task(name="catalogue.refresh")
 def entries_refresh_job() -> None:
     """Enter what has ended, or changed, since."""
-    services.entries_refresh(most=MOST)
+    services.entries_refresh(most=MAX_ENTRIES)

@@ -7,14 +7,14 @@ from pydantic import Field
 
 from annotation_app.episodes.schemas import EpisodeSummary, ReviewState
 from annotation_app.http_api import ShortText
-from vocabulary.base import Frozen
-from vocabulary.steps import Decision
-from vocabulary.trajectories import Outcome
+from protocol.base import FrozenModel
+from protocol.trajectory.steps import Decision
+from protocol.trajectory.trajectories import Outcome
 
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")]
 
 
-class Query(Frozen):
+class Query(FrozenModel):
     """Which ended episodes: each field that is set narrows it; practice, and what people withdrew, is never found."""
 
     text: Annotated[ShortText, Field(description="Words of the instruction, the thoughts and the actions")] = ""
@@ -36,7 +36,7 @@ class Query(Frozen):
     until: datetime | None = None
 
 
-class Found(EpisodeSummary):
+class FoundEpisode(EpisodeSummary):
     """A line of the browser: a line of episodes, and what it was found by."""
 
     decisions: tuple[Decision, ...]
@@ -45,21 +45,21 @@ class Found(EpisodeSummary):
     reward: float | None
 
 
-class FoundPage(Frozen):
+class FoundPage(FrozenModel):
     """A page, newest first; `next` asks for the following one, however much is added meanwhile."""
 
-    items: tuple[Found, ...]
+    items: tuple[FoundEpisode, ...]
     next: str | None
 
 
-class Facet(Frozen):
+class Facet(FrozenModel):
     """A value, and how many of what was found have it."""
 
     value: str
     count: int
 
 
-class Facets(Frozen):
+class Facets(FrozenModel):
     """How what was found divides; `total` counts all of it."""
 
     total: int
@@ -71,14 +71,14 @@ class Facets(Frozen):
     reviews: tuple[Facet, ...]
 
 
-class SavedQueryIn(Frozen):
+class SavedQueryIn(FrozenModel):
     """A query to keep."""
 
     name: Name
     query: Query
 
 
-class SavedQueryOut(Frozen):
+class SavedQueryOut(FrozenModel):
     """A kept query."""
 
     id: int

@@ -13,29 +13,29 @@ from django.db.models.expressions import Func
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.catalogue.models import Entry, SavedQuery
-from annotation_app.catalogue.schemas import Facet, Facets, Found, FoundPage, Query, SavedQueryOut
-from annotation_app.catalogue.words import searchable
+from annotation_app.catalogue.schemas import Facet, Facets, FoundEpisode, FoundPage, Query, SavedQueryOut
+from annotation_app.catalogue.search_text import to_search_text
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episode_summaries
 from annotation_app.episodes.selectors import trajectories_of as trajectories_of_episodes
 from annotation_app.errors import Invalid, NotFound
-from vocabulary.trajectories import Trajectory
+from protocol.trajectory.trajectories import Trajectory
 
-PAGE = 50
-FACETS = 50
+PAGE_SIZE = 50
+MAX_FACET_VALUES = 50
 """Values of a facet that are told, the most frequent first."""
-CONFIGURATION = "english"
-READERS = (Role.RESEARCHER, Role.ADMIN, Role.REVIEWER)
+SEARCH_CONFIGURATION = "english"
+READER_ROLES = (Role.RESEARCHER, Role.ADMIN, Role.REVIEWER)
 
 
 def reader_check(user: User) -> None:
     """Raises Forbidden for annotators: who was where is not theirs to search."""
-    role_check(user, *READERS)
+    role_check(user, *READER_ROLES)
 
 
 def entries_matching(query: Query) -> QuerySet[Entry]:
     """The entries that a query means."""
-    wanted = Q(pool__practice=False, episode__annotator__work_removed=False)
+    conditions = Q(pool__practice=False, episode__annotator__work_removed=False)
     for column, value in (
         ("pool_id", query.pool),
         ("episode__outcome", query.outcome),
@@ -53,11 +53,11 @@ def entries_matching(query: Query) -> QuerySet[Entry]:
         ("decisions__contains", list(query.decisions) or None),
     ):
         if value is not None:
-            wanted &= Q(**{column: value})
-    found = Entry.objects.filter(wanted)
+            conditions &= Q(**{column: value})
+    found = Entry.objects.filter(conditions)
     if query.text.strip():
-        asked = SearchQuery(searchable(query.text), config=CONFIGURATION, search_type="websearch")
-        found = found.filter(words=asked)
+        search_query = SearchQuery(to_search_text(query.text), config=SEARCH_CONFIGURATION, search_type="websearch")
+        found = found.filter(words=search_query)
     return found
 
 
@@ -66,22 +66,24 @@ def found_page(*, user: User, query: Query, after: str | None = None) -> FoundPa
     reader_check(user)
     found = entries_matching(query).order_by("-created_at", "-episode_id")
     if after:
-        moment, key = cursor_read(after)
+        moment, key = decode_cursor(after)
         found = found.filter(Q(created_at__lt=moment) | Q(created_at=moment, episode_id__lt=key))
-    rows = list(found[: PAGE + 1])
-    shown = rows[:PAGE]
-    entries = {row.pk: row for row in shown}
+    rows = list(found[: PAGE_SIZE + 1])
+    page_rows = rows[:PAGE_SIZE]
+    entries = {row.pk: row for row in page_rows}
     items = tuple(
-        Found(
+        FoundEpisode(
             **dict(summary),
             decisions=tuple(entries[summary.id].decisions),
             policies=tuple(entries[summary.id].policies),
             applications=tuple(entries[summary.id].applications),
             reward=entries[summary.id].reward,
         )
-        for summary in episode_summaries(ids=[row.pk for row in shown])
+        for summary in episode_summaries(ids=[row.pk for row in page_rows])
     )
-    return FoundPage(items=items, next=cursor_write(shown[-1].created_at, shown[-1].pk) if len(rows) > PAGE else None)
+    return FoundPage(
+        items=items, next=encode_cursor(page_rows[-1].created_at, page_rows[-1].pk) if len(rows) > PAGE_SIZE else None
+    )
 
 
 def facets(*, user: User, query: Query) -> Facets:
@@ -90,24 +92,24 @@ def facets(*, user: User, query: Query) -> Facets:
     found = entries_matching(query)
     return Facets(
         total=found.count(),
-        pools=_counted(found, "pool__name"),
-        decisions=_counted(found, "decisions", many=True),
-        policies=_counted(found, "policies", many=True),
-        applications=_counted(found, "applications", many=True),
-        outcomes=_counted(found, "episode__outcome"),
-        reviews=_counted(found, "episode__review"),
+        pools=_count_facets(found, "pool__name"),
+        decisions=_count_facets(found, "decisions", many=True),
+        policies=_count_facets(found, "policies", many=True),
+        applications=_count_facets(found, "applications", many=True),
+        outcomes=_count_facets(found, "episode__outcome"),
+        reviews=_count_facets(found, "episode__review"),
     )
 
 
-def entries_whole(query: Query) -> QuerySet[Entry]:
+def exportable_entries(query: Query) -> QuerySet[Entry]:
     """The finished episodes a query means that have their pictures."""
     return entries_matching(query).filter(episode__status="finished", episode__emptied_at__isnull=True)
 
 
-def chosen(query: Query) -> Iterator[tuple[UUID, str]]:
+def exportable_episodes(query: Query) -> Iterator[tuple[UUID, str]]:
     """The same, oldest first, each with the kind of its task."""
     yield from (
-        entries_whole(query)
+        exportable_entries(query)
         .order_by("created_at", "episode_id")
         .values_list("episode_id", "kind")
         .iterator(chunk_size=5_000)
@@ -123,22 +125,22 @@ def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:
     yield from trajectories_of_episodes([episodes[key] for key in dict.fromkeys(ids) if key in episodes])
 
 
-def queries_of(*, user: User) -> tuple[SavedQueryOut, ...]:
+def saved_queries(*, user: User) -> tuple[SavedQueryOut, ...]:
     """Every kept query: they are shared among those who search. Raises Forbidden."""
     reader_check(user)
-    return tuple(query_out(row, user) for row in SavedQuery.objects.select_related("owner"))
+    return tuple(saved_query_out(row, user) for row in SavedQuery.objects.select_related("owner"))
 
 
-def query_of(*, user: User, query_id: int) -> SavedQueryOut:
+def saved_query(*, user: User, query_id: int) -> SavedQueryOut:
     """One kept query. Raises Forbidden and NotFound."""
     reader_check(user)
     row = SavedQuery.objects.select_related("owner").filter(pk=query_id).first()
     if row is None:
         raise NotFound("There is no such query.")
-    return query_out(row, user)
+    return saved_query_out(row, user)
 
 
-def query_out(row: SavedQuery, user: User) -> SavedQueryOut:
+def saved_query_out(row: SavedQuery, user: User) -> SavedQueryOut:
     """A kept query as this person sees it."""
     return SavedQueryOut(
         id=row.pk,
@@ -150,19 +152,19 @@ def query_out(row: SavedQuery, user: User) -> SavedQueryOut:
     )
 
 
-def _counted(found: QuerySet[Entry], column: str, *, many: bool = False) -> tuple[Facet, ...]:
+def _count_facets(found: QuerySet[Entry], column: str, *, many: bool = False) -> tuple[Facet, ...]:
     value = Func(F(column), function="unnest") if many else F(column)
     counted = found.order_by().annotate(value=value).values("value").annotate(count=Count("pk"))
-    rows = counted.order_by("-count", "value")[:FACETS]
+    rows = counted.order_by("-count", "value")[:MAX_FACET_VALUES]
     return tuple(Facet(value=str(row["value"]), count=row["count"]) for row in rows if row["value"] not in (None, ""))
 
 
-def cursor_write(moment: datetime, key: UUID) -> str:
+def encode_cursor(moment: datetime, key: UUID) -> str:
     """A place in a list that is ordered by time."""
     return base64.urlsafe_b64encode(f"{moment.isoformat()} {key}".encode()).decode()
 
 
-def cursor_read(text: str) -> tuple[datetime, UUID]:
+def decode_cursor(text: str) -> tuple[datetime, UUID]:
     """The place. Raises Invalid for a cursor nobody gave."""
     try:
         moment, key = base64.urlsafe_b64decode(text.encode()).decode().split(" ")

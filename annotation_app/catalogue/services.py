@@ -10,72 +10,76 @@ from django.db.models import Value
 from annotation_app.accounts.models import Role, User
 from annotation_app.catalogue.models import Entry, SavedQuery
 from annotation_app.catalogue.schemas import Query, SavedQueryOut
-from annotation_app.catalogue.selectors import CONFIGURATION, query_out, reader_check
-from annotation_app.catalogue.words import searchable
+from annotation_app.catalogue.search_text import to_search_text
+from annotation_app.catalogue.selectors import SEARCH_CONFIGURATION, reader_check, saved_query_out
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episodes_missing_from_catalogue, steps_of
 from annotation_app.episodes.services import episodes_catalogued
 from annotation_app.errors import Conflict, Forbidden, NotFound
-from vocabulary.descriptions import describe
-from vocabulary.steps import Step, standing
-from vocabulary.tasks import Task, kind_of
+from protocol.actions.descriptions import describe_action
+from protocol.trajectory.steps import Step, drop_undone_steps
+from protocol.trajectory.tasks import Task, task_kind
 
-BATCH = 100
-FIELDS = ("pool", "kind", "words", "decisions", "policies", "applications", "steps", "reward", "created_at")
+ENTRY_BATCH = 100
+ENTRY_FIELDS = ("pool", "kind", "words", "decisions", "policies", "applications", "steps", "reward", "created_at")
 
 
 def entries_refresh(*, most: int | None = None) -> int:
     """Enter every ended episode that is not in the catalogue as it is now; how many were entered."""
     ids = episodes_missing_from_catalogue(most=most)
-    for place in range(0, len(ids), BATCH):
-        _enter(ids[place : place + BATCH])
+    for place in range(0, len(ids), ENTRY_BATCH):
+        _store_entries(ids[place : place + ENTRY_BATCH])
     return len(ids)
 
 
 @transaction.atomic(durable=True)
-def _enter(ids: list[UUID]) -> None:
+def _store_entries(ids: list[UUID]) -> None:
     locked = Episode.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids)
     episodes = locked.select_related("task__pool").prefetch_related("steps")
-    entries = [_entry(episode) for episode in episodes]
-    Entry.objects.bulk_create(entries, update_conflicts=True, unique_fields=["episode"], update_fields=list(FIELDS))
+    entries = [_build_entry(episode) for episode in episodes]
+    Entry.objects.bulk_create(
+        entries, update_conflicts=True, unique_fields=["episode"], update_fields=list(ENTRY_FIELDS)
+    )
     episodes_catalogued(episodes)
 
 
-def _entry(episode: Episode) -> Entry:
-    task, steps = episode.task.definition, standing(steps_of(episode))
+def _build_entry(episode: Episode) -> Entry:
+    task, steps = episode.task.definition, drop_undone_steps(steps_of(episode))
     verdict = episode.desk.verdict
     policies = dict.fromkeys(step.policy.label for step in steps if step.policy)
     return Entry(
         episode=episode,
         pool=episode.task.pool,
-        kind=kind_of(task)[:400],
-        words=_vector(task.instruction, "A") + _vector(_thoughts(steps), "B") + _vector(_acts(steps), "C"),
+        kind=task_kind(task)[:400],
+        words=_search_vector(task.instruction, "A")
+        + _search_vector(_thoughts_text(steps), "B")
+        + _search_vector(_actions_text(steps), "C"),
         decisions=sorted({step.decision for step in steps}),
         policies=list(policies),
-        applications=_applications(task),
+        applications=_task_applications(task),
         steps=len(steps),
         reward=verdict.score if verdict and verdict.success is not None else None,
         created_at=episode.created_at,
     )
 
 
-def _vector(text: str, weight: str) -> SearchVector:
-    return SearchVector(Value(searchable(text)), config=CONFIGURATION, weight=weight)
+def _search_vector(text: str, weight: str) -> SearchVector:
+    return SearchVector(Value(to_search_text(text)), config=SEARCH_CONFIGURATION, weight=weight)
 
 
-def _thoughts(steps: Iterable[Step]) -> str:
+def _thoughts_text(steps: Iterable[Step]) -> str:
     return "\n".join(step.thought for step in steps)
 
 
-def _acts(steps: Iterable[Step]) -> str:
-    return "\n".join(f"{step.action.kind} {describe(step.action)}" for step in steps)
+def _actions_text(steps: Iterable[Step]) -> str:
+    return "\n".join(f"{step.action.kind} {describe_action(step.action)}" for step in steps)
 
 
-def _applications(task: Task) -> list[str]:
+def _task_applications(task: Task) -> list[str]:
     """The programs a task is about: what it says itself, else the suite it is of."""
-    given = task.parameters.get("applications", task.parameters.get("related_apps", task.parameters.get("application")))
-    named = given if isinstance(given, list) else [given] if given else [task.suite]
-    return sorted({str(name)[:100] for name in named if name})
+    value = task.parameters.get("applications", task.parameters.get("related_apps", task.parameters.get("application")))
+    names = value if isinstance(value, list) else [value] if value else [task.suite]
+    return sorted({str(name)[:100] for name in names if name})
 
 
 def query_save(*, user: User, name: str, query: Query) -> SavedQueryOut:
@@ -86,7 +90,7 @@ def query_save(*, user: User, name: str, query: Query) -> SavedQueryOut:
             row = SavedQuery.objects.create(name=name, owner=user, query=query.model_dump(mode="json"))
     except IntegrityError:
         raise Conflict("You have a query of this name.", code="name_taken") from None
-    return query_out(row, user)
+    return saved_query_out(row, user)
 
 
 def query_delete(*, user: User, query_id: int) -> None:

@@ -1,23 +1,31 @@
 """A client of the web app for programs and notebooks; it needs pydantic and httpx, and nothing of the server."""
 
-from annotation_app.client.answers import ExportOut, FeedItem, Found, Query, RevisionOut, RevisionSummary, SavedQueryOut
 from annotation_app.client.client import Pilothouse
-from annotation_app.client.errors import PilothouseError, Refused
-from annotation_app.client.inbox import Follower, following
+from annotation_app.client.errors import PilothouseError, RequestRejected
+from annotation_app.client.inbox_follower import InboxFollower, follow_query
+from annotation_app.client.responses import (
+    ExportOut,
+    FeedItem,
+    FoundEpisode,
+    Query,
+    RevisionOut,
+    RevisionSummary,
+    SavedQueryOut,
+)
 from annotation_app.client.signatures import verify
 
 __all__ = [
     "ExportOut",
     "FeedItem",
-    "Follower",
-    "Found",
+    "FoundEpisode",
+    "InboxFollower",
     "Pilothouse",
     "PilothouseError",
     "Query",
-    "Refused",
+    "RequestRejected",
     "RevisionOut",
     "RevisionSummary",
     "SavedQueryOut",
-    "following",
+    "follow_query",
     "verify",
 ]

@@ -12,17 +12,24 @@ from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
-from annotation_app.client.answers import ExportOut, FeedItem, ImportOut, Query
 from annotation_app.client.client import Pilothouse
-from annotation_app.client.errors import Damaged, ImportFailed, PilothouseError, Refused, ServerFailed, Unreachable
-from annotation_app.client.inbox import following
-from vocabulary.base import json_fault
+from annotation_app.client.errors import (
+    DownloadDamaged,
+    ImportFailed,
+    PilothouseError,
+    RequestRejected,
+    ServerFailed,
+    Unreachable,
+)
+from annotation_app.client.inbox_follower import follow_query
+from annotation_app.client.responses import ExportOut, FeedItem, ImportOut, Query
+from protocol.base import find_json_error
 
-EVERY = 5.0
+POLL_SECONDS = 5.0
 """Seconds between two rounds of `stream`."""
 
 
-class Brought(FeedItem):
+class FetchedItem(FeedItem):
     """What became of a trajectory: `new`, or the reason's code why it cannot be had."""
 
     became: str
@@ -31,13 +38,13 @@ class Brought(FeedItem):
 def main(arguments: list[str] | None = None) -> int:
     """Do what was asked; 1 where it was refused, with the reason's code."""
     parser = _parser()
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        with Pilothouse(asked.url) as client:
-            run: Callable[[Pilothouse, argparse.Namespace], int] = asked.run
-            return run(client, asked)
+        with Pilothouse(options.url) as client:
+            run: Callable[[Pilothouse, argparse.Namespace], int] = options.run
+            return run(client, options)
     except PilothouseError as error:
-        print(f"{error.code}: {error}{_fields(error)}", file=sys.stderr)
+        print(f"{error.code}: {error}{_field_errors(error)}", file=sys.stderr)
     except ValidationError as error:
         print(f"invalid: {error.errors()[0]['msg']}", file=sys.stderr)
     except BrokenPipeError:
@@ -49,11 +56,11 @@ def main(arguments: list[str] | None = None) -> int:
     return 1
 
 
-def _fields(error: PilothouseError) -> str:
+def _field_errors(error: PilothouseError) -> str:
     """What the server says of single fields."""
-    fields = error.extra.get("fields") if isinstance(error, Refused) else None
-    told = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
-    return "".join(f"\n  {one.get('field')}: {one.get('message')}" for one in told)
+    fields = error.extra.get("fields") if isinstance(error, RequestRejected) else None
+    reported = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+    return "".join(f"\n  {one.get('field')}: {one.get('message')}" for one in reported)
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -64,7 +71,7 @@ def _json_object(text: str) -> dict[str, Any]:
         raise argparse.ArgumentTypeError(f"no JSON: {error}") from None
     if not isinstance(value, dict):
         raise argparse.ArgumentTypeError("no JSON object")
-    if (fault := json_fault(value)) is not None:
+    if (fault := find_json_error(value)) is not None:
         raise argparse.ArgumentTypeError(": ".join(filter(None, fault)))
     return value
 
@@ -99,19 +106,19 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--id", type=UUID, help="download this export, and ask for none")
     export.set_defaults(run=_export, review="accepted")
 
-    taking = commands.add_parser("import", help="take in trajectories that were made elsewhere")
-    taking.add_argument("file", type=Path, help="a zip, a tar, lines of trajectories, or a folder")
-    taking.add_argument("--pool", default="", help="the pool of what comes in; named after the file by default")
-    taking.add_argument(
+    import_command = commands.add_parser("import", help="take in trajectories that were made elsewhere")
+    import_command.add_argument("file", type=Path, help="a zip, a tar, lines of trajectories, or a folder")
+    import_command.add_argument("--pool", default="", help="the pool of what comes in; named after the file by default")
+    import_command.add_argument(
         "--format", choices=("canonical", "atif", "agentnet"), default="", help="what its rows have to be"
     )
-    taking.set_defaults(run=_import)
+    import_command.set_defaults(run=_import)
 
     stream = commands.add_parser("stream", help="put trajectories into a trainer's inbox as they become ready")
     stream.add_argument("inbox", type=Path)
     _query_arguments(stream)
     stream.add_argument("--once", action="store_true", help="bring in what is ready, and end")
-    stream.add_argument("--every", type=float, default=EVERY, help="seconds between two looks")
+    stream.add_argument("--every", type=float, default=POLL_SECONDS, help="seconds between two looks")
     stream.set_defaults(run=_stream, review="accepted")
 
     register = commands.add_parser("register", help="register a revision of a policy")
@@ -129,116 +136,118 @@ def _query_arguments(parser: argparse.ArgumentParser) -> None:
     """A flag for each field of a query."""
     parser.add_argument("--saved", metavar="QUERY", help="a kept query, by number or name; the flags change it")
     for name, field in Query.model_fields.items():
-        several = get_origin(field.annotation) is tuple
+        is_list = get_origin(field.annotation) is tuple
         parser.add_argument(
             f"--{name.replace('_', '-')}",
-            nargs="*" if several else None,
+            nargs="*" if is_list else None,
             metavar=name.upper(),
             default=argparse.SUPPRESS,
         )
 
 
-def _query_of(client: Pilothouse, asked: argparse.Namespace) -> Query:
+def _build_query(client: Pilothouse, options: argparse.Namespace) -> Query:
     """The kept query that was named, changed by the flags; what is given as "any" is not asked for."""
-    base = client.query(asked.saved).model_dump(exclude_defaults=True) if asked.saved else {}
-    given = {name: getattr(asked, name) for name in Query.model_fields if hasattr(asked, name)}
-    return Query.model_validate({**base, **{name: value for name, value in given.items() if value != "any"}})
+    base = client.query(options.saved).model_dump(exclude_defaults=True) if options.saved else {}
+    flags = {name: getattr(options, name) for name in Query.model_fields if hasattr(options, name)}
+    return Query.model_validate({**base, **{name: value for name, value in flags.items() if value != "any"}})
 
 
-def _list(client: Pilothouse, asked: argparse.Namespace) -> int:
-    return _print({"queries": client.queries, "exports": client.exports, "policies": client.policies}[asked.what]())
+def _list(client: Pilothouse, options: argparse.Namespace) -> int:
+    return _print_json(
+        {"queries": client.queries, "exports": client.exports, "policies": client.policies}[options.what]()
+    )
 
 
-def _query(client: Pilothouse, asked: argparse.Namespace) -> int:
-    found = client.trajectories(_query_of(client, asked))
-    return _print(one for _, one in zip(range(asked.most or sys.maxsize), found, strict=False))
+def _query(client: Pilothouse, options: argparse.Namespace) -> int:
+    found = client.trajectories(_build_query(client, options))
+    return _print_json(one for _, one in zip(range(options.most or sys.maxsize), found, strict=False))
 
 
-def _show(client: Pilothouse, asked: argparse.Namespace) -> int:
-    return _print([client.trajectory(asked.id)])
+def _show(client: Pilothouse, options: argparse.Namespace) -> int:
+    return _print_json([client.trajectory(options.id)])
 
 
-def _export(client: Pilothouse, asked: argparse.Namespace) -> int:
-    if asked.folder.exists():
-        raise Damaged(f"{asked.folder} is there already")
-    if asked.id is None:
-        filters = _query_of(client, asked).model_dump(mode="json", exclude_defaults=True)
-        started = client.export_start({"review": None, **filters}, {**asked.plan, "format": asked.format})
+def _export(client: Pilothouse, options: argparse.Namespace) -> int:
+    if options.folder.exists():
+        raise DownloadDamaged(f"{options.folder} is there already")
+    if options.id is None:
+        filters = _build_query(client, options).model_dump(mode="json", exclude_defaults=True)
+        started = client.export_start({"review": None, **filters}, {**options.plan, "format": options.format})
     else:
-        started = client.export(asked.id)
-    _tell(f"export {started.id}")
-    client.export_wait(started.id, _progress)
-    client.export_download(started.id, asked.folder)
-    return _print([client.export(started.id)])
+        started = client.export(options.id)
+    _print_status(f"export {started.id}")
+    client.export_wait(started.id, _print_progress)
+    client.export_download(started.id, options.folder)
+    return _print_json([client.export(started.id)])
 
 
-def _import(client: Pilothouse, asked: argparse.Namespace) -> int:
-    started = client.import_start(asked.file, pool=asked.pool, form=asked.format, progress=_sent_progress())
-    _tell(f"import {started.id}")
+def _import(client: Pilothouse, options: argparse.Namespace) -> int:
+    started = client.import_start(options.file, pool=options.pool, form=options.format, progress=_upload_progress())
+    _print_status(f"import {started.id}")
     try:
-        ended = client.import_wait(started.id, _progress)
+        ended = client.import_wait(started.id, _print_progress)
     except ImportFailed:
-        _refused_tell(client, started)
+        _print_refusals(client, started)
         raise
     if ended.refused:
-        _refused_tell(client, started)
-    return _print([ended])
+        _print_refusals(client, started)
+    return _print_json([ended])
 
 
-def _sent_progress() -> Callable[[int, int], None]:
+def _upload_progress() -> Callable[[int, int], None]:
     """Tells each percent of an upload once."""
-    told = -1
+    reported = -1
 
     def tell(received: int, size: int) -> None:
-        nonlocal told
+        nonlocal reported
         percent = received * 100 // max(size, 1)
-        if percent != told:
-            told = percent
-            _tell(f"sent {percent}% of {size} bytes")
+        if percent != reported:
+            reported = percent
+            _print_status(f"sent {percent}% of {size} bytes")
 
     return tell
 
 
-def _refused_tell(client: Pilothouse, job: ImportOut) -> None:
+def _print_refusals(client: Pilothouse, job: ImportOut) -> None:
     for row in client.import_refused(job.id):
-        _tell(f"{row.file}:{row.line}: {row.code}: {row.message}")
+        _print_status(f"{row.file}:{row.line}: {row.code}: {row.message}")
 
 
-def _progress(export: ExportOut | ImportOut) -> None:
-    _tell(f"{export.status} {export.progress:.0%}")
+def _print_progress(export: ExportOut | ImportOut) -> None:
+    _print_status(f"{export.status} {export.progress:.0%}")
 
 
-def _stream(client: Pilothouse, asked: argparse.Namespace) -> int:
+def _stream(client: Pilothouse, options: argparse.Namespace) -> int:
     ended = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: ended.set())
-    with following(client, asked.inbox, _query_of(client, asked)) as follower:
+    with follow_query(client, options.inbox, _build_query(client, options)) as follower:
         while True:
             try:
-                for item, became in follower.round():
-                    _print([Brought(id=item.id, ready_at=item.ready_at, became=became)])
+                for item, became in follower.fetch_new():
+                    _print_json([FetchedItem(id=item.id, ready_at=item.ready_at, became=became)])
                     if ended.is_set():
                         return 0
             except (Unreachable, ServerFailed) as error:
-                if asked.once:
+                if options.once:
                     raise
-                _tell(f"{error.code}: {error}")
-            if asked.once or ended.wait(asked.every):
+                _print_status(f"{error.code}: {error}")
+            if options.once or ended.wait(options.every):
                 return 0
 
 
-def _register(client: Pilothouse, asked: argparse.Namespace) -> int:
-    named = ("name", "revision", "dialect", "base_url", "model", "checkpoint", "weight_version", "sampling", "memory")
-    return _print([client.policy_register(**{name: getattr(asked, name) for name in named})])
+def _register(client: Pilothouse, options: argparse.Namespace) -> int:
+    fields = ("name", "revision", "dialect", "base_url", "model", "checkpoint", "weight_version", "sampling", "memory")
+    return _print_json([client.policy_register(**{name: getattr(options, name) for name in fields})])
 
 
-def _print(rows: Iterable[BaseModel]) -> int:
+def _print_json(rows: Iterable[BaseModel]) -> int:
     for row in rows:
         print(row.model_dump_json(), flush=True)
     return 0
 
 
-def _tell(text: str) -> None:
+def _print_status(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

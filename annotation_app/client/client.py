@@ -11,11 +11,14 @@ from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from annotation_app.client.answers import (
-    ENDED,
+from annotation_app.client.connection import Connection, read_token, read_url
+from annotation_app.client.errors import DownloadDamaged, ExportFailed, ImportFailed, NotFound, ServerFailed
+from annotation_app.client.folders import check_importable, download, unpack_export, zip_folder
+from annotation_app.client.responses import (
+    ENDED_STATUSES,
     ExportOut,
     FeedPage,
-    Found,
+    FoundEpisode,
     FoundPage,
     ImportOut,
     Query,
@@ -25,20 +28,17 @@ from annotation_app.client.answers import (
     RevisionSummary,
     SavedQueryOut,
 )
-from annotation_app.client.connection import Connection, token_read, url_read
-from annotation_app.client.errors import Damaged, ExportFailed, ImportFailed, NotFound, ServerFailed
-from annotation_app.client.folders import fetch, rows_check, unpack, zipped
-from annotation_app.client.uploads import Progress, upload_file
-from vocabulary.exports import TRAJECTORIES, Manifest
-from vocabulary.trajectories import Trajectory
+from annotation_app.client.uploads import ProgressCallback, upload_file
+from protocol.trajectory.export_folders import TRAJECTORIES, ExportManifest
+from protocol.trajectory.trajectories import Trajectory
 
-Kind = TypeVar("Kind", bound=BaseModel)
-LOOK_EVERY = 1.0
+ModelT = TypeVar("ModelT", bound=BaseModel)
+POLL_SECONDS = 1.0
 """Seconds between two looks at an export that is being written."""
-EVERYTHING = Query()
-SAVED = TypeAdapter(tuple[SavedQueryOut, ...])
-EXPORTS = TypeAdapter(tuple[ExportOut, ...])
-REVISIONS = TypeAdapter(tuple[RevisionSummary, ...])
+ALL_EPISODES = Query()
+SAVED_QUERIES_ADAPTER = TypeAdapter(tuple[SavedQueryOut, ...])
+EXPORTS_ADAPTER = TypeAdapter(tuple[ExportOut, ...])
+REVISIONS_ADAPTER = TypeAdapter(tuple[RevisionSummary, ...])
 
 
 class Pilothouse:
@@ -48,7 +48,7 @@ class Pilothouse:
     """
 
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
-        self._connection = Connection(url or url_read(), token or token_read())
+        self._connection = Connection(url or read_url(), token or read_token())
 
     def __enter__(self) -> Self:
         return self
@@ -58,61 +58,61 @@ class Pilothouse:
     ) -> None:
         self._connection.close()
 
-    def trajectories(self, query: Query = EVERYTHING) -> Iterator[Found]:
+    def trajectories(self, query: Query = ALL_EPISODES) -> Iterator[FoundEpisode]:
         """What a query finds, newest first, page by page as it is read."""
         after: str | None = None
         while True:
-            page = _read(FoundPage, self._connection.get("/trajectories", _params(query, after=after)))
+            page = _validate(FoundPage, self._connection.get("/trajectories", _query_params(query, after=after)))
             yield from page.items
             if (after := page.next) is None:
                 return
 
     def queries(self) -> tuple[SavedQueryOut, ...]:
         """The queries that people keep."""
-        return SAVED.validate_python(self._connection.get("/queries"))
+        return SAVED_QUERIES_ADAPTER.validate_python(self._connection.get("/queries"))
 
     def query(self, name: str) -> Query:
         """A kept query, by its number or its name. Raises NotFound."""
-        for kept in self.queries():
-            if name in (str(kept.id), kept.name):
-                return _read(Query, kept.query)
+        for saved in self.queries():
+            if name in (str(saved.id), saved.name):
+                return _validate(Query, saved.query)
         raise NotFound(f"There is no query {name!r}.")
 
     def trajectory(self, episode_id: UUID) -> Trajectory:
         """A finished trajectory, without its pictures."""
-        with TemporaryDirectory() as aside:
-            folder = Path(aside) / "one"
-            self.parcel(episode_id, folder)
+        with TemporaryDirectory() as temporary_folder:
+            folder = Path(temporary_folder) / "one"
+            self.download_trajectory(episode_id, folder)
             return Trajectory.model_validate_json((folder / TRAJECTORIES).read_bytes())
 
     def feed(self, query: Query, *, ready_since: datetime | None, after: str | None = None) -> FeedPage:
         """A page of what became ready, the oldest first."""
-        told = self._connection.get("/feed", _params(query, ready_since=ready_since, after=after))
-        return _read(FeedPage, told)
+        response = self._connection.get("/feed", _query_params(query, ready_since=ready_since, after=after))
+        return _validate(FeedPage, response)
 
-    def parcel(self, episode_id: UUID, target: Path) -> Manifest:
+    def download_trajectory(self, episode_id: UUID, target: Path) -> ExportManifest:
         """A finished trajectory as a folder of its own, checked."""
         archive = target.with_name(target.name + ".zip")
         try:
-            fetch(self._connection, f"/feed/{episode_id}", archive)
-            return unpack(archive, target)
+            download(self._connection, f"/feed/{episode_id}", archive)
+            return unpack_export(archive, target)
         finally:
             archive.unlink(missing_ok=True)
 
     def exports(self) -> tuple[ExportOut, ...]:
         """The newest hundred exports."""
-        return EXPORTS.validate_python(self._connection.get("/exports"))
+        return EXPORTS_ADAPTER.validate_python(self._connection.get("/exports"))
 
     def export(self, export_id: UUID) -> ExportOut:
         """How far an export is."""
-        return _read(ExportOut, self._connection.get(f"/exports/{export_id}"))
+        return _validate(ExportOut, self._connection.get(f"/exports/{export_id}"))
 
     def export_start(
         self, filters: dict[str, Any] | None = None, plan: dict[str, Any] | None = None, *, destination: str = ""
     ) -> ExportOut:
         """Ask for an export; filters and plan are as docs/exports.md says."""
         body = {"filters": filters or {}, "plan": plan or {}, "destination": destination or None}
-        return _read(ExportOut, self._connection.post("/exports", body))
+        return _validate(ExportOut, self._connection.post("/exports", body))
 
     def export_wait(self, export_id: UUID, progress: Callable[[ExportOut], None] = lambda _: None) -> ExportOut:
         """The export when it is done; `progress` hears how far it is. Raises ExportFailed."""
@@ -121,29 +121,29 @@ class Pilothouse:
             progress(export)
             if export.status == "done":
                 return export
-            if export.status in ENDED:
+            if export.status in ENDED_STATUSES:
                 raise ExportFailed(export.error or f"The export was {export.status}.")
-            time.sleep(LOOK_EVERY)
+            time.sleep(POLL_SECONDS)
 
     def export_cancel(self, export_id: UUID) -> None:
         """Stop an export."""
         self._connection.post(f"/exports/{export_id}/cancel", repeatable=True)
 
-    def export_download(self, export_id: UUID, target: Path) -> Manifest:
+    def export_download(self, export_id: UUID, target: Path) -> ExportManifest:
         """A finished export's folder, under `target` when every file is what the manifest says. A download that broke
         off goes on, also that of an earlier process."""
         target.parent.mkdir(parents=True, exist_ok=True)
         archive = target.with_name(f"{target.name}.{export_id}.zip")
         if target.exists():
-            raise Damaged(f"{target} is there already")
-        tag = fetch(self._connection, f"/exports/{export_id}/download", archive)
+            raise DownloadDamaged(f"{target} is there already")
+        tag = download(self._connection, f"/exports/{export_id}/download", archive)
         try:
-            return unpack(archive, target, manifest_sha256=tag.strip('"') or None)
+            return unpack_export(archive, target, manifest_sha256=tag.strip('"') or None)
         finally:
             archive.unlink(missing_ok=True)
 
     def import_start(
-        self, file: Path, *, pool: str = "", form: str = "", progress: Progress = lambda *_: None
+        self, file: Path, *, pool: str = "", form: str = "", progress: ProgressCallback = lambda *_: None
     ) -> ImportOut:
         """Upload a zip, a tar or lines of trajectories, or a folder, which is zipped first; docs/exports.md says of
         which formats. The upload is in parts: one that broke off, also in an earlier process, is resumed.
@@ -154,49 +154,49 @@ class Pilothouse:
         Raises:
             NothingToImport: Before anything is sent.
         """
-        rows_check(file)
-        with TemporaryDirectory() as aside:
-            sent = zipped(file, Path(aside)) if file.is_dir() else file
-            return _read(ImportOut, upload_file(self._connection, sent, pool=pool, form=form, progress=progress))
+        check_importable(file)
+        with TemporaryDirectory() as temporary_folder:
+            sent = zip_folder(file, Path(temporary_folder)) if file.is_dir() else file
+            return _validate(ImportOut, upload_file(self._connection, sent, pool=pool, form=form, progress=progress))
 
     def import_wait(self, import_id: UUID, progress: Callable[[ImportOut], None] = lambda _: None) -> ImportOut:
         """The import when it is through; `progress` hears how far it is. Raises ImportFailed, also where no row came in
         and none was there."""
         while True:
-            job = _read(ImportOut, self._connection.get(f"/imports/{import_id}"))
+            job = _validate(ImportOut, self._connection.get(f"/imports/{import_id}"))
             progress(job)
             if job.status == "done":
                 return job
-            if job.status in ENDED:
+            if job.status in ENDED_STATUSES:
                 raise ImportFailed(job.error or f"The import was {job.status}.", job.code)
-            time.sleep(LOOK_EVERY)
+            time.sleep(POLL_SECONDS)
 
     def import_refused(self, import_id: UUID) -> Iterator[RefusalOut]:
         """The rows that did not come in, in order, each with the reason."""
         after: int | None = 0
         while after is not None:
-            page = _read(RefusalPage, self._connection.get(f"/imports/{import_id}/refused", {"after": after}))
+            page = _validate(RefusalPage, self._connection.get(f"/imports/{import_id}/refused", {"after": after}))
             yield from page.items
             after = page.next
 
     def policies(self) -> tuple[RevisionSummary, ...]:
         """Every registered revision."""
-        return REVISIONS.validate_python(self._connection.get("/policies"))
+        return REVISIONS_ADAPTER.validate_python(self._connection.get("/policies"))
 
     def policy_register(self, **revision: Any) -> RevisionOut:
         """Register a revision; the very same one again changes nothing. Fields: docs/policies.md."""
-        return _read(RevisionOut, self._connection.post("/policies", revision, repeatable=True))
+        return _validate(RevisionOut, self._connection.post("/policies", revision, repeatable=True))
 
 
-def _params(query: Query, **more: Any) -> dict[str, Any]:
-    asked = query.model_dump(mode="json", exclude_defaults=True)
+def _query_params(query: Query, **more: Any) -> dict[str, Any]:
+    filters = query.model_dump(mode="json", exclude_defaults=True)
     extra = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in more.items()}
-    return {**asked, **{name: value for name, value in extra.items() if value is not None}}
+    return {**filters, **{name: value for name, value in extra.items() if value is not None}}
 
 
-def _read(kind: type[Kind], told: object) -> Kind:
+def _validate(kind: type[ModelT], response: object) -> ModelT:
     try:
-        return kind.model_validate(told)
+        return kind.model_validate(response)
     except ValidationError as error:
         first = error.errors()[0]
         raise ServerFailed(

@@ -11,17 +11,17 @@ from typing import Any
 
 import httpx
 
-from annotation_app.client.errors import NotConfigured, Unreachable, refused
+from annotation_app.client.errors import NotConfigured, Unreachable, rejection_from
 
 URL, TOKEN, TOKEN_FILE = "PILOTHOUSE_URL", "PILOTHOUSE_TOKEN", "PILOTHOUSE_TOKEN_FILE"
 DEFAULT_URL = "http://127.0.0.1:8000"
-PAUSES = (0.2, 0.8, 3.2)
+RETRY_PAUSES_SECONDS = (0.2, 0.8, 3.2)
 """Before each further try of a call that may be repeated (seconds)."""
-LONGEST_PAUSE = 30.0
+MAX_PAUSE_SECONDS = 30.0
 """The most of what a server's `Retry-After` asks for (seconds)."""
-BUSY = frozenset({429, 502, 503, 504})
-BOUNDS = httpx.Timeout(60, connect=5)
-REFUSAL_BYTES = 64 * 1024
+BUSY_STATUSES = frozenset({429, 502, 503, 504})
+TIMEOUTS = httpx.Timeout(60, connect=5)
+MAX_REJECTION_BYTES = 64 * 1024
 
 
 class Connection:
@@ -32,7 +32,7 @@ class Connection:
         self._http = httpx.Client(
             base_url=f"{url.rstrip('/')}/api",
             headers={"Authorization": f"Bearer {token}"},
-            timeout=BOUNDS,
+            timeout=TIMEOUTS,
             trust_env=False,
             verify=httpx.create_ssl_context(),  # an authority of the house's own is named by `SSL_CERT_FILE`
         )
@@ -61,16 +61,16 @@ class Connection:
         try:
             with self._http.stream("GET", path, headers=headers) as response:
                 if response.is_error and response.status_code != 416:
-                    raise refused(response.status_code, _read(response))
+                    raise rejection_from(response.status_code, _read_rejection(response))
                 yield response
         except httpx.TransportError as error:
             raise Unreachable(f"{self._http.base_url.host}: {error or type(error).__name__}") from error
 
     def _call(self, method: str, path: str, *, repeatable: bool, **call: Any) -> Any:
-        return _answer(self._response(method, path, repeatable=repeatable, **call))
+        return _check_response(self._response(method, path, repeatable=repeatable, **call))
 
     def _response(self, method: str, path: str, *, repeatable: bool, **call: Any) -> httpx.Response:
-        pauses = iter(PAUSES if repeatable else ())
+        pauses = iter(RETRY_PAUSES_SECONDS if repeatable else ())
         while True:
             wait = next(pauses, None)
             try:
@@ -79,14 +79,14 @@ class Connection:
                 if wait is None:
                     raise Unreachable(f"{self._http.base_url.host}: {error or type(error).__name__}") from error
             else:
-                if response.status_code not in BUSY or wait is None:
-                    _answer(response)
+                if response.status_code not in BUSY_STATUSES or wait is None:
+                    _check_response(response)
                     return response
-                wait = _asked_for(response, wait)
+                wait = _retry_pause(response, wait)
             time.sleep(wait)
 
 
-def token_read(environment: Mapping[str, str] = os.environ) -> str:
+def read_token(environment: Mapping[str, str] = os.environ) -> str:
     """The token of `PILOTHOUSE_TOKEN`, or of the file that `PILOTHOUSE_TOKEN_FILE` names and nobody else may read.
     Raises NotConfigured."""
     if token := environment.get(TOKEN, "").strip():
@@ -103,34 +103,34 @@ def token_read(environment: Mapping[str, str] = os.environ) -> str:
         raise NotConfigured(f"{path}: {error.strerror}") from None
 
 
-def url_read(environment: Mapping[str, str] = os.environ) -> str:
+def read_url(environment: Mapping[str, str] = os.environ) -> str:
     """The server's address, `PILOTHOUSE_URL`."""
     return environment.get(URL, DEFAULT_URL)
 
 
-def _answer(response: httpx.Response) -> Any:
+def _check_response(response: httpx.Response) -> Any:
     if response.is_error:
-        raise refused(response.status_code, _json(response.content))
-    return _json(response.content) if response.content else None
+        raise rejection_from(response.status_code, _parse_json(response.content))
+    return _parse_json(response.content) if response.content else None
 
 
-def _read(response: httpx.Response) -> object:
+def _read_rejection(response: httpx.Response) -> object:
     """The body of a refusal, as far as it can be one."""
     content = b""
     for chunk in response.iter_bytes():
         content += chunk
-        if len(content) > REFUSAL_BYTES:
+        if len(content) > MAX_REJECTION_BYTES:
             return None
-    return _json(content)
+    return _parse_json(content)
 
 
-def _json(content: bytes) -> Any:
+def _parse_json(content: bytes) -> Any:
     try:
         return json.loads(content)
     except ValueError:
         return None
 
 
-def _asked_for(response: httpx.Response, pause: float) -> float:
-    given = response.headers.get("Retry-After", "")
-    return min(float(given), LONGEST_PAUSE) if given.isdigit() else pause
+def _retry_pause(response: httpx.Response, pause: float) -> float:
+    retry_after = response.headers.get("Retry-After", "")
+    return min(float(retry_after), MAX_PAUSE_SECONDS) if retry_after.isdigit() else pause

@@ -37,7 +37,7 @@ class Unreachable(PilothouseError):
     code = "unreachable"
 
 
-class Refused(PilothouseError):
+class RequestRejected(PilothouseError):
     code = "refused"
     status: ClassVar[int] = 0
 
@@ -48,42 +48,42 @@ class Refused(PilothouseError):
         self.extra = extra or {}
 
 
-class NotSignedIn(Refused):
+class NotSignedIn(RequestRejected):
     status = 401
     code = "not_signed_in"
 
 
-class Forbidden(Refused):
+class Forbidden(RequestRejected):
     status = 403
     code = "forbidden"
 
 
-class NotFound(Refused):
+class NotFound(RequestRejected):
     status = 404
     code = "not_found"
 
 
-class Conflict(Refused):
+class Conflict(RequestRejected):
     status = 409
     code = "conflict"
 
 
-class Invalid(Refused):
+class Invalid(RequestRejected):
     status = 422
     code = "invalid"
 
 
-class TooLarge(Refused):
+class TooLarge(RequestRejected):
     status = 413
     code = "too_large"
 
 
-class TooMany(Refused):
+class TooMany(RequestRejected):
     status = 429
     code = "too_many"
 
 
-class ServerFailed(Refused):
+class ServerFailed(RequestRejected):
     status = 500
     code = "server_failed"
 
@@ -102,30 +102,30 @@ class NothingToImport(PilothouseError):
     code = "no_rows"
 
 
-class Damaged(PilothouseError):
+class DownloadDamaged(PilothouseError):
     code = "damaged"
 
 
-class OtherPosition(PilothouseError):
+class InboxInUse(PilothouseError):
     code = "other_position"
 
 
-class SignatureWrong(PilothouseError):
+class InvalidSignature(PilothouseError):
     code = "signature_wrong"
 
 
-REFUSALS: dict[int, type[Refused]] = {
+REJECTIONS: dict[int, type[RequestRejected]] = {
     kind.status: kind for kind in (NotSignedIn, Forbidden, NotFound, Conflict, TooLarge, Invalid, TooMany)
 }
 
 
-def refused(status: int, body: object) -> Refused:
+def rejection_from(status: int, body: object) -> RequestRejected:
     """The refusal that an answer says."""
-    told = body if isinstance(body, dict) else {}
-    kind = REFUSALS.get(status, ServerFailed if status >= 500 else Refused)
-    code, extra = told.get("code"), told.get("extra")
+    fields = body if isinstance(body, dict) else {}
+    kind = REJECTIONS.get(status, ServerFailed if status >= 500 else RequestRejected)
+    code, extra = fields.get("code"), fields.get("extra")
     return kind(
-        str(told.get("message") or f"The server answered {status}."),
+        str(fields.get("message") or f"The server answered {status}."),
         code=code if isinstance(code, str) else None,
         extra=extra if isinstance(extra, dict) else None,
     )

@@ -11,47 +11,55 @@ import secrets
 import time
 from collections.abc import Mapping
 
-from annotation_app.client.errors import SignatureWrong
+from annotation_app.client.errors import InvalidSignature
 
-PREFIX = "whsec_"
-TOLERANCE = 5 * 60
+SECRET_PREFIX = "whsec_"  # noqa: S105 - how a secret begins
+TOLERANCE_SECONDS = 5 * 60
 """Seconds by which two clocks may differ."""
 KEY_BYTES = 32
-ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
+ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER = "webhook-id", "webhook-timestamp", "webhook-signature"
 
 
-def secret_make() -> str:
+def generate_secret() -> str:
     """A new secret."""
-    return PREFIX + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
 def signed_headers(secret: str, message_id: str, payload: bytes, *, at: int) -> dict[str, str]:
     """The headers that go with a message."""
-    return {ID: message_id, TIMESTAMP: str(at), SIGNATURE: f"v1,{_digest(secret, message_id, at, payload)}"}
+    return {
+        ID_HEADER: message_id,
+        TIMESTAMP_HEADER: str(at),
+        SIGNATURE_HEADER: f"v1,{_sign(secret, message_id, at, payload)}",
+    }
 
 
 def verify(payload: bytes, headers: Mapping[str, str], secret: str, *, now: float | None = None) -> str:
     """The id of a message that was signed with this secret just now; a receiver acts on an id once. Raises
     SignatureWrong."""
-    given = {name.lower(): value for name, value in headers.items()}
+    lower_headers = {name.lower(): value for name, value in headers.items()}
     try:
-        message_id, at, signatures = given[ID], int(given[TIMESTAMP]), given[SIGNATURE]
+        message_id, at, signatures = (
+            lower_headers[ID_HEADER],
+            int(lower_headers[TIMESTAMP_HEADER]),
+            lower_headers[SIGNATURE_HEADER],
+        )
     except (KeyError, ValueError):
-        raise SignatureWrong("its headers are missing or no signature's") from None
-    if abs((time.time() if now is None else now) - at) > TOLERANCE:
-        raise SignatureWrong("it was signed too long ago, or in the future")
-    expected = _digest(secret, message_id, at, payload).encode()
+        raise InvalidSignature("its headers are missing or no signature's") from None
+    if abs((time.time() if now is None else now) - at) > TOLERANCE_SECONDS:
+        raise InvalidSignature("it was signed too long ago, or in the future")
+    expected = _sign(secret, message_id, at, payload).encode()
     versions = (one.partition(",") for one in signatures.split())
-    fits = [hmac.compare_digest(value.encode(), expected) for version, _, value in versions if version == "v1"]
-    if not any(fits):
-        raise SignatureWrong("its signature is another one")
+    matches = [hmac.compare_digest(value.encode(), expected) for version, _, value in versions if version == "v1"]
+    if not any(matches):
+        raise InvalidSignature("its signature is another one")
     return message_id
 
 
-def _digest(secret: str, message_id: str, at: int, payload: bytes) -> str:
+def _sign(secret: str, message_id: str, at: int, payload: bytes) -> str:
     try:
-        key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+        key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     except binascii.Error:
-        raise SignatureWrong("the secret is none") from None
+        raise InvalidSignature("the secret is none") from None
     signed = f"{message_id}.{at}.".encode() + payload
     return base64.b64encode(hmac.digest(key, signed, "sha256")).decode()

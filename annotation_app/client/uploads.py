@@ -9,21 +9,29 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from annotation_app.client.answers import UploadOut
-from annotation_app.client.connection import PAUSES, Connection
-from annotation_app.client.errors import Conflict, Damaged, PilothouseError, Refused, ServerFailed, TooMany, Unreachable
+from annotation_app.client.connection import RETRY_PAUSES_SECONDS, Connection
+from annotation_app.client.errors import (
+    Conflict,
+    DownloadDamaged,
+    PilothouseError,
+    RequestRejected,
+    ServerFailed,
+    TooMany,
+    Unreachable,
+)
+from annotation_app.client.responses import UploadOut
 
-UPLOADS = "/imports/uploads"
-VERSION = {"Tus-Resumable": "1.0.0"}
+UPLOADS_PATH = "/imports/uploads"
+TUS_HEADERS = {"Tus-Resumable": "1.0.0"}
 PART_BYTES = 4 * 2**20
 """Bytes of a part, where the server takes as many: a slow line (20 kB/s) sends one within four minutes."""
-LISTED = TypeAdapter(tuple[UploadOut, ...])
-Progress = Callable[[int, int], None]
+UPLOADS_ADAPTER = TypeAdapter(tuple[UploadOut, ...])
+ProgressCallback = Callable[[int, int], None]
 """Hears how many bytes arrived, and of how many."""
 
 
 def upload_file(
-    connection: Connection, file: Path, *, pool: str = "", form: str = "", progress: Progress = lambda *_: None
+    connection: Connection, file: Path, *, pool: str = "", form: str = "", progress: ProgressCallback = lambda *_: None
 ) -> Any:
     """Send a file in parts and have it imported; what the server says of the import.
 
@@ -34,10 +42,10 @@ def upload_file(
         Refused, Unreachable, OSError
     """
     digest, size = _digest(file), file.stat().st_size
-    upload = _unfinished(connection, digest, size, pool, form) or _created(
+    upload = _find_unfinished(connection, digest, size, pool, form) or _create_upload(
         connection, file.name, digest, size, pool, form
     )
-    path = f"{UPLOADS}/{upload.id}"
+    path = f"{UPLOADS_PATH}/{upload.id}"
     _send_parts(connection, file, path, upload, progress)
     return connection.post(f"{path}/import", {"pool": pool, "format": form}, repeatable=True)
 
@@ -47,22 +55,22 @@ def _digest(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _unfinished(connection: Connection, digest: str, size: int, pool: str, form: str) -> UploadOut | None:
-    wanted = (digest, size, pool, form)
-    found = LISTED.validate_python(connection.get(UPLOADS))
-    return next((one for one in found if (one.sha256, one.size, one.pool, one.format) == wanted), None)
+def _find_unfinished(connection: Connection, digest: str, size: int, pool: str, form: str) -> UploadOut | None:
+    expected = (digest, size, pool, form)
+    found = UPLOADS_ADAPTER.validate_python(connection.get(UPLOADS_PATH))
+    return next((one for one in found if (one.sha256, one.size, one.pool, one.format) == expected), None)
 
 
-def _created(connection: Connection, name: str, digest: str, size: int, pool: str, form: str) -> UploadOut:
-    said = {"filename": name, "sha256": digest, "pool": pool, "format": form}
-    pairs = ",".join(f"{key} {_base64(value.encode('utf-8', 'replace'))}" for key, value in said.items() if value)
-    headers = {**VERSION, "Upload-Length": str(size), "Upload-Metadata": pairs}
-    return UploadOut.model_validate_json(connection.send("POST", UPLOADS, headers).content)
+def _create_upload(connection: Connection, name: str, digest: str, size: int, pool: str, form: str) -> UploadOut:
+    metadata = {"filename": name, "sha256": digest, "pool": pool, "format": form}
+    pairs = ",".join(f"{key} {_base64(value.encode('utf-8', 'replace'))}" for key, value in metadata.items() if value)
+    headers = {**TUS_HEADERS, "Upload-Length": str(size), "Upload-Metadata": pairs}
+    return UploadOut.model_validate_json(connection.send("POST", UPLOADS_PATH, headers).content)
 
 
-def _send_parts(connection: Connection, file: Path, path: str, upload: UploadOut, progress: Progress) -> None:
+def _send_parts(connection: Connection, file: Path, path: str, upload: UploadOut, progress: ProgressCallback) -> None:
     offset, part_bytes = upload.offset, min(PART_BYTES, upload.part_bytes)
-    pauses = iter(PAUSES)
+    pauses = iter(RETRY_PAUSES_SECONDS)
     with file.open("rb") as content:
         while True:
             progress(offset, upload.size)
@@ -71,17 +79,17 @@ def _send_parts(connection: Connection, file: Path, path: str, upload: UploadOut
             content.seek(offset)
             data = content.read(min(part_bytes, upload.size - offset))
             if not data:
-                raise Damaged(f"{file} became shorter while it was sent")
+                raise DownloadDamaged(f"{file} became shorter while it was sent")
             try:
-                offset, pauses = _send_part(connection, path, offset, data), iter(PAUSES)
-            except (Unreachable, Refused) as error:
+                offset, pauses = _send_part(connection, path, offset, data), iter(RETRY_PAUSES_SECONDS)
+            except (Unreachable, RequestRejected) as error:
                 pause = next(pauses, None)
                 if pause is None or not _is_transient(error):
                     raise
                 time.sleep(pause)
-                resumed = _offset(connection, path)
+                resumed = _read_offset(connection, path)
                 if resumed > offset:  # a long upload may break off any number of times
-                    pauses = iter(PAUSES)
+                    pauses = iter(RETRY_PAUSES_SECONDS)
                 offset = resumed
 
 
@@ -95,7 +103,7 @@ def _is_transient(error: PilothouseError) -> bool:
 def _send_part(connection: Connection, path: str, offset: int, data: bytes) -> int:
     """Where the next part begins."""
     headers = {
-        **VERSION,
+        **TUS_HEADERS,
         "Content-Type": "application/offset+octet-stream",
         "Upload-Offset": str(offset),
         "Upload-Checksum": f"sha256 {_base64(hashlib.sha256(data).digest())}",
@@ -105,11 +113,11 @@ def _send_part(connection: Connection, path: str, offset: int, data: bytes) -> i
     except Conflict as error:
         if error.code != "upload_offset":
             raise
-        return _offset(connection, path)
+        return _read_offset(connection, path)
 
 
-def _offset(connection: Connection, path: str) -> int:
-    return int(connection.send("HEAD", path, VERSION, repeatable=True).headers["Upload-Offset"])
+def _read_offset(connection: Connection, path: str) -> int:
+    return int(connection.send("HEAD", path, TUS_HEADERS, repeatable=True).headers["Upload-Offset"])
 
 
 def _base64(data: bytes) -> str:

@@ -26,13 +26,13 @@ from annotation_app.design.schemas import (
 )
 from annotation_app.errors import TooLarge
 from annotation_app.spreadsheets import spreadsheet_response
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 router = Router(tags=["design"])
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 
-class MadeOut(Frozen):
+class MadeOut(FrozenModel):
     """What was made."""
 
     id: int

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from vocabulary.base import Frozen
-from vocabulary.tasks import Task
+from protocol.base import FrozenModel
+from protocol.trajectory.tasks import Task
 
 Level = Literal[1, 2, 3, 4, 5]
 LEVELS: tuple[Level, ...] = (1, 2, 3, 4, 5)
@@ -18,7 +18,7 @@ LEVEL_OF = (0, 2, 4, 6)
 """Up to so many points a task is of level 1, 2, 3, 4; with more, of 5."""
 
 
-class Rubric(Frozen):
+class Rubric(FrozenModel):
     """What makes a task hard, counted."""
 
     steps: Count = 1

@@ -6,7 +6,7 @@ import re
 from uuid import UUID
 
 from agent_backend.errors import PolicyError
-from agent_backend.policy.completions import Completions, Waits
+from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
 from agent_backend.policy.samples import Samples
 from annotation_app.design import services
 from annotation_app.design.schemas import WritingPlan
@@ -81,7 +81,7 @@ def _normalized(text: str) -> str:
     return re.sub(r"\W+", " ", text).strip().casefold()
 
 
-REPLY_TIMEOUTS = Waits(token=60.0, total=300.0)
+REPLY_TIMEOUTS = RequestTimeouts(token=60.0, total=300.0)
 """Nobody waits at a desk for it."""
 NO_WORDING_MESSAGE = "The model said nothing that is another wording of the task."
 
@@ -102,7 +102,9 @@ def writing_run(*, writing_id: UUID) -> None:
 
 async def request_wordings(plan: WritingPlan) -> tuple[str, ...]:
     """What the model said that is of use. Raises PolicyError where it does not answer."""
-    completions = Completions(plan.server.base_url, api_key=api_key_for(plan.server.base_url), waits=REPLY_TIMEOUTS)
+    completions = CompletionsClient(
+        plan.server.base_url, api_key=api_key_for(plan.server.base_url), timeouts=REPLY_TIMEOUTS
+    )
     try:
         samples = await completions.sample(
             {

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from annotation_app.design.difficulty import Level, Rubric
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 Name = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
@@ -24,7 +24,7 @@ DEEPEST = 3
 """Application, function, part."""
 
 
-class NodeIn(Frozen):
+class NodeIn(FrozenModel):
     """A node that is wanted."""
 
     parent: RowId | None = None
@@ -32,14 +32,14 @@ class NodeIn(Frozen):
     importance: Importance = 1.0
 
 
-class NodeChange(Frozen):
+class NodeChange(FrozenModel):
     """What a node is to be."""
 
     name: Name
     importance: Importance
 
 
-class CellOut(Frozen):
+class CellOut(FrozenModel):
     """The tasks of a node and all below it, at one level."""
 
     level: Level
@@ -50,7 +50,7 @@ class CellOut(Frozen):
     """Attempts that reviewers accepted."""
 
 
-class NodeOut(Frozen):
+class NodeOut(FrozenModel):
     """A node, what share of all work it stands for, and its cells that have tasks."""
 
     id: int
@@ -61,7 +61,7 @@ class NodeOut(Frozen):
     cells: tuple[CellOut, ...]
 
 
-class Gap(Frozen):
+class Gap(FrozenModel):
     """A leaf at a level that lacks attempts; the greater the score the more it is wanted."""
 
     node: int
@@ -69,14 +69,14 @@ class Gap(Frozen):
     score: float
 
 
-class WriterOut(Frozen):
+class WriterOut(FrozenModel):
     """A model that may be asked for wordings."""
 
     id: int
     name: str
 
 
-class WriterIn(Frozen):
+class WriterIn(FrozenModel):
     """A model that words instructions; another setting is another revision."""
 
     name: WriterName
@@ -88,7 +88,7 @@ class WriterIn(Frozen):
     max_tokens: Annotated[int, Field(ge=16, le=16_384)] = 1_024
 
 
-class DesignPage(Frozen):
+class DesignPage(FrozenModel):
     """The graph with what is covered of it, what is wanted most, and what is not placed yet."""
 
     nodes: tuple[NodeOut, ...]
@@ -99,14 +99,14 @@ class DesignPage(Frozen):
     """Accepted attempts that a cell should have."""
 
 
-class SuggestionOut(Frozen):
+class SuggestionOut(FrozenModel):
     """A wording that waits for a decision."""
 
     id: int
     text: str
 
 
-class WritingOut(Frozen):
+class WritingOut(FrozenModel):
     """A request for wordings, and those of it that wait."""
 
     id: UUID
@@ -116,7 +116,7 @@ class WritingOut(Frozen):
     suggestions: tuple[SuggestionOut, ...]
 
 
-class PlacedTask(Frozen):
+class PlacedTask(FrozenModel):
     """A task in a cell."""
 
     id: int
@@ -133,14 +133,14 @@ class PlacedTask(Frozen):
     """The newest request for wordings of it."""
 
 
-class PlacedPage(Frozen):
+class PlacedPage(FrozenModel):
     """Tasks of a cell, or those that stand nowhere; `after` asks for the following ones, if any."""
 
     items: tuple[PlacedTask, ...]
     after: int | None
 
 
-class PlacementIn(Frozen):
+class PlacementIn(FrozenModel):
     """Where tasks are to stand; what is None stays."""
 
     tasks: Annotated[tuple[RowId, ...], Field(min_length=1, max_length=500)]
@@ -148,20 +148,20 @@ class PlacementIn(Frozen):
     rubric: Rubric | None = None
 
 
-class WritingIn(Frozen):
+class WritingIn(FrozenModel):
     """How many wordings are wanted of whom."""
 
     writer: RowId
     count: Annotated[int, Field(ge=1, le=20)] = 5
 
 
-class WordingIn(Frozen):
+class WordingIn(FrozenModel):
     """The wording as it is to be, edited or not."""
 
     text: Instruction
 
 
-class GraphRow(Frozen):
+class GraphRow(FrozenModel):
     """A node by its path, as graphs are written to files."""
 
     application: Name
@@ -170,14 +170,14 @@ class GraphRow(Frozen):
     importance: Importance = 1.0
 
 
-class GraphFault(Frozen):
+class GraphFault(FrozenModel):
     """Why a row of a file is no node; rows count from 1."""
 
     row: int
     reason: str
 
 
-class GraphReport(Frozen):
+class GraphReport(FrozenModel):
     """What came of a file, or of the bundled suites: with faults, nothing was changed."""
 
     added: int
@@ -186,7 +186,7 @@ class GraphReport(Frozen):
     faults: tuple[GraphFault, ...]
 
 
-class WriterServer(Frozen):
+class WriterServer(FrozenModel):
     """All that is needed to ask a writer."""
 
     base_url: str
@@ -195,7 +195,7 @@ class WriterServer(Frozen):
     max_tokens: int
 
 
-class WritingPlan(Frozen):
+class WritingPlan(FrozenModel):
     """What a request that was begun has to do."""
 
     server: WriterServer

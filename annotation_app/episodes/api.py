@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Status
 from pydantic import Field
 
-from annotation_app.accounts.selectors import sees_everything, user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.accounts.selectors import can_see_all_work, user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.blobs.responses import blob_response
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import BranchCandidate, EpisodePage, ReviewState
@@ -16,16 +16,16 @@ from annotation_app.episodes.selectors import branch_candidates
 from annotation_app.errors import NotFound
 from annotation_app.http_api import ShortText
 from annotation_app.policies.selectors import Proposer, proposer_of
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef, Sha256
-from vocabulary.judging import without_references
-from vocabulary.messages import EpisodeStatus
-from vocabulary.trajectories import Trajectory
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef, Sha256
+from protocol.evaluation.judge_prompts import without_references
+from protocol.messages.events import EpisodeStatus
+from protocol.trajectory.trajectories import Trajectory
 
 router = Router(tags=["episodes"])
 
 
-class BranchIn(Frozen):
+class BranchIn(FrozenModel):
     """The step before which the task is begun again, by its index."""
 
     step: Annotated[int, Field(ge=0, le=100_000)]
@@ -46,7 +46,7 @@ def episodes_list(
     )
 
 
-@router.get("/pools/{pool_id}/states", response=list[BranchCandidate], auth=SIGNED_IN_OR_TOKEN)
+@router.get("/pools/{pool_id}/states", response=list[BranchCandidate], auth=TOKEN_OR_SESSION_AUTH)
 def states_of_need(
     request: HttpRequest, pool_id: Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 ) -> list[BranchCandidate]:
@@ -60,7 +60,7 @@ def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     whole = selectors.episode_trajectory(episode_id=episode_id)
-    return whole if sees_everything(user) else whole.model_copy(update={"task": without_references(whole.task)})
+    return whole if can_see_all_work(user) else whole.model_copy(update={"task": without_references(whole.task)})
 
 
 @router.get("/episodes/{uuid:episode_id}/blobs/{sha256}", response={200: None})
@@ -79,7 +79,7 @@ def episode_proposer(request: HttpRequest, episode_id: UUID) -> Proposer | None:
     return proposer_of(selectors.episode_of(user=user_of(request), episode_id=episode_id).desk.policy)
 
 
-@router.post("/episodes/{uuid:episode_id}/branch", response={204: None}, auth=SIGNED_IN_OR_TOKEN)
+@router.post("/episodes/{uuid:episode_id}/branch", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def episode_branch(request: HttpRequest, episode_id: UUID, body: BranchIn) -> Status[None]:
     """Have an ended episode's task begun again, at the state before one of its steps; for admins."""
     services.episode_branch(user=user_of(request), episode_id=episode_id, step=body.step)

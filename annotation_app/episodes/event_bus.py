@@ -20,7 +20,7 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 from redis.exceptions import RedisError
 
-from vocabulary.messages import DurableEvent, Event
+from protocol.messages.events import DurableEvent, Event
 
 logger = logging.getLogger(__name__)
 

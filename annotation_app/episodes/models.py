@@ -7,23 +7,23 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.utils import timezone
 
-import vocabulary.proposals
-import vocabulary.steps
-import vocabulary.trajectories
+import protocol.trajectory.proposals
+import protocol.trajectory.steps
+import protocol.trajectory.trajectories
 from annotation_app.blobs.models import Blob
 from annotation_app.fields import DocumentField
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Assignment, Task
-from vocabulary.base import Frozen
-from vocabulary.episodic import Memory
-from vocabulary.messages import PendingAct, Thinking
-from vocabulary.observations import Observation, Verdict
-from vocabulary.proposals import PolicyRef
-from vocabulary.secrets import SecretRequest, SecretUse
-from vocabulary.tools import Tool
+from protocol.actions.secrets import SecretRequest, SecretUse
+from protocol.actions.tools import Tool
+from protocol.base import FrozenModel
+from protocol.messages.events import PendingAct, Thinking
+from protocol.trajectory.memory import Memory
+from protocol.trajectory.observations import Observation, Verdict
+from protocol.trajectory.proposals import PolicyRef
 
 
-class EpisodeStateDocument(Frozen):
+class EpisodeStateDocument(FrozenModel):
     """What the desk shows of an episode beside its columns, steps and proposals."""
 
     capabilities: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class EpisodeStateDocument(Frozen):
     secrets_confirmed: tuple[SecretUse, ...] = ()
     answer: str = ""
     verdict: Verdict | None = None
-    branch_of: vocabulary.trajectories.Branch | None = None
+    branch_of: protocol.trajectory.trajectories.Branch | None = None
     error: str = ""
 
 
@@ -135,7 +135,7 @@ class Step(models.Model):
     policy = models.CharField(max_length=130, blank=True, help_text="Whose proposals were there, as in Proposal.policy")
     decide_ms = models.FloatField(null=True, help_text="From the proposals being on screen to the command")
     took_ms = models.FloatField(null=True, help_text="From the act's start to the screen after it")
-    document: DocumentField[vocabulary.steps.Step] = DocumentField(vocabulary.steps.Step)
+    document: DocumentField[protocol.trajectory.steps.Step] = DocumentField(protocol.trajectory.steps.Step)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -172,7 +172,9 @@ class Proposal(models.Model):
     open = models.BooleanField(default=True)
     mark = models.CharField(max_length=16, blank=True)
     latency_ms = models.FloatField(null=True, help_text="From the question to the last token")
-    document: DocumentField[vocabulary.proposals.Proposal] = DocumentField(vocabulary.proposals.Proposal)
+    document: DocumentField[protocol.trajectory.proposals.Proposal] = DocumentField(
+        protocol.trajectory.proposals.Proposal
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -224,7 +226,9 @@ class Source(models.Model):
     episode = models.OneToOneField(Episode, primary_key=True, on_delete=models.PROTECT, related_name="source")
     digest = models.CharField(max_length=64, unique=True)
     arrival = models.UUIDField(db_index=True, help_text="The import it came with")
-    head: DocumentField[vocabulary.trajectories.Trajectory] = DocumentField(vocabulary.trajectories.Trajectory)
+    head: DocumentField[protocol.trajectory.trajectories.Trajectory] = DocumentField(
+        protocol.trajectory.trajectories.Trajectory
+    )
 
     def __str__(self) -> str:
         return f"{self.episode_id} from elsewhere"

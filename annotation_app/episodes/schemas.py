@@ -4,15 +4,15 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from vocabulary.base import Frozen
-from vocabulary.messages import EpisodeStatus
-from vocabulary.observations import Verdict
-from vocabulary.trajectories import Outcome
+from protocol.base import FrozenModel
+from protocol.messages.events import EpisodeStatus
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.trajectories import Outcome
 
 ReviewState = Literal["pending", "accepted", "returned", "rejected"]
 
 
-class EpisodeSummary(Frozen):
+class EpisodeSummary(FrozenModel):
     """One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
     or what they need help with."""
 
@@ -34,7 +34,7 @@ class EpisodeSummary(Frozen):
     note: str
 
 
-class EpisodePage(Frozen):
+class EpisodePage(FrozenModel):
     """A page of episodes, newest first; `next` is the following page's number, if any."""
 
     items: tuple[EpisodeSummary, ...]
@@ -45,7 +45,7 @@ class EpisodePage(Frozen):
 BranchReason = Literal["overridden", "failed"]
 
 
-class BranchCandidate(Frozen):
+class BranchCandidate(FrozenModel):
     """The state before a step at which the active revision was overridden, or failed; `weight` is the need of its
     task. `waiting`: the task is in the queue already; `done`: nobody is at it."""
 

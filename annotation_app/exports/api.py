@@ -9,8 +9,8 @@ from ninja import Path, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
-from annotation_app.exports import archive, jobs, selectors, services
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
+from annotation_app.exports import jobs, selectors, services, zip_stream
 from annotation_app.exports.schemas import (
     Bucket,
     ExportFilters,
@@ -21,13 +21,13 @@ from annotation_app.exports.schemas import (
     VersionOut,
 )
 from annotation_app.http_api import ShortText
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
-router = Router(tags=["exports"], auth=SIGNED_IN_OR_TOKEN)
+router = Router(tags=["exports"], auth=TOKEN_OR_SESSION_AUTH)
 Number = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 
-class ExportIn(Frozen):
+class ExportIn(FrozenModel):
     """What to export; without a pool, all pools."""
 
     pool_id: int | None = None
@@ -72,7 +72,7 @@ def export_cancel(request: HttpRequest, export_id: UUID) -> Status[None]:
 @router.post("/exports/{uuid:export_id}/retry", response={202: ExportOut})
 def export_retry(request: HttpRequest, export_id: UUID) -> Status[ExportOut]:
     """Take up one that failed or was cancelled, from where it was."""
-    return Status(202, jobs.export_again(user=user_of(request), export_id=export_id))
+    return Status(202, jobs.export_resume(user=user_of(request), export_id=export_id))
 
 
 @router.get("/exports/{uuid:export_id}", response=ExportOut)
@@ -84,10 +84,10 @@ def export_get(request: HttpRequest, export_id: UUID) -> ExportOut:
 @router.get("/exports/{uuid:export_id}/download", response={200: None, 206: None, 416: None})
 def export_download(request: HttpRequest, export_id: UUID) -> HttpResponseBase:
     """The whole folder as one zip file; its tag is the manifest's SHA-256, and a broken download goes on (`RangeSlot`)."""
-    folder, sha256 = selectors.export_finished_of(user=user_of(request), export_id=export_id)
-    zipped, tag = archive.archive_of(folder), f'"{sha256}"'
+    folder, sha256 = selectors.finished_export_folder(user=user_of(request), export_id=export_id)
+    zipped, tag = zip_stream.create_zip(folder), f'"{sha256}"'
     same = request.headers.get("If-Range", tag) == tag
-    begin = archive.range_begin(request.headers.get("Range")) if same else None
+    begin = zip_stream.range_start(request.headers.get("Range")) if same else None
     size = len(zipped)
     if begin is not None and begin >= size:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
@@ -100,14 +100,14 @@ def export_download(request: HttpRequest, export_id: UUID) -> HttpResponseBase:
     if begin is not None:
         headers["Content-Range"] = f"bytes {begin}-{size - 1}/{size}"
     return StreamingHttpResponse(
-        archive.zip_stream(zipped, begin or 0),
+        zip_stream.stream_zip(zipped, begin or 0),
         status=200 if begin is None else 206,
         content_type="application/zip",
         headers=headers,
     )
 
 
-class TrainedIn(Frozen):
+class TrainedIn(FrozenModel):
     """A revision that was trained from a version."""
 
     policy: ShortText

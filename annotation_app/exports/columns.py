@@ -5,21 +5,23 @@ from typing import Any
 
 import pyarrow as pa
 
-TEXT, WHOLE, TRUTH = pa.string(), pa.int64(), pa.bool_()
-IMAGE = pa.struct([("bytes", pa.binary()), ("path", TEXT)])
-PARTS = pa.list_(pa.struct([("role", TEXT), ("content", pa.list_(pa.struct([("type", TEXT), ("text", TEXT)])))]))
-PLAIN = pa.list_(pa.struct([("role", TEXT), ("content", TEXT)]))
-IMAGES = ("images", pa.list_(IMAGE))
+TEXT, INTEGER, BOOLEAN = pa.string(), pa.int64(), pa.bool_()
+IMAGE_TYPE = pa.struct([("bytes", pa.binary()), ("path", TEXT)])
+MESSAGE_PARTS = pa.list_(
+    pa.struct([("role", TEXT), ("content", pa.list_(pa.struct([("type", TEXT), ("text", TEXT)])))])
+)
+MESSAGES = pa.list_(pa.struct([("role", TEXT), ("content", TEXT)]))
+IMAGES_COLUMN = ("images", pa.list_(IMAGE_TYPE))
 
-COLUMNS: dict[str, list[tuple[str, Any]]] = {
-    "trl_sft": [("prompt", PARTS), ("completion", PARTS), IMAGES],
-    "trl_dpo": [("prompt", PARTS), ("chosen", PARTS), ("rejected", PARTS), IMAGES],
-    "trl_kto": [("prompt", PARTS), ("completion", PARTS), ("label", TRUTH), IMAGES],
-    "trl_stepwise": [("prompt", TEXT), ("completions", pa.list_(TEXT)), ("labels", pa.list_(TRUTH))],
-    "verl_sft": [("messages", PLAIN), IMAGES],
+FORMAT_COLUMNS: dict[str, list[tuple[str, Any]]] = {
+    "trl_sft": [("prompt", MESSAGE_PARTS), ("completion", MESSAGE_PARTS), IMAGES_COLUMN],
+    "trl_dpo": [("prompt", MESSAGE_PARTS), ("chosen", MESSAGE_PARTS), ("rejected", MESSAGE_PARTS), IMAGES_COLUMN],
+    "trl_kto": [("prompt", MESSAGE_PARTS), ("completion", MESSAGE_PARTS), ("label", BOOLEAN), IMAGES_COLUMN],
+    "trl_stepwise": [("prompt", TEXT), ("completions", pa.list_(TEXT)), ("labels", pa.list_(BOOLEAN))],
+    "verl_sft": [("messages", MESSAGES), IMAGES_COLUMN],
     "verl_rl": [
         ("data_source", TEXT),
-        ("prompt", PLAIN),
+        ("prompt", MESSAGES),
         ("ability", TEXT),
         ("reward_model", pa.struct([("style", TEXT), ("ground_truth", TEXT)])),
         (
@@ -27,39 +29,39 @@ COLUMNS: dict[str, list[tuple[str, Any]]] = {
             pa.struct(
                 [
                     *((name, TEXT) for name in ("split", "trajectory_id", "task_id", "dialect")),
-                    *((name, WHOLE) for name in ("index", "width", "height")),
+                    *((name, INTEGER) for name in ("index", "width", "height")),
                 ]
             ),
         ),
-        IMAGES,
+        IMAGES_COLUMN,
     ],
     "huggingface": [
         ("trajectory_id", TEXT),
-        ("step", WHOLE),
+        ("step", INTEGER),
         *((name, TEXT) for name in ("task_id", "instruction", "platform", "actor", "decision")),
-        ("intervention", TRUTH),
+        ("intervention", BOOLEAN),
         *((name, TEXT) for name in ("thought", "action", "candidates", "error", "policy", "annotator", "outcome")),
         ("reward", pa.float64()),
-        ("width", WHOLE),
-        ("height", WHOLE),
+        ("width", INTEGER),
+        ("height", INTEGER),
         ("image_sha256", TEXT),
-        ("image", IMAGE),
+        ("image", IMAGE_TYPE),
     ],
 }
 """By the format's name. A column `images` or `image` has the pictures' bytes."""
 
 
-def schema_of(name: str) -> pa.Schema:
+def parquet_schema(name: str) -> pa.Schema:
     """The schema of a format's table, its pictures declared so that `datasets` decodes them."""
-    columns = COLUMNS[name]
+    columns = FORMAT_COLUMNS[name]
     features = {column: _feature(column, kind) for column, kind in columns}
-    told = json.dumps({"info": {"features": features}})
-    return pa.schema([pa.field(column, kind) for column, kind in columns], metadata={"huggingface": told})
+    metadata = json.dumps({"info": {"features": features}})
+    return pa.schema([pa.field(column, kind) for column, kind in columns], metadata={"huggingface": metadata})
 
 
 def _feature(column: str, kind: pa.DataType) -> Any:
     """A column as `datasets` writes it down."""
-    if kind == IMAGE:
+    if kind == IMAGE_TYPE:
         return {"_type": "Image"}
     if pa.types.is_list(kind):
         return {"feature": _feature(column, kind.value_type), "_type": "List"}

@@ -15,9 +15,9 @@ def export_write_job(export_id: str) -> None:
 
 
 @app.task(name="exports.again")
-def exports_again_job() -> None:
+def exports_requeue_job() -> None:
     """Have exports written whose worker died or never heard of them."""
-    for export_id in services.exports_stale():
+    for export_id in services.exports_requeue_stale():
         export_write_job.delay(str(export_id))
 
 
@@ -30,7 +30,7 @@ def export_start(
     return selectors.export_out(export)
 
 
-def export_again(*, user: Any, export_id: UUID) -> ExportOut:
+def export_resume(*, user: Any, export_id: UUID) -> ExportOut:
     """Take up a failed or cancelled export again. Raises Forbidden, NotFound and Conflict."""
     services.export_retry(user=user, export_id=export_id)
     export_write_job.delay(str(export_id))

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple, Self
 from uuid import UUID
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
-NAME = "journal.sqlite"
-TABLES = """
+JOURNAL_NAME = "journal.sqlite"
+SCHEMA_SQL = """
 CREATE TABLE IF NOT EXISTS plan (position INTEGER PRIMARY KEY, episode TEXT NOT NULL, split TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS plan_split ON plan (split, position);
 CREATE TABLE IF NOT EXISTS planned (done INTEGER);
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS refused (
 """
 
 
-class Refused(NamedTuple):
+class ExcludedRow(NamedTuple):
     """A row that was left out, or a whole trajectory where `key` is its id."""
 
     key: str
@@ -37,7 +37,7 @@ class Refused(NamedTuple):
     trajectory: str
 
 
-class PartCounts(Frozen):
+class PartCounts(FrozenModel):
     """What a part holds."""
 
     trajectories: int = 0
@@ -45,27 +45,27 @@ class PartCounts(Frozen):
     records: int = 0
 
 
-NO_ROOM = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
+DISK_FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
 
 
 @contextmanager
-def told_as_storage() -> Iterator[None]:
+def sqlite_errors_as_oserror() -> Iterator[None]:
     """What the disk refuses SQLite, as the operating system says it. Raises OSError."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        code = errno.ENOSPC if error.sqlite_errorcode in NO_ROOM else errno.EIO
+        code = errno.ENOSPC if error.sqlite_errorcode in DISK_FULL_CODES else errno.EIO
         raise OSError(code, os.strerror(code)) from error
 
 
-class Journal(AbstractContextManager["Journal"]):
+class ExportJournal(AbstractContextManager["ExportJournal"]):
     """The journal of one folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._database = sqlite3.connect(folder / NAME, isolation_level=None)
+        self._database = sqlite3.connect(folder / JOURNAL_NAME, isolation_level=None)
         try:
             self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.executescript(TABLES)
+            self._database.executescript(SCHEMA_SQL)
             if "trajectory" not in {row[1] for row in self._database.execute("PRAGMA table_info(refused)")}:
                 self._database.execute("ALTER TABLE refused ADD COLUMN trajectory TEXT")  # begun by an older release
         except sqlite3.Error:
@@ -83,11 +83,11 @@ class Journal(AbstractContextManager["Journal"]):
         """Whether it is known which trajectories are in it: once, whatever happens to the data meanwhile."""
         return self._one("SELECT count(*) FROM planned") > 0
 
-    def plan(self, chosen: Iterable[tuple[UUID, str]]) -> None:
+    def plan(self, members: Iterable[tuple[UUID, str]]) -> None:
         """Note which trajectories are in it, in order, each with its split."""
         self._database.execute("BEGIN")
         self._database.execute("DELETE FROM plan")
-        rows = ((str(episode), split) for episode, split in chosen)
+        rows = ((str(episode), split) for episode, split in members)
         self._database.executemany("INSERT INTO plan (episode, split) VALUES (?, ?)", rows)
         self._database.execute("INSERT INTO planned VALUES (1)")
         self._database.execute("COMMIT")
@@ -119,7 +119,7 @@ class Journal(AbstractContextManager["Journal"]):
         counts: PartCounts,
         files: Iterable[tuple[str, str, int]],
         missing: Iterable[tuple[str, str]],
-        refused: Iterable[Refused],
+        refused: Iterable[ExcludedRow],
     ) -> None:
         """Note that a part is whole, with its files (path, sha256, size), and what it lacks: all or nothing."""
         self._database.execute("BEGIN")
@@ -132,7 +132,7 @@ class Journal(AbstractContextManager["Journal"]):
         )
         self._database.execute("COMMIT")
 
-    def again(self) -> None:
+    def reset_parts(self) -> None:
         """Write every part anew: what was missing may be back."""
         self._database.execute("BEGIN")
         for table in ("parts", "files", "missing", "refused"):
@@ -166,11 +166,11 @@ class Journal(AbstractContextManager["Journal"]):
         """What is missing: each digest, and an episode that shows it."""
         yield from self._database.execute("SELECT sha256, episode FROM missing ORDER BY sha256, episode")
 
-    def refused(self) -> Iterator[Refused]:
+    def refused(self) -> Iterator[ExcludedRow]:
         """What was left out, by key."""
         columns = "key, code, message, coalesce(trajectory, key)"
         for row in self._database.execute(f"SELECT {columns} FROM refused ORDER BY key"):  # noqa: S608 - names of ours
-            yield Refused(*row)
+            yield ExcludedRow(*row)
 
     def missing_count(self) -> int:
         return self._one("SELECT count(DISTINCT sha256) FROM missing")

@@ -9,18 +9,18 @@ from pydantic import AfterValidator, Field, StringConstraints
 from annotation_app.catalogue.schemas import Query
 from annotation_app.episodes.schemas import ReviewState
 from annotation_app.exports.splits import Shares
-from vocabulary.base import Frozen
-from vocabulary.dialects import dialect_named
-from vocabulary.formats.registry import format_named
-from vocabulary.memory import Budget
-from vocabulary.samples import SERVED
-from vocabulary.steps import Decision
+from protocol.base import FrozenModel
+from protocol.dialects.families import get_dialect
+from protocol.formats.registry import get_format
+from protocol.training.samples import DEFAULT_HISTORY_BUDGET
+from protocol.trajectory.memory import HistoryBudget
+from protocol.trajectory.steps import Decision
 
 ExportStatus = Literal["queued", "running", "done", "failed", "cancelled"]
-FormatName = Annotated[str, AfterValidator(lambda name: format_named(name).name)]
-DialectName = Annotated[str, AfterValidator(lambda name: dialect_named(name).name)]
+FormatName = Annotated[str, AfterValidator(lambda name: get_format(name).name)]
+DialectName = Annotated[str, AfterValidator(lambda name: get_dialect(name).name)]
 Bucket = Annotated[str, StringConstraints(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_.=-]+)*/?$")]
-DECISIONS: tuple[Decision, ...] = get_args(Decision)
+ALL_DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 
 class ExportFilters(Query):
@@ -32,13 +32,13 @@ class ExportFilters(Query):
     """Whether steps that were taken back are in it too, and say so."""
 
 
-class ExportPlan(Frozen):
+class ExportPlan(FrozenModel):
     """In which shape trajectories are written, and how they are divided."""
 
     format: FormatName = "canonical"
     dialect: DialectName = "ui_tars_1_5"
     """In whose words; of no matter to formats that are in nobody's."""
-    budget: Budget = SERVED
+    budget: HistoryBudget = DEFAULT_HISTORY_BUDGET
     """The history each row shows."""
     decisions: tuple[Decision, ...] | None = None
     """Which steps are learned from; None: all."""
@@ -50,14 +50,14 @@ class ExportPlan(Frozen):
     """Whether trajectories whose pictures are lost are left out, and listed; else the export fails, and lists them."""
 
     @property
-    def bars(self) -> bool:
+    def excludes_evaluated(self) -> bool:
         """Whether evaluated kinds stay out of `train`."""
         if self.bar_evaluated is not None:
             return self.bar_evaluated
         return self.format != "canonical" or self.shares.validation + self.shares.test > 0
 
 
-class FormatOut(Frozen):
+class FormatOut(FrozenModel):
     """A format one may choose."""
 
     name: str
@@ -65,14 +65,14 @@ class FormatOut(Frozen):
     dialect: bool
 
 
-class Missing(Frozen):
+class MissingPicture(FrozenModel):
     """A picture that is lost, and a trajectory that shows it."""
 
     sha256: str
     episode: str
 
 
-class ExportOut(Frozen):
+class ExportOut(FrozenModel):
     """An export job; `progress` runs from 0 to 1."""
 
     id: UUID
@@ -85,7 +85,7 @@ class ExportOut(Frozen):
     records: int
     bytes: int
     error: str
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingPicture, ...]
     refused: int
     """Rows, and trajectories, that were left out."""
     refused_codes: dict[str, int]
@@ -97,14 +97,14 @@ class ExportOut(Frozen):
     finished_at: datetime | None
 
 
-class VersionIn(Frozen):
+class VersionIn(FrozenModel):
     """What to freeze an export as."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
     notes: Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00]*$")] = ""
 
 
-class VersionOut(Frozen):
+class VersionOut(FrozenModel):
     """A citable dataset version: an export that is kept, and what became of it since."""
 
     name: str

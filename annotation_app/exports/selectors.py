@@ -9,11 +9,11 @@ from django.db.models import Count
 from annotation_app.accounts.models import Role, User
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.exports.models import Export, ExportState, Version
-from annotation_app.exports.schemas import ExportFilters, ExportOut, ExportPlan, FormatOut, Missing, VersionOut
+from annotation_app.exports.schemas import ExportFilters, ExportOut, ExportPlan, FormatOut, MissingPicture, VersionOut
 from annotation_app.policies.models import Evaluation
-from vocabulary.formats.registry import FORMATS
+from protocol.formats.registry import FORMATS
 
-LISTED = 100
+MAX_LISTED = 100
 
 
 def exporter_check(user: User) -> None:
@@ -34,7 +34,7 @@ def export_of(*, user: User, export_id: UUID) -> Export:
 def exports_list(*, user: User) -> list[ExportOut]:
     """The newest jobs. Raises Forbidden."""
     exporter_check(user)
-    return [export_out(export) for export in Export.objects.select_related("requested_by")[:LISTED]]
+    return [export_out(export) for export in Export.objects.select_related("requested_by")[:MAX_LISTED]]
 
 
 def export_out(export: Export) -> ExportOut:
@@ -50,7 +50,7 @@ def export_out(export: Export) -> ExportOut:
         records=export.records,
         bytes=export.bytes,
         error=export.error,
-        missing=tuple(Missing.model_validate(one) for one in export.missing),
+        missing=tuple(MissingPicture.model_validate(one) for one in export.missing),
         refused=export.refused,
         refused_codes=export.refused_codes,
         destination=export.destination,
@@ -67,7 +67,7 @@ def formats_list(*, user: User) -> tuple[FormatOut, ...]:
     return tuple(FormatOut(name=one.name, layout=one.layout, dialect=one.dialect) for one in FORMATS.values())
 
 
-def evaluated_kinds() -> frozenset[str]:
+def evaluated_task_kinds() -> frozenset[str]:
     """Kinds of task that policies are evaluated at."""
     return frozenset(kind for kinds in Evaluation.objects.values_list("kinds", flat=True) for kind in kinds)
 
@@ -78,7 +78,7 @@ def export_folder(export_id: UUID) -> Path:
     return folder
 
 
-def export_finished_of(*, user: User, export_id: UUID) -> tuple[Path, str]:
+def finished_export_folder(*, user: User, export_id: UUID) -> tuple[Path, str]:
     """A finished export's folder, and the SHA-256 of its manifest. Raises Forbidden, NotFound and Conflict."""
     export = export_of(user=user, export_id=export_id)
     if export.status != ExportState.DONE:

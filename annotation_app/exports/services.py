@@ -12,15 +12,15 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
-from annotation_app.blobs.services import blobs_held
-from annotation_app.catalogue.selectors import chosen
+from annotation_app.blobs.services import blob_deletion_paused
+from annotation_app.catalogue.selectors import exportable_episodes
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.errors import Conflict, Forbidden, NotFound, storage_code
-from annotation_app.exports import pushing
-from annotation_app.exports.folder import Made, MissingBlobs, Order, folder_write, members_read
+from annotation_app.exports import bucket_upload
+from annotation_app.exports.folder_writer import ExportOrder, ExportResult, MissingBlobs, read_members, write_export
 from annotation_app.exports.models import Export, ExportState, Lineage, Version, VersionMember
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
-from annotation_app.exports.selectors import evaluated_kinds, export_folder, export_of, exporter_check, version_of
+from annotation_app.exports.selectors import evaluated_task_kinds, export_folder, export_of, exporter_check, version_of
 from annotation_app.exports.splits import split_of
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.notices.services import notice_create
@@ -29,13 +29,13 @@ from annotation_app.tasks.models import Pool
 from annotation_app.webhooks.services import event_emit
 
 """A worker that did not get further for so long, or never began, is taken for dead."""
-ATTEMPTS = 3
-MEMBERS = 5_000
+MAX_ATTEMPTS = 3
+MEMBER_BATCH = 5_000
 """Trajectories of a version that are stored at once."""
-UNDER_WAY = (ExportState.QUEUED, ExportState.RUNNING)
+ACTIVE_STATES = (ExportState.QUEUED, ExportState.RUNNING)
 
 
-class Stopped(Exception):
+class ExportStopped(Exception):
     """It was cancelled, or another worker is at it."""
 
 
@@ -70,7 +70,7 @@ def export_request(
 def export_cancel(*, user: User, export_id: UUID) -> None:
     """Stop an export; one that has ended is left as it is. Raises Forbidden and NotFound."""
     export = export_of(user=user, export_id=export_id)
-    under_way = Export.objects.filter(pk=export_id, status__in=UNDER_WAY)
+    under_way = Export.objects.filter(pk=export_id, status__in=ACTIVE_STATES)
     if under_way.update(status=ExportState.CANCELLED, finished_at=timezone.now()):
         audit_record(actor=user, verb="export.cancelled", subject=f"export:{export.id}", details={})
 
@@ -93,127 +93,129 @@ def export_write(*, export_id: UUID) -> None:
         return
     export = Export.objects.select_related("pool").get(pk=export_id)
     try:
-        with heartbeat(_held(export)):
-            with blobs_held():
-                made = folder_write(_order(export))
-            _pushed(export)
-    except Stopped:
+        with heartbeat(_claimed_export(export)):
+            with blob_deletion_paused():
+                result = write_export(_export_order(export))
+            _push_to_bucket(export)
+    except ExportStopped:
         return
     except MissingBlobs as error:
-        lost = [{"sha256": sha256, "episode": episode} for sha256, episode in error.first]
-        _export_close(export, status=ExportState.FAILED, error=str(error), missing=lost)
+        missing_rows = [{"sha256": sha256, "episode": episode} for sha256, episode in error.first]
+        _export_finish(export, status=ExportState.FAILED, error=str(error), missing=missing_rows)
     except OSError as error:
-        _export_close(export, status=ExportState.FAILED, error=f"{storage_code(error)}: {error.strerror}")
-    except pushing.PushFailed as error:
-        _export_close(export, status=ExportState.FAILED, error=str(error))
+        _export_finish(export, status=ExportState.FAILED, error=f"{storage_code(error)}: {error.strerror}")
+    except bucket_upload.UploadFailed as error:
+        _export_finish(export, status=ExportState.FAILED, error=str(error))
     else:
-        _export_close(export, status=ExportState.DONE, progress=1, **_told(made))
+        _export_finish(export, status=ExportState.DONE, progress=1, **_result_fields(result))
 
 
 @transaction.atomic(durable=True)
-def exports_stale() -> tuple[UUID, ...]:
+def exports_requeue_stale() -> tuple[UUID, ...]:
     """Exports nobody works on, queued again; one that broke every attempt has failed. Which are to be written."""
-    silent = abandoned_jobs(Export.objects.all())
-    tired = silent.filter(attempts__gte=ATTEMPTS)
-    for export in tired.select_related("requested_by").select_for_update(skip_locked=True, of=("self",)):
+    stale = abandoned_jobs(Export.objects.all())
+    exhausted = stale.filter(attempts__gte=MAX_ATTEMPTS)
+    for export in exhausted.select_related("requested_by").select_for_update(skip_locked=True, of=("self",)):
         export.status, export.finished_at = ExportState.FAILED, timezone.now()
-        export.error = f"It broke off {ATTEMPTS} times."
+        export.error = f"It broke off {MAX_ATTEMPTS} times."
         export.save(update_fields=["status", "finished_at", "error"])
-        _export_tell(export)
-    again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
-    Export.objects.filter(pk__in=again).update(status=ExportState.QUEUED, heard_at=timezone.now())
-    return again
+        _export_notify(export)
+    requeued = tuple(stale.select_for_update(skip_locked=True).values_list("pk", flat=True))
+    Export.objects.filter(pk__in=requeued).update(status=ExportState.QUEUED, heard_at=timezone.now())
+    return requeued
 
 
-def export_to(*, target: Path, pool_name: str | None, filters: ExportFilters, plan: ExportPlan | None = None) -> Made:
+def export_write_to(
+    *, target: Path, pool_name: str | None, filters: ExportFilters, plan: ExportPlan | None = None
+) -> ExportResult:
     """Write an export to a folder of the caller's choice. Raises NotFound, MissingBlobs and OSError."""
     pool = Pool.objects.filter(name=pool_name).first() if pool_name else None
     if pool_name and pool is None:
         raise NotFound(f"There is no pool {pool_name!r}.")
-    asked, shape = _narrowed(filters, pool), plan or ExportPlan()
-    order = Order(
+    limited, export_plan = _limit_to_pool(filters, pool), plan or ExportPlan()
+    order = ExportOrder(
         target=target,
         filters=filters,
-        plan=shape,
+        plan=export_plan,
         pool=pool_name,
         created_at=timezone.now(),
-        chosen=_chosen(asked, shape),
+        select_episodes=_episode_selector(limited, export_plan),
     )
-    with blobs_held():
-        return folder_write(order)
+    with blob_deletion_paused():
+        return write_export(order)
 
 
-def _held(export: Export) -> QuerySet[Export]:
+def _claimed_export(export: Export) -> QuerySet[Export]:
     """The export's row while this worker writes it."""
     return Export.objects.filter(pk=export.pk, status=ExportState.RUNNING, attempts=export.attempts)
 
 
-def _order(export: Export) -> Order:
+def _export_order(export: Export) -> ExportOrder:
     filters, plan = ExportFilters.model_validate(export.filters), ExportPlan.model_validate(export.plan)
-    mine = _held(export)
+    claimed = _claimed_export(export)
 
     def progress(share: float) -> None:
-        if not mine.update(progress=share, heard_at=timezone.now()):
-            raise Stopped
+        if not claimed.update(progress=share, heard_at=timezone.now()):
+            raise ExportStopped
 
-    return Order(
+    return ExportOrder(
         target=export_folder(export.id),
         filters=filters,
         plan=plan,
         pool=export.pool.name if export.pool else None,
         created_at=export.created_at,
-        chosen=_chosen(_narrowed(filters, export.pool), plan),
+        select_episodes=_episode_selector(_limit_to_pool(filters, export.pool), plan),
         progress=progress,
     )
 
 
-def _narrowed(filters: ExportFilters, pool: Pool | None) -> ExportFilters:
+def _limit_to_pool(filters: ExportFilters, pool: Pool | None) -> ExportFilters:
     return filters if pool is None else filters.model_copy(update={"pool": pool.pk})
 
 
-def _chosen(filters: ExportFilters, plan: ExportPlan) -> Callable[[], Iterator[tuple[UUID, str]]]:
+def _episode_selector(filters: ExportFilters, plan: ExportPlan) -> Callable[[], Iterator[tuple[UUID, str]]]:
     """Which episodes, each with its split: what is evaluated at is in `test` at the most."""
 
-    def found() -> Iterator[tuple[UUID, str]]:
+    def select() -> Iterator[tuple[UUID, str]]:
         entries_refresh()
-        barred = evaluated_kinds() if plan.bars else frozenset()
-        for episode, kind in chosen(filters):
-            yield episode, "test" if kind in barred else split_of(kind, plan.shares)
+        excluded_kinds = evaluated_task_kinds() if plan.excludes_evaluated else frozenset()
+        for episode, kind in exportable_episodes(filters):
+            yield episode, "test" if kind in excluded_kinds else split_of(kind, plan.shares)
 
-    return found
+    return select
 
 
-def _pushed(export: Export) -> None:
+def _push_to_bucket(export: Export) -> None:
     if export.destination:
-        pushing.push(export_folder(export.id), export.destination)
+        bucket_upload.upload_folder(export_folder(export.id), export.destination)
         Export.objects.filter(pk=export.pk).update(pushed=True)
 
 
-def _told(made: Made) -> dict[str, object]:
+def _result_fields(result: ExportResult) -> dict[str, object]:
     return {
-        "trajectories": made.counts.trajectories,
-        "records": made.counts.records,
-        "bytes": made.bytes,
-        "refused": sum(made.refused.values()),
-        "refused_codes": made.refused,
-        "missing": [{"sha256": sha256, "episode": episode} for sha256, episode in made.missing],
-        "manifest_sha256": made.manifest_sha256,
+        "trajectories": result.counts.trajectories,
+        "records": result.counts.records,
+        "bytes": result.bytes,
+        "refused": sum(result.refused.values()),
+        "refused_codes": result.refused,
+        "missing": [{"sha256": sha256, "episode": episode} for sha256, episode in result.missing],
+        "manifest_sha256": result.manifest_sha256,
     }
 
 
 @transaction.atomic(durable=True)
-def _export_close(export: Export, **fields: object) -> None:
-    mine = Export.objects.filter(pk=export.pk, status=ExportState.RUNNING, attempts=export.attempts)
-    if mine.update(finished_at=timezone.now(), **fields):
-        _export_tell(Export.objects.select_related("requested_by").get(pk=export.pk))
+def _export_finish(export: Export, **fields: object) -> None:
+    claimed = Export.objects.filter(pk=export.pk, status=ExportState.RUNNING, attempts=export.attempts)
+    if claimed.update(finished_at=timezone.now(), **fields):
+        _export_notify(Export.objects.select_related("requested_by").get(pk=export.pk))
 
 
-def _export_tell(export: Export) -> None:
+def _export_notify(export: Export) -> None:
     """Say to programs and to who asked for it how it went, in the transaction in which it ends."""
     kind: Literal["export.finished", "export.failed"]
     kind = "export.finished" if export.status == ExportState.DONE else "export.failed"
-    told = {"id": str(export.pk), "status": export.status, "trajectories": export.trajectories}
-    event_emit(kind=kind, data={**told, "manifest_sha256": export.manifest_sha256, "error": export.error})
+    event_data = {"id": str(export.pk), "status": export.status, "trajectories": export.trajectories}
+    event_emit(kind=kind, data={**event_data, "manifest_sha256": export.manifest_sha256, "error": export.error})
     details = {"trajectories": export.trajectories, "reason": export.error}
     notice_create(user=export.requested_by, kind=kind, subject=f"export:{export.pk}", details=details)
 
@@ -236,9 +238,9 @@ def version_freeze(*, user: User, export_id: UUID, name: str, notes: str) -> Ver
         raise Conflict("Somebody else made this version just now; try again.", code="version_taken") from None
     rows = (
         VersionMember(version=version, episode=one, split=split)
-        for one, split in members_read(export_folder(export_id))
+        for one, split in read_members(export_folder(export_id))
     )
-    while batch := list(islice(rows, MEMBERS)):
+    while batch := list(islice(rows, MEMBER_BATCH)):
         VersionMember.objects.bulk_create(batch)
     audit_record(actor=user, verb="version.frozen", subject=f"export:{export_id}", details={"version": str(version)})
     return version

@@ -5,13 +5,13 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 Split = Literal["train", "validation", "test"]
 ALL: Split = "train"
 
 
-class Shares(Frozen):
+class Shares(FrozenModel):
     """How much is held back, as shares of the kinds of task; `salt` makes another division."""
 
     validation: float = Field(default=0, ge=0, lt=1)

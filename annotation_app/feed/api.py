@@ -8,13 +8,13 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.catalogue import schemas as catalogue
 from annotation_app.feed import selectors
 from annotation_app.feed.schemas import FeedPage
 from annotation_app.http_api import ShortText
 
-router = Router(tags=["feed"], auth=SIGNED_IN_OR_TOKEN)
+router = Router(tags=["feed"], auth=TOKEN_OR_SESSION_AUTH)
 
 
 @router.get("/feed", response=FeedPage)

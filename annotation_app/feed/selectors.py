@@ -13,13 +13,13 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.catalogue.schemas import Query
-from annotation_app.catalogue.selectors import cursor_read, cursor_write, entries_matching
+from annotation_app.catalogue.selectors import decode_cursor, encode_cursor, entries_matching
 from annotation_app.episodes.selectors import catalogued_until
 from annotation_app.errors import Conflict, NotFound
-from annotation_app.exports.archive import archive_of, zip_stream
-from annotation_app.exports.folder import MissingBlobs, Order, folder_write
+from annotation_app.exports.folder_writer import ExportOrder, MissingBlobs, write_export
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.selectors import exporter_check
+from annotation_app.exports.zip_stream import create_zip, stream_zip
 from annotation_app.feed.schemas import FeedItem, FeedPage
 
 PAGE_SIZE = 100
@@ -37,14 +37,14 @@ def feed_page(*, user: User, query: Query, ready_since: datetime | None, after: 
     found = entries_matching(query).filter(episode__status="finished").annotate(ready_at=F(moment))
     found = found.filter(ready_at__gte=ready_since or EPOCH)
     if after:
-        at, key = cursor_read(after)
+        at, key = decode_cursor(after)
         found = found.filter(Q(ready_at__gt=at) | Q(ready_at=at, episode_id__gt=key))
     rows = list(found.order_by("ready_at", "episode_id").values_list("episode_id", "ready_at")[: PAGE_SIZE + 1])
     items = tuple(FeedItem(id=key, ready_at=at) for key, at in rows[:PAGE_SIZE])
     more = len(rows) > PAGE_SIZE
     return FeedPage(
         items=items,
-        next=cursor_write(items[-1].ready_at, items[-1].id) if more else None,
+        next=encode_cursor(items[-1].ready_at, items[-1].id) if more else None,
         settled=min(settled, items[-1].ready_at) if more else settled,
     )
 
@@ -59,18 +59,18 @@ def trajectory_archive_write(*, user: User, episode_id: UUID) -> Path:
         raise NotFound("There is no such finished trajectory.")
     aside = Path(tempfile.mkdtemp(prefix="parcel-"))
     target = aside / str(episode_id)
-    order = Order(
+    order = ExportOrder(
         target=target,
         filters=ExportFilters(review=None),
         plan=ExportPlan(),
         pool=entry.pool.name,
         created_at=entry.episode.finished_at or entry.created_at,
-        chosen=lambda: [(episode_id, "train")],
+        select_episodes=lambda: [(episode_id, "train")],
     )
     with ExitStack() as undone:
         undone.callback(shutil.rmtree, aside, ignore_errors=True)
         try:
-            folder_write(order)
+            write_export(order)
         except MissingBlobs as error:
             lost = {"first": error.first}
             raise Conflict("Pictures of this trajectory are lost.", code="pictures_missing", extra=lost) from None
@@ -81,7 +81,7 @@ def trajectory_archive_write(*, user: User, episode_id: UUID) -> Path:
 async def trajectory_archive_stream(folder: Path) -> AsyncIterator[bytes]:
     """The folder as one zip file; it is removed behind it."""
     try:
-        async for chunk in zip_stream(archive_of(folder)):
+        async for chunk in stream_zip(create_zip(folder)):
             yield chunk
     finally:
         shutil.rmtree(folder.parent, ignore_errors=True)

@@ -12,38 +12,38 @@ from annotation_app.fleet import services
 from annotation_app.fleet.services import Fleet, WatchableStream
 from annotation_app.live.api import TicketOut
 from annotation_app.live.episode_driver import TICKET_TTL_SECONDS, ice_servers
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 router = Router(tags=["fleet"])
 Name = Annotated[str, Path(), StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True, pattern=r"^[^\x00]*$")]
 
 
-class WatchIn(Frozen):
+class WatchIn(FrozenModel):
     """Which kind of picture to watch."""
 
     kind: WatchableStream
 
 
-class ReclaimIn(Frozen):
+class ReclaimIn(FrozenModel):
     """Why a machine is taken from its holder, who is told."""
 
     reason: Reason
 
 
-class DrainIn(Frozen):
+class DrainIn(FrozenModel):
     """Whether the host is to be emptied."""
 
     draining: bool
 
 
-class WarmIn(Frozen):
+class WarmIn(FrozenModel):
     """How many machines to keep ready."""
 
     count: int = Field(ge=0, le=1_000)
 
 
-class QuotaIn(Frozen):
+class QuotaIn(FrozenModel):
     """A limit for one user or pool, or with `*` for each without one; None lifts it."""
 
     scope: Literal["user", "pool"]

@@ -15,18 +15,18 @@ from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.live.episode_driver import TICKET_TTL_SECONDS, stream_url
 from annotation_app.notices.services import notice_create
+from protocol.base import FrozenModel
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.api.fleet_client import FleetClient
 from vm_bridge.api.tickets import TicketClaim, mint_ticket
 from vm_bridge.errors import BridgeError, StaleLease, UnknownHost
 from vm_bridge.fleet import HostInfo, ImageInfo, LostMachine, MachineInfo, MachineKind, MachineState, QueueEntry, Quota
-from vocabulary.base import Frozen
 
 WatchableStream = Literal["webrtc", "vnc", "stills"]
 T = TypeVar("T")
 
 
-class FleetMachine(Frozen):
+class FleetMachine(FrozenModel):
     """One machine, and who has it."""
 
     id: str
@@ -48,7 +48,7 @@ class FleetMachine(Frozen):
     """Whether it has a picture that an admin may look at now."""
 
 
-class Fleet(Frozen):
+class Fleet(FrozenModel):
     """Everything at `at`; parts of it may be some milliseconds apart."""
 
     at: datetime

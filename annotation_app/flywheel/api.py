@@ -8,7 +8,7 @@ from ninja import Path, Query, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.flywheel import jobs
 from annotation_app.flywheel.paths import turn_path
 from annotation_app.flywheel.routing import Route
@@ -25,9 +25,9 @@ from annotation_app.flywheel.schemas import (
 )
 from annotation_app.flywheel.selectors import lineage, trials, turns
 from annotation_app.flywheel.services import ledger
-from vocabulary.blobs import Sha256
+from protocol.blobs import Sha256
 
-router = Router(tags=["flywheel"], auth=SIGNED_IN_OR_TOKEN)
+router = Router(tags=["flywheel"], auth=TOKEN_OR_SESSION_AUTH)
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Name = Annotated[str, Query(), Field(max_length=400)]

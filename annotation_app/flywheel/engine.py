@@ -9,7 +9,7 @@ from uuid import UUID
 from django.conf import settings
 
 from annotation_app.errors import ApplicationError, storage_code
-from annotation_app.exports.folder import MissingBlobs
+from annotation_app.exports.folder_writer import MissingBlobs
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, TurnCancelled, turn_lock
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.selectors.turns import turn_of

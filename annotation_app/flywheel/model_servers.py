@@ -9,8 +9,8 @@ from pathlib import Path
 
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, platform_python, trainer_python
 from annotation_app.flywheel.recipe import ServingSettings
-from annotation_app.operations.model_server import NotServing, serve_command, until_serving
-from annotation_app.operations.ports import PortAllocator
+from annotation_app.operations.runtime.model_server import ModelServerFailed, serve_command, wait_until_serving
+from annotation_app.operations.runtime.ports import PortAllocator
 
 STARTUP_TIMEOUT_SECONDS = 600
 """Seconds that a server may take for one call: to end what it was asked, or to read weights of many gigabytes."""
@@ -74,8 +74,8 @@ def serve_weights(
         command = serve_command(trainer_python(), checkpoint, name=name, port=port, more=more)
         with programs.background(command, log=log) as process:
             try:
-                address = until_serving(process, port)
-            except NotServing as error:
+                address = wait_until_serving(process, port)
+            except ModelServerFailed as error:
                 said = log.read_text(errors="replace")[-2000:]
                 raise ProgramFailed(f"The candidate's server did not begin, {error}: {said}") from None
             yield ModelEndpoint(f"{address}/v1", name)

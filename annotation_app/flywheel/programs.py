@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from annotation_app.operations.children import child
-from annotation_app.operations.trainer import FOLDER as TRAINER
+from annotation_app.operations.install.extra_environments import TRAINER_FOLDER as TRAINER
+from annotation_app.operations.runtime.child_processes import child_process
 
 POLL_SECONDS = 0.2
 """Seconds between two looks at a program and its turn."""
@@ -101,17 +101,19 @@ class ProgramRunner:
         """A program that runs while the block does; what it says of errors is added to `log`."""
         log.parent.mkdir(parents=True, exist_ok=True)
         with (
-            log.open("ab") as told,
-            log.with_suffix(".out").open("wb") as said,
-            child(command, environment=self._environment, said=said, told=told, descriptors=(self._lock,)) as process,
+            log.open("ab") as stderr,
+            log.with_suffix(".out").open("wb") as stdout,
+            child_process(
+                command, environment=self._environment, stdout=stdout, stderr=stderr, descriptors=(self._lock,)
+            ) as process,
         ):
             yield process
 
 
 def last_line(log: Path) -> str:
     """Of the standard output of the program with this log."""
-    said = log.with_suffix(".out").read_text(errors="replace").strip()
-    return said.splitlines()[-1] if said else ""
+    stdout = log.with_suffix(".out").read_text(errors="replace").strip()
+    return stdout.splitlines()[-1] if stdout else ""
 
 
 def _tail(log: Path) -> str:

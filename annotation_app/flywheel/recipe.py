@@ -6,21 +6,21 @@ from pydantic import Field, StringConstraints, model_validator
 
 from annotation_app.exports.schemas import DialectName
 from annotation_app.policies.schemas import Address, ModelName, Name
-from vocabulary.base import Frozen, JsonObject
+from protocol.base import FrozenModel, JsonObject
 
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 """A file or folder of the machine that trains."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class GeneralData(Frozen):
+class GeneralData(FrozenModel):
     """Data that is not of this platform: documents or conversations, as `trainer ct` reads them."""
 
     kind: Literal["documents", "chats"]
     paths: Annotated[tuple[PathText, ...], Field(min_length=1, max_length=20)]
 
 
-class MixShares(Frozen):
+class MixShares(FrozenModel):
     """Of which tokens something is trained: what this turn brought, what earlier turns brought, general data."""
 
     fresh: Share
@@ -33,7 +33,7 @@ def server_root(address: str) -> str:
     return address.lower().rstrip("/").removesuffix("/v1").rstrip("/")
 
 
-class LikelihoodTraining(Frozen):
+class LikelihoodTraining(FrozenModel):
     """One training by likelihood: how long, of which mix, and the trainer's other settings."""
 
     by: Literal["ct", "nano"] = "ct"
@@ -52,7 +52,7 @@ class LikelihoodTraining(Frozen):
         return self
 
 
-class RolloutSettings(Frozen):
+class RolloutSettings(FrozenModel):
     """Attempts on the bridge's machines: at the kinds of task of a suite that are worth playing."""
 
     suite: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[a-z0-9_-]+$")]
@@ -74,7 +74,7 @@ class RolloutSettings(Frozen):
         return self
 
 
-class ReinforcementTraining(Frozen):
+class ReinforcementTraining(FrozenModel):
     """Training by reward: at what `play` says, or, with `world` `lights` in the settings, the trainer plays by itself;
     else players of somebody's own fill its inbox."""
 
@@ -97,7 +97,7 @@ class ReinforcementTraining(Frozen):
         return self
 
 
-class GateTrials(Frozen):
+class GateTrials(FrozenModel):
     """What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites, or
     the trainer's toy world."""
 
@@ -119,7 +119,7 @@ class GateTrials(Frozen):
         return suite == of and seed is not None and self.first_seed <= seed < self.first_seed + self.seeds
 
 
-class ServingSettings(Frozen):
+class ServingSettings(FrozenModel):
     """A running model server that is given the weights which play or are tried, one set after the other."""
 
     url: Address
@@ -128,7 +128,7 @@ class ServingSettings(Frozen):
     """What it calls the model."""
 
 
-class Recipe(Frozen):
+class Recipe(FrozenModel):
     """All a turn is told."""
 
     policy: Name

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from annotation_app.flywheel.model_servers import ModelEndpoint, serve_weights, weights_load
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, last_line, platform_python
 from annotation_app.flywheel.recipe import RolloutSettings, ServingSettings
-from vocabulary.inboxes import REFUSED, SHORT, TAKEN, Short
+from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE, AttemptShortage
 
 MAX_ROUNDS = 4
 """How often an update plays, each time at further pages, where attempts were lost with their machines or the trainer
@@ -56,12 +56,12 @@ class RolloutPlan:
 
     def has(self, name: str) -> bool:
         """Whether this folder was played, whatever the trainer made of it."""
-        return any((self.inbox / where / name).exists() for where in ("", TAKEN, REFUSED))
+        return any((self.inbox / where / name).exists() for where in ("", PROCESSED_FOLDER, REJECTED_FOLDER))
 
-    def short(self, names: Sequence[str]) -> Short | None:
+    def short(self, names: Sequence[str]) -> AttemptShortage | None:
         """What the trainer says of its attempts, if it has seen these folders and has too few."""
         try:
-            trainer_settings = Short.model_validate_json((self.inbox / SHORT).read_bytes())
+            trainer_settings = AttemptShortage.model_validate_json((self.inbox / SHORTAGE_FILE).read_bytes())
         except FileNotFoundError:
             return None
         unseen = set(names).difference(trainer_settings.folders)
@@ -108,7 +108,7 @@ def train_on_rollouts(
 
     Raises ProgramFailed, Halted.
     """
-    (rollout_plan.inbox / SHORT).unlink(missing_ok=True)  # of a trainer that was killed
+    (rollout_plan.inbox / SHORTAGE_FILE).unlink(missing_ok=True)  # of a trainer that was killed
     with programs.background(learn, log=log) as trainer:
         begun = _last_update(rollout_plan.run)
         _wait_for_update(programs, trainer, rollout_plan, begun, (), log)
@@ -164,11 +164,11 @@ def _wait_for_update(
     update: int,
     names: Sequence[str],
     log: Path,
-) -> Short | None:
+) -> AttemptShortage | None:
     """Returns when the checkpoint of this update is there, or when the trainer has seen these folders and says what it
     is short of."""
     folder = rollout_plan.run / weight_version(update)
-    short: Short | None = None
+    short: AttemptShortage | None = None
 
     def settled() -> bool:
         nonlocal short

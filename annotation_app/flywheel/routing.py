@@ -3,7 +3,7 @@
 from typing import Literal
 
 from annotation_app.flywheel.recipe import ReinforcementTraining
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 Route = Literal["sft", "ct", "none"]
 Reason = Literal[
@@ -18,7 +18,7 @@ Reason = Literal[
 ]
 
 
-class RoutingInput(Frozen):
+class RoutingInput(FrozenModel):
     """What routing looks at."""
 
     value: float | None
@@ -32,7 +32,7 @@ class RoutingInput(Frozen):
     withdrawn: bool = False
 
 
-class RoutingDecision(Frozen):
+class RoutingDecision(FrozenModel):
     """Where, and why."""
 
     route: Route

@@ -10,12 +10,12 @@ from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.routing import Reason, Route
 from annotation_app.flywheel.value import Grounds
 from annotation_app.policies.gate import Reason as GateReason
-from vocabulary.agreement import Pair
-from vocabulary.base import Frozen
-from vocabulary.evaluations import Rate, TaskChange
-from vocabulary.observations import Verdict
-from vocabulary.steps import Step
-from vocabulary.trajectories import Outcome
+from protocol.base import FrozenModel
+from protocol.evaluation.agreement import AlignedSteps
+from protocol.evaluation.reports import Rate, TaskChange
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.steps import Step
+from protocol.trajectory.trajectories import Outcome
 
 StageName = Literal["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"]
 Phase = Literal["ct", "sft", "rl"]
@@ -25,7 +25,7 @@ Side = Literal["active", "candidate"]
 """Whose attempts at the gate: those of the revision that proposed as the turn began, or of what the turn made."""
 
 
-class StageOut(Frozen):
+class StageOut(FrozenModel):
     """How a stage stands; `result` is what it counted."""
 
     name: StageName
@@ -38,7 +38,7 @@ class StageOut(Frozen):
     ended_at: datetime | None
 
 
-class RouteCounts(Frozen):
+class RouteCounts(FrozenModel):
     """How many samples went where; those still on their way are in none."""
 
     sft: int
@@ -46,7 +46,7 @@ class RouteCounts(Frozen):
     none: int
 
 
-class TurnRow(Frozen):
+class TurnRow(FrozenModel):
     """A turn: its stages, what went where, what was decided. Rates are None while nobody tried."""
 
     id: UUID
@@ -74,7 +74,7 @@ class TurnRow(Frozen):
     reasons: tuple[GateReason, ...]
 
 
-class WheelOut(Frozen):
+class WheelOut(FrozenModel):
     """A wheel and its turns, the newest first."""
 
     id: int
@@ -85,7 +85,7 @@ class WheelOut(Frozen):
     turns: tuple[TurnRow, ...]
 
 
-class PlayedOut(Frozen):
+class PlayedOut(FrozenModel):
     """A kind of task, how the active revision did at it, and whether reinforcement plays it."""
 
     kind: str
@@ -93,7 +93,7 @@ class PlayedOut(Frozen):
     chosen: bool
 
 
-class CheckpointOut(Frozen):
+class CheckpointOut(FrozenModel):
     """Weights a turn trained."""
 
     id: int
@@ -111,7 +111,7 @@ class CheckpointOut(Frozen):
     """Samples of its own turn whose kind of task it played."""
 
 
-class CurvePoint(Frozen):
+class CurvePoint(FrozenModel):
     """An update of a training: what is minimised, and what attempts came to where it played."""
 
     update: int
@@ -119,14 +119,14 @@ class CurvePoint(Frozen):
     success: float | None
 
 
-class Curve(Frozen):
+class Curve(FrozenModel):
     """A training, update by update."""
 
     phase: Phase
     points: tuple[CurvePoint, ...]
 
 
-class TurnOut(Frozen):
+class TurnOut(FrozenModel):
     """A turn in detail."""
 
     wheel: str
@@ -143,7 +143,7 @@ class TurnOut(Frozen):
     curves: tuple[Curve, ...]
 
 
-class SampleOut(Frozen):
+class SampleOut(FrozenModel):
     """A sample, what was said of it, where it went and why."""
 
     id: int
@@ -158,14 +158,14 @@ class SampleOut(Frozen):
     reason: Reason | None
 
 
-class SamplePage(Frozen):
+class SamplePage(FrozenModel):
     """A page of a turn's samples, in the order they came; `next` asks for the following one."""
 
     items: tuple[SampleOut, ...]
     next: int | None
 
 
-class LearnedCheckpoint(Frozen):
+class LearnedCheckpoint(FrozenModel):
     """A checkpoint that a trajectory taught: itself, by its kind of task (`played`), or by one it comes of
     (`inherited`)."""
 
@@ -174,7 +174,7 @@ class LearnedCheckpoint(Frozen):
     source: Literal["fresh", "earlier", "played", "inherited"]
 
 
-class TrajectoryLineage(Frozen):
+class TrajectoryLineage(FrozenModel):
     """A trajectory as a wheel took it in, and the checkpoints that learned from it."""
 
     wheel: str
@@ -184,7 +184,7 @@ class TrajectoryLineage(Frozen):
     taught: tuple[LearnedCheckpoint, ...]
 
 
-class UseOut(Frozen):
+class UseOut(FrozenModel):
     """A sample that a checkpoint was trained on."""
 
     sample: SampleOut
@@ -192,7 +192,7 @@ class UseOut(Frozen):
     source: Source
 
 
-class CheckpointLineage(Frozen):
+class CheckpointLineage(FrozenModel):
     """A checkpoint, those it comes of, the newest first, and a page of what it was itself trained on."""
 
     checkpoint: CheckpointOut
@@ -201,7 +201,7 @@ class CheckpointLineage(Frozen):
     next: int | None
 
 
-class Trial(Frozen):
+class Trial(FrozenModel):
     """An attempt at the gate in short."""
 
     place: int
@@ -212,7 +212,7 @@ class Trial(Frozen):
     steps: int
 
 
-class SeedTrials(Frozen):
+class SeedTrials(FrozenModel):
     """What both revisions did at a task with one seed; None where one of them did not try it."""
 
     seed: int
@@ -220,7 +220,7 @@ class SeedTrials(Frozen):
     candidate: Trial | None
 
 
-class TrialDetails(Frozen):
+class TrialDetails(FrozenModel):
     """An attempt at the gate, step by step, and how it ended."""
 
     steps: tuple[Step, ...]
@@ -228,7 +228,7 @@ class TrialDetails(Frozen):
     verdict: Verdict | None
 
 
-class TrialComparison(Frozen):
+class TrialComparison(FrozenModel):
     """Two attempts at one task and seed beside each other; `divergence` is a place in `pairs`."""
 
     kind: str
@@ -236,6 +236,6 @@ class TrialComparison(Frozen):
     instruction: str
     active: TrialDetails
     candidate: TrialDetails
-    pairs: tuple[Pair, ...]
+    pairs: tuple[AlignedSteps, ...]
     divergence: int | None
     agreement: float

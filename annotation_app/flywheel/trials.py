@@ -12,11 +12,11 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annotation_app.errors import Conflict, NotFound, TooLarge
-from vocabulary.blobs import BlobRef
-from vocabulary.exports import MANIFEST, TRAJECTORIES, image_path, pictures_of
-from vocabulary.observations import Verdict
-from vocabulary.tasks import Task, kind_of
-from vocabulary.trajectories import Outcome, Trajectory, trajectory_standing
+from protocol.blobs import BlobRef
+from protocol.trajectory.export_folders import MANIFEST, TRAJECTORIES, image_path, trajectory_images
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.tasks import Task, task_kind
+from protocol.trajectory.trajectories import Outcome, Trajectory, without_undone_steps
 
 MAX_FOLDER_BYTES = 512 * 1024 * 1024
 """Bytes of a folder's attempts that a request reads through."""
@@ -46,7 +46,7 @@ class TrialHead(BaseModel):
 def trial_heads(folder: Path, kind: str) -> list[tuple[int, TrialHead]]:
     """The attempts at a kind of task, each with its place. Raises NotFound, TooLarge and Conflict."""
     read = ((place, _parsed(TrialHead, line)) for place, line in enumerate(_lines(folder)))
-    return [(place, head) for place, head in read if kind_of(head.task) == kind]
+    return [(place, head) for place, head in read if task_kind(head.task) == kind]
 
 
 def trial_trajectory(folder: Path, place: int) -> Trajectory:
@@ -54,12 +54,12 @@ def trial_trajectory(folder: Path, place: int) -> Trajectory:
     line = next(islice(_lines(folder), place, None), None)
     if line is None:
         raise NotFound("There is no such attempt.", code="trial_unknown")
-    return trajectory_standing(_parsed(Trajectory, line))
+    return without_undone_steps(_parsed(Trajectory, line))
 
 
 def picture_read(folder: Path, place: int, sha256: str) -> tuple[BlobRef, bytes]:
     """A picture that the attempt at a place shows. Raises NotFound, TooLarge and Conflict."""
-    shown = pictures_of(trial_trajectory(folder, place))
+    shown = trajectory_images(trial_trajectory(folder, place))
     ref = next((one for one in shown if one.sha256 == sha256 and one.media_type in PICTURE_TYPES), None)
     path = None if ref is None else folder / image_path(ref)
     if ref is None or path is None or not path.is_file():

@@ -4,14 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 By = Literal["review", "verifier", "outcome", "judge", "nobody"]
 REFUSALS = ("returned", "rejected")
 """Reviews that say no."""
 
 
-class Grounds(Frozen):
+class Grounds(FrozenModel):
     """What is known of how an attempt ended. Each is kept with the sample, also those that did not count."""
 
     review: Literal["pending", "accepted", "returned", "rejected"] = "pending"
@@ -22,7 +22,7 @@ class Grounds(Frozen):
     """The score of the newest judging model that said something."""
 
 
-class Value(Frozen):
+class Value(FrozenModel):
     """What it is worth, 0 to 1, and by whose word; None where nobody can tell. `contested`: another one disagrees."""
 
     value: float | None

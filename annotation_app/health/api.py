@@ -5,16 +5,16 @@ from ninja import Router, Status
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.health import metrics
 from annotation_app.health.schemas import HealthPage
-from annotation_app.health.selectors import checks_run, health_page, operator_check
-from vocabulary.base import Frozen
+from annotation_app.health.selectors import admin_check, health_page, run_readiness_checks
+from protocol.base import FrozenModel
 
 router = Router(tags=["health"])
 
 
-class Health(Frozen):
+class Health(FrozenModel):
     """Whether each thing the web app needs answers."""
 
     ok: bool
@@ -24,19 +24,19 @@ class Health(Frozen):
 @router.get("/health", auth=None, response={200: Health, 503: Health})
 def health_get(request: HttpRequest) -> Status[Health]:
     """Whether the web app can work; open to all, so it tells nothing but yes and no."""
-    checks = checks_run()
+    checks = run_readiness_checks()
     ok = all(checks.values())
     return Status(200 if ok else 503, Health(ok=ok, checks=checks))
 
 
-@router.get("/health/parts", response=HealthPage, auth=SIGNED_IN_OR_TOKEN)
+@router.get("/health/parts", response=HealthPage, auth=TOKEN_OR_SESSION_AUTH)
 def health_parts(request: HttpRequest) -> HealthPage:
     """Every process, queue, disk and model server, asked now."""
     return health_page(user=user_of(request))
 
 
-@router.get("/metrics", response={200: None}, auth=SIGNED_IN_OR_TOKEN)
+@router.get("/metrics", response={200: None}, auth=TOKEN_OR_SESSION_AUTH)
 def metrics_get(request: HttpRequest) -> HttpResponse:
     """The figures in Prometheus' text format; for an admin's token with the scope `metrics:read`."""
-    operator_check(user_of(request))
-    return HttpResponse(metrics.text(), content_type=CONTENT_TYPE_LATEST)
+    admin_check(user_of(request))
+    return HttpResponse(metrics.render_metrics(), content_type=CONTENT_TYPE_LATEST)

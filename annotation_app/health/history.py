@@ -9,42 +9,42 @@ from typing import cast
 
 from django.core.cache import cache
 
-DAY = 86_400.0
-SAMPLE_EVERY = 600.0
+DAY_SECONDS = 86_400.0
+SAMPLE_INTERVAL_SECONDS = 600.0
 """Seconds between two notes of how full the disk is."""
-SHORTEST = 3_600.0
+MIN_SPAN_SECONDS = 3_600.0
 """Over less time than this nothing is said of how fast a disk fills (seconds)."""
-KEPT = 7 * DAY
-STATES, DISK = "health:states", "health:disk"
-Sample = tuple[float, int]
+CACHE_SECONDS = 7 * DAY_SECONDS
+STATES_KEY, DISK_KEY = "health:states", "health:disk"
+DiskSample = tuple[float, int]
 """When, and how many bytes were in use."""
 
 
-def since(states: dict[str, str], now: datetime) -> dict[str, datetime]:
+def states_since(states: dict[str, str], now: datetime) -> dict[str, datetime]:
     """Since when each part has been in the state it is in; what changed has changed now."""
-    known = cast(dict[str, list[str]], cache.get(STATES) or {})
-    told = {
+    known = cast(dict[str, list[str]], cache.get(STATES_KEY) or {})
+    states_now = {
         name: known[name] if name in known and known[name][0] == state else [state, now.isoformat()]
         for name, state in states.items()
     }
-    if told != known:
-        cache.set(STATES, told, KEPT)
-    return {name: datetime.fromisoformat(at) for name, (_state, at) in told.items()}
+    if states_now != known:
+        cache.set(STATES_KEY, states_now, CACHE_SECONDS)
+    return {name: datetime.fromisoformat(at) for name, (_state, at) in states_now.items()}
 
 
-def disk_note(now: float, used: int) -> tuple[Sample, ...]:
+def record_disk_usage(now: float, used: int) -> tuple[DiskSample, ...]:
     """Note how full the disk is, now and then; what was noted of the last day."""
-    samples: tuple[Sample, ...] = tuple(
-        (at, bytes_used) for at, bytes_used in cast(list[Sample], cache.get(DISK) or [])
+    samples: tuple[DiskSample, ...] = tuple(
+        (at, bytes_used) for at, bytes_used in cast(list[DiskSample], cache.get(DISK_KEY) or [])
     )
-    if not samples or now - samples[-1][0] >= SAMPLE_EVERY:
-        samples = (*(sample for sample in samples if now - sample[0] < DAY), (now, used))
-        cache.set(DISK, samples, KEPT)
+    if not samples or now - samples[-1][0] >= SAMPLE_INTERVAL_SECONDS:
+        samples = (*(sample for sample in samples if now - sample[0] < DAY_SECONDS), (now, used))
+        cache.set(DISK_KEY, samples, CACHE_SECONDS)
     return samples
 
 
-def growth(samples: Sequence[Sample], now: float, used: int) -> float | None:
+def disk_growth(samples: Sequence[DiskSample], now: float, used: int) -> float | None:
     """Bytes a day by which the disk fills; None while too little is known."""
-    if not samples or now - samples[0][0] < SHORTEST:
+    if not samples or now - samples[0][0] < MIN_SPAN_SECONDS:
         return None
-    return (used - samples[0][1]) / (now - samples[0][0]) * DAY
+    return (used - samples[0][1]) / (now - samples[0][0]) * DAY_SECONDS

@@ -5,17 +5,17 @@ import time
 from django.core.cache import cache
 
 from annotation_app.celery import app
-from annotation_app.health.asking import HEARTBEAT
-from annotation_app.health.selectors import everything_checked
+from annotation_app.health.probes import HEARTBEAT_KEY
+from annotation_app.health.selectors import check_all_parts
 
 
 @app.task(name="health.heartbeat")
-def heartbeat() -> None:
+def heartbeat_job() -> None:
     """Say that the beat queues and a worker works."""
-    cache.set(HEARTBEAT, time.time(), None)
+    cache.set(HEARTBEAT_KEY, time.time(), None)
 
 
 @app.task(name="health.look")
-def look() -> None:
+def check_parts_job() -> None:
     """Look at every part, so that the page knows since when one is as it is, and how fast the disk fills."""
-    everything_checked()
+    check_all_parts()

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from annotation_app.health.selectors import disk_free, everything_checked, stock
+from annotation_app.health.selectors import check_all_parts, disk_free, object_counts
 
 REGISTRY = CollectorRegistry()
 REQUESTS = Histogram(
@@ -16,15 +16,15 @@ REQUESTS = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
     registry=REGISTRY,
 )
-ANSWERS = Counter("pilothouse_http_answers", "Answers of this process, by status", ("status",), registry=REGISTRY)
+RESPONSES = Counter("pilothouse_http_answers", "Answers of this process, by status", ("status",), registry=REGISTRY)
 
 
-class Stock(Collector):
+class ObjectCountCollector(Collector):
     """What there is now, counted when it is asked for."""
 
     def collect(self) -> Iterator[Metric]:
         """The gauges."""
-        for name, about, label, counts in stock():
+        for name, about, label, counts in object_counts():
             gauge = GaugeMetricFamily(f"pilothouse_{name}", about, labels=[label])
             for value, count in counts.items():
                 gauge.add_metric([value], count)
@@ -33,7 +33,7 @@ class Stock(Collector):
         yield GaugeMetricFamily("pilothouse_disk_free_bytes", "Free where the data lies", value=free)
         yield GaugeMetricFamily("pilothouse_disk_bytes", "In all where the data lies", value=total)
         up = GaugeMetricFamily("pilothouse_up", "Whether a part answers", labels=["part"])
-        for check in everything_checked():
+        for check in check_all_parts():
             up.add_metric([check.name], float(check.ok))
         yield up
 
@@ -42,9 +42,9 @@ class Stock(Collector):
         return iter(())
 
 
-REGISTRY.register(Stock())
+REGISTRY.register(ObjectCountCollector())
 
 
-def text() -> bytes:
+def render_metrics() -> bytes:
     """Everything in the text format."""
     return generate_latest(REGISTRY)

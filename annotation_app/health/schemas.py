@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 CheckKind = Literal[
     "web",
@@ -42,7 +42,7 @@ Problem = Literal[
 ]
 
 
-class Check(Frozen):
+class Check(FrozenModel):
     """Whether one part works, what it says, and how long it took to say so."""
 
     name: str
@@ -65,14 +65,14 @@ class Check(Frozen):
         return self.state != "down"
 
 
-class HealthPage(Frozen):
+class HealthPage(FrozenModel):
     """Every part, asked at this moment."""
 
     at: datetime
     checks: tuple[Check, ...]
 
 
-class DataReport(Frozen):
+class DataReport(FrozenModel):
     """What was read of an installation's data, and the first of what was missing or could not be read."""
 
     migrations_due: tuple[str, ...]

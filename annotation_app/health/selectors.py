@@ -22,18 +22,18 @@ from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Wheel
 from annotation_app.health import history
-from annotation_app.health.asking import Asked, queue_now, together
+from annotation_app.health.probes import ProbeResult, queue_status, run_probes
 from annotation_app.health.schemas import Check, DataReport, HealthPage
 from annotation_app.judges.models import PoolJudge
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 from annotation_app.tasks.models import Pool, Task
 
-TOLD = 100
+MAX_REPORTED_FAULTS = 100
 """Faults that are named."""
 
 
-def _database_answers() -> bool:
+def _database_responds() -> bool:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -42,7 +42,7 @@ def _database_answers() -> bool:
     return True
 
 
-def _cache_answers() -> bool:
+def _cache_responds() -> bool:
     try:
         cache.set("health", 1, 10)
     except RedisError:
@@ -50,27 +50,27 @@ def _cache_answers() -> bool:
     return True
 
 
-def checks_run() -> dict[str, bool]:
+def run_readiness_checks() -> dict[str, bool]:
     """What load balancers ask, each check by its name."""
-    return {"database": _database_answers(), "redis": _cache_answers()}
+    return {"database": _database_responds(), "redis": _cache_responds()}
 
 
-def operator_check(user: User) -> None:
+def admin_check(user: User) -> None:
     """Raises Forbidden for who does not look after the platform."""
     role_check(user, Role.ADMIN)
 
 
 def health_page(*, user: User) -> HealthPage:
     """Every process, queue, disk, host and model server, asked now. Raises Forbidden."""
-    operator_check(user)
-    return HealthPage(at=timezone.now(), checks=everything_checked())
+    admin_check(user)
+    return HealthPage(at=timezone.now(), checks=check_all_parts())
 
 
-def everything_checked() -> tuple[Check, ...]:
+def check_all_parts() -> tuple[Check, ...]:
     """Each part by its name, and since when it is as it is; all are asked at once."""
-    asked = together(_models(), trains=_trains())
+    results = run_probes(_model_servers(), with_trainer=_uses_trainer())
     now = timezone.now()
-    since = _since(asked, now)
+    since = _states_since(results, now)
     return tuple(
         Check(
             name=one.name,
@@ -78,9 +78,9 @@ def everything_checked() -> tuple[Check, ...]:
             subject=one.subject,
             seconds=one.seconds,
             since=since.get(one.name, now),
-            **one.answer._asdict(),
+            **one.status._asdict(),
         )
-        for one in asked
+        for one in results
     )
 
 
@@ -90,18 +90,18 @@ def disk_free() -> tuple[int, int]:
     return usage.free, usage.total
 
 
-def stock() -> tuple[tuple[str, str, str, dict[str, int]], ...]:
+def object_counts() -> tuple[tuple[str, str, str, dict[str, int]], ...]:
     """What is counted of what there is: a gauge's name, what it says, its label, and the label's values."""
     return (
-        ("episodes", "Episodes by how they stand", "status", _counted(Episode.objects, "status")),
-        ("tasks", "Tasks by whether they wait", "state", _counted(Task.objects, "state")),
-        ("exports", "Exports by how they stand", "status", _counted(Export.objects, "status")),
-        ("people", "Accounts by whether they may sign in", "active", _counted(User.objects, "is_active")),
-        ("queue_jobs", "Jobs no worker has taken yet", "queue", _waiting()),
+        ("episodes", "Episodes by how they stand", "status", _count_by(Episode.objects, "status")),
+        ("tasks", "Tasks by whether they wait", "state", _count_by(Task.objects, "state")),
+        ("exports", "Exports by how they stand", "status", _count_by(Export.objects, "status")),
+        ("people", "Accounts by whether they may sign in", "active", _count_by(User.objects, "is_active")),
+        ("queue_jobs", "Jobs no worker has taken yet", "queue", _queued_jobs()),
     )
 
 
-def data_check(*, episodes: int | None = None) -> DataReport:
+def check_data(*, episodes: int | None = None) -> DataReport:
     """Read every episode, or the newest so many, and look for the file of every blob; one at a time."""
     due = MigrationExecutor(connection).loader
     unapplied = [f"{app}.{name}" for app, name in due.graph.nodes if (app, name) not in due.applied_migrations]
@@ -125,33 +125,33 @@ def data_check(*, episodes: int | None = None) -> DataReport:
         episodes=read,
         steps=steps,
         files=files,
-        missing=tuple(missing[:TOLD]),
-        unreadable=tuple(unreadable[:TOLD]),
+        missing=tuple(missing[:MAX_REPORTED_FAULTS]),
+        unreadable=tuple(unreadable[:MAX_REPORTED_FAULTS]),
     )
 
 
-def _waiting() -> dict[str, int]:
+def _queued_jobs() -> dict[str, int]:
     """Nothing where the broker does not answer, which `pilothouse_up` says."""
     try:
-        return {name: queue_now(name).length for name in (DEFAULT_QUEUE, TRAINING_QUEUE)}
+        return {name: queue_status(name).length for name in (DEFAULT_QUEUE, TRAINING_QUEUE)}
     except RedisError:
         return {}
 
 
-def _counted(rows: "Manager[Any]", column: str) -> dict[str, int]:
+def _count_by(rows: "Manager[Any]", column: str) -> dict[str, int]:
     found = rows.order_by().values_list(column).annotate(count=Count("pk"))
     return {str(value).lower(): count for value, count in found}
 
 
-def _since(asked: tuple[Asked, ...], now: datetime) -> dict[str, datetime]:
+def _states_since(results: tuple[ProbeResult, ...], now: datetime) -> dict[str, datetime]:
     """Nothing where Redis does not answer."""
     try:
-        return history.since({one.name: one.answer.state for one in asked}, now)
+        return history.states_since({one.name: one.status.state for one in results}, now)
     except RedisError:
         return {}
 
 
-def _trains() -> bool:
+def _uses_trainer() -> bool:
     """Whether there is a wheel, which needs somebody who turns it."""
     try:
         return Wheel.objects.exists()
@@ -159,7 +159,7 @@ def _trains() -> bool:
         return False
 
 
-def _models() -> dict[str, tuple[str, bool]]:
+def _model_servers() -> dict[str, tuple[str, bool]]:
     """The servers of the policies that propose in some pool now, and of the judges: address, and whether it is a
     script. Experts are asked of the machines."""
     try:

@@ -9,11 +9,11 @@ from ninja.files import UploadedFile
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.imports import jobs, selectors, services
 from annotation_app.imports.schemas import ImportIn, ImportOut, RefusalPage
 
-router = Router(tags=["imports"], auth=SIGNED_IN_OR_TOKEN)
+router = Router(tags=["imports"], auth=TOKEN_OR_SESSION_AUTH)
 
 
 @router.get("/imports", response=list[ImportOut])
@@ -64,4 +64,4 @@ def import_cancel(request: HttpRequest, import_id: UUID) -> Status[None]:
 @router.post("/imports/{uuid:import_id}/retry", response={202: ImportOut})
 def import_retry(request: HttpRequest, import_id: UUID) -> Status[ImportOut]:
     """Take up one that failed or was cancelled, from where it was."""
-    return Status(202, jobs.import_again(user=user_of(request), import_id=import_id))
+    return Status(202, jobs.import_resume(user=user_of(request), import_id=import_id))

@@ -15,9 +15,9 @@ def import_run_job(import_id: str) -> None:
 
 
 @app.task(name="imports.again")
-def imports_again_job() -> None:
+def imports_requeue_job() -> None:
     """Have imports taken in whose worker died or never heard of them."""
-    for import_id in services.imports_stale():
+    for import_id in services.imports_requeue_stale():
         import_run_job.delay(str(import_id))
 
 
@@ -28,7 +28,7 @@ def import_start(*, user: Any, name: str, file: IO[bytes], size: int, pool: str,
     return selectors.import_out(job)
 
 
-def import_again(*, user: Any, import_id: UUID) -> ImportOut:
+def import_resume(*, user: Any, import_id: UUID) -> ImportOut:
     """Take up a failed or cancelled import again. Raises Forbidden, NotFound and Conflict."""
     services.import_retry(user=user, import_id=import_id)
     import_run_job.delay(str(import_id))

@@ -6,14 +6,14 @@ from uuid import UUID
 
 from pydantic import StringConstraints
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 ImportStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ImportFormat = Literal["", "canonical", "atif", "agentnet"]
 """Empty: each row is read as what it says it is."""
 
 
-class ImportIn(Frozen):
+class ImportIn(FrozenModel):
     """What goes with an upload: what its rows have to be, and the pool of what comes in; empty, one named after it."""
 
     pool: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100, pattern=r"^[^\x00-\x1f]*$")] = ""
@@ -30,7 +30,7 @@ class UploadIn(ImportIn):
     """Whatever the client needs to recognize the file when it resumes; not interpreted."""
 
 
-class UploadOut(Frozen):
+class UploadOut(FrozenModel):
     """An upload in parts; `offset` is where the next part begins."""
 
     id: UUID
@@ -47,7 +47,7 @@ class UploadOut(Frozen):
     created_at: datetime
 
 
-class ImportOut(Frozen):
+class ImportOut(FrozenModel):
     """An import job; `progress` runs from 0 to 1."""
 
     id: UUID
@@ -70,7 +70,7 @@ class ImportOut(Frozen):
     finished_at: datetime | None
 
 
-class RefusalOut(Frozen):
+class RefusalOut(FrozenModel):
     """A row that did not come in, and why; lines count from 1."""
 
     file: str
@@ -79,7 +79,7 @@ class RefusalOut(Frozen):
     message: str
 
 
-class RefusalPage(Frozen):
+class RefusalPage(FrozenModel):
     """Refused rows, in order; `next` asks for what follows."""
 
     items: tuple[RefusalOut, ...]

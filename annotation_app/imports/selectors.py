@@ -12,8 +12,8 @@ from annotation_app.errors import NotFound
 from annotation_app.imports.models import Import, Upload
 from annotation_app.imports.schemas import ImportOut, RefusalOut, RefusalPage, UploadOut
 
-LISTED = 100
-PAGE = 100
+MAX_LISTED = 100
+PAGE_SIZE = 100
 PART_BYTES = 8 * 2**20
 """Most bytes of one part of an upload; a process holds a part in memory while it is written."""
 
@@ -35,7 +35,7 @@ def import_of(*, user: User, import_id: UUID) -> Import:
 def imports_list(*, user: User) -> list[ImportOut]:
     """The newest jobs. Raises Forbidden."""
     importer_check(user)
-    return [import_out(one) for one in Import.objects.select_related("requested_by")[:LISTED]]
+    return [import_out(one) for one in Import.objects.select_related("requested_by")[:MAX_LISTED]]
 
 
 def import_out(job: Import) -> ImportOut:
@@ -62,9 +62,9 @@ def import_out(job: Import) -> ImportOut:
 
 def refusals_page(*, user: User, import_id: UUID, after: int = 0) -> RefusalPage:
     """Rows that did not come in, in order. Raises Forbidden and NotFound."""
-    rows = list(import_of(user=user, import_id=import_id).refusals.filter(pk__gt=after)[: PAGE + 1])
-    items = (RefusalOut(file=row.file, line=row.line, code=row.code, message=row.message) for row in rows[:PAGE])
-    return RefusalPage(items=tuple(items), next=rows[PAGE - 1].pk if len(rows) > PAGE else None)
+    rows = list(import_of(user=user, import_id=import_id).refusals.filter(pk__gt=after)[: PAGE_SIZE + 1])
+    items = (RefusalOut(file=row.file, line=row.line, code=row.code, message=row.message) for row in rows[:PAGE_SIZE])
+    return RefusalPage(items=tuple(items), next=rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None)
 
 
 def import_folder(import_id: UUID) -> Path:

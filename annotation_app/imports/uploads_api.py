@@ -11,15 +11,15 @@ from ninja import Router, Status
 from pydantic import ValidationError
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.errors import Invalid, TooLarge, VersionUnsupported
 from annotation_app.imports import jobs, selectors, services
 from annotation_app.imports.schemas import ImportIn, ImportOut, UploadIn, UploadOut
 
-router = Router(tags=["imports"], auth=SIGNED_IN_OR_TOKEN)
-TUS = "1.0.0"
-MEDIA_TYPE = "application/offset+octet-stream"
-CHECKSUM = "sha256"
+router = Router(tags=["imports"], auth=TOKEN_OR_SESSION_AUTH)
+TUS_VERSION = "1.0.0"
+PART_MEDIA_TYPE = "application/offset+octet-stream"
+CHECKSUM_ALGORITHM = "sha256"
 
 
 @router.get("/imports/uploads", response=list[UploadOut])
@@ -33,10 +33,10 @@ def upload_create(request: HttpRequest, response: HttpResponse) -> Status[Upload
     """Announce a file (`Upload-Length`, `Upload-Metadata`); `Location` is where its parts go."""
     user = user_of(request)
     selectors.importer_check(user)
-    _version_check(request)
-    size = _number(request, "Upload-Length")
-    created = selectors.upload_out(services.upload_create(user=user, size=size, wish=_metadata(request)))
-    _describe(response, created)
+    _check_tus_version(request)
+    size = _byte_count(request, "Upload-Length")
+    created = selectors.upload_out(services.upload_create(user=user, size=size, wish=_read_metadata(request)))
+    _set_upload_headers(response, created)
     response["Location"] = f"/api/imports/uploads/{created.id}"
     return Status(201, created)
 
@@ -44,7 +44,7 @@ def upload_create(request: HttpRequest, response: HttpResponse) -> Status[Upload
 @router.api_operation(["HEAD"], "/imports/uploads/{uuid:upload_id}", response={200: None})
 def upload_head(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> Status[None]:
     """Where the next part begins: `Upload-Offset`."""
-    _describe(response, selectors.upload_out(selectors.upload_of(user=user_of(request), upload_id=upload_id)))
+    _set_upload_headers(response, selectors.upload_out(selectors.upload_of(user=user_of(request), upload_id=upload_id)))
     return Status(200, None)
 
 
@@ -53,15 +53,15 @@ def upload_append(request: HttpRequest, response: HttpResponse, upload_id: UUID)
     """One part, which begins at `Upload-Offset`. A part that arrived before changes nothing."""
     user = user_of(request)
     selectors.upload_of(user=user, upload_id=upload_id)
-    _version_check(request)
-    if request.content_type != MEDIA_TYPE:
-        raise Invalid(f"A part has the content type {MEDIA_TYPE}.")
-    offset, checksum = _number(request, "Upload-Offset"), _checksum(request)
+    _check_tus_version(request)
+    if request.content_type != PART_MEDIA_TYPE:
+        raise Invalid(f"A part has the content type {PART_MEDIA_TYPE}.")
+    offset, checksum = _byte_count(request, "Upload-Offset"), _read_checksum(request)
     data = request.read(selectors.PART_BYTES + 1)
     if len(data) > selectors.PART_BYTES:
         raise TooLarge(f"A part may have {selectors.PART_BYTES} bytes.")
     upload = services.upload_append(user=user, upload_id=upload_id, offset=offset, data=data, sha256=checksum)
-    _describe(response, selectors.upload_out(upload))
+    _set_upload_headers(response, selectors.upload_out(upload))
     return Status(204, None)
 
 
@@ -69,7 +69,7 @@ def upload_append(request: HttpRequest, response: HttpResponse, upload_id: UUID)
 def upload_cancel(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> Status[None]:
     """Forget it and the parts that arrived."""
     services.upload_cancel(user=user_of(request), upload_id=upload_id)
-    response["Tus-Resumable"] = TUS
+    response["Tus-Resumable"] = TUS_VERSION
     return Status(204, None)
 
 
@@ -80,27 +80,27 @@ def upload_import(request: HttpRequest, upload_id: UUID, wish: ImportIn) -> Stat
     return Status(202, started)
 
 
-def _describe(response: HttpResponse, upload: UploadOut) -> None:
-    response["Tus-Resumable"] = TUS
+def _set_upload_headers(response: HttpResponse, upload: UploadOut) -> None:
+    response["Tus-Resumable"] = TUS_VERSION
     response["Upload-Offset"] = str(upload.offset)
     response["Upload-Length"] = str(upload.size)
     response["Upload-Expires"] = http_date(upload.expires_at.timestamp())
     response["Cache-Control"] = "no-store"
 
 
-def _version_check(request: HttpRequest) -> None:
-    if request.headers.get("Tus-Resumable") != TUS:
-        raise VersionUnsupported(f"Uploads speak version {TUS} of the tus protocol (header Tus-Resumable).")
+def _check_tus_version(request: HttpRequest) -> None:
+    if request.headers.get("Tus-Resumable") != TUS_VERSION:
+        raise VersionUnsupported(f"Uploads speak version {TUS_VERSION} of the tus protocol (header Tus-Resumable).")
 
 
-def _number(request: HttpRequest, header: str) -> int:
-    given = request.headers.get(header, "")
-    if not (given.isascii() and given.isdecimal() and len(given) <= 18):
+def _byte_count(request: HttpRequest, header: str) -> int:
+    value = request.headers.get(header, "")
+    if not (value.isascii() and value.isdecimal() and len(value) <= 18):
         raise Invalid(f"{header} is not a number of bytes.")
-    return int(given)
+    return int(value)
 
 
-def _metadata(request: HttpRequest) -> UploadIn:
+def _read_metadata(request: HttpRequest) -> UploadIn:
     """The pairs of `Upload-Metadata`: a key, a space, and the value in Base64; separated by commas."""
     found: dict[str, str] = {}
     for pair in filter(None, (part.strip() for part in request.headers.get("Upload-Metadata", "").split(","))):
@@ -118,16 +118,16 @@ def _metadata(request: HttpRequest) -> UploadIn:
         raise Invalid(f"Upload-Metadata: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def _checksum(request: HttpRequest) -> bytes | None:
+def _read_checksum(request: HttpRequest) -> bytes | None:
     """The digest in `Upload-Checksum`; None where there is no such header. Raises Invalid."""
-    given = request.headers.get("Upload-Checksum")
-    if given is None:
+    value = request.headers.get("Upload-Checksum")
+    if value is None:
         return None
-    algorithm, _, value = given.partition(" ")
+    algorithm, _, value = value.partition(" ")
     try:
         digest = base64.b64decode(value, validate=True)
     except binascii.Error:
         digest = b""
-    if algorithm != CHECKSUM or len(digest) != 32:
-        raise Invalid(f"Upload-Checksum must be `{CHECKSUM}` and the digest in Base64.")
+    if algorithm != CHECKSUM_ALGORITHM or len(digest) != 32:
+        raise Invalid(f"Upload-Checksum must be `{CHECKSUM_ALGORITHM}` and the digest in Base64.")
     return digest

@@ -3,13 +3,13 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from annotation_app.audit.admin import STORABLE_JSON, ReadOnlyAdmin
+from annotation_app.audit.admin import STORABLE_JSON_OVERRIDES, ReadOnlyAdmin
 from annotation_app.judges.models import Judge, Judgement, Run
 
 
 @admin.register(Judge)
 class JudgeAdmin(admin.ModelAdmin[Judge]):
-    formfield_overrides = STORABLE_JSON
+    formfield_overrides = STORABLE_JSON_OVERRIDES
     list_display = ("name", "revision", "kind", "model", "scripted", "created_at")
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:

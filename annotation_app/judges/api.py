@@ -11,17 +11,17 @@ from annotation_app.accounts.selectors import user_of
 from annotation_app.judges import jobs, selectors, services
 from annotation_app.judges.schemas import JudgesPage, RunOut, Threshold
 from annotation_app.spreadsheets import spreadsheet_response
-from vocabulary.base import Frozen
-from vocabulary.calibrations import USUAL, Sweep
+from protocol.base import FrozenModel
+from protocol.evaluation.calibration import DEFAULT_THRESHOLD, Sweep
 
 router = Router(tags=["judges"])
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 
-class PoolJudgeIn(Frozen):
+class PoolJudgeIn(FrozenModel):
     """From which score on the judge is believed in the pool."""
 
-    threshold: Threshold = USUAL
+    threshold: Threshold = DEFAULT_THRESHOLD
 
 
 @router.get("/judges", response=JudgesPage)

@@ -10,18 +10,18 @@ from django.db.models import Q
 from django.utils import timezone
 from pydantic import ValidationError as Unsettled
 
-import vocabulary.judgements
+import protocol.evaluation.judgements
 from annotation_app.episodes.models import Episode
 from annotation_app.fields import DocumentField
 from annotation_app.tasks.models import Pool
-from vocabulary.calibrations import USUAL
-from vocabulary.judgements import JudgeSettings
+from protocol.evaluation.calibration import DEFAULT_THRESHOLD
+from protocol.evaluation.judgements import JudgeSettings
 
 SHARE = (MinValueValidator(0), MaxValueValidator(1))
 
 
 class JudgeKind(models.TextChoices):
-    """See `vocabulary.judgements.JudgeKind`."""
+    """See `protocol.evaluation.judgements.JudgeKind`."""
 
     VERIFIER = "verifier"
     OUTCOME_MODEL = "outcome_model"
@@ -66,7 +66,7 @@ class PoolJudge(models.Model):
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="judges")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="pools")
-    threshold = models.FloatField(default=USUAL, validators=SHARE)
+    threshold = models.FloatField(default=DEFAULT_THRESHOLD, validators=SHARE)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -125,7 +125,9 @@ class Judgement(models.Model):
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="judgements")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="judgements")
     score = models.FloatField(null=True, validators=SHARE)
-    document: DocumentField[vocabulary.judgements.Judgement] = DocumentField(vocabulary.judgements.Judgement)
+    document: DocumentField[protocol.evaluation.judgements.Judgement] = DocumentField(
+        protocol.evaluation.judgements.Judgement
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

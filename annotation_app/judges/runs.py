@@ -8,23 +8,23 @@ from pydantic import SecretStr
 
 from agent_backend.errors import PolicyError, PolicyRejected
 from agent_backend.judges.judge import Judge
-from agent_backend.judges.model import JudgeEndpoint, judge_of
+from agent_backend.judges.model_judge import JudgeEndpoint, create_judge
 from annotation_app.blobs.selectors import blob_read
 from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.episodes.services import blob_upload
 from annotation_app.judges import services
 from annotation_app.judges.schemas import JudgeServer, RunPlan
 from annotation_app.policies.api_keys import api_key_for
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
-from vocabulary.judgements import Judgement
-from vocabulary.trajectories import Trajectory
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
+from protocol.evaluation.judgements import Judgement
+from protocol.trajectory.trajectories import Trajectory
 
 CONCURRENT_EPISODES = 4
 """Episodes a run asks about at once; between two such it looks whether it is to stop."""
 
 
-class JudgeAnswer(Frozen):
+class JudgeAnswer(FrozenModel):
     """What came of one episode: the judgement and what was asked, or why the server would not have it."""
 
     judgement: Judgement | None = None
@@ -39,7 +39,7 @@ def run_execute(*, run_id: UUID, should_continue: Callable[[], bool] = lambda: T
     if plan is None:
         return
     with services.run_heartbeat(run_id=run_id), asyncio.Runner() as loop:
-        judge = judge_of(_endpoint(plan.server))
+        judge = create_judge(_endpoint(plan.server))
         try:
             error = _judge_episodes(run_id, plan, judge, loop, should_continue)
         except PolicyError as unavailable:
@@ -90,11 +90,11 @@ async def _judge_together(judge: Judge, attempts: list[Trajectory]) -> list[Judg
 async def _judge_one(judge: Judge, attempt: Trajectory) -> JudgeAnswer:
     prompts: list[tuple[BlobRef, bytes]] = []
 
-    async def keep(ref: BlobRef, data: bytes) -> None:
+    async def save_blob(ref: BlobRef, data: bytes) -> None:
         prompts.append((ref, data))
 
     try:
-        judgement = await judge.judge(attempt, blob=_picture, keep=keep)
+        judgement = await judge.judge(attempt, blob=_picture, save_blob=save_blob)
     except PolicyRejected as error:
         return JudgeAnswer(error=str(error))
     return JudgeAnswer(judgement=judgement, prompts=tuple(prompts))

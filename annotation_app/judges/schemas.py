@@ -6,15 +6,15 @@ from uuid import UUID
 
 from pydantic import Field
 
-from vocabulary.base import Frozen
-from vocabulary.calibrations import Calibration, Counted
-from vocabulary.judgements import JudgeRef, JudgeSettings
+from protocol.base import FrozenModel
+from protocol.evaluation.calibration import Calibration, CalibrationCounts
+from protocol.evaluation.judgements import JudgeRef, JudgeSettings
 
 Threshold = Annotated[float, Field(ge=0, le=1)]
 RunStatus = Literal["queued", "running", "done", "cancelled", "failed"]
 
 
-class JudgeOut(Frozen):
+class JudgeOut(FrozenModel):
     """A judge there is."""
 
     id: int
@@ -24,14 +24,14 @@ class JudgeOut(Frozen):
     created_at: datetime
 
 
-class PoolName(Frozen):
+class PoolName(FrozenModel):
     """A pool a judge may judge in."""
 
     id: int
     name: str
 
 
-class RunOut(Frozen):
+class RunOut(FrozenModel):
     """How far a judge has got with a pool."""
 
     id: UUID
@@ -44,7 +44,7 @@ class RunOut(Frozen):
     finished_at: datetime | None
 
 
-class JudgeRow(Frozen):
+class JudgeRow(FrozenModel):
     """A judge in a pool: what it has judged, and how far it agrees with people at its threshold."""
 
     pool: PoolName
@@ -55,7 +55,7 @@ class JudgeRow(Frozen):
     judged: int
     unsaid: int
     """Of these, how many got no score."""
-    counted: Counted
+    counted: CalibrationCounts
     at_threshold: Calibration | None
     """None while no person's word stands against a score."""
     best: float | None
@@ -64,7 +64,7 @@ class JudgeRow(Frozen):
     """The newest."""
 
 
-class JudgesPage(Frozen):
+class JudgesPage(FrozenModel):
     """All judges, the pools they may judge in, and those that do."""
 
     judges: tuple[JudgeOut, ...]
@@ -72,7 +72,7 @@ class JudgesPage(Frozen):
     rows: tuple[JudgeRow, ...]
 
 
-class JudgeServer(Frozen):
+class JudgeServer(FrozenModel):
     """All that is needed to ask a judge; an empty address is the verifier's."""
 
     ref: JudgeRef
@@ -81,7 +81,7 @@ class JudgeServer(Frozen):
     settings: JudgeSettings
 
 
-class RunPlan(Frozen):
+class RunPlan(FrozenModel):
     """What a run that was begun has to do."""
 
     judge_id: int

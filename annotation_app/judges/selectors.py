@@ -11,8 +11,8 @@ from annotation_app.errors import Forbidden, NotFound
 from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
 from annotation_app.judges.schemas import JudgeOut, JudgeRow, JudgeServer, JudgesPage, PoolName, RunOut
 from annotation_app.tasks.models import Pool
-from vocabulary.calibrations import Calibration, Pair, Sweep, calibration_of, sweep_of
-from vocabulary.judgements import JudgeRef, JudgeSettings
+from protocol.evaluation.calibration import Calibration, ScoredOutcome, Sweep, calibrate, sweep_thresholds
+from protocol.evaluation.judgements import JudgeRef, JudgeSettings
 
 CSV_HEAD = (
     *("pool", "judge", "revision", "kind", "scripted", "without_score", "threshold", "chosen"),
@@ -114,13 +114,13 @@ def _row(assigned: PoolJudge) -> JudgeRow:
         judged=judged["all"],
         unsaid=judged["unsaid"],
         counted=found.counted,
-        at_threshold=calibration_of(pairs, assigned.threshold) if found.points else None,
+        at_threshold=calibrate(pairs, assigned.threshold) if found.points else None,
         best=found.best,
         run=None if run is None else run_out(run),
     )
 
 
-def _pairs(assigned: PoolJudge) -> list[Pair]:
+def _pairs(assigned: PoolJudge) -> list[ScoredOutcome]:
     """The scores on what annotators called done or not, but for what a reviewer sent back or rejected."""
     found = Judgement.objects.filter(
         judge=assigned.judge, episode__task__pool=assigned.pool, episode__outcome__in=("success", "failure")
@@ -128,9 +128,9 @@ def _pairs(assigned: PoolJudge) -> list[Pair]:
     return [(score, outcome == "success") for score, outcome in found.values_list("score", "episode__outcome")]
 
 
-def _sweep(assigned: PoolJudge, pairs: list[Pair] | None = None) -> Sweep:
+def _sweep(assigned: PoolJudge, pairs: list[ScoredOutcome] | None = None) -> Sweep:
     found = _pairs(assigned) if pairs is None else pairs
-    return sweep_of(judge_ref(assigned.judge), found, also=(assigned.threshold,))
+    return sweep_thresholds(judge_ref(assigned.judge), found, also=(assigned.threshold,))
 
 
 def _table() -> Iterator[tuple[object, ...]]:

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-import vocabulary.judgements
+import protocol.evaluation.judgements
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
@@ -16,7 +16,7 @@ from annotation_app.judges.models import UNDER_WAY, Judge, Judgement, PoolJudge,
 from annotation_app.judges.schemas import RunPlan
 from annotation_app.judges.selectors import episodes_waiting, judge_server, judges_admin_check, pool_judge_of
 from annotation_app.tasks.models import Pool
-from vocabulary.judgements import JudgeSettings
+from protocol.evaluation.judgements import JudgeSettings
 
 """A worker that did not get further for so long, or never began, is taken for dead."""
 ATTEMPTS = 3
@@ -103,7 +103,12 @@ def run_begin(*, run_id: UUID) -> RunPlan | None:
 
 @transaction.atomic(durable=True)
 def judgements_store(
-    *, run_id: UUID, judge_id: int, answers: tuple[vocabulary.judgements.Judgement, ...], refused: int, error: str
+    *,
+    run_id: UUID,
+    judge_id: int,
+    answers: tuple[protocol.evaluation.judgements.Judgement, ...],
+    refused: int,
+    error: str,
 ) -> bool:
     """Store what a judge said, each once, and how far the run is; whether it is to go on."""
     made = 0

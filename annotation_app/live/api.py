@@ -16,13 +16,13 @@ from annotation_app.live import episode_driver
 from annotation_app.live.schemas import IceServerOut
 from annotation_app.tasks.schemas import PoolSummary
 from annotation_app.tasks.selectors import pools_of
-from vocabulary.base import Frozen
-from vocabulary.messages import Snapshot
+from protocol.base import FrozenModel
+from protocol.messages.events import Snapshot
 
 router = Router(tags=["desk"])
 
 
-class Queue(Frozen):
+class Queue(FrozenModel):
     """What a person has open, what came back to them, what they ended last, and what waits."""
 
     current: tuple[EpisodeSummary, ...]
@@ -31,26 +31,26 @@ class Queue(Frozen):
     pools: tuple[PoolSummary, ...]
 
 
-class NextIn(Frozen):
+class NextIn(FrozenModel):
     """Which pool to take from; practice tasks come only when asked for."""
 
     pool_id: int | None = None
     practice: bool = False
 
 
-class NextOut(Frozen):
+class NextOut(FrozenModel):
     """The episode to work on; None when nothing waits."""
 
     episode_id: UUID | None
 
 
-class TicketIn(Frozen):
+class TicketIn(FrozenModel):
     """Which kind of stream the ticket is for."""
 
     kind: Literal["webrtc", "vnc", "stills", "terminal"]
 
 
-class PreviewIn(Frozen):
+class PreviewIn(FrozenModel):
     """Which web program of the machine the ticket is for, and which page of it is opened."""
 
     kind: Literal["proxy"]
@@ -58,13 +58,13 @@ class PreviewIn(Frozen):
     path: Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[!-~]*$")] = ""
 
 
-class ProgramIn(Frozen):
+class ProgramIn(FrozenModel):
     """That a program of one's own is to speak to the machine's browser."""
 
     kind: Literal["cdp"]
 
 
-class TicketOut(Frozen):
+class TicketOut(FrozenModel):
     """A single-use ticket, where to redeem it, for how long it holds (seconds), and which servers help WebRTC there."""
 
     ticket: str

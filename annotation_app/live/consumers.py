@@ -18,7 +18,7 @@ from annotation_app.live.command_flow import MAX_REJECTIONS, RETRYABLE_CODES, Co
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.rooms import EpisodeRoom, SocketConnection, registry
 from annotation_app.trace import trace_context
-from vocabulary.messages import COMMAND, Command, Event, Hurry, Ping, Pong, Rejected, TakeControl
+from protocol.messages.events import COMMAND_ADAPTER, Command, Event, Ping, Pong, Rejected, SkipSettle, TakeControl
 
 NOT_SIGNED_IN, FORBIDDEN, EPISODE_NOT_FOUND, FLOODING, TOO_SLOW = 4401, 4403, 4404, 4429, 1013
 MESSAGE_LIMIT_CHARACTERS = 2 * 1024 * 1024
@@ -104,7 +104,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
             return self._send_event(command)
         if isinstance(command, Ping):
             self._send_event(Pong(at=command.at, version=self.version))
-        elif not isinstance(command, Hurry | TakeControl) and not self.order.is_in_order(command.command_id, now):
+        elif not isinstance(command, SkipSettle | TakeControl) and not self.order.is_in_order(command.command_id, now):
             return self._send_event(
                 Rejected(command_id=command.command_id, code="queue_full", message=OUT_OF_ORDER_MESSAGE)
             )
@@ -115,7 +115,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         if text is None or len(text) > MESSAGE_LIMIT_CHARACTERS:
             return Rejected(command_id=None, code="invalid", message="This is no command: binary, or too long.")
         try:
-            return COMMAND.validate_json(text, strict=True)
+            return COMMAND_ADAPTER.validate_json(text, strict=True)
         except ValidationError as error:
             return Rejected(command_id=_command_id_of(text), code="invalid", message=_validation_message(error))
 

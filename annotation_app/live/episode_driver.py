@@ -16,11 +16,11 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from pydantic import SecretStr
 
+from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.errors import EpisodeFenced
+from agent_backend.interfaces import Emit, EpisodeCommand, Policy
 from agent_backend.policy.expert import ExpertPolicy
-from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
-from agent_backend.ports import Emit, EpisodeCommand, Policy
-from agent_backend.runner import EpisodeRunner
+from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint, SamplingParams
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.event_bus import publish_live
 from annotation_app.errors import Conflict, NotFound
@@ -32,17 +32,17 @@ from annotation_app.policies.api_keys import api_key_for
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.public_urls import public_url
-from annotation_app.recordings.services import recording_note
+from annotation_app.recordings.services import recording_register
 from annotation_app.tasks.selectors import credentials_of
+from protocol.messages.events import EpisodeState, Event
+from protocol.trajectory.memory import HistoryBudget
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.api.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint_ticket, preview_entry_path
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.ice import ICE_SERVERS, with_credentials
 from vm_bridge.machine import ExpertSuggestion, Lease, Machine
-from vocabulary.memory import Budget
-from vocabulary.messages import EpisodeState, Event
-from vocabulary.observations import Observation
-from vocabulary.tasks import Task
 
 logger = logging.getLogger(__name__)
 
@@ -189,15 +189,15 @@ class PolicyClients:
             await policy.aclose()
 
 
-def _endpoint(server: PolicyServer) -> Endpoint:
+def _endpoint(server: PolicyServer) -> PolicyEndpoint:
     """Raises ValueError for sampling or memory settings, or a dialect, that nobody knows."""
-    return Endpoint(
+    return PolicyEndpoint(
         **server.ref.model_dump(),
         base_url=server.base_url,
         model=server.model,
         api_key=SecretStr("" if server.ref.scripted else api_key_for(server.base_url)),
-        sampling=Sampling.model_validate({**json.loads(server.sampling), "n": server.candidates}),
-        budget=Budget.model_validate_json(server.memory),
+        sampling=SamplingParams.model_validate({**json.loads(server.sampling), "n": server.candidates}),
+        budget=HistoryBudget.model_validate_json(server.memory),
     )
 
 
@@ -344,7 +344,7 @@ class EpisodeDriver:
             logger.warning("episode %s is not recorded: %s", self.episode_id, error)
             return
         if key != self._recording:
-            await run_in_db_thread(recording_note, episode_id=self.episode_id, key=key, host_url=lease.host_url)
+            await run_in_db_thread(recording_register, episode_id=self.episode_id, key=key, host_url=lease.host_url)
             self._recording = key
 
     async def _allocate(self, stored: selectors.StoredMachine) -> Lease:

@@ -17,14 +17,14 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.episodes import selectors, services
 from annotation_app.errors import Conflict, Forbidden, Invalid, TooLarge
+from protocol.actions.types import MAX_FILE, FilePath
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.api.wire import ProgramLog
 from vm_bridge.errors import BridgeError, InvalidAction
 from vm_bridge.machine import Lease, Machine, WebProgram
 from vm_bridge.machine_io import FileEntry
-from vocabulary.actions import MAX_FILE, FilePath
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
 
 router = Router(tags=["desk"])
 R = TypeVar("R")
@@ -32,7 +32,7 @@ R = TypeVar("R")
 BYTES = "application/octet-stream"
 
 
-class FolderListing(Frozen):
+class FolderListing(FrozenModel):
     """A folder of the machine; a path that is not absolute begins at the home folder."""
 
     path: str

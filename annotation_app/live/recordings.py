@@ -9,10 +9,10 @@ from annotation_app.blobs.services import blob_write
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.recordings import services
 from annotation_app.recordings.schemas import StoredPart
-from annotation_app.recordings.selectors import Waiting, recordings_waiting
+from annotation_app.recordings.selectors import PendingRecording, recordings_pending
+from protocol.blobs import BlobRef
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, UnknownRecording
-from vocabulary.blobs import BlobRef
 
 logger = logging.getLogger(__name__)
 
@@ -23,21 +23,21 @@ async def recordings_collect() -> int:
     """Fetch what can be fetched; how many recordings were stored. What fails is tried again the next time."""
     stored = 0
     async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
-        for waiting in await run_in_db_thread(recordings_waiting):
+        for waiting in await run_in_db_thread(recordings_pending):
             try:
                 stored += await _collect(bridge, waiting)
             except UnknownRecording:
-                await run_in_db_thread(services.recording_lose, key=waiting.key)
+                await run_in_db_thread(services.recording_mark_lost, key=waiting.key)
             except BridgeError as error:
                 logger.warning("recording %s could not be fetched: %s", waiting.key, error)
                 if waiting.overdue:
-                    await run_in_db_thread(services.recording_lose, key=waiting.key)
+                    await run_in_db_thread(services.recording_mark_lost, key=waiting.key)
             except OSError as error:
                 logger.warning("recording %s could not be stored: %s", waiting.key, error)
     return stored
 
 
-async def _collect(bridge: BridgeClient, waiting: Waiting) -> bool:
+async def _collect(bridge: BridgeClient, waiting: PendingRecording) -> bool:
     """Whether the recording is stored now; one that still runs is not."""
     host_url, key = waiting.host_url, waiting.key
     recording = await bridge.recording(host_url, key)

@@ -21,7 +21,7 @@ from annotation_app.episodes.event_bus import PROCESS_ID, publish_driver_moved
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.episode_driver import EpisodeDriver, episode_driver_factory
 from annotation_app.live.store import ignore_event, is_recorded_command
-from vocabulary.messages import (
+from protocol.messages.events import (
     Acknowledged,
     Autopilot,
     Command,

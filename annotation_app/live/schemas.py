@@ -1,9 +1,9 @@
 """What is told of streams."""
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 
-class IceServerOut(Frozen):
+class IceServerOut(FrozenModel):
     """A STUN or TURN server, as a browser's peer connection takes it."""
 
     urls: tuple[str, ...]

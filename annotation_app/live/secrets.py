@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from annotation_app.tasks.secret_masking import TaskSecret, host_of, mask_error, mask_secrets, substitute_secrets
+from protocol.actions.secrets import SecretUse, find_secret_names
+from protocol.actions.types import Action
+from protocol.trajectory.observations import Observation, Transition
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction, OutcomeUnknown
 from vm_bridge.machine import Machine
 from vm_bridge.machine import Snapshot as MachineSnapshot
-from vocabulary.actions import Action
-from vocabulary.observations import Observation, Transition
-from vocabulary.secrets import SecretUse, secret_names
-from vocabulary.tasks import Task
 
 HOST_CHANGED_MESSAGE = "The page changed to another host before the secret could be used. Look again, and decide again."
 
@@ -35,7 +35,7 @@ class EpisodeSecrets:
 
     def names_in(self, action: Action) -> tuple[str, ...]:
         """The secrets that an action asks for; an unknown name is plain text."""
-        return tuple(name for name in secret_names(action) if name in self.by_name)
+        return tuple(name for name in find_secret_names(action) if name in self.by_name)
 
     def refusal(self, action: Action, host: str) -> str:
         """Why an action may not use its secrets at a host; empty where it may."""

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import TypeVar
 from uuid import UUID
 
-from agent_backend.commands import digest_of
-from agent_backend.errors import CommandRefused, EpisodeFenced
-from agent_backend.ports import CommandRecord, Emit, Intent
+from agent_backend.episode.commands import digest_of
+from agent_backend.errors import CommandRejected, EpisodeFenced
+from agent_backend.interfaces import CommandRecord, Emit, Intent
 from annotation_app.blobs.selectors import blob_read
 from annotation_app.episodes import selectors, services
 from annotation_app.errors import DISK_FULL_ERRNOS, Conflict, NotFound
 from annotation_app.live.db_threads import run_in_db_thread
-from vocabulary.blobs import BlobRef
-from vocabulary.messages import (
+from protocol.blobs import BlobRef
+from protocol.messages.events import (
     Command,
     DurableEvent,
     EpisodeState,
@@ -24,9 +24,9 @@ from vocabulary.messages import (
     StorageChanged,
     TakeControl,
 )
-from vocabulary.observations import Observation
-from vocabulary.proposals import Mark, PolicyRef, Proposal
-from vocabulary.steps import Step
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import Mark, PolicyRef, Proposal
+from protocol.trajectory.steps import Step
 
 R = TypeVar("R")
 logger = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class DjangoStore:
         stored = await self._read(selectors.command_intent, command_id=command_id)
         return Intent.model_validate_json(stored) if stored else None
 
-    async def admit(self) -> None:
+    async def check_fence(self) -> None:
         if await self._read(selectors.runner_token) != self._token:
             raise EpisodeFenced("Another process drives this episode now.")
 
@@ -110,7 +110,7 @@ class DjangoStore:
             disk_was_full = True
             await self._emit(StorageChanged(full=True))
             await asyncio.sleep(DISK_POLL_SECONDS)
-            await self.admit()
+            await self.check_fence()
         if disk_was_full:
             await self._emit(StorageChanged(full=False))
 
@@ -158,4 +158,4 @@ class DjangoStore:
         except services.RunnerFenced as error:
             raise EpisodeFenced(error.message) from error
         except (Conflict, NotFound) as error:
-            raise CommandRefused(error.code, error.message) from error
+            raise CommandRejected(error.code, error.message) from error

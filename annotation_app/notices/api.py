@@ -9,12 +9,12 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.notices import selectors, services
 from annotation_app.notices.schemas import NoticesOut
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 router = Router(tags=["notices"])
 
 
-class ReadIn(Frozen):
+class ReadIn(FrozenModel):
     """The newest that was seen."""
 
     until: Annotated[int, Field(ge=0, le=2**63 - 1)]

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 NoticeKind = Literal[
     "export.finished",
@@ -19,7 +19,7 @@ NoticeKind = Literal[
 ]
 
 
-class NoticeOut(Frozen):
+class NoticeOut(FrozenModel):
     """One of them; `subject` names what it is about, as `kind:id`."""
 
     id: int
@@ -30,7 +30,7 @@ class NoticeOut(Frozen):
     read: bool
 
 
-class NoticesOut(Frozen):
+class NoticesOut(FrozenModel):
     """The newest, and how many of all are unread."""
 
     items: tuple[NoticeOut, ...]

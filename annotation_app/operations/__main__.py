@@ -7,41 +7,51 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from annotation_app.operations import demo, glossary
-from annotation_app.operations.affected.command import print_affected, run_affected
+from annotation_app.operations import glossary
 from annotation_app.operations.audit.command import run_audit
 from annotation_app.operations.backup import backup, restore
-from annotation_app.operations.checks import chosen_tests, frontend_tests, unit_tests
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.frontend import ensure_frontend_packages
-from annotation_app.operations.generated import check_types, write_types
-from annotation_app.operations.locks import data_lock
-from annotation_app.operations.node import ensure_node
-from annotation_app.operations.note import note_of
-from annotation_app.operations.osworld import ensure_osworld
-from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
-from annotation_app.operations.packages import DEVELOPMENT, EVERYTHING, ensure_packages
-from annotation_app.operations.ports import PortAllocator
-from annotation_app.operations.requirement_locks import write_locks
-from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup, ensure_uv
-from annotation_app.operations.stack import LOOPBACK, ROOT
-from annotation_app.operations.testing import Run, check_lanes, durations_save, run_and_report, test_lanes
-from annotation_app.operations.trainer import ensure_trainer
-from annotation_app.operations.wheel import run_toy_flywheel
-from vocabulary.legacy_names import current_words
+from annotation_app.operations.file_locks import data_lock
+from annotation_app.operations.install.extra_environments import ensure_osworld, ensure_trainer
+from annotation_app.operations.install.frontend import ensure_frontend_packages
+from annotation_app.operations.install.node import ensure_node
+from annotation_app.operations.install.requirement_locks import write_locks
+from annotation_app.operations.install.setup import (
+    SETUP_LOG,
+    SetupPurpose,
+    ensure_python_packages,
+    ensure_setup,
+    ensure_uv,
+)
+from annotation_app.operations.install.system_packages import (
+    ALL_TEST_PACKAGES,
+    DEVELOPMENT_PACKAGES,
+    ensure_system_packages,
+)
+from annotation_app.operations.install.system_packages import BENCHMARK_PACKAGES as BENCHMARK_NEEDS
+from annotation_app.operations.runtime import demo
+from annotation_app.operations.runtime.platform_info import read_platform_info
+from annotation_app.operations.runtime.ports import PortAllocator
+from annotation_app.operations.runtime.stack import LOOPBACK, ROOT
+from annotation_app.operations.runtime.toy_flywheel import run_toy_flywheel
+from annotation_app.operations.testing.affected.command import print_affected, run_affected
+from annotation_app.operations.testing.checks import frontend_tests, selected_tests, unit_tests
+from annotation_app.operations.testing.generated_types import check_types, write_types
+from annotation_app.operations.testing.runs import TestRun, check_lanes, run_and_report, save_durations, test_lanes
+from protocol.legacy_names import current_words
 
 BENCHMARKS = ROOT / "benchmarks"
-DATA = ROOT / ".data"
-TOY_FLYWHEEL = DATA / "toy-flywheel"
+DEFAULT_DATA = ROOT / ".data"
+TOY_FLYWHEEL = DEFAULT_DATA / "toy-flywheel"
 Command = Callable[[argparse.Namespace, list[str], Console], int]
-HELP = {"-h", "--help"}
+HELP_OPTIONS = {"-h", "--help"}
 
 
-class Environment(enum.Enum):
+class EnvironmentRequirement(enum.Enum):
     """What a command needs of the Python environment `.venv`."""
 
-    MADE = enum.auto()
+    CREATE = enum.auto()
     """It installs what is missing, the environment too."""
     PRESENT = enum.auto()
     """Its programs need packages, and it installs none."""
@@ -57,11 +67,11 @@ def main(words: list[str] | None = None) -> int:
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
     words = current_words(words) or ["--help"]
-    helped = [word for word in words if word in HELP and words[0] == "manage"]
-    arguments, rest = _parser().parse_known_args([word for word in words if word not in helped])
-    if helped and not rest:  # else it is asked of a command of Django's
+    help_words = [word for word in words if word in HELP_OPTIONS and words[0] == "manage"]
+    arguments, rest = _parser().parse_known_args([word for word in words if word not in help_words])
+    if help_words and not rest:  # else it is asked of a command of Django's
         _parser().parse_args(words)
-    rest += helped
+    rest += help_words
     if rest and not arguments.takes_rest:
         _parser().error(f"unknown: {' '.join(rest)}")
     return arguments, rest
@@ -82,7 +92,7 @@ def execute(arguments: argparse.Namespace, rest: list[str]) -> int:
 
 
 def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    ensure_setup(Purpose.RUN, console)
+    ensure_setup(SetupPurpose.RUN, console)
     try:
         ensure_trainer(console)
         arguments.nano = True
@@ -95,9 +105,9 @@ def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     """The demo without its set-up: what tests start."""
     with data_lock(arguments.data), PortAllocator() as allocator:
         if arguments.reset:
-            demo.reset(arguments.data, console, sure=arguments.yes)
+            demo.wipe_data(arguments.data, console, confirmed=arguments.yes)
         trainer = ensure_trainer(console) if arguments.nano else None
-        stack = demo.stack_of(
+        stack = demo.create_stack(
             arguments.data, host=arguments.host, port=arguments.port, allocator=allocator, console=console,
             trainer=trainer,
         )  # fmt: skip
@@ -105,14 +115,14 @@ def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 
 
 def _setup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    ensure_setup(Purpose.DEVELOP, console)
+    ensure_setup(SetupPurpose.DEVELOP, console)
     console.step("Everything is installed.")
     return 0
 
 
 def _check(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    ensure_setup(Purpose.DEVELOP, console)
-    node = ensure_frontend_packages(console, LOG)
+    ensure_setup(SetupPurpose.DEVELOP, console)
+    node = ensure_frontend_packages(console, SETUP_LOG)
     return _status(run_and_report(check_lanes(node), console))
 
 
@@ -121,22 +131,22 @@ def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
         return _test_changed(arguments, rest, console)
     if arguments.dry_run:
         raise OperationsError("--dry-run belongs to --changed.")
-    needs = EVERYTHING if arguments.all else DEVELOPMENT
-    ensure_setup(Purpose.DEVELOP, console, trainer=not arguments.quick, needs=needs)
-    node = ensure_frontend_packages(console, LOG)
+    packages = ALL_TEST_PACKAGES if arguments.all else DEVELOPMENT_PACKAGES
+    ensure_setup(SetupPurpose.DEVELOP, console, trainer=not arguments.quick, packages=packages)
+    node = ensure_frontend_packages(console, SETUP_LOG)
     if rest:
-        run = run_and_report([chosen_tests(rest, ensure_trainer(console))], console)
+        run = run_and_report([selected_tests(rest, ensure_trainer(console))], console)
     elif arguments.quick:
         run = run_and_report([unit_tests(), frontend_tests(node)], console)
     else:
         trainer = ensure_trainer(console)
         run = run_and_report(test_lanes(node, trainer, everything=arguments.all), console, timed=True)
         if arguments.save_durations:
-            durations_save(run.timing)
+            save_durations(run.timing)
     return _status(run)
 
 
-def _status(run: Run) -> int:
+def _status(run: TestRun) -> int:
     return int(run.results.failed > 0)
 
 
@@ -144,18 +154,18 @@ def _test_changed(arguments: argparse.Namespace, rest: list[str], console: Conso
     if rest:
         raise OperationsError(f"With --changed, pytest arguments are not passed on: {' '.join(rest)}")
     if arguments.dry_run:
-        ensure_python_packages(Purpose.DEVELOP, console)
+        ensure_python_packages(SetupPurpose.DEVELOP, console)
         print_affected(arguments.changed, console, quick=arguments.quick)
         return 0
-    ensure_setup(Purpose.DEVELOP, console)
-    node = ensure_frontend_packages(console, LOG)
+    ensure_setup(SetupPurpose.DEVELOP, console)
+    node = ensure_frontend_packages(console, SETUP_LOG)
     run = run_affected(arguments.changed, console, node, ensure_trainer(console), quick=arguments.quick)
     return _status(run) if run else 0
 
 
 def _types(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    ensure_python_packages(Purpose.DEVELOP, console)
-    (check_types if arguments.check else write_types)(console, LOG)
+    ensure_python_packages(SetupPurpose.DEVELOP, console)
+    (check_types if arguments.check else write_types)(console, SETUP_LOG)
     return 0
 
 
@@ -172,13 +182,13 @@ def _glossary(arguments: argparse.Namespace, rest: list[str], console: Console) 
 
 def _lock(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     ensure_uv(console)
-    write_locks(console, LOG, upgrade=arguments.upgrade)
+    write_locks(console, SETUP_LOG, upgrade=arguments.upgrade)
     return 0
 
 
 def _audit(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    ensure_python_packages(Purpose.DEVELOP, console)
-    return run_audit(console, ensure_node(console, LOG), strict=arguments.strict)
+    ensure_python_packages(SetupPurpose.DEVELOP, console)
+    return run_audit(console, ensure_node(console, SETUP_LOG), strict=arguments.strict)
 
 
 def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -186,8 +196,8 @@ def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
         raise OperationsError(
             f"There is no benchmark {arguments.name}.", hint=f"There are: {', '.join(_benchmarks()) or 'none'}"
         )
-    ensure_setup(Purpose.DEVELOP, console)
-    ensure_packages(console, LOG, BENCHMARK_NEEDS)
+    ensure_setup(SetupPurpose.DEVELOP, console)
+    ensure_system_packages(console, SETUP_LOG, BENCHMARK_NEEDS)
     os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])  # noqa: S606 - a benchmark's name from the folder
 
 
@@ -196,26 +206,26 @@ def _benchmarks() -> list[str]:
 
 
 def _flywheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    ensure_python_packages(Purpose.RUN, console)
+    ensure_python_packages(SetupPurpose.RUN, console)
     python = ensure_trainer(console)
     if not arguments.toy:
         resumed = ["--resume"] if arguments.resume else []
         return _manage(
             arguments, ["run_flywheel", arguments.flywheel, "--cycles", str(arguments.cycles), *resumed], console
         )
-    data = arguments.data if arguments.data != DATA else TOY_FLYWHEEL
+    data = arguments.data if arguments.data != DEFAULT_DATA else TOY_FLYWHEEL
     run_toy_flywheel(data, cycles=arguments.cycles, python=python, console=console)
     return 0
 
 
 def _osworld(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    ensure_python_packages(Purpose.RUN, console)
+    ensure_python_packages(SetupPurpose.RUN, console)
     console.step(f"OSWorld's package is there: {ensure_osworld(console, ocr=arguments.ocr)}")
     return 0
 
 
 def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    note = note_of(arguments.data)
+    note = read_platform_info(arguments.data)
     if note is None:
         raise OperationsError(f"Nothing is running on {arguments.data}.", hint="Start it: ./pilothouse demo")
     os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **note.environment})  # noqa: S606 - this interpreter
@@ -236,10 +246,10 @@ def _parse_replies(arguments: argparse.Namespace, rest: list[str], console: Cons
     options = ["--dialect", arguments.dialect, "--size", arguments.size]
     if arguments.finish_reason is not None:
         options += ["--finish-reason", arguments.finish_reason]
-    os.execv(sys.executable, [sys.executable, "-m", "vocabulary.parse", *options])  # noqa: S606 - no shell is wanted
+    os.execv(sys.executable, [sys.executable, "-m", "protocol.dialects.cli", *options])  # noqa: S606 - no shell is wanted
 
 
-def _count(text: str) -> int:
+def _positive_int(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
     return int(text)
@@ -257,16 +267,18 @@ def _parser() -> argparse.ArgumentParser:
         about: str,
         *,
         takes_rest: bool = False,
-        environment: Environment = Environment.MADE,
+        environment: EnvironmentRequirement = EnvironmentRequirement.CREATE,
     ) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=about, description=about)
         added.set_defaults(command=command, takes_rest=takes_rest, environment=environment)
         return added
 
     demo_parser = add("demo", _demo, "install what is missing, start everything, until Ctrl-C")
-    serve_parser = add("serve", _serve, "start everything without installing anything", environment=Environment.PRESENT)
+    serve_parser = add(
+        "serve", _serve, "start everything without installing anything", environment=EnvironmentRequirement.PRESENT
+    )
     for each in (demo_parser, serve_parser):
-        each.add_argument("--data", type=Path, default=DATA, help="where everything is kept (.data)")
+        each.add_argument("--data", type=Path, default=DEFAULT_DATA, help="where everything is kept (.data)")
         each.add_argument("--host", default=LOOPBACK, help="address browsers reach (127.0.0.1)")
         each.add_argument("--port", type=int, help="port of the web pages (8000 or the next free one); 0: any, for all")
         each.add_argument("--reset", action="store_true", help="wipe the data first, after asking")
@@ -291,7 +303,9 @@ def _parser() -> argparse.ArgumentParser:
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
-    words = add("glossary", _glossary, "write docs/glossary.md from docs/glossary.toml", environment=Environment.ANY)
+    words = add(
+        "glossary", _glossary, "write docs/glossary.md from docs/glossary.toml", environment=EnvironmentRequirement.ANY
+    )
     words.add_argument("--check", action="store_true", help="write nothing; list retired words that identifiers carry")
     audit = add("audit", _audit, "look for known weaknesses and leaked secrets; its last line is one JSON object")
     audit.add_argument("--strict", action="store_true", help="fail also where a scanner or its database is unavailable")
@@ -299,25 +313,32 @@ def _parser() -> argparse.ArgumentParser:
     lock.add_argument("--upgrade", action="store_true", help="take the newest of what no requirements file names")
     manage = add(
         "manage", _manage, "a Django management command on the running demo",
-        takes_rest=True, environment=Environment.PRESENT,
+        takes_rest=True, environment=EnvironmentRequirement.PRESENT,
     )  # fmt: skip
-    manage.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data)")
+    manage.add_argument("--data", type=Path, default=DEFAULT_DATA, help="where it is kept (.data)")
     for name, command, about in (
         ("backup", _backup, "copy an installation, running or not, to a folder"),
         ("restore", _restore, "make an installation of a backup, in an empty folder"),
     ):
-        each = add(name, command, about, environment=Environment.ANY)
+        each = add(name, command, about, environment=EnvironmentRequirement.ANY)
         each.add_argument("folder", type=Path, help="the backup")
-        each.add_argument("--data", type=Path, default=DATA, help="the installation (.data)")
+        each.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the installation (.data)")
     flywheel = add("flywheel", _flywheel, "run a flywheel cycle: train on new trajectories, and let the gate judge")
     flywheel.add_argument("flywheel", nargs="?", default="main", help="which one of the running demo (main)")
-    flywheel.add_argument("--cycles", type=_count, default=1, help="how many (1); an interrupted one is the first")
+    flywheel.add_argument(
+        "--cycles", type=_positive_int, default=1, help="how many (1); an interrupted one is the first"
+    )
     how = flywheel.add_mutually_exclusive_group()
     how.add_argument("--toy", action="store_true", help="the toy world's, with servers of its own, in minutes")
     how.add_argument("--resume", action="store_true", help="begin with the last cycle, which failed or was cancelled")
-    flywheel.add_argument("--data", type=Path, default=DATA, help="its folder (.data; --toy: .data/toy-flywheel)")
+    flywheel.add_argument(
+        "--data", type=Path, default=DEFAULT_DATA, help="its folder (.data; --toy: .data/toy-flywheel)"
+    )
     replies = add(
-        "parse", _parse_replies, "read replies of models, JSON Lines in and out", environment=Environment.PRESENT
+        "parse",
+        _parse_replies,
+        "read replies of models, JSON Lines in and out",
+        environment=EnvironmentRequirement.PRESENT,
     )
     replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/vocabulary.md)")
     replies.add_argument("--size", required=True, help="the picture the model saw, such as 1920x1080 (pixels)")

@@ -19,23 +19,23 @@ from pathlib import Path
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import CommandFailed, OperationsError
-from annotation_app.operations.locks import LOCK_NAME, data_lock
-from annotation_app.operations.note import note_of
-from annotation_app.operations.postgres import Postgres, binaries
-from annotation_app.operations.supervisor import Supervisor
+from annotation_app.operations.file_locks import LOCK_NAME, data_lock
+from annotation_app.operations.runtime.platform_info import read_platform_info
+from annotation_app.operations.runtime.postgres import Postgres, binaries_folder
+from annotation_app.operations.runtime.supervisor import Supervisor
 
 FORMAT = "pilothouse-backup-1"
-DUMP = "database.dump"
-MANIFEST = "manifest.json"
-LAST = "last-backup.json"
+DUMP_NAME = "database.dump"
+MANIFEST_NAME = "manifest.json"
+LAST_BACKUP_NAME = "last-backup.json"
 """Left in the data folder: when it was saved last, for the health page."""
-TURNS = "flywheel"
-FOLDERS = ("blobs", "exports", TURNS)
+FLYWHEEL_FOLDER = "flywheel"
+FOLDERS = ("blobs", "exports", FLYWHEEL_FOLDER)
 """What the database names by its content or its number."""
 FILES = ("secrets.json", "secret_key", "sign-ins.txt", "installation")
 """Without the secrets, sealed credentials and authenticators open no more, and pseudonyms change."""
-WITHIN = 6 * 3600.0
-BLOCK = 1024 * 1024
+TIMEOUT_SECONDS = 6 * 3600.0
+BLOCK_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +56,31 @@ def backup(data: Path, target: Path, console: Console) -> Manifest:
         raise OperationsError(f"{target} exists.", hint="Name a folder that does not.")
     if not (data / "postgres" / "created").exists():
         raise OperationsError(f"There is no installation in {data}.", hint="Name its folder: --data FOLDER")
-    whole = target.with_name(f"{target.name}.tmp")
-    shutil.rmtree(whole, ignore_errors=True)
+    partial = target.with_name(f"{target.name}.tmp")
+    shutil.rmtree(partial, ignore_errors=True)
     try:
-        whole.mkdir(parents=True, mode=0o700)
-        return _write(data, whole, target, console)
+        partial.mkdir(parents=True, mode=0o700)
+        return _write_backup(data, partial, target, console)
     except OSError as error:
         raise OperationsError(
             f"The backup could not be written: {error}", hint=f"Room is needed at {target}."
         ) from error
     finally:
-        shutil.rmtree(whole, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def restore(source: Path, data: Path, console: Console) -> Manifest:
     """Make an installation of a backup in an empty folder. OperationsError when the folder is not, or the backup is
     damaged; then nothing is left there."""
-    manifest = _manifest(source)
+    manifest = _read_manifest(source)
     if data.exists() and any(path.name != LOCK_NAME for path in data.iterdir()):
         raise OperationsError(f"{data} is not empty.", hint="Name a folder that is, or wipe it: demo --reset")
     with data_lock(data):
         try:
             console.step("Copying the files …")
-            _copy(source, data)
+            _copy_files(source, data)
             console.step("Filling the database …")
-            asyncio.run(_fill(data, source / DUMP, console))
+            asyncio.run(_restore_database(data, source / DUMP_NAME, console))
         except BaseException as error:
             for path in data.iterdir():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -91,95 +91,99 @@ def restore(source: Path, data: Path, console: Console) -> Manifest:
     return manifest
 
 
-def _write(data: Path, whole: Path, target: Path, console: Console) -> Manifest:
+def _write_backup(data: Path, partial: Path, target: Path, console: Console) -> Manifest:
     console.step("Copying the database …")
-    asyncio.run(_dump(data, whole / DUMP, console))
+    asyncio.run(_dump_database(data, partial / DUMP_NAME, console))
     console.step("Copying the files …")
-    files, size = _copy(data, whole)
+    files, size = _copy_files(data, partial)
     manifest = Manifest(
         format=FORMAT,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         postgres=(data / "postgres" / "data" / "PG_VERSION").read_text().strip(),
-        dump_sha256=_digest(whole / DUMP),
+        dump_sha256=_digest(partial / DUMP_NAME),
         files=files,
-        bytes=size + (whole / DUMP).stat().st_size,
+        bytes=size + (partial / DUMP_NAME).stat().st_size,
     )
-    (whole / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1))
-    whole.rename(target)
-    _note(data, manifest)
+    (partial / MANIFEST_NAME).write_text(json.dumps(asdict(manifest), indent=1))
+    partial.rename(target)
+    _record_last_backup(data, manifest)
     console.step(f"Saved {files} files and the database, {manifest.bytes} bytes, in {target}")
     return manifest
 
 
-def _note(data: Path, manifest: Manifest) -> None:
-    aside = data / f"{LAST}.tmp"
+def _record_last_backup(data: Path, manifest: Manifest) -> None:
+    aside = data / f"{LAST_BACKUP_NAME}.tmp"
     aside.write_text(json.dumps({"created_at": manifest.created_at, "bytes": manifest.bytes}))
-    aside.replace(data / LAST)
+    aside.replace(data / LAST_BACKUP_NAME)
 
 
-def _manifest(source: Path) -> Manifest:
+def _read_manifest(source: Path) -> Manifest:
     try:
-        manifest = Manifest(**json.loads((source / MANIFEST).read_text()))
+        manifest = Manifest(**json.loads((source / MANIFEST_NAME).read_text()))
     except (OSError, ValueError, TypeError) as error:
         raise OperationsError(
             f"{source} is no backup.", hint="A backup is a folder with manifest.json in it."
         ) from error
     if manifest.format != FORMAT:
         raise OperationsError(f"{source} was written in another format: {manifest.format}.")
-    if not (source / DUMP).exists() or _digest(source / DUMP) != manifest.dump_sha256:
-        raise OperationsError(f"{source / DUMP} is damaged: it is not what was written.")
-    if len(list(_files(source))) != manifest.files:
+    if not (source / DUMP_NAME).exists() or _digest(source / DUMP_NAME) != manifest.dump_sha256:
+        raise OperationsError(f"{source / DUMP_NAME} is damaged: it is not what was written.")
+    if len(list(_backup_files(source))) != manifest.files:
         raise OperationsError(f"{source} is not whole: it should hold {manifest.files} files.")
     return manifest
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _backup_files(folder: Path) -> Iterator[Path]:
     """What is copied of an installation, or lies in a backup; nothing that is still being written."""
     yield from (folder / name for name in FILES if (folder / name).is_file())
     for name in FOLDERS:
         for path in sorted((folder / name).rglob("*")):
             below = path.relative_to(folder)
-            if path.is_file() and ".tmp" not in below.as_posix() and not _is_left_out(below):
+            if path.is_file() and ".tmp" not in below.as_posix() and not _is_excluded(below):
                 yield path
 
 
-def _is_left_out(below: Path) -> bool:
+def _is_excluded(below: Path) -> bool:
     """Copies of trajectories that a turn of the flywheel learns from are in the database too."""
-    return below.parts[0] == TURNS and below.parts[2:3] == ("data",)
+    return below.parts[0] == FLYWHEEL_FOLDER and below.parts[2:3] == ("data",)
 
 
-def _copy(source: Path, target: Path) -> tuple[int, int]:
+def _copy_files(source: Path, target: Path) -> tuple[int, int]:
     """How many files and bytes were copied, with their modes."""
     count = size = 0
-    for path in _files(source):
+    for path in _backup_files(source):
         to = target / path.relative_to(source)
         to.parent.mkdir(parents=True, exist_ok=True)
         try:
             shutil.copy2(path, to)
         except FileNotFoundError:
-            if path.relative_to(source).parts[0] != TURNS:
+            if path.relative_to(source).parts[0] != FLYWHEEL_FOLDER:
                 raise
             continue  # a training keeps its newest checkpoints only
         count, size = count + 1, size + to.stat().st_size
     return count, size
 
 
-async def _dump(data: Path, to: Path, console: Console) -> None:
-    async with _database(data, console) as postgres:
-        await _run("pg_dump", "--format=custom", "--no-owner", f"--file={to}", f"--dbname={postgres.url}")
+async def _dump_database(data: Path, to: Path, console: Console) -> None:
+    async with _running_database(data, console) as postgres:
+        await _run_postgres_program(
+            "pg_dump", "--format=custom", "--no-owner", f"--file={to}", f"--dbname={postgres.url}"
+        )
 
 
-async def _fill(data: Path, dump: Path, console: Console) -> None:
+async def _restore_database(data: Path, dump: Path, console: Console) -> None:
     Postgres(data / "postgres").create()
-    async with _database(data, console) as postgres:
-        await _run("pg_restore", "--no-owner", "--exit-on-error", f"--dbname={postgres.url}", str(dump))
+    async with _running_database(data, console) as postgres:
+        await _run_postgres_program(
+            "pg_restore", "--no-owner", "--exit-on-error", f"--dbname={postgres.url}", str(dump)
+        )
 
 
 @asynccontextmanager
-async def _database(data: Path, console: Console) -> AsyncIterator[Postgres]:
+async def _running_database(data: Path, console: Console) -> AsyncIterator[Postgres]:
     """The installation's database: that of the running platform, or started for the while."""
     postgres = Postgres(data / "postgres")
-    if note_of(data) is not None:
+    if read_platform_info(data) is not None:
         yield postgres
         return
     async with Supervisor(data, console) as supervisor:
@@ -187,10 +191,15 @@ async def _database(data: Path, console: Console) -> AsyncIterator[Postgres]:
         yield postgres
 
 
-async def _run(program: str, *arguments: str) -> None:
-    command = [str(binaries() / program), *arguments]
+async def _run_postgres_program(program: str, *arguments: str) -> None:
+    command = [str(binaries_folder() / program), *arguments]
     done = await asyncio.to_thread(
-        subprocess.run, command, capture_output=True, text=True, timeout=WITHIN, env={**os.environ, "LC_ALL": "C.UTF-8"}
+        subprocess.run,
+        command,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
     )
     if done.returncode:
         raise CommandFailed(f"{program} ended with status {done.returncode}.", hint=done.stderr[-2000:])
@@ -199,6 +208,6 @@ async def _run(program: str, *arguments: str) -> None:
 def _digest(file: Path) -> str:
     digest = hashlib.sha256()
     with file.open("rb") as data:
-        while block := data.read(BLOCK):
+        while block := data.read(BLOCK_BYTES):
             digest.update(block)
     return digest.hexdigest()

@@ -9,15 +9,15 @@ import os
 import sys
 from pathlib import Path
 
-from annotation_app.operations.__main__ import Environment, execute, parse
+from annotation_app.operations.__main__ import EnvironmentRequirement, execute, parse
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.locks import setup_lock
-from annotation_app.operations.setup import LOCK, LOG
-from annotation_app.operations.stack import ROOT
-from annotation_app.operations.virtual_environments import ensure_environment
+from annotation_app.operations.file_locks import setup_lock
+from annotation_app.operations.install.setup import SETUP_LOCK_FILE, SETUP_LOG
+from annotation_app.operations.install.virtual_environments import ensure_venv
+from annotation_app.operations.runtime.stack import ROOT
 
-FOLDER = ROOT / ".venv"
+VENV_FOLDER = ROOT / ".venv"
 
 
 def main(words: list[str] | None = None) -> int:
@@ -40,15 +40,17 @@ def main(words: list[str] | None = None) -> int:
 
 def _interpreter(arguments: argparse.Namespace, console: Console) -> Path | None:
     """The one that the command must be run with; None: this one."""
-    here = FOLDER.exists() and FOLDER.samefile(sys.prefix)
+    here = VENV_FOLDER.exists() and VENV_FOLDER.samefile(sys.prefix)
     match arguments.environment:
-        case Environment.MADE:
+        case EnvironmentRequirement.CREATE:
             if here and importlib.util.find_spec("pip"):
                 return None
-            with setup_lock(LOCK, console):
-                return ensure_environment(FOLDER, console=console, log=LOG)
-        case Environment.PRESENT if not here:
-            raise OperationsError(f"There is no working Python environment in {FOLDER}.", hint="./pilothouse setup")
+            with setup_lock(SETUP_LOCK_FILE, console):
+                return ensure_venv(VENV_FOLDER, console=console, log=SETUP_LOG)
+        case EnvironmentRequirement.PRESENT if not here:
+            raise OperationsError(
+                f"There is no working Python environment in {VENV_FOLDER}.", hint="./pilothouse setup"
+            )
         case _:
             return None
 

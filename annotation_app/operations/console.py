@@ -57,7 +57,7 @@ class Console:
         """`text` in an ANSI colour, where colours are shown."""
         return f"\x1b[{colour}m{text}\x1b[0m" if self.coloured else text
 
-    def journal(self, name: str, file: Path) -> logging.Logger:
+    def program_log(self, name: str, file: Path) -> logging.Logger:
         """A logger whose lines go, prefixed, to the terminal and, dated, to a file of bounded size."""
         logger = logging.Logger(name)
         colour = COLOURS[zlib.crc32(name.encode()) % len(COLOURS)]
@@ -65,7 +65,7 @@ class Console:
         terminal.setFormatter(logging.Formatter(f"{self.paint(f'{name:<{PREFIX_WIDTH}}│', colour)} %(message)s"))
         logger.addHandler(terminal)
         file.parent.mkdir(parents=True, exist_ok=True)
-        kept = RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
-        kept.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-        logger.addHandler(kept)
+        file_handler = RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
+        file_handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        logger.addHandler(file_handler)
         return logger

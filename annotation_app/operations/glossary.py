@@ -17,7 +17,6 @@ SOURCE = Path("docs", "glossary.toml")
 PAGE = Path("docs", "glossary.md")
 PYTHON_ROOTS = (
     "protocol",
-    "vocabulary",
     "agent_backend",
     "vm_bridge",
     "annotation_app",
@@ -27,7 +26,7 @@ PYTHON_ROOTS = (
 )
 EXEMPT = re.compile(r"/migrations/|/legacy_names\.py$|(^|/)test_glossary\.py$|^annotation_app/operations/glossary\.py$")
 TYPESCRIPT = "frontend/src"
-GENERATED = "frontend/src/shared/api/generated"
+GENERATED = "frontend/src/generated"
 ENGLISH = "frontend/src/shared/i18n/en"
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _COMMENT_OR_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)

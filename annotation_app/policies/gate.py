@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from vocabulary.base import Frozen
-from vocabulary.evaluations import Comparison, Evaluation, Overall, Rate, TaskChange, TaskResult
-from vocabulary.proposals import PolicyRef
-from vocabulary.statistics import finding_of, fisher, fisher_over, holm
-from vocabulary.tasks import kind_named
+from protocol.base import FrozenModel
+from protocol.evaluation.reports import Comparison, Evaluation, PairedComparison, Rate, TaskChange, TaskResult
+from protocol.evaluation.statistics import classify_difference, fisher_exact, fisher_exact_stratified, holm_adjust
+from protocol.trajectory.proposals import PolicyRef
+from protocol.trajectory.tasks import format_task_kind
 
 Scope = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\x00]*$")]
 ReasonCode = Literal[
@@ -25,7 +25,7 @@ ReasonCode = Literal[
 ]
 
 
-class Gate(Frozen):
+class Gate(FrozenModel):
     """What must hold. `over` names suites (`games`) and tasks (`games/2048`); empty, it is all that was evaluated."""
 
     over: Annotated[tuple[Scope, ...], Field(max_length=200)] = ()
@@ -38,7 +38,7 @@ class Gate(Frozen):
     promote: Literal["by_hand", "automatically"] = "by_hand"
 
 
-class Reason(Frozen):
+class Reason(FrozenModel):
     """One thing that keeps a gate shut; `subject` is the task or suite it is about, where there is one."""
 
     code: ReasonCode
@@ -47,7 +47,7 @@ class Reason(Frozen):
     wanted: float | None = None
 
 
-class Decision(Frozen):
+class Decision(FrozenModel):
     """What a gate says of a report: open, or shut for these reasons."""
 
     passed: bool
@@ -68,7 +68,7 @@ def decide(gate: Gate, candidate: Evaluation, active: PolicyRef | None, before: 
 
 
 def _kind(task: TaskResult | TaskChange) -> str:
-    return kind_named(task.suite, task.name, task.level)
+    return format_task_kind(task.suite, task.name, task.level)
 
 
 def _covers(scope: str, kind: str) -> bool:
@@ -112,10 +112,10 @@ def _regression(gate: Gate, candidate: Evaluation, active: PolicyRef, before: Ev
         return [Reason(code="active_not_evaluated", subject=f"{active.name} {active.revision}")]
     tables = [(*_counts(change.after), *_counts(change.before)) for change in changes]
     gained = sum(won - won_other * of / of_other for won, of, won_other, of_other in tables)
-    together = fisher_over(tables)
+    together = fisher_exact_stratified(tables)
     paired = found.overall.finding == "worse" and not gate.over
     reasons = [Reason(code="task_dropped", subject=kind) for kind in found.only_before if _within(gate, kind)]
-    if paired or finding_of(gained, together) == "worse":
+    if paired or classify_difference(gained, together) == "worse":
         reasons.append(Reason(code="worse", found=found.overall.chance if paired else together))
     return reasons + [
         Reason(code="worse_task", subject=_kind(change), found=change.after.rate, wanted=change.before.rate)
@@ -128,7 +128,7 @@ def _comparison(candidate: Evaluation, before: Evaluation) -> Comparison:
     """Two reports, task by task; which attempts make pairs is not in them."""
     new, old = ({_kind(task): task for task in report.tasks} for report in (candidate, before))
     both = [kind for kind in new if kind in old]
-    chances = [fisher(*_counts(new[kind].successes), *_counts(old[kind].successes)) for kind in both]
+    chances = [fisher_exact(*_counts(new[kind].successes), *_counts(old[kind].successes)) for kind in both]
     changes = (
         TaskChange(
             suite=new[kind].suite,
@@ -138,13 +138,13 @@ def _comparison(candidate: Evaluation, before: Evaluation) -> Comparison:
             after=new[kind].successes,
             chance=chance,
             adjusted=adjusted,
-            finding=finding_of(new[kind].successes.rate - old[kind].successes.rate, adjusted),
+            finding=classify_difference(new[kind].successes.rate - old[kind].successes.rate, adjusted),
         )
-        for kind, chance, adjusted in zip(both, chances, holm(chances), strict=True)
+        for kind, chance, adjusted in zip(both, chances, holm_adjust(chances), strict=True)
     )
     return Comparison(
         policies=before.policies,
-        overall=Overall(pairs=0, won=0, lost=0, chance=1.0, finding="chance"),
+        overall=PairedComparison(pairs=0, won=0, lost=0, chance=1.0, finding="chance"),
         tasks=tuple(changes),
         only_before=tuple(kind for kind in old if kind not in new),
         only_after=tuple(kind for kind in new if kind not in old),

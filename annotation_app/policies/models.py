@@ -2,7 +2,7 @@
 
 from django.db import models
 
-import vocabulary.evaluations
+import protocol.evaluation.reports
 from annotation_app.fields import DocumentField
 
 
@@ -42,7 +42,9 @@ class Evaluation(models.Model):
 
     revision = models.ForeignKey(PolicyRevision, on_delete=models.PROTECT, related_name="evaluations")
     sha256 = models.CharField(max_length=64, help_text="Of the report as canonical JSON")
-    document: DocumentField[vocabulary.evaluations.Evaluation] = DocumentField(vocabulary.evaluations.Evaluation)
+    document: DocumentField[protocol.evaluation.reports.Evaluation] = DocumentField(
+        protocol.evaluation.reports.Evaluation
+    )
     kinds = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 

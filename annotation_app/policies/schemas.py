@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, HttpUrl, StringConstraints, TypeAdapter
 
-from vocabulary.base import Frozen, JsonObject
-from vocabulary.dialects import dialect_named, dialect_names
-from vocabulary.memory import Budget
-from vocabulary.sampling import Sampling
+from protocol.base import FrozenModel, JsonObject
+from protocol.dialects.families import get_dialect, list_dialects
+from protocol.sampling import SamplingParams
+from protocol.trajectory.memory import HistoryBudget
 
 HTTP_URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
 NAME = r"^[^\x00-\x20](?:[^\x00-\x1f]*[^\x00-\x20])?$"
@@ -15,7 +15,7 @@ NAME = r"^[^\x00-\x20](?:[^\x00-\x1f]*[^\x00-\x20])?$"
 
 
 def _dialect(name: str) -> str:
-    dialect_named(name)
+    get_dialect(name)
     return name
 
 
@@ -29,12 +29,12 @@ def _address(url: str) -> str:
 def _sampling(settings: dict[str, Any]) -> dict[str, Any]:
     if "n" in settings:
         raise ValueError("how many candidates are asked for is the pool's setting")
-    Sampling.model_validate(settings)
+    SamplingParams.model_validate(settings)
     return settings
 
 
 def _memory(settings: dict[str, Any]) -> dict[str, Any]:
-    Budget.model_validate(settings)
+    HistoryBudget.model_validate(settings)
     return settings
 
 
@@ -44,12 +44,12 @@ ModelName = Annotated[str, StringConstraints(min_length=1, max_length=200, patte
 """What a server calls a model."""
 
 
-class RevisionIn(Frozen):
+class RevisionIn(FrozenModel):
     """Where a policy is served, under which name, in which dialect, how it is sampled and what it remembers."""
 
     name: Name
     revision: Name
-    dialect: Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(dialect_names())})]
+    dialect: Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(list_dialects())})]
     base_url: Address
     model: ModelName
     checkpoint: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""

@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 from annotation_app.accounts.models import Role, User
 from annotation_app.errors import Forbidden
 from annotation_app.policies.models import Evaluation, PolicyRevision
-from vocabulary.base import Frozen
-from vocabulary.proposals import PolicyRef
+from protocol.base import FrozenModel
+from protocol.trajectory.proposals import PolicyRef
 
 
-class PolicyServer(Frozen):
+class PolicyServer(FrozenModel):
     """All a policy client needs to ask for `candidates` proposals."""
 
     ref: PolicyRef
@@ -23,7 +23,7 @@ class PolicyServer(Frozen):
     candidates: int
 
 
-class Proposer(Frozen):
+class Proposer(FrozenModel):
     """Which server answers, and with which model and weights (empty: not known)."""
 
     server: str

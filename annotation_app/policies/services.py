@@ -10,9 +10,9 @@ from annotation_app.errors import Conflict, Invalid
 from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.selectors import policies_admin_check, policy_of
-from vocabulary.evaluations import Evaluation as Report
-from vocabulary.evaluations import evaluation_bytes
-from vocabulary.tasks import kind_named
+from protocol.evaluation.reports import Evaluation as Report
+from protocol.evaluation.reports import serialize_evaluation
+from protocol.trajectory.tasks import format_task_kind
 
 
 def policy_ensure(*, name: str, revision: str, base_url: str, **settings: object) -> PolicyRevision:
@@ -52,11 +52,11 @@ def evaluation_store(*, revision: PolicyRevision, report: Report) -> tuple[Evalu
         raise Invalid(f"The report is about {named}, not about {revision}.", code="other_policy")
     return Evaluation.objects.get_or_create(
         revision=revision,
-        sha256=sha256(evaluation_bytes(report)).hexdigest(),
+        sha256=sha256(serialize_evaluation(report)).hexdigest(),
         defaults={
             "document": report,
             "kinds": {
-                kind_named(task.suite, task.name, task.level): (task.successes.successes, task.successes.attempts)
+                format_task_kind(task.suite, task.name, task.level): (task.successes.successes, task.successes.attempts)
                 for task in report.tasks
             },
         },

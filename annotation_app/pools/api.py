@@ -26,26 +26,26 @@ from annotation_app.pools.task_files import UploadFormat
 from annotation_app.tasks.schemas import PoolSummary
 from annotation_app.tasks.selectors import pools_of
 from annotation_app.tasks.services import consent_give, gold_set
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 router = Router(tags=["pools"])
 PathId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500, pattern=r"^[^\x00]*$")]
 
 
-class StopIn(Frozen):
+class StopIn(FrozenModel):
     """Why a pool is stopped; its annotators read it."""
 
     reason: Reason = ""
 
 
-class StopOut(Frozen):
+class StopOut(FrozenModel):
     """How many episodes were stopped."""
 
     episodes: int
 
 
-class CredentialIn(Frozen):
+class CredentialIn(FrozenModel):
     """What is typed where an act says `secret:NAME`, and what it is bound to. What is null stays as it is."""
 
     value: Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=r"^[^\x00]*$")] | None = None
@@ -57,20 +57,20 @@ class CredentialIn(Frozen):
     """Whether a person confirms its use where a policy proposes it. False needs hosts."""
 
 
-class SuiteIn(Frozen):
+class SuiteIn(FrozenModel):
     """Which suite's tasks are wanted; a preview adds none."""
 
     suite: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
     preview: bool = False
 
 
-class ConsentIn(Frozen):
+class ConsentIn(FrozenModel):
     """Which version of the terms somebody read."""
 
     version: Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
-class GoldIn(Frozen):
+class GoldIn(FrozenModel):
     """The finished episode that shows how a task is done well; None: there is none any more."""
 
     episode: UUID | None

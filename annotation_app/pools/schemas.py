@@ -7,8 +7,8 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from annotation_app.pools.task_files import RowFault
 from annotation_app.tasks.active_hours import ActiveHours
-from vocabulary.base import Frozen
-from vocabulary.observations import Platform
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import Platform
 
 Line = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
@@ -45,7 +45,7 @@ SecretHost = Annotated[
 """`host` or `host:port`, with `*.` in front for all names below; the port only where it is not the scheme's own."""
 
 
-class CredentialRule(Frozen):
+class CredentialRule(FrozenModel):
     """What a secret is bound to."""
 
     name: str
@@ -58,7 +58,7 @@ def _once(skills: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(set(skills)))
 
 
-class PoolSettings(Frozen):
+class PoolSettings(FrozenModel):
     """All that an admin sets of a pool; who proposes in it is set where policies are looked after."""
 
     name: Line
@@ -87,28 +87,28 @@ class PoolSettings(Frozen):
     skills: Annotated[tuple[Skill, ...], Field(max_length=20), AfterValidator(_once)] = ()
 
 
-class PoolCreate(Frozen):
+class PoolCreate(FrozenModel):
     """A new pool, and which revision proposes in it, if any."""
 
     settings: PoolSettings
     policy: RowId | None = None
 
 
-class PoolRef(Frozen):
+class PoolRef(FrozenModel):
     """A pool as somebody saw it."""
 
     id: RowId
     version: Annotated[int, Field(ge=1)]
 
 
-class PoolChanges(Frozen):
+class PoolChanges(FrozenModel):
     """Settings that are to be others, by name; the rest stays."""
 
     pools: Annotated[tuple[PoolRef, ...], Field(min_length=1, max_length=200)]
     changes: dict[str, Any]
 
 
-class TaskCounts(Frozen):
+class TaskCounts(FrozenModel):
     """How many tasks of a pool stand where; `gold` of them have a known answer."""
 
     waiting: int = 0
@@ -118,7 +118,7 @@ class TaskCounts(Frozen):
     gold: int = 0
 
 
-class PoolRow(Frozen):
+class PoolRow(FrozenModel):
     """A pool as admins see it. `version` is named by who changes it."""
 
     id: int
@@ -137,7 +137,7 @@ class PoolRow(Frozen):
     groups: tuple[int, ...]
 
 
-class Worker(Frozen):
+class Worker(FrozenModel):
     """Somebody whom tasks can be given to."""
 
     id: int
@@ -147,7 +147,7 @@ class Worker(Frozen):
     groups: tuple[int, ...]
 
 
-class GroupRow(Frozen):
+class GroupRow(FrozenModel):
     """People who are assigned together."""
 
     id: int
@@ -155,7 +155,7 @@ class GroupRow(Frozen):
     size: int
 
 
-class Board(Frozen):
+class Board(FrozenModel):
     """Who works where: pools, people and their groups."""
 
     pools: tuple[PoolRow, ...]
@@ -163,7 +163,7 @@ class Board(Frozen):
     groups: tuple[GroupRow, ...]
 
 
-class TaskRow(Frozen):
+class TaskRow(FrozenModel):
     """A task in the list of a pool's tasks."""
 
     id: int
@@ -174,14 +174,14 @@ class TaskRow(Frozen):
     gold: bool
 
 
-class TaskPage(Frozen):
+class TaskPage(FrozenModel):
     """Some tasks in order; `after` asks for the following ones, if any."""
 
     items: tuple[TaskRow, ...]
     after: str | None
 
 
-class UploadReport(Frozen):
+class UploadReport(FrozenModel):
     """What is in an upload: `new` tasks, or those the pool `known` already has; with faults nothing was added, nor in a
     preview."""
 

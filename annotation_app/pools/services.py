@@ -28,7 +28,7 @@ from annotation_app.pools.selectors import changes_since, settings_of
 from annotation_app.pools.task_files import MAX_FAULTS, RowFault, TaskFile, UploadFormat, task_file_read
 from annotation_app.tasks.models import Credential, Pool, TaskState
 from annotation_app.tasks.services import tasks_add
-from vocabulary.tasks import Task
+from protocol.trajectory.tasks import Task
 
 MAX_UPLOAD_BYTES = 64 * 2**20
 """Bytes of a file of tasks."""

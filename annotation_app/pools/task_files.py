@@ -9,9 +9,9 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from annotation_app.pools.spreadsheet_reader import Cells, TableFault, csv_cells, workbook_cells
-from vocabulary.base import Frozen, json_fault
-from vocabulary.observations import Platform
-from vocabulary.tasks import Task
+from protocol.base import FrozenModel, find_json_error
+from protocol.trajectory.observations import Platform
+from protocol.trajectory.tasks import Task
 
 UploadFormat = Literal["csv", "xlsx", "jsonl", "osworld"]
 
@@ -29,7 +29,7 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 """NUL in JSON, which a backslash before `u0000` is not."""
 
 
-class RowFault(Frozen):
+class RowFault(FrozenModel):
     """Why a row is no task; rows count from 1, the line of a heading included."""
 
     row: int
@@ -38,7 +38,7 @@ class RowFault(Frozen):
     """`unsupported_task`: it is a task, which no machine of the pool can judge."""
 
 
-class TaskFile(Frozen):
+class TaskFile(FrozenModel):
     """What is in a file; tasks are added only where there is no fault."""
 
     tasks: tuple[Task, ...]
@@ -93,7 +93,7 @@ def _duplicate_reason(task: Task, row: int, *, named: bool) -> str:
 
 def _task_of(fields: dict[str, Any], platform: Platform) -> Task:
     """Raises _Wrong."""
-    if (fault := json_fault(fields)) is not None:
+    if (fault := find_json_error(fields)) is not None:
         raise _InvalidRow(": ".join(filter(None, fault)))
     if fields.get("platform", platform) != platform:
         raise _InvalidRow(f"platform: this pool's is {platform}")

@@ -7,100 +7,100 @@ from ninja import Path, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.policies.gate import Gate
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
 from annotation_app.promotions import selectors, services
 from annotation_app.promotions.schemas import PoolPolicies, Registered, RevisionSummary
-from vocabulary.base import Frozen
-from vocabulary.evaluations import Evaluation
+from protocol.base import FrozenModel
+from protocol.evaluation.reports import Evaluation
 
 router = Router(tags=["policies"])
 PathId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 RevisionId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
-class RevisionOut(Frozen):
+class RevisionOut(FrozenModel):
     """A registered revision's number; `new` is False where the very same one was there."""
 
     id: int
     new: bool
 
 
-class ActivateIn(Frozen):
+class ActivateIn(FrozenModel):
     """Which revision proposes from now on; None: nobody."""
 
     revision: RevisionId | None
 
 
-class TryIn(Frozen):
+class TryIn(FrozenModel):
     """Which revision a share of the episodes tries (percent); None ends the trial."""
 
     revision: RevisionId | None
     share: Annotated[int, Field(ge=0, le=100)] = 10
 
 
-class GateIn(Frozen):
+class GateIn(FrozenModel):
     """What a report must show; None: nothing is judged."""
 
     gate: Gate | None
 
 
-class SamplingIn(Frozen):
+class SamplingIn(FrozenModel):
     """How the next task is chosen."""
 
     sampling: Literal["in_order", "by_need"]
 
 
-@router.get("/policies", response=list[RevisionSummary], auth=SIGNED_IN_OR_TOKEN)
+@router.get("/policies", response=list[RevisionSummary], auth=TOKEN_OR_SESSION_AUTH)
 def policies_list(request: HttpRequest) -> list[RevisionSummary]:
     """Every revision of every policy, where it proposes, and what evaluations found."""
     return list(selectors.policies_page(user=user_of(request)))
 
 
-@router.post("/policies", response=RevisionOut, auth=SIGNED_IN_OR_TOKEN)
+@router.post("/policies", response=RevisionOut, auth=TOKEN_OR_SESSION_AUTH)
 def policy_register(request: HttpRequest, body: RevisionIn) -> RevisionOut:
     """Add a revision; it is never changed. It proposes nowhere yet."""
     revision, new = revision_add(user=user_of(request), revision=body)
     return RevisionOut(id=revision.pk, new=new)
 
 
-@router.get("/policies/pools", response=list[PoolPolicies], auth=SIGNED_IN_OR_TOKEN)
+@router.get("/policies/pools", response=list[PoolPolicies], auth=TOKEN_OR_SESSION_AUTH)
 def policies_pools(request: HttpRequest) -> list[PoolPolicies]:
     """Every pool, who proposes there, and its gate."""
     return list(selectors.pools_page(user=user_of(request)))
 
 
-@router.post("/policies/{revision_id}/evaluations", response=Registered, auth=SIGNED_IN_OR_TOKEN)
+@router.post("/policies/{revision_id}/evaluations", response=Registered, auth=TOKEN_OR_SESSION_AUTH)
 def evaluation_register(request: HttpRequest, revision_id: PathId, body: Evaluation) -> Registered:
-    """Add the report that `python -m agent_backend.evaluate --out` wrote on this revision; gates judge it."""
+    """Add the report that `python -m agent_backend.evaluation --out` wrote on this revision; gates judge it."""
     evaluation, new = services.evaluation_add(user=user_of(request), revision_id=revision_id, report=body)
     return Registered(evaluation=selectors.evaluation_summary(evaluation.pk), new=new)
 
 
-@router.post("/pools/{pool_id}/policy", response={204: None}, auth=SIGNED_IN_OR_TOKEN)
+@router.post("/pools/{pool_id}/policy", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def policy_activate(request: HttpRequest, pool_id: PathId, body: ActivateIn) -> Status[None]:
     """Make a revision the one that proposes in this pool."""
     services.policy_activate(user=user_of(request), pool_id=pool_id, revision_id=body.revision)
     return Status(204, None)
 
 
-@router.post("/pools/{pool_id}/canary", response={204: None}, auth=SIGNED_IN_OR_TOKEN)
+@router.post("/pools/{pool_id}/canary", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def policy_try(request: HttpRequest, pool_id: PathId, body: TryIn) -> Status[None]:
     """Let a share of this pool's episodes try a revision."""
     services.policy_try(user=user_of(request), pool_id=pool_id, revision_id=body.revision, share=body.share)
     return Status(204, None)
 
 
-@router.post("/pools/{pool_id}/gate", response={204: None}, auth=SIGNED_IN_OR_TOKEN)
+@router.post("/pools/{pool_id}/gate", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def gate_set(request: HttpRequest, pool_id: PathId, body: GateIn) -> Status[None]:
     """Say what a report must show before a revision is promoted in this pool."""
     services.gate_set(user=user_of(request), pool_id=pool_id, gate=body.gate)
     return Status(204, None)
 
 
-@router.post("/pools/{pool_id}/sampling", response={204: None}, auth=SIGNED_IN_OR_TOKEN)
+@router.post("/pools/{pool_id}/sampling", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def sampling_set(request: HttpRequest, pool_id: PathId, body: SamplingIn) -> Status[None]:
     """Say how the next task of this pool is chosen."""
     services.sampling_set(user=user_of(request), pool_id=pool_id, sampling=body.sampling)

@@ -6,19 +6,19 @@ from typing import Literal
 from pydantic import JsonValue
 
 from annotation_app.policies.gate import Gate, Reason
-from vocabulary.base import Frozen
-from vocabulary.evaluations import Finding, Rate
-from vocabulary.proposals import PolicyRef
+from protocol.base import FrozenModel
+from protocol.evaluation.reports import Finding, Rate
+from protocol.trajectory.proposals import PolicyRef
 
 
-class SuiteRate(Frozen):
+class SuiteRate(FrozenModel):
     """How a revision did at a suite."""
 
     suite: str
     successes: Rate
 
 
-class GateOutcome(Frozen):
+class GateOutcome(FrozenModel):
     """What a pool's gate said of a report."""
 
     pool: str
@@ -29,7 +29,7 @@ class GateOutcome(Frozen):
     created_at: datetime
 
 
-class EvaluationSummary(Frozen):
+class EvaluationSummary(FrozenModel):
     """A report on a revision; `compared` is what it found against the revision it was compared with."""
 
     id: int
@@ -41,7 +41,7 @@ class EvaluationSummary(Frozen):
     decisions: tuple[GateOutcome, ...]
 
 
-class PoolRates(Frozen):
+class PoolRates(FrozenModel):
     """What people did with a revision's proposals in a pool, and how its attempts ended; None where there are none."""
 
     pool: str
@@ -49,7 +49,7 @@ class PoolRates(Frozen):
     succeeded: Rate | None
 
 
-class RevisionSummary(Frozen):
+class RevisionSummary(FrozenModel):
     """One revision of a policy, the pools it proposes in, as the active one or on trial, and how it does."""
 
     id: int
@@ -67,7 +67,7 @@ class RevisionSummary(Frozen):
     evaluations: tuple[EvaluationSummary, ...]
 
 
-class PoolPolicies(Frozen):
+class PoolPolicies(FrozenModel):
     """Who proposes in a pool, what the next one must show, and how its tasks are chosen; `open_episodes` is how many
     a change reaches at once."""
 
@@ -81,7 +81,7 @@ class PoolPolicies(Frozen):
     open_episodes: int
 
 
-class Registered(Frozen):
+class Registered(FrozenModel):
     """What a report led to; `new` is False where it was there already."""
 
     evaluation: EvaluationSummary

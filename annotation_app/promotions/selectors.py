@@ -18,8 +18,8 @@ from annotation_app.promotions.schemas import (
     SuiteRate,
 )
 from annotation_app.tasks.models import AssignmentState, Pool, Tally
-from vocabulary.evaluations import Rate
-from vocabulary.statistics import rate_of
+from protocol.evaluation.reports import Rate
+from protocol.evaluation.statistics import wilson_rate
 
 
 def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
@@ -119,4 +119,4 @@ def _rates() -> dict[int, tuple[PoolRates, ...]]:
 
 
 def _rate(good: int, bad: int) -> Rate | None:
-    return rate_of(good, good + bad) if good + bad else None
+    return wilson_rate(good, good + bad) if good + bad else None

@@ -14,7 +14,7 @@ from annotation_app.policies.services import evaluation_store
 from annotation_app.promotions.models import GateDecision
 from annotation_app.tasks.models import Pool
 from annotation_app.webhooks.services import event_emit
-from vocabulary.evaluations import Evaluation as Report
+from protocol.evaluation.reports import Evaluation as Report
 
 
 @transaction.atomic(durable=True)

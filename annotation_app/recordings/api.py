@@ -10,7 +10,7 @@ from annotation_app.episodes.selectors import episode_of, episode_trajectory
 from annotation_app.errors import NotFound
 from annotation_app.recordings import selectors
 from annotation_app.recordings.schemas import RecordingOut
-from annotation_app.recordings.vtt import vtt
+from annotation_app.recordings.webvtt import render_webvtt
 
 router = Router(tags=["episodes"])
 
@@ -31,4 +31,4 @@ def recording_track(request: HttpRequest, episode_id: UUID, number: int) -> Http
         raise NotFound("This episode's recording has no such part.")
     steps = episode_trajectory(episode_id=episode_id).steps
     titles = {step.index: f"{step.action.kind} {step.thought}" for step in steps}
-    return HttpResponse(vtt(parts[number].steps, titles), content_type="text/vtt; charset=utf-8")
+    return HttpResponse(render_webvtt(parts[number].steps, titles), content_type="text/vtt; charset=utf-8")

@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef, Sha256
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef, Sha256
 
 
-class StoredPart(Frozen):
+class StoredPart(FrozenModel):
     """One video file, and when what it shows began and ended; the end is unknown where a bridge was killed."""
 
     blob: BlobRef
@@ -14,7 +14,7 @@ class StoredPart(Frozen):
     ended_at: datetime | None
 
 
-class StepMark(Frozen):
+class StepMark(FrozenModel):
     """When a step began and ended, in seconds of the part that shows it."""
 
     index: int
@@ -22,7 +22,7 @@ class StepMark(Frozen):
     ends: float
 
 
-class RecordingPart(Frozen):
+class RecordingPart(FrozenModel):
     """One video file (a blob of the episode); `seconds` is its length where that is known."""
 
     number: int
@@ -32,7 +32,7 @@ class RecordingPart(Frozen):
     steps: tuple[StepMark, ...]
 
 
-class RecordingOut(Frozen):
+class RecordingOut(FrozenModel):
     """An episode's video; `pending` says that more of it is still to be stored."""
 
     pending: bool

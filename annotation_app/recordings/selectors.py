@@ -10,11 +10,11 @@ from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import ENDED_STATUSES
 from annotation_app.recordings.models import Recording, RecordingState
 from annotation_app.recordings.schemas import RecordingOut, RecordingPart, StepMark, StoredPart
-from vocabulary.base import Frozen
-from vocabulary.steps import Step
+from protocol.base import FrozenModel
+from protocol.trajectory.steps import Step
 
 
-class Waiting(Frozen):
+class PendingRecording(FrozenModel):
     """A recording of an ended episode that is still at its bridge."""
 
     key: str
@@ -23,14 +23,14 @@ class Waiting(Frozen):
     """Whether it has waited so long that it will not come any more."""
 
 
-PATIENCE = timedelta(days=7)
+MAX_WAIT = timedelta(days=7)
 
 
-def recordings_waiting() -> tuple[Waiting, ...]:
+def recordings_pending() -> tuple[PendingRecording, ...]:
     """What can be fetched now, oldest first."""
     rows = Recording.objects.filter(state=RecordingState.AT_BRIDGE, episode__status__in=ENDED_STATUSES)
-    overdue = timezone.now() - PATIENCE
-    return tuple(Waiting(key=row.key, host_url=row.host_url, overdue=row.created_at < overdue) for row in rows)
+    overdue = timezone.now() - MAX_WAIT
+    return tuple(PendingRecording(key=row.key, host_url=row.host_url, overdue=row.created_at < overdue) for row in rows)
 
 
 def recording_of(*, episode_id: UUID) -> RecordingOut:

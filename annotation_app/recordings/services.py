@@ -9,7 +9,7 @@ from annotation_app.recordings.models import Recording, RecordingState
 from annotation_app.recordings.schemas import StoredPart
 
 
-def recording_note(*, episode_id: UUID, key: str, host_url: str) -> None:
+def recording_register(*, episode_id: UUID, key: str, host_url: str) -> None:
     """Remember where an episode is being recorded. Idempotent."""
     Recording.objects.get_or_create(key=key, defaults={"episode_id": episode_id, "host_url": host_url})
 
@@ -24,6 +24,6 @@ def recording_store(*, key: str, parts: tuple[StoredPart, ...]) -> None:
     recording.save(update_fields=["parts", "state"])
 
 
-def recording_lose(*, key: str) -> None:
+def recording_mark_lost(*, key: str) -> None:
     """No bridge has it any more; one that another worker stored meanwhile is not lost."""
     Recording.objects.filter(key=key, state=RecordingState.AT_BRIDGE).update(state=RecordingState.LOST)

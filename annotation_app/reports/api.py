@@ -14,7 +14,7 @@ router = Router(tags=["reports"])
 @router.get("/report", response=Report)
 def report_get(request: HttpRequest, query: Query[ReportQuery]) -> Report:
     """What the work of these days adds up to."""
-    return selectors.report_of(user=user_of(request), query=query)
+    return selectors.build_report(user=user_of(request), query=query)
 
 
 @router.get("/report.csv", response={200: None})

@@ -6,18 +6,18 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from annotation_app.errors import Invalid
-from vocabulary.base import Frozen
-from vocabulary.evaluations import Rate
+from protocol.base import FrozenModel
+from protocol.evaluation.reports import Rate
 
 Grain = Literal["day", "pool", "annotator", "policy", "application", "level", "kind"]
 """What one row is of; `policy` is name and revision, `application` and `level` where a task stands in the design graph,
 `kind` what tasks with other seeds have in common."""
-LONGEST_DAYS = 731
+MAX_DAYS = 731
 
 Text = Annotated[str, StringConstraints(max_length=400, pattern=r"^[^\x00]*$")]
 
 
-class ReportQuery(Frozen):
+class ReportQuery(FrozenModel):
     """Which work counts. Days are whole days in `zone`, both ends included; practice never counts."""
 
     since: date
@@ -35,12 +35,12 @@ class ReportQuery(Frozen):
 
     def checked(self) -> "ReportQuery":
         """Itself. Raises Invalid for days that are none or too many."""
-        if not 0 <= (self.until - self.since).days < LONGEST_DAYS:
-            raise Invalid(f"The last day must be in the {LONGEST_DAYS} days from the first on.", code="period")
+        if not 0 <= (self.until - self.since).days < MAX_DAYS:
+            raise Invalid(f"The last day must be in the {MAX_DAYS} days from the first on.", code="period")
         return self
 
 
-class Figures(Frozen):
+class Figures(FrozenModel):
     """What some work adds up to. Medians and percentiles are in milliseconds, None where nothing was measured."""
 
     episodes: int = 0
@@ -69,7 +69,7 @@ class Figures(Frozen):
     step_p95_ms: float | None = None
 
 
-class ReportRow(Frozen):
+class ReportRow(FrozenModel):
     """One day, pool, annotator, policy, application, level or kind of task; `key` is what a filter takes."""
 
     key: str
@@ -77,7 +77,7 @@ class ReportRow(Frozen):
     figures: Figures
 
 
-class Latency(Frozen):
+class Latency(FrozenModel):
     """How long a policy's proposals took (milliseconds)."""
 
     policy: str
@@ -87,7 +87,7 @@ class Latency(Frozen):
     p99_ms: float
 
 
-class QueueAge(Frozen):
+class QueueAge(FrozenModel):
     """What waits in a pool at this moment, and since when its oldest."""
 
     pool_id: int
@@ -99,7 +99,7 @@ class QueueAge(Frozen):
     oldest_review_at: datetime | None
 
 
-class MachineUse(Frozen):
+class MachineUsage(FrozenModel):
     """How long machines of an image were in use by episodes that ended."""
 
     image: str
@@ -108,7 +108,7 @@ class MachineUse(Frozen):
     hours: float
 
 
-class Report(Frozen):
+class Report(FrozenModel):
     """The answer: everything together, row by row, day by day, and what waits now."""
 
     total: Figures
@@ -116,6 +116,6 @@ class Report(Frozen):
     days: tuple[ReportRow, ...]
     """Every day on which there was work, first to last."""
     latencies: tuple[Latency, ...]
-    machines: tuple[MachineUse, ...]
+    machines: tuple[MachineUsage, ...]
     queues: tuple[QueueAge, ...]
     asked_at: datetime

@@ -29,25 +29,25 @@ from django.db.models.functions import Cast, Coalesce, Concat, TruncDate
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.selectors import sees_everything
+from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.episodes.models import Episode, Proposal, Review, Step
 from annotation_app.errors import Forbidden, Invalid
 from annotation_app.reports.schemas import (
     Figures,
     Grain,
     Latency,
-    MachineUse,
+    MachineUsage,
     QueueAge,
     Report,
     ReportQuery,
     ReportRow,
 )
 from annotation_app.tasks.models import Pool, Task, TaskState
-from vocabulary.evaluations import Rate
-from vocabulary.statistics import rate_of
+from protocol.evaluation.reports import Rate
+from protocol.evaluation.statistics import wilson_rate
 
-PEOPLE = ("accept", "edit", "override", "takeover")
-REFUSED = ("override", "takeover")
+HUMAN_DECISIONS = ("accept", "edit", "override", "takeover")
+REJECTING_DECISIONS = ("override", "takeover")
 
 Row = dict[str, Any]
 M = TypeVar("M", bound=Model)
@@ -64,14 +64,14 @@ class Percentile(Aggregate):
         super().__init__(expression, share=share)
 
 
-def report_of(*, user: User, query: ReportQuery) -> Report:
+def build_report(*, user: User, query: ReportQuery) -> Report:
     """The report. Raises Forbidden for annotators and Invalid for days or zones that are none."""
-    if not sees_everything(user):
+    if not can_see_all_work(user):
         raise Forbidden("Only reviewers, admins and researchers see reports.")
-    steps, episodes = _narrowed(query.checked())
+    steps, episodes = _filtered_rows(query.checked())
     by_day = _rows("day", query, steps, episodes)
     return Report(
-        total=_figures(steps.aggregate(**STEPS), episodes.aggregate(**EPISODES)),
+        total=_figures(steps.aggregate(**STEP_AGGREGATES), episodes.aggregate(**EPISODE_AGGREGATES)),
         rows=by_day if query.by == "day" else _rows(query.by, query, steps, episodes),
         days=by_day,
         latencies=_latencies(query),
@@ -83,7 +83,7 @@ def report_of(*, user: User, query: ReportQuery) -> Report:
 
 def report_table(*, user: User, query: ReportQuery) -> Iterator[tuple[object, ...]]:
     """The rows with a head, for a spreadsheet. Raises as `report_of`."""
-    report = report_of(user=user, query=query)
+    report = build_report(user=user, query=query)
     return _table(query.by, report.rows)
 
 
@@ -92,18 +92,18 @@ def _table(by: Grain, rows: tuple[ReportRow, ...]) -> Iterator[tuple[object, ...
     head = [
         name
         for field in Figures.model_fields
-        for name in ([f"{field}_{part}" for part in rates] if field in RATES else [field])
+        for name in ([f"{field}_{part}" for part in rates] if field in RATE_FIELDS else [field])
     ]
     yield (by, *head)
     for row in rows:
         cells: list[object] = []
         for name in Figures.model_fields:
             value = getattr(row.figures, name)
-            cells += [getattr(value, part, None) for part in rates] if name in RATES else [value]
+            cells += [getattr(value, part, None) for part in rates] if name in RATE_FIELDS else [value]
         yield (row.label, *cells)
 
 
-RATES = ("success", "returned", "override")
+RATE_FIELDS = ("success", "returned", "override")
 
 
 def _period(query: ReportQuery) -> tuple[datetime, datetime]:
@@ -119,7 +119,7 @@ def _zone(query: ReportQuery) -> ZoneInfo:
         raise Invalid("There is no such time zone.", code="time_zone") from error
 
 
-def _narrowed(query: ReportQuery) -> tuple[QuerySet[Step], QuerySet[Episode]]:
+def _filtered_rows(query: ReportQuery) -> tuple[QuerySet[Step], QuerySet[Episode]]:
     """The steps and the episodes of these days that the filters leave."""
     return (
         _matching(Step.objects.all(), query, task="episode__task__", episode="episode__", policy="policy"),
@@ -132,7 +132,7 @@ def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str
     since, until = _period(query)
     placed = {} if query.application is None else {"application": _application(task)}
     placed |= {} if query.level is None else {"level": _level(task)}
-    wanted = {
+    conditions = {
         "application": query.application,
         "level": query.level,
         f"{task}pool_id": query.pool,
@@ -140,12 +140,12 @@ def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str
         f"{task}kind": query.kind,
         policy: query.policy,
     }
-    chosen: QuerySet[Any] = found.order_by().alias(**placed)
-    return chosen.filter(
+    filtered: QuerySet[Any] = found.order_by().alias(**placed)
+    return filtered.filter(
         created_at__gte=since,
         created_at__lt=until,
         **{f"{task}pool__practice": False},
-        **{name: value for name, value in wanted.items() if value is not None},
+        **{name: value for name, value in conditions.items() if value is not None},
     )
 
 
@@ -175,29 +175,29 @@ PROPOSER = Case(
 )
 """An episode's policy as its steps name it."""
 
-_DECIDED = Q(decision__in=PEOPLE)
+_DECIDED_BY_HUMAN = Q(decision__in=HUMAN_DECISIONS)
 _STEP_MS = ExpressionWrapper(F("decide_ms") + F("took_ms"), output_field=FloatField())
-STEPS: Mapping[str, Any] = {
+STEP_AGGREGATES: Mapping[str, Any] = {
     "steps": Count("pk"),
     "accepted": Count("pk", filter=Q(decision="accept")),
     "edited": Count("pk", filter=Q(decision="edit")),
     "overridden": Count("pk", filter=Q(decision="override")),
     "taken_over": Count("pk", filter=Q(decision="takeover")),
     "alone": Count("pk", filter=Q(decision="auto")),
-    "judged": Count("pk", filter=_DECIDED & ~Q(policy="")),
-    "refused": Count("pk", filter=Q(decision__in=REFUSED) & ~Q(policy="")),
+    "judged": Count("pk", filter=_DECIDED_BY_HUMAN & ~Q(policy="")),
+    "refused": Count("pk", filter=Q(decision__in=REJECTING_DECISIONS) & ~Q(policy="")),
     "decide_p50_ms": Percentile("decide_ms", 0.5),
     "decide_p95_ms": Percentile("decide_ms", 0.95),
     "step_p50_ms": Percentile(_STEP_MS, 0.5),
     "step_p95_ms": Percentile(_STEP_MS, 0.95),
 }
-_LASTED = ExpressionWrapper(F("finished_at") - F("created_at"), output_field=DurationField())
-EPISODES: Mapping[str, Any] = {
+_DURATION = ExpressionWrapper(F("finished_at") - F("created_at"), output_field=DurationField())
+EPISODE_AGGREGATES: Mapping[str, Any] = {
     "episodes": Count("pk"),
     "finished": Count("pk", filter=Q(status="finished")),
     "succeeded": Count("pk", filter=Q(outcome="success")),
     "failed": Count("pk", filter=Q(outcome="failure")),
-    "lasted": Sum(_LASTED),
+    "lasted": Sum(_DURATION),
     "sent_back": Count("pk", filter=Q(review=Review.RETURNED)),
     "reviewed": Count("pk", filter=Q(review__in=(Review.RETURNED, Review.ACCEPTED))),
 }
@@ -205,9 +205,9 @@ EPISODES: Mapping[str, Any] = {
 
 def _rows(by: Grain, query: ReportQuery, steps: QuerySet[Step], episodes: QuerySet[Episode]) -> tuple[ReportRow, ...]:
     """One row for each day, pool and so on that has steps or episodes: by day the first first, else the busiest."""
-    of_step, of_episode = _keys(by, query)
-    of_steps = _grouped(steps, of_step, STEPS)
-    of_episodes = _grouped(episodes, of_episode, EPISODES)
+    of_step, of_episode = _group_expressions(by, query)
+    of_steps = _grouped(steps, of_step, STEP_AGGREGATES)
+    of_episodes = _grouped(episodes, of_episode, EPISODE_AGGREGATES)
     keys = of_steps.keys() | of_episodes.keys()
     labels = dict(Pool.objects.values_list("pk", "name")) if by == "pool" else {}
     rows = [
@@ -223,7 +223,7 @@ def _rows(by: Grain, query: ReportQuery, steps: QuerySet[Step], episodes: QueryS
     return tuple(sorted(rows, key=lambda row: (-row.figures.steps, row.label)))
 
 
-def _keys(by: Grain, query: ReportQuery) -> tuple[Any, Any]:
+def _group_expressions(by: Grain, query: ReportQuery) -> tuple[Any, Any]:
     """Where the steps and the episodes keep what a row is of."""
     match by:
         case "day":
@@ -262,7 +262,7 @@ def _figures(steps: Row, episodes: Row) -> Figures:
 
 
 def _rate(successes: int, attempts: int) -> Rate | None:
-    return rate_of(successes, attempts) if attempts else None
+    return wilson_rate(successes, attempts) if attempts else None
 
 
 def _latencies(query: ReportQuery) -> tuple[Latency, ...]:
@@ -282,15 +282,15 @@ def _latencies(query: ReportQuery) -> tuple[Latency, ...]:
     return tuple(Latency(**row) for row in rows)
 
 
-def _machines(episodes: QuerySet[Episode]) -> tuple[MachineUse, ...]:
+def _machines(episodes: QuerySet[Episode]) -> tuple[MachineUsage, ...]:
     rows = (
         episodes.filter(finished_at__isnull=False)
         .values(image=F("task__pool__image"), platform=F("task__pool__platform"))
-        .annotate(episodes=Count("pk"), lasted=Sum(_LASTED))
+        .annotate(episodes=Count("pk"), lasted=Sum(_DURATION))
         .order_by("platform", "image")
     )
     return tuple(
-        MachineUse(
+        MachineUsage(
             image=row["image"],
             platform=row["platform"],
             episodes=row["episodes"],

@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from annotation_app.judges.schemas import PoolName
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 RuleWhat = Literal["practice", "left", "unaccepted", "recordings", "exports", "audit"]
 AUDIT_DAYS = 365
 """The audit log is kept for a year at the least."""
 
 
-class RuleIn(Frozen):
+class RuleIn(FrozenModel):
     """A rule that is wanted; without a pool it is for all of them."""
 
     what: RuleWhat
@@ -27,7 +27,7 @@ class RuleIn(Frozen):
         return self
 
 
-class Preview(Frozen):
+class Preview(FrozenModel):
     """What a rule would delete at this moment."""
 
     at: datetime
@@ -40,7 +40,7 @@ class Preview(Frozen):
     """Episodes or exports that are old enough and stay: a dataset version has them, or they are needed."""
 
 
-class RuleOut(Frozen):
+class RuleOut(FrozenModel):
     """A rule, what it would delete when somebody looked, and what it has deleted."""
 
     id: int
@@ -57,14 +57,14 @@ class RuleOut(Frozen):
     created_by: str
 
 
-class RetentionPage(Frozen):
+class RetentionPage(FrozenModel):
     """Every rule, and the pools there are."""
 
     rules: tuple[RuleOut, ...]
     pools: tuple[PoolName, ...]
 
 
-class Removed(Frozen):
+class Removed(FrozenModel):
     """What was deleted: `items` of the kind the rule is about, and the bytes of the files that went with them."""
 
     items: int = 0

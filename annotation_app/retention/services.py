@@ -11,7 +11,7 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.models import AuditEntry
 from annotation_app.audit.services import audit_record
-from annotation_app.blobs.services import blobs_delete, deletion_begin
+from annotation_app.blobs.services import blob_deletion_try_begin, blobs_delete
 from annotation_app.episodes.models import Episode, EpisodeBlob
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.exports.models import Export, Version
@@ -30,7 +30,7 @@ from annotation_app.retention.selectors import (
     rule_of,
 )
 from annotation_app.tasks.models import Pool
-from vocabulary.exports import UNFINISHED
+from protocol.trajectory.export_folders import UNFINISHED_SUFFIX
 
 EPISODES, EXPORTS, ENTRIES = 20, 1, 1_000
 """Of these, as many are deleted in one transaction."""
@@ -117,7 +117,7 @@ def _run_record(rule: Rule, removed: Removed, error: str) -> None:
 @transaction.atomic(durable=True)
 def _pictures_batch(rule: Rule) -> Removed:
     """The pictures of some episodes; none while an export, which may read them, is under way."""
-    if not deletion_begin() or export_under_way():
+    if not blob_deletion_try_begin() or export_under_way():
         return Removed()
     chosen = list(
         episodes_matching_rule(rule)
@@ -135,7 +135,7 @@ def _pictures_batch(rule: Rule) -> Removed:
 
 @transaction.atomic(durable=True)
 def _recordings_batch(rule: Rule) -> Removed:
-    if not deletion_begin() or export_under_way():
+    if not blob_deletion_try_begin() or export_under_way():
         return Removed()
     rows = list(recordings_matching_rule(rule).order_by().select_for_update(of=("self",), skip_locked=True)[:EPISODES])
     digests: set[str] = set()
@@ -157,7 +157,7 @@ def _exports_batch(rule: Rule) -> Removed:
         if Version.objects.filter(export=row).exists():
             continue
         folder = export_folder(row.pk)
-        for path in (folder, folder.with_name(folder.name + UNFINISHED)):
+        for path in (folder, folder.with_name(folder.name + UNFINISHED_SUFFIX)):
             if path.exists():
                 shutil.rmtree(path)
         size += row.bytes

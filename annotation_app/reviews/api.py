@@ -28,24 +28,24 @@ from annotation_app.reviews.selectors.details import review_details
 from annotation_app.reviews.selectors.jobs import duplicates, job_of
 from annotation_app.reviews.selectors.queue import Direction, QueueFilters, review_queue
 from annotation_app.reviews.selectors.shared_tasks import attempts, shared_tasks
-from vocabulary.actions import Action
-from vocabulary.base import Frozen
-from vocabulary.reviews import ReviewText, StepVerdict
-from vocabulary.trajectories import Outcome
+from protocol.actions.types import Action
+from protocol.base import FrozenModel
+from protocol.trajectory.reviews import ReviewText, StepVerdict
+from protocol.trajectory.trajectories import Outcome
 
 router = Router(tags=["reviews"])
 RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 StepIndex = Annotated[int, Path(), Field(ge=0, le=2**31 - 1)]
 
 
-class ReviewIn(Frozen):
+class ReviewIn(FrozenModel):
     """A reviewer's decision; all but an acceptance need a reason."""
 
     decision: DecisionWord
     reason: ShortText = ""
 
 
-class ReviewNextIn(Frozen):
+class ReviewNextIn(FrozenModel):
     """Where in the queue to go on, and what it is narrowed to."""
 
     after: UUID | None = None
@@ -56,14 +56,14 @@ class ReviewNextIn(Frozen):
     returned: bool = False
 
 
-class RemarkIn(Frozen):
+class RemarkIn(FrozenModel):
     """What to say of a step; nothing at all takes it back."""
 
     verdict: StepVerdict | None = None
     comment: ReviewText = ""
 
 
-class FixIn(Frozen):
+class FixIn(FrozenModel):
     """A better thought and action, over the revision it was written over (0: the executed step)."""
 
     base: Annotated[int, Field(ge=0)]
@@ -72,7 +72,7 @@ class FixIn(Frozen):
     reason: ShortText = ""
 
 
-class CutIn(Frozen):
+class CutIn(FrozenModel):
     """trim: from `first` to `last` counts; split: the second part begins at `first`; undo: as before the last cut."""
 
     do: Literal["trim", "split", "undo"]
@@ -82,7 +82,7 @@ class CutIn(Frozen):
     after: ShortText = ""
 
 
-class AdjudicationIn(Frozen):
+class AdjudicationIn(FrozenModel):
     """Which attempt counts, and why."""
 
     chosen: UUID

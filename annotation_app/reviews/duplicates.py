@@ -17,7 +17,7 @@ from annotation_app.reviews.similarity import (
     screen_similarity,
     shingles,
 )
-from vocabulary.trajectories import Trajectory, trajectory_standing
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 
 def duplicates_run(*, job_id: UUID, pool_id: int) -> None:
@@ -41,7 +41,7 @@ def find_duplicates(
     for done, episode in enumerate(episodes):
         if not should_continue(done):
             return None
-        attempt = trajectory_standing(episode_trajectory(episode_id=episode))
+        attempt = without_undone_steps(episode_trajectory(episode_id=episode))
         texts.append(shingles(attempt))
         frames.append(_frames(attempt))
     pairs = {*candidates(texts), *candidates(list(map(frame_shingles, frames)))}

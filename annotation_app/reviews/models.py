@@ -7,13 +7,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-import vocabulary.actions
-import vocabulary.cuts
+import protocol.actions.types
+import protocol.trajectory.segments
 from annotation_app.episodes.models import Episode
 from annotation_app.fields import DocumentField
 from annotation_app.reviews.schemas import CheckReport
 from annotation_app.tasks.models import Pool, Task
-from vocabulary.reviews import STEP_VERDICTS
+from protocol.trajectory.reviews import STEP_VERDICTS
 
 
 class Claim(models.Model):
@@ -81,7 +81,7 @@ class Fix(models.Model):
     index = models.PositiveIntegerField()
     revision = models.PositiveSmallIntegerField(help_text="The executed step is revision 0")
     thought = models.TextField(blank=True)
-    action: DocumentField[vocabulary.actions.Action] = DocumentField(vocabulary.actions.Action)
+    action: DocumentField[protocol.actions.types.Action] = DocumentField(protocol.actions.types.Action)
     reason = models.TextField(blank=True)
     round = models.PositiveSmallIntegerField(help_text="In which round of reviewing it was made")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -100,7 +100,9 @@ class Cut(models.Model):
 
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="cuts")
     revision = models.PositiveSmallIntegerField()
-    segments: DocumentField[vocabulary.cuts.Segments] = DocumentField(vocabulary.cuts.Segments)
+    segments: DocumentField[protocol.trajectory.segments.Segments] = DocumentField(
+        protocol.trajectory.segments.Segments
+    )
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     undone_at = models.DateTimeField(null=True)

@@ -12,13 +12,13 @@ from annotation_app.reviews.schemas import CheckReport, CheckStep
 from annotation_app.reviews.selectors.jobs import corrected_trajectory, image_of
 from annotation_app.reviews.services import check_end, job_begin, job_fail, job_heartbeat, job_progress_set
 from annotation_app.reviews.similarity import picture_similarity
+from protocol.actions.types import CONTROL_KINDS, UploadFile
+from protocol.trajectory.observations import Observation, Verdict
+from protocol.trajectory.steps import Step
+from protocol.trajectory.trajectories import Trajectory
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Lease, Machine
-from vocabulary.actions import CONTROL_KINDS, UploadFile
-from vocabulary.observations import Observation, Verdict
-from vocabulary.steps import Step
-from vocabulary.trajectories import Trajectory
 
 MACHINE_TTL_SECONDS = 240.0
 """How long a machine waits for a worker that died (seconds); renewed before every act."""

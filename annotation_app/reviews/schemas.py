@@ -7,19 +7,19 @@ from uuid import UUID
 from pydantic import Field
 
 from annotation_app.episodes.schemas import EpisodeSummary
-from vocabulary.actions import Action
-from vocabulary.agreement import Pair
-from vocabulary.base import Frozen
-from vocabulary.observations import Verdict
-from vocabulary.reviews import Segment, StepVerdict
-from vocabulary.trajectories import Outcome
+from protocol.actions.types import Action
+from protocol.base import FrozenModel
+from protocol.evaluation.agreement import AlignedSteps
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.reviews import Segment, StepVerdict
+from protocol.trajectory.trajectories import Outcome
 
 DecisionWord = Literal["accept", "return", "reject"]
 JobStatus = Literal["queued", "running", "done", "cancelled", "failed"]
 ChangeKind = Literal["changed", "added", "removed"]
 
 
-class ClaimOut(Frozen):
+class ClaimOut(FrozenModel):
     """Who has an episode before them, and until when."""
 
     reviewer: str
@@ -27,7 +27,7 @@ class ClaimOut(Frozen):
     until: datetime
 
 
-class QueueItem(Frozen):
+class QueueItem(FrozenModel):
     """An episode that waits for a decision; `round` counts from 1."""
 
     episode: EpisodeSummary
@@ -35,7 +35,7 @@ class QueueItem(Frozen):
     claim: ClaimOut | None
 
 
-class ReviewQueue(Frozen):
+class ReviewQueue(FrozenModel):
     """What waits, oldest first; `next` is where the following page begins, if any."""
 
     items: tuple[QueueItem, ...]
@@ -43,7 +43,7 @@ class ReviewQueue(Frozen):
     next: str | None
 
 
-class RoundOut(Frozen):
+class RoundOut(FrozenModel):
     """A decision, and why."""
 
     number: int
@@ -53,7 +53,7 @@ class RoundOut(Frozen):
     decided_at: datetime
 
 
-class RemarkOut(Frozen):
+class RemarkOut(FrozenModel):
     """What a reviewer said of a step."""
 
     index: int
@@ -64,7 +64,7 @@ class RemarkOut(Frozen):
     comment: str
 
 
-class FixOut(Frozen):
+class FixOut(FrozenModel):
     """A revision of a step; the executed step is revision 0."""
 
     index: int
@@ -76,7 +76,7 @@ class FixOut(Frozen):
     created_at: datetime
 
 
-class StepContent(Frozen):
+class StepContent(FrozenModel):
     """What a step says, in one version of it."""
 
     index: int
@@ -84,7 +84,7 @@ class StepContent(Frozen):
     action: Action
 
 
-class Change(Frozen):
+class Change(FrozenModel):
     """How a step differs from the round before."""
 
     kind: ChangeKind
@@ -92,7 +92,7 @@ class Change(Frozen):
     after: StepContent | None
 
 
-class CheckStep(Frozen):
+class CheckStep(FrozenModel):
     """How doing a step again went: how much its picture is like the recorded one (1: the same), or why it failed."""
 
     index: int
@@ -100,7 +100,7 @@ class CheckStep(Frozen):
     error: str = ""
 
 
-class CheckReport(Frozen):
+class CheckReport(FrozenModel):
     """What came of doing an episode again. `departs_at`: the first step that failed or left another picture;
     `executable`: every step could be done, and the verifier found no other end than the record says."""
 
@@ -110,7 +110,7 @@ class CheckReport(Frozen):
     executable: bool
 
 
-class JobOut(Frozen):
+class JobOut(FrozenModel):
     """How a job stands."""
 
     id: UUID
@@ -124,7 +124,7 @@ class JobOut(Frozen):
     finished_at: datetime | None
 
 
-class Sibling(Frozen):
+class Sibling(FrozenModel):
     """Another attempt at the same task."""
 
     id: UUID
@@ -134,7 +134,7 @@ class Sibling(Frozen):
     chosen: bool
 
 
-class SimilarEpisode(Frozen):
+class SimilarEpisode(FrozenModel):
     """Another episode that is nearly the same."""
 
     id: UUID
@@ -143,7 +143,7 @@ class SimilarEpisode(Frozen):
     screens: float | None
 
 
-class ReviewDetails(Frozen):
+class ReviewDetails(FrozenModel):
     """All that belongs to reviewing one episode. `may`: what this person may do with it now."""
 
     episode: EpisodeSummary
@@ -162,20 +162,20 @@ class ReviewDetails(Frozen):
     duplicates: tuple[SimilarEpisode, ...]
 
 
-class Attempt(Frozen):
+class Attempt(FrozenModel):
     """One side of a comparison."""
 
     episode: EpisodeSummary
     policies: tuple[str, ...]
 
 
-class SideBySide(Frozen):
+class SideBySide(FrozenModel):
     """Two attempts at one task beside each other; `divergence` is a place in `pairs`."""
 
     task: int
     one: Attempt
     other: Attempt
-    pairs: tuple[Pair, ...]
+    pairs: tuple[AlignedSteps, ...]
     divergence: int | None
     agreement: float
     chosen: UUID | None
@@ -183,7 +183,7 @@ class SideBySide(Frozen):
     adjudicator: str
 
 
-class SharedTask(Frozen):
+class SharedTask(FrozenModel):
     """A task that two policies were given, with the newest attempt of each."""
 
     task: int
@@ -191,7 +191,7 @@ class SharedTask(Frozen):
     other: Attempt
 
 
-class SharedTasks(Frozen):
+class SharedTasks(FrozenModel):
     """The revisions there are attempts of, and where two of them met; `more`: there are further tasks."""
 
     revisions: tuple[str, ...]
@@ -199,7 +199,7 @@ class SharedTasks(Frozen):
     more: bool = False
 
 
-class TaskAgreement(Frozen):
+class TaskAgreement(FrozenModel):
     """A task that several people did: how far the two furthest apart agree."""
 
     task: int
@@ -212,7 +212,7 @@ class TaskAgreement(Frozen):
     adjudicated: bool
 
 
-class GoldScore(Frozen):
+class GoldScore(FrozenModel):
     """How a person did at tasks whose right way is known."""
 
     annotator: str
@@ -221,7 +221,7 @@ class GoldScore(Frozen):
     outcomes: float = Field(description="Share of attempts that ended as the reference did")
 
 
-class Agreement(Frozen):
+class Agreement(FrozenModel):
     """How far people agree. `alpha` is None where no two judged the same steps, or all said the same."""
 
     alpha: float | None
@@ -231,7 +231,7 @@ class Agreement(Frozen):
     gold: tuple[GoldScore, ...]
 
 
-class DuplicatePair(Frozen):
+class DuplicatePair(FrozenModel):
     """Two episodes that are nearly the same."""
 
     one: EpisodeSummary
@@ -241,7 +241,7 @@ class DuplicatePair(Frozen):
     screens: float | None
 
 
-class Duplicates(Frozen):
+class Duplicates(FrozenModel):
     """What the last look through a pool found."""
 
     job: JobOut | None

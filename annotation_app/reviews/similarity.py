@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 from PIL import Image
 
-from annotation_app.blobs.pictures import PictureUnreadable, picture_opened
-from vocabulary.trajectories import Trajectory
+from annotation_app.blobs.pictures import PictureUnreadable, open_picture
+from protocol.trajectory.trajectories import Trajectory
 
 SHINGLE = 3
 """Words that make a shingle."""
@@ -69,7 +69,7 @@ def fingerprint(data: bytes) -> int | None:
     """Where cells of a picture made small are clearly brighter or darker than the ones beside and below them (a
     difference hash with a threshold, so that flat ground says nothing); None where it is no picture."""
     try:
-        with picture_opened(data) as image:
+        with open_picture(data) as image:
             small = np.asarray(image.convert("L").resize((GRID + 1, GRID + 1), Image.Resampling.BOX), dtype=np.int16)
     except PictureUnreadable:
         return None

@@ -5,11 +5,11 @@ from pathlib import Path
 import django_stubs_ext
 
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, dedicated_queue
-from annotation_app.settings.env import database_settings, email_settings, environment_read
+from annotation_app.settings.env import database_settings, email_settings, read_environment
 
 django_stubs_ext.monkeypatch()  # lets Django's generic classes be subscripted at run time
 
-ENV = environment_read()
+ENV = read_environment()
 ROOT = Path(__file__).resolve().parents[2]
 
 SECRET_KEY = ENV.secret_key
@@ -59,10 +59,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "annotation_app.web.tracing.tracing",
+    "annotation_app.web.request_logging.trace_requests",
     "django.middleware.security.SecurityMiddleware",
-    "annotation_app.web.security.security_headers",
-    "annotation_app.web.errors.api_errors",
+    "annotation_app.web.security_headers.security_headers",
+    "annotation_app.web.error_responses.api_errors",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ProgrammingError
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from vocabulary.legacy_names import current_environment
+from protocol.legacy_names import current_environment
 
 PREFIX = "PILOTHOUSE_"
 
@@ -106,14 +106,14 @@ class Environment(BaseModel):
         return self.redis_url.replace("unix://", "redis+socket://", 1)
 
 
-def environment_read(source: Mapping[str, str] = os.environ) -> Environment:
+def read_environment(source: Mapping[str, str] = os.environ) -> Environment:
     """The environment as a typed value. Raises ImproperlyConfigured with the variable's name."""
     source = current_environment(source)
-    given = {
+    values = {
         name: source[PREFIX + name.upper()] for name in Environment.model_fields if PREFIX + name.upper() in source
     }
     try:
-        environment = Environment.model_validate(given)
+        environment = Environment.model_validate(values)
     except ValidationError as error:
         lines = [f"{PREFIX}{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors()]
         raise ImproperlyConfigured("; ".join(lines)) from error
@@ -125,22 +125,32 @@ def environment_read(source: Mapping[str, str] = os.environ) -> Environment:
 KEY_WITHOUT_SERVERS = (
     "PILOTHOUSE_POLICY_API_KEY needs PILOTHOUSE_POLICY_API_KEY_SERVERS: the origins of the policy servers it belongs to"
 )
-REQUIRED = ("secret_key", "credentials_keys", "secret", "database_url", "redis_url", "allowed_hosts", "web_origins")
-SHORTEST_SECRET = 32
+REQUIRED_FIELDS = (
+    "secret_key",
+    "credentials_keys",
+    "secret",
+    "database_url",
+    "redis_url",
+    "allowed_hosts",
+    "web_origins",
+)
+MIN_SECRET_CHARACTERS = 32
 """Characters of a secret that cannot be guessed."""
 
 
-def production_check(environment: Environment) -> None:
+def check_production(environment: Environment) -> None:
     """Raises ImproperlyConfigured, naming what a production start lacks."""
-    missing = [name for name in REQUIRED if name not in environment.model_fields_set or not getattr(environment, name)]
+    missing = [
+        name for name in REQUIRED_FIELDS if name not in environment.model_fields_set or not getattr(environment, name)
+    ]
     if missing:
         raise ImproperlyConfigured("production needs " + ", ".join(PREFIX + name.upper() for name in missing))
     preview = urlsplit(environment.preview_url).hostname
     if preview and preview in {"{host}", *(urlsplit(origin).hostname for origin in environment.list_of("web_origins"))}:
         raise ImproperlyConfigured("PILOTHOUSE_PREVIEW_URL needs another host name than PILOTHOUSE_WEB_ORIGINS")
     for name in ("secret_key", "secret"):
-        if len(getattr(environment, name)) < SHORTEST_SECRET:
-            raise ImproperlyConfigured(f"{PREFIX}{name.upper()} needs at least {SHORTEST_SECRET} characters")
+        if len(getattr(environment, name)) < MIN_SECRET_CHARACTERS:
+            raise ImproperlyConfigured(f"{PREFIX}{name.upper()} needs at least {MIN_SECRET_CHARACTERS} characters")
 
 
 def email_settings(url: str) -> dict[str, Any]:
@@ -167,11 +177,11 @@ def database_settings(url: str, *, pooled: bool = False) -> dict[str, Any]:
     except ProgrammingError as error:
         raise ImproperlyConfigured("PILOTHOUSE_DATABASE_URL is no PostgreSQL address") from error
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
-    given = {django: str(parts.pop(libpq)) for libpq, django in names.items() if libpq in parts}
+    values = {django: str(parts.pop(libpq)) for libpq, django in names.items() if libpq in parts}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "CONN_HEALTH_CHECKS": True,
         "DISABLE_SERVER_SIDE_CURSORS": pooled,
         "OPTIONS": parts,
-        **given,
+        **values,
     }

@@ -2,9 +2,9 @@
 
 from annotation_app.settings.base import *  # noqa: F403
 from annotation_app.settings.base import ENV
-from annotation_app.settings.env import production_check
+from annotation_app.settings.env import check_production
 
-production_check(ENV)
+check_production(ENV)
 
 PREVIEWS = bool(ENV.preview_url)
 SESSION_COOKIE_NAME = "__Host-sessionid"

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, Field, model_validator
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 
 def _known_time_zone(name: str) -> str:
@@ -27,7 +27,7 @@ Day = Annotated[int, Field(ge=0, le=6)]
 """Of the week; Monday is 0."""
 
 
-class ActiveHours(Frozen):
+class ActiveHours(FrozenModel):
     """From `start` to `end` on these days; an end that is not after the start lies on the next day."""
 
     timezone: TimeZone = "UTC"

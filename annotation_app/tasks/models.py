@@ -10,7 +10,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-import vocabulary.tasks
+import protocol.trajectory.tasks
 from annotation_app.fields import DocumentField
 from annotation_app.policies.gate import Gate
 from annotation_app.policies.models import PolicyRevision
@@ -145,7 +145,7 @@ class Task(models.Model):
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="tasks", db_index=False)  # task_listed is one
     key = models.CharField(max_length=200, help_text="The definition's id, unique in its pool")
-    definition: DocumentField[vocabulary.tasks.Task] = DocumentField(vocabulary.tasks.Task)
+    definition: DocumentField[protocol.trajectory.tasks.Task] = DocumentField(protocol.trajectory.tasks.Task)
     state = models.CharField(max_length=8, choices=TaskState.choices, default=TaskState.WAITING)
     position = models.IntegerField(default=0, help_text="Lower comes first")
     kind = models.CharField(max_length=400, default="", help_text="What tasks with other seeds have in common")

@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from vocabulary.base import Frozen
-from vocabulary.observations import Platform
-from vocabulary.proposals import PolicyRef
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import Platform
+from protocol.trajectory.proposals import PolicyRef
 
 
-class PoolSummary(Frozen):
+class PoolSummary(FrozenModel):
     """A pool and what waits in it for one person, counted as far as a thousand; `mine_done` counts what they finished.
     `next_opening` is when it gives tasks out again, where it does not now."""
 

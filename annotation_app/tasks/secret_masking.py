@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from vocabulary.base import Frozen
-from vocabulary.observations import ActionError, Observation
-from vocabulary.secrets import PLACEHOLDER
+from protocol.actions.secrets import SECRET_PLACEHOLDER
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import ActionError, Observation
 
 MIN_SECRET_LENGTH = 4
 """Characters of a value that is looked for in answers; a shorter one is part of too many words."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
-A = TypeVar("A", bound=Frozen)
+A = TypeVar("A", bound=FrozenModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,9 @@ def _is_at(host: str, pattern: str) -> bool:
 def substitute_secrets(action: A, values: Mapping[str, str]) -> A:
     """The act with the values in it; a name that nobody knows stays as it is."""
     original = action.model_dump()
-    put = _map_strings(original, lambda text: PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text))
+    put = _map_strings(
+        original, lambda text: SECRET_PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+    )
     return action if put == original else type(action).model_validate(put)
 
 

@@ -7,7 +7,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
-from annotation_app.accounts.selectors import sees_everything
+from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.encryption import decrypt_value
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import evaluated_kinds, policy_ref
@@ -47,7 +47,7 @@ def pools_assigned_to(user: User) -> QuerySet[Pool]:
 
 def pools_visible(user: User) -> QuerySet[Pool]:
     """The pools this person may know of."""
-    return Pool.objects.all() if sees_everything(user) else pools_assigned_to(user)
+    return Pool.objects.all() if can_see_all_work(user) else pools_assigned_to(user)
 
 
 def pools_with_tasks(user: User, *, pool_id: int | None, practice: bool) -> list[Pool]:

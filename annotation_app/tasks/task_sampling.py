@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from math import log
 
-from vocabulary.base import Frozen
-from vocabulary.proposals import PolicyRef
-from vocabulary.steps import Step
+from protocol.base import FrozenModel
+from protocol.trajectory.proposals import PolicyRef
+from protocol.trajectory.steps import Step
 
 ACCEPTING_DECISIONS = ("accept", "edit")
 OVERRIDING_DECISIONS = ("override", "takeover")
 
 
-class ProposalCounts(Frozen):
+class ProposalCounts(FrozenModel):
     """What became of a policy's proposals, and of attempts that it made alone or that failed."""
 
     accepted: int = 0

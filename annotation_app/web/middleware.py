@@ -7,25 +7,25 @@ from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 
-Change = Callable[[HttpRequest, HttpResponse], HttpResponse]
-Handler = Callable[[HttpRequest], Any]
+ResponseTransform = Callable[[HttpRequest, HttpResponse], HttpResponse]
+GetResponse = Callable[[HttpRequest], Any]
 
 
-def middleware_of(change: Change) -> Callable[[Handler], Handler]:
+def response_middleware(transform: ResponseTransform) -> Callable[[GetResponse], GetResponse]:
     """Middleware that gives every response to `change`."""
 
     @sync_and_async_middleware
-    def middleware(get_response: Handler) -> Handler:
+    def middleware(get_response: GetResponse) -> GetResponse:
         if iscoroutinefunction(get_response):
 
-            async def answer_async(request: HttpRequest) -> HttpResponse:
-                return change(request, await get_response(request))
+            async def respond_async(request: HttpRequest) -> HttpResponse:
+                return transform(request, await get_response(request))
 
-            return answer_async
+            return respond_async
 
-        def answer(request: HttpRequest) -> HttpResponse:
-            return change(request, get_response(request))
+        def respond(request: HttpRequest) -> HttpResponse:
+            return transform(request, get_response(request))
 
-        return answer
+        return respond
 
     return middleware

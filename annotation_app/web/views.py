@@ -6,16 +6,16 @@ from django.shortcuts import redirect
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-NOT_BUILT = "The front-end is not built: run `./pilothouse setup`."
+NOT_BUILT_MESSAGE = "The front-end is not built: run `./pilothouse setup`."
 
 
 @require_safe
 @ensure_csrf_cookie
-def page(request: HttpRequest) -> HttpResponse:
+def frontend_page(request: HttpRequest) -> HttpResponse:
     """`index.html`, never cached: it names the files of the present build."""
     index = settings.ENV.frontend / "index.html"
     if not index.is_file():
-        return HttpResponse(NOT_BUILT, status=503, content_type="text/plain")
+        return HttpResponse(NOT_BUILT_MESSAGE, status=503, content_type="text/plain")
     return HttpResponse(index.read_bytes(), content_type="text/html", headers={"Cache-Control": "no-cache"})
 
 

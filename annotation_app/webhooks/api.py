@@ -7,7 +7,7 @@ from ninja import Path, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.http_api import ShortText
 from annotation_app.webhooks import selectors, services
 from annotation_app.webhooks.schemas import (
@@ -19,7 +19,7 @@ from annotation_app.webhooks.schemas import (
     WebhookOut,
 )
 
-router = Router(tags=["webhooks"], auth=SIGNED_IN_OR_TOKEN)
+router = Router(tags=["webhooks"], auth=TOKEN_OR_SESSION_AUTH)
 WebhookId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 

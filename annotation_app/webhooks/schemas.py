@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, HttpUrl, StringConstraints, TypeAdapter
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 EventKind = Literal[
     "export.finished",
@@ -33,14 +33,14 @@ Address = Annotated[str, StringConstraints(max_length=500, pattern=r"^[\x21-\x7e
 Events = Annotated[tuple[EventKind, ...], Field(min_length=1, max_length=20)]
 
 
-class WebhookIn(Frozen):
+class WebhookIn(FrozenModel):
     """An address, and what it is told of."""
 
     url: Address
     events: Events
 
 
-class WebhookChange(Frozen):
+class WebhookChange(FrozenModel):
     """What is to be different."""
 
     url: Address | None = None
@@ -48,7 +48,7 @@ class WebhookChange(Frozen):
     enabled: bool | None = None
 
 
-class WebhookOut(Frozen):
+class WebhookOut(FrozenModel):
     """A webhook; `refusals` is how many attempts have failed one after the other."""
 
     id: int
@@ -60,14 +60,14 @@ class WebhookOut(Frozen):
     created_at: datetime
 
 
-class WebhookMade(Frozen):
+class WebhookMade(FrozenModel):
     """A webhook with its secret, which is not shown again."""
 
     webhook: WebhookOut
     secret: str
 
 
-class DeliveryOut(Frozen):
+class DeliveryOut(FrozenModel):
     """A message, and what became of it."""
 
     id: UUID
@@ -81,7 +81,7 @@ class DeliveryOut(Frozen):
     next_at: datetime | None
 
 
-class DeliveryPage(Frozen):
+class DeliveryPage(FrozenModel):
     """A page, newest first."""
 
     items: tuple[DeliveryOut, ...]

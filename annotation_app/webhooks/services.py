@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
-from annotation_app.client.signatures import secret_make, signed_headers
+from annotation_app.client.signatures import generate_secret, signed_headers
 from annotation_app.encryption import decrypt_value, encrypt_value
 from annotation_app.errors import Conflict, Invalid
 from annotation_app.notices.services import admins_notify
@@ -48,7 +48,7 @@ def webhook_add(*, user: User, requested: WebhookIn) -> tuple[Webhook, str]:
     _address_check(requested.url)
     if Webhook.objects.count() >= BATCH_SIZE:
         raise Conflict(f"There may be {BATCH_SIZE} webhooks; remove some first.", code="too_many_webhooks")
-    secret = secret_make()
+    secret = generate_secret()
     webhook = Webhook.objects.create(
         url=requested.url, events=sorted(set(requested.events)), secret=encrypt_value(secret)
     )
@@ -77,7 +77,7 @@ def webhook_change(*, user: User, webhook_id: int, change: WebhookChange) -> Web
 def webhook_secret(*, user: User, webhook_id: int) -> tuple[Webhook, str]:
     """Another secret; messages are signed with it from now on. Raises Forbidden and NotFound."""
     webhook = webhook_of(user=user, webhook_id=webhook_id)
-    secret = secret_make()
+    secret = generate_secret()
     webhook.secret = encrypt_value(secret)
     webhook.save(update_fields=["secret"])
     audit_record(actor=user, verb="webhook.secret_changed", subject=f"webhook:{webhook.pk}")

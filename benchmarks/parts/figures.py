@@ -35,7 +35,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return round(cuts[min(98, max(0, round(share * 100) - 1))], 1)
 
 
-def machine() -> dict[str, object]:
+def describe_machine() -> dict[str, object]:
     """What the figures were taken on."""
     model = next(
         (
@@ -55,14 +55,14 @@ def machine() -> dict[str, object]:
     }
 
 
-def say(text: str) -> None:
+def print_progress(text: str) -> None:
     """A progress line; the last line of standard output is kept for the figures."""
     print(f"▸ {text}", file=sys.stderr, flush=True)
 
 
 def print_figures(benchmark: str, figures: Mapping[str, object]) -> int:
     """Print a benchmark's last line, one JSON object; gives the exit status: 1 where a guarantee is broken."""
-    print(json.dumps({"benchmark": benchmark, **figures, "machine": machine()}), flush=True)
+    print(json.dumps({"benchmark": benchmark, **figures, "machine": describe_machine()}), flush=True)
     broken = [key for key, right in GUARANTEES.items() if figures.get(key, right) not in (right, None)]
     for key in broken:
         print(f"✗ {key} is {figures[key]}, not {GUARANTEES[key]}", file=sys.stderr)

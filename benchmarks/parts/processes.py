@@ -13,17 +13,17 @@ def stream_seconds(bridge: int) -> tuple[float, float]:
     Guests capture, the bridge's worker threads encode; its main thread sends. The X servers and programs of the
     desktops are not counted: they draw, whether anybody looks or not.
     """
-    threads = {int(thread.name): _used(thread) for thread in Path(f"/proc/{bridge}/task").iterdir()}
-    guests = sum(_used(Path(f"/proc/{guest}")) for guest in _guests(bridge))
+    threads = {int(thread.name): _task_cpu_seconds(thread) for thread in Path(f"/proc/{bridge}/task").iterdir()}
+    guests = sum(_task_cpu_seconds(Path(f"/proc/{guest}")) for guest in _guests(bridge))
     return guests + sum(threads.values()) - threads[bridge], guests + sum(threads.values())
 
 
-def used(pids: list[int]) -> float:
+def cpu_seconds(pids: list[int]) -> float:
     """Processor time so far of processes and of those below them."""
-    return sum(_used(Path(f"/proc/{one}")) for pid in pids for one in (pid, *below(pid)))
+    return sum(_task_cpu_seconds(Path(f"/proc/{one}")) for pid in pids for one in (pid, *descendant_pids(pid)))
 
 
-def _used(folder: Path) -> float:
+def _task_cpu_seconds(folder: Path) -> float:
     """User and system time of a process or thread (seconds)."""
     try:
         fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
@@ -33,10 +33,10 @@ def _used(folder: Path) -> float:
 
 
 def _guests(pid: int) -> list[int]:
-    return [one for one in below(pid) if GUEST in words_of(one)]
+    return [one for one in descendant_pids(pid) if GUEST in command_line(one)]
 
 
-def below(pid: int) -> list[int]:
+def descendant_pids(pid: int) -> list[int]:
     """The processes that a process has started, and those that they have."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
@@ -55,7 +55,7 @@ def below(pid: int) -> list[int]:
     return found
 
 
-def words_of(pid: int) -> bytes:
+def command_line(pid: int) -> bytes:
     """The command line of a process; nothing where it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-PAUSE = 0.1
-POLL = 0.01
+PAUSE_SECONDS = 0.1
+POLL_SECONDS = 0.01
 """The pause of `until` (seconds)."""
 TAIL = 2000
 """How much of a log an error shows (characters)."""
@@ -31,22 +31,22 @@ def wait_for(
     while not true():
         for log, process in processes.items():
             if process.poll() is not None:
-                raise RuntimeError(f"{process.args!r} ended with {process.returncode} before {what}: {tail(log)}")
+                raise RuntimeError(f"{process.args!r} ended with {process.returncode} before {what}: {log_tail(log)}")
         if time.monotonic() > end:
             raise TimeoutError(f"not within {seconds:g} seconds: {what}")
-        time.sleep(PAUSE)
+        time.sleep(PAUSE_SECONDS)
 
 
-async def until(true: Callable[[], object], seconds: float, what: str | Callable[[], str]) -> None:
+async def wait_until(true: Callable[[], object], seconds: float, what: str | Callable[[], str]) -> None:
     """The same in a coroutine, without processes. Raises TimeoutError; `what` may say how far it came."""
     end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
             raise TimeoutError(f"not within {seconds:g} seconds: {what if isinstance(what, str) else what()}")
-        await asyncio.sleep(POLL)
+        await asyncio.sleep(POLL_SECONDS)
 
 
-def tail(log: Path) -> str:
+def log_tail(log: Path) -> str:
     """The last lines of a log, for an error."""
     return log.read_text(errors="replace")[-TAIL:]
 

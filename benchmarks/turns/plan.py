@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from agent_backend.folders import whole_write
-from vocabulary.base import Frozen
+from agent_backend.trajectory_folders import write_atomically
+from protocol.base import FrozenModel
 
 TASKS = ("grid-coordinate", "click-widget", "click-option", "click-checkboxes")
 """Of MiniWoB++: those of the bundled policy's lessons that a click can do and that it does now and then, by what is
@@ -24,7 +24,7 @@ TRIED = 100
 SETTINGS = "settings.json"
 
 
-class Sizes(Frozen):
+class Sizes(FrozenModel):
     """How much of everything."""
 
     turns: int = 3
@@ -38,7 +38,7 @@ class Sizes(Frozen):
     """Attempts at each task after each turn, greedy."""
 
 
-class Cell(Frozen):
+class Cell(FrozenModel):
     """One turn of one arm."""
 
     seed: int
@@ -61,7 +61,7 @@ class Cell(Frozen):
         return FIRST_SEED + (self.seed * 10 + self.turn) * BLOCK
 
 
-class Figures(Frozen):
+class Figures(FrozenModel):
     """What came of a turn. Before it the policy was that of the turn before, after it its own."""
 
     cell: Cell
@@ -89,7 +89,7 @@ class Ledger:
         folder.mkdir(parents=True, exist_ok=True)
         settings = folder / SETTINGS
         if not settings.exists():
-            whole_write(settings, sizes.model_dump_json(indent=1).encode())
+            write_atomically(settings, sizes.model_dump_json(indent=1).encode())
         if (found := Sizes.model_validate_json(settings.read_bytes())) != sizes:
             raise ValueError(f"{folder} was begun with {found!r}")
 
@@ -105,7 +105,7 @@ class Ledger:
 
     def keep(self, figures: Figures) -> None:
         """A cell is done."""
-        whole_write(self._folder / f"{figures.cell.name}.json", figures.model_dump_json(indent=1).encode())
+        write_atomically(self._folder / f"{figures.cell.name}.json", figures.model_dump_json(indent=1).encode())
 
 
 def cells(sizes: Sizes, seeds: Sequence[int], arms: Sequence[Arm]) -> Iterator[Cell]:

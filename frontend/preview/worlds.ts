@@ -1,5 +1,5 @@
 /** Made-up worlds: what the server would answer in each of the states a screen must be good in. */
-import type { Agreement, EpisodePage, EpisodeSummary, ExportOut, JudgesPage, PoolSummary, Queue, ReviewQueue, SessionOut, Sheet, UserOut } from "../src/generated/api";
+import type { Agreement, EpisodePage, EpisodeSummary, ExportOut, JudgesPage, PoolSummary, Queue, ReviewQueue, SessionOut, ReviewDetails, UserOut } from "../src/generated/api";
 import { fleet } from "./fleet";
 import { snapshot, trajectory } from "./trajectory";
 
@@ -137,7 +137,7 @@ function lists(world: World): Record<string, unknown> {
 }
 
 /** What a reviewer finds beside a replay: sent back once, mended since. */
-function sheet(accepted: boolean): Sheet {
+function sheet(accepted: boolean): ReviewDetails {
   const click = { kind: "click", x: 512, y: 388 } as const;
   const episode: EpisodeSummary = { ...ended(1, {}), annotator: "bo", review: accepted ? "accepted" : "pending" };
   return {

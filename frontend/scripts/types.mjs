@@ -1,7 +1,7 @@
 /**
  * Turns a JSON schema on standard input into TypeScript types in the file named by the one argument.
  *
- *   python -m vocabulary.schema | node scripts/types.mjs src/generated/vocabulary.ts
+ *   python -m protocol.schema | node scripts/types.mjs src/generated/vocabulary.ts
  *
  * Reads a JSON schema with `$defs`, or an OpenAPI document with `components.schemas`; every definition becomes one exported
  * type, and every value under `x-constants` an `export const`. A second argument names a file made before, in the same

@@ -3,8 +3,8 @@
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from protocol.actions.types import Action, Navigate, NavigateBack, ReadFile, WriteFile
 from vm_bridge.machine import Machine
-from vocabulary.actions import Action, Navigate, NavigateBack, ReadFile, WriteFile
 
 
 class Notes(Protocol):

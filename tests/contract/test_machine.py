@@ -5,20 +5,7 @@ import itertools
 
 import pytest
 
-from tests.contract.notes import Notes
-from tests.integration.cluster.cluster_helpers import placed as placed
-from vm_bridge.errors import (
-    CannotRestore,
-    CommandConflict,
-    InvalidAction,
-    MachineGone,
-    StaleLease,
-    UnknownTask,
-    UnsupportedAction,
-)
-from vm_bridge.machine import Machine
-from vm_bridge.sandbox import Sandbox
-from vocabulary.actions import (
+from protocol.actions.types import (
     Action,
     Click,
     DragPath,
@@ -34,8 +21,21 @@ from vocabulary.actions import (
     TypeText,
     Wait,
 )
-from vocabulary.blobs import BlobRef
-from vocabulary.tasks import Task
+from protocol.blobs import BlobRef
+from protocol.trajectory.tasks import Task
+from tests.contract.notes import Notes
+from tests.integration.cluster.cluster_helpers import placed as placed
+from vm_bridge.errors import (
+    CannotRestore,
+    CommandConflict,
+    InvalidAction,
+    MachineGone,
+    StaleLease,
+    UnknownTask,
+    UnsupportedAction,
+)
+from vm_bridge.machine import Machine
+from vm_bridge.sandbox import Sandbox
 
 TASK = Task(id="task-1", instruction="Do something.")
 BEYOND: tuple[Action, ...] = (

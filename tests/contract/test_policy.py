@@ -8,16 +8,16 @@ import httpx
 import pytest
 
 from agent_backend.errors import PolicyError, PolicyUnavailable
-from agent_backend.policy.fake import FakePolicy
-from agent_backend.policy.openai import Endpoint, OpenAIPolicy
-from agent_backend.ports import Policy
-from tests.unit.agent_backend.model_server import Events, ModelServer, chunk
-from vocabulary.actions import ACTION_CLASSES, Click
-from vocabulary.blobs import BlobRef
-from vocabulary.messages import Partial
-from vocabulary.observations import Observation
-from vocabulary.proposals import Proposal
-from vocabulary.tasks import Task
+from agent_backend.interfaces import Policy
+from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
+from protocol.actions.types import ACTION_CLASSES, Click
+from protocol.blobs import BlobRef
+from protocol.messages.events import Partial
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.tasks import Task
+from tests.unit.agent_backend.policy.fake_model_server import Events, ModelServer, chunk
+from tests.unit.agent_backend.policy.fake_policy import FakePolicy
 
 PICTURE = b"any bytes"
 REF = BlobRef.of(PICTURE, "image/png")
@@ -32,10 +32,10 @@ SEEN = Observation(
     settle_ms=0.0,
 )
 CLICK = "Thought: There it is.\nAction: click(point='<point>10 20</point>')"
-ENDPOINT = Endpoint(base_url="http://model/v1", model="m", dialect="ui_tars_1_5", name="tars", revision="r1")
+ENDPOINT = PolicyEndpoint(base_url="http://model/v1", model="m", dialect="ui_tars_1_5", name="tars", revision="r1")
 
 
-class Asking:
+class PolicyRequester:
     """Questions to one policy, and what is heard of its answers."""
 
     def __init__(self, policy: Policy) -> None:
@@ -68,7 +68,7 @@ def fake(*, hold: asyncio.Event | None = None, broken: bool = False) -> Policy:
 
 def remote(*, hold: asyncio.Event | None = None, broken: bool = False) -> Policy:
     events = Events([chunk(0, CLICK, ids=[1, 2], logprobs=[-0.1, -0.2]), chunk(1, "I do not know.")], hold)
-    endpoint = ENDPOINT.model_copy(update={"waits": ENDPOINT.waits.model_copy(update={"pause": 0.0})})
+    endpoint = ENDPOINT.model_copy(update={"timeouts": ENDPOINT.timeouts.model_copy(update={"pause": 0.0})})
     server = ModelServer(httpx.ConnectError("refused")) if broken else ModelServer(events)
     return OpenAIPolicy(endpoint, transport=server.transport)
 
@@ -80,7 +80,7 @@ def make(request: pytest.FixtureRequest) -> Callable[..., Policy]:
 
 
 async def test_it_offers_ranked_candidates_of_its_own(make: Callable[..., Policy]) -> None:
-    asking = Asking(make())
+    asking = PolicyRequester(make())
     first, second = await asking.ask()
     assert (first.thought, first.action, first.error) == ("There it is.", Click(x=10, y=20), None)
     assert (first.rank, second.rank) == (1, 2)
@@ -89,7 +89,7 @@ async def test_it_offers_ranked_candidates_of_its_own(make: Callable[..., Policy
 
 
 async def test_what_cannot_be_read_is_offered_with_its_error(make: Callable[..., Policy]) -> None:
-    unread = (await Asking(make()).ask())[1]
+    unread = (await PolicyRequester(make()).ask())[1]
     assert unread.action is None
     assert unread.error is not None
     assert unread.error.code
@@ -97,14 +97,14 @@ async def test_what_cannot_be_read_is_offered_with_its_error(make: Callable[...,
 
 
 async def test_it_looks_at_the_screen_and_thinks_aloud(make: Callable[..., Policy]) -> None:
-    asking = Asking(make())
+    asking = PolicyRequester(make())
     await asking.ask()
     assert asking.read == [REF]
     assert asking.partials
 
 
 async def test_it_stops_when_told(make: Callable[..., Policy]) -> None:
-    asking = Asking(make(hold=asyncio.Event()))
+    asking = PolicyRequester(make(hold=asyncio.Event()))
     question = asyncio.create_task(asking.ask())
     await asyncio.wait_for(asking.heard.wait(), 5)
     question.cancel()
@@ -114,4 +114,4 @@ async def test_it_stops_when_told(make: Callable[..., Policy]) -> None:
 
 async def test_silence_is_a_policy_error(make: Callable[..., Policy]) -> None:
     with pytest.raises(PolicyError):
-        await Asking(make(broken=True)).ask()
+        await PolicyRequester(make(broken=True)).ask()

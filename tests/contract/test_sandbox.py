@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import RunCommand
 from tests.integration.network.conftest import answering, port_of
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.simulators.fake.sandbox import FakeHost, FakeSandbox
-from vocabulary.actions import RunCommand
 
 PORT = 5000
 commands = (f"command-{number:04}" for number in itertools.count())
@@ -46,7 +46,7 @@ async def serve() -> AsyncIterator[Serve]:
     ours.close()
 
 
-async def asked(sandbox: Sandbox) -> bytes:
+async def fetch_page(sandbox: Sandbox) -> bytes:
     reader, writer = await asyncio.open_connection(sock=await sandbox.dial(PORT))
     writer.write(b"GET / HTTP/1.0\r\nHost: a\r\n\r\n")
     answer = await reader.read()
@@ -56,7 +56,7 @@ async def asked(sandbox: Sandbox) -> bytes:
 
 async def test_a_port_of_its_loopback_is_reached(sandbox: Sandbox, serve: Serve) -> None:
     await serve(sandbox)
-    assert b"hello" in await asked(sandbox)
+    assert b"hello" in await fetch_page(sandbox)
 
 
 async def test_a_port_nobody_listens_on_is_refused(sandbox: Sandbox) -> None:

@@ -9,18 +9,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent_backend.errors import CommandRefused
-from agent_backend.memory_store import MemoryStore
-from agent_backend.ports import EpisodeStore, Intent
+from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
+from agent_backend.errors import CommandRejected
+from agent_backend.interfaces import EpisodeStore, Intent
+from protocol.actions.types import Click, TypeText
+from protocol.blobs import BlobRef
+from protocol.messages.events import DurableEvent, EpisodeState, ProposalsReady, StepAdded
+from protocol.messages.state import apply_event
+from protocol.trajectory.observations import ActionError, Observation, Verdict
+from protocol.trajectory.proposals import ParseError, PolicyRef, Proposal, Reply, strip_token_data
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Snapshot
-from vocabulary.actions import Click, TypeText
-from vocabulary.blobs import BlobRef
-from vocabulary.messages import DurableEvent, EpisodeState, ProposalsReady, StepAdded
-from vocabulary.observations import ActionError, Observation, Verdict
-from vocabulary.proposals import ParseError, PolicyRef, Proposal, Reply, told
-from vocabulary.state import state_apply
-from vocabulary.steps import Step
-from vocabulary.tasks import Task
 
 NewStore = Callable[[], Awaitable[EpisodeStore]]
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
@@ -108,7 +108,7 @@ class Writer:
         event = await writing(self.store)
         after = await self.store.load()
         assert event.version == before.version + 1
-        assert after == state_apply(before, event)
+        assert after == apply_event(before, event)
         return event
 
 
@@ -209,7 +209,7 @@ class StoreContract:
         event = await write(lambda s: s.add_proposals((proposal(1), unread), POLICY))
         assert event.type == "proposals.ready"
         state = await write.store.load()
-        assert state.proposals == (told(proposal(1)), told(unread))
+        assert state.proposals == (strip_token_data(proposal(1)), strip_token_data(unread))
         assert (state.policy, state.thinking) == (POLICY, "ready")
         await write(lambda s: s.begin_act(intent(), DIGEST))
         await write(lambda s: s.append_step(step(proposal_id="proposal-1", policy=POLICY)))
@@ -253,7 +253,7 @@ class StoreContract:
         await write(lambda s: s.append_step(step()))
         before = await write.store.load()
         for again in (write.store.record_command("command-1", DIGEST), write.store.begin_act(intent(1), DIGEST)):
-            with pytest.raises(CommandRefused) as refused:
+            with pytest.raises(CommandRejected) as refused:
                 await again
             assert refused.value.code == "command_conflict"
         assert await write.store.load() == before
@@ -272,7 +272,7 @@ class TestMemoryStore(StoreContract):
         async def new() -> EpisodeStore:
             task = Task(id="t1", instruction="Rename the report")
             state = EpisodeState(id="e1", version=0, status="warming", task=task, pool="p", created_at=NOW)
-            return MemoryStore(state)
+            return InMemoryEpisodeStore(state)
 
         return new
 
@@ -287,7 +287,7 @@ class TestMemoryStore(StoreContract):
             heard.append(event)
 
         task = Task(id="t1", instruction="Rename the report")
-        store = MemoryStore(
+        store = InMemoryEpisodeStore(
             EpisodeState(id="e1", version=0, status="warming", task=task, pool="p", created_at=NOW), publish
         )
         await store.append_step(step())

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, StorageState, async_playwright, expect
 
-from annotation_app.operations.running import Running
-from tests.e2e.desk import BOUND_MS, Desk
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
+from tests.e2e.episode_page import BOUND_MS, EpisodePage
 
 CHROMIUM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 """The headless shell takes a fifth less processor time. Ubuntu has none."""
@@ -21,7 +21,7 @@ DRILLS = tuple((f"Drill {number}", "say_hello") for number in range(1, 31))
 AUTOPILOT_DRILL = "Autopilot drill"
 """Its tasks' script never ends: the policy repeats one mistake until it is stopped."""
 SignIn = Callable[..., Awaitable[Page]]
-Drill = Callable[[Page], Awaitable[Desk]]
+Drill = Callable[[Page], Awaitable[EpisodePage]]
 Sessions = dict[str, StorageState]
 
 
@@ -50,13 +50,13 @@ async def browser(chromium: Browser) -> AsyncIterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def sessions(platform: Running) -> Sessions:
+def sessions(platform: TemporaryPlatform) -> Sessions:
     """The cookies of users who signed in before."""
     return {}
 
 
 @pytest.fixture
-def sign_in(browser: Browser, platform: Running, sessions: Sessions) -> SignIn:
+def sign_in(browser: Browser, platform: TemporaryPlatform, sessions: Sessions) -> SignIn:
     """Opens a page of one's own at `path`, signed in as a demo user.
 
     The first page of a user goes through the form; later ones get its cookies. `script` runs before the page's own.
@@ -90,14 +90,14 @@ def sign_in(browser: Browser, platform: Running, sessions: Sessions) -> SignIn:
 
 
 @pytest.fixture(scope="session")
-def turn(platform: Running) -> str:
+def turn(platform: TemporaryPlatform) -> str:
     """A turn of a flywheel that has ended, by its id."""
-    loaded = "from tests.e2e.turns import turn_load; print(turn_load())"
+    loaded = "from tests.e2e.flywheel_turns import turn_load; print(turn_load())"
     return platform.manage("shell", "-v", "0", "-c", loaded).split()[-1]
 
 
 @pytest.fixture(scope="session")
-def drill_numbers(platform: Running) -> "count[int]":
+def drill_numbers(platform: TemporaryPlatform) -> "count[int]":
     """Loads the drills; gives out each number once."""
     pools = (*DRILLS, (AUTOPILOT_DRILL, "sign_report"))
     platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load; drills_load(*{pools!r})")
@@ -108,9 +108,9 @@ def drill_numbers(platform: Running) -> "count[int]":
 def drill(drill_numbers: "count[int]") -> Drill:
     """Opens the desk of a fresh task, from a pool of its own."""
 
-    async def open_desk(page: Page) -> Desk:
-        desk = Desk(page)
-        await desk.take(f"Drill {next(drill_numbers)}")
-        return desk
+    async def open_episode(page: Page) -> EpisodePage:
+        episode_page = EpisodePage(page)
+        await episode_page.take(f"Drill {next(drill_numbers)}")
+        return episode_page
 
-    return open_desk
+    return open_episode

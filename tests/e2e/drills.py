@@ -1,7 +1,7 @@
 """Pools for single tests, beside the demo's own: what one test does to its tasks is no other test's matter."""
 
 from annotation_app.accounts.models import User
-from annotation_app.demo.contents import BROWSER_FILE, PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE
+from annotation_app.demo.demo_data import BROWSER_FILE, PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.models import Pool

@@ -33,14 +33,14 @@ from annotation_app.reviews import services as reviews
 from annotation_app.reviews.schemas import DecisionWord
 from annotation_app.tasks.models import Pool, Task
 from annotation_app.tasks.services import pool_ensure, tasks_add
-from vocabulary.actions import Action, Click, DoubleClick, Finish, PressKeys, TypeText
-from vocabulary.blobs import BlobRef
-from vocabulary.judgements import Judgement, JudgeRef
-from vocabulary.observations import Observation, Verdict
-from vocabulary.proposals import PolicyRef, Proposal
-from vocabulary.reviews import StepVerdict
-from vocabulary.steps import Decision, Step
-from vocabulary.tasks import Task as TaskValue
+from protocol.actions.types import Action, Click, DoubleClick, Finish, PressKeys, TypeText
+from protocol.blobs import BlobRef
+from protocol.evaluation.judgements import Judgement, JudgeRef
+from protocol.trajectory.observations import Observation, Verdict
+from protocol.trajectory.proposals import PolicyRef, Proposal
+from protocol.trajectory.reviews import StepVerdict
+from protocol.trajectory.steps import Decision, Step
+from protocol.trajectory.tasks import Task as TaskValue
 
 ANNOTATORS = ("Mira Holm", "Jonas Weber", "Lin Yu", "Tomás Reyes", "Aiko Tanaka")
 REVIEWERS = ("Petra Novak", "Sam Okafor")
@@ -107,7 +107,7 @@ class Clock:
 
 
 @contextmanager
-def at_times_of(clock: Clock) -> Iterator[None]:
+def use_clock(clock: Clock) -> Iterator[None]:
     """Rows are made at invented times, also where a model's default was bound to the real clock when it was read."""
     fields = [field for model in apps.get_models() for field in model._meta.fields if field.default is timezone.now]
     with ExitStack() as patches:
@@ -120,9 +120,9 @@ def at_times_of(clock: Clock) -> Iterator[None]:
 def history_load(count: int = 200, *, seed: int = 7, days: int = 20) -> None:
     """So many attempts over the last days."""
     draw, clock = random.Random(seed), Clock(datetime.now(UTC) - timedelta(days=days))
-    with at_times_of(clock):
+    with use_clock(clock):
         history = History(draw, clock)
-        history.world_make()
+        history.create_world()
         for place in range(count):
             history.attempt(late=place / count)
             clock.on(minutes=days * 24 * 60 / count * draw.uniform(0.4, 1.2))
@@ -130,7 +130,7 @@ def history_load(count: int = 200, *, seed: int = 7, days: int = 20) -> None:
     entries_refresh()
 
 
-def person_ensure(name: str, role: str) -> User:
+def ensure_person(name: str, role: str) -> User:
     username = name.split()[0].lower().replace("á", "a")
     return user_ensure(username=username, password="", name=name, roles=[role])
 
@@ -145,11 +145,11 @@ class History:
         self.annotators: list[User] = []
         self.reviewers: list[User] = []
 
-    def world_make(self) -> None:
+    def create_world(self) -> None:
         """People, a group of them, pools, two revisions of which the second is on trial, a judge."""
         self.admin = User.objects.get(username="admin")
-        self.annotators = [person_ensure(name, "annotator") for name in ANNOTATORS]
-        self.reviewers = [person_ensure(name, "reviewer") for name in REVIEWERS]
+        self.annotators = [ensure_person(name, "annotator") for name in ANNOTATORS]
+        self.reviewers = [ensure_person(name, "reviewer") for name in REVIEWERS]
         night = tuple(person.pk for person in self.annotators[:2])
         group = Group.objects.filter(name="Night shift").first()
         group_save(actor=self.admin, group_id=group.pk if group else None, name="Night shift", members=night)
@@ -187,11 +187,11 @@ class History:
         if row is None:
             return
         good = row.policy == self.second
-        done = self.written(row, slips=0.12 if good else 0.3)
+        done = self.write_steps(row, slips=0.12 if good else 0.3)
         if draw.random() < 0.8 and self.clock.now < datetime.now(UTC) - timedelta(days=2):
-            self.reviewed(row, done)
+            self.write_reviews(row, done)
 
-    def written(self, row: Episode, *, slips: float, path: Sequence[tuple[Action, str]] | None = None) -> bool:
+    def write_steps(self, row: Episode, *, slips: float, path: Sequence[tuple[Action, str]] | None = None) -> bool:
         """Its steps, and whether it ended well; a `path` that is given is kept to."""
         draw, clock = self.draw, self.clock
         revision: PolicyRevision = row.policy or self.first
@@ -201,20 +201,20 @@ class History:
             "token": episodes.runner_take_over(episode_id=row.id, runner="history:1:a", seconds=600),
         }
         episodes.episode_change(**own, fields={"status": "running", "capabilities": ("click", "type_text")})
-        path = self.way(slips) if path is None else path
+        path = self.choose_path(slips) if path is None else path
         before = self.look(own, 0, row)
         for index, (action, thought) in enumerate(path):
-            offers = self.offers(policy, row.id, index, action, thought, wrong=draw.random() < slips)
-            episodes.proposals_add(**own, proposals=offers, policy=policy)
+            proposals = self.proposals(policy, row.id, index, action, thought, wrong=draw.random() < slips)
+            episodes.proposals_add(**own, proposals=proposals, policy=policy)
             begun = clock.on(seconds=draw.uniform(2, 25))
-            decision = self.decision(offers, action)
+            decision = self.decision(proposals, action)
             after = self.look(own, index + 1, row)
             step = Step(
                 index=index,
                 command_id=f"history-{row.id}-{index}",
                 actor="human",
                 decision=decision,
-                proposal_id=offers[0].id if decision in ("accept", "edit") else None,
+                proposal_id=proposals[0].id if decision in ("accept", "edit") else None,
                 thought=thought if decision != "takeover" else "",
                 action=action,
                 before=before,
@@ -233,19 +233,19 @@ class History:
         episodes.episode_change(**own, fields={"status": "finished", "outcome": outcome, "verdict": verdict})
         return good
 
-    def way(self, slips: float) -> list[tuple[Action, str]]:
+    def choose_path(self, slips: float) -> list[tuple[Action, str]]:
         """The steps that lead to the end, some left out, and perhaps one that leads nowhere."""
         path = [step for step in STEPS if self.draw.random() > 0.08 or step[0].kind == "finish"]
         if self.draw.random() < slips:
             path.insert(self.draw.randrange(len(path)), (Click(x=650, y=130), "This menu might have it; I look."))
         return path
 
-    def decision(self, offers: tuple[Proposal, ...], action: Action) -> Decision:
-        if offers[0].action != action:
+    def decision(self, proposals: tuple[Proposal, ...], action: Action) -> Decision:
+        if proposals[0].action != action:
             return "takeover" if self.draw.random() < 0.15 else "override"
         return "edit" if self.draw.random() < 0.2 else "accept"
 
-    def offers(
+    def proposals(
         self, policy: PolicyRef, episode: UUID, index: int, action: Action, thought: str, *, wrong: bool
     ) -> tuple[Proposal, ...]:
         """Two candidates, of which the first is what is done unless the policy is `wrong`."""
@@ -281,22 +281,24 @@ class History:
             settle_ms=80,
         )
 
-    def reviewed(self, row: Episode, good: bool) -> None:
+    def write_reviews(self, row: Episode, good: bool) -> None:
         """What a reviewer said of its steps and of it; of one in three a second reviewer judges the steps too."""
         draw, clock = self.draw, self.clock
         first, second = draw.sample(self.reviewers, 2)
         count = row.steps.count()
         clock.on(minutes=draw.uniform(1, 20))
         truth = {index: draw.choice(WRONG) if draw.random() < 0.12 else "right" for index in range(count)}
-        self.remarks(first, row, truth)
+        self.set_remarks(first, row, truth)
         decision: DecisionWord = "accept" if good else draw.choice(("return", "reject", "accept"))
         reason = "" if decision == "accept" else "The file was saved under another name than the task asks for."
         reviews.review_decide(user=first, episode_id=row.id, decision=decision, reason=reason)
         if draw.random() < 0.35:
-            self.remarks(second, row, {i: draw.choice(WRONG) if draw.random() < 0.1 else v for i, v in truth.items()})
+            self.set_remarks(
+                second, row, {i: draw.choice(WRONG) if draw.random() < 0.1 else v for i, v in truth.items()}
+            )
             reviews.review_release(user=second, episode_id=row.id)
 
-    def remarks(self, reviewer: User, row: Episode, said: dict[int, StepVerdict]) -> None:
+    def set_remarks(self, reviewer: User, row: Episode, said: dict[int, StepVerdict]) -> None:
         for index, verdict in said.items():
             comment = "" if verdict == "right" else "The row above it was meant."
             reviews.remark_set(user=reviewer, episode_id=row.id, index=index, verdict=verdict, comment=comment)
@@ -351,9 +353,9 @@ def picture(stage: int, title: str) -> tuple[BlobRef, bytes]:
 def twins_load() -> None:
     """One task done under both revisions, the second time with a step less."""
     draw, clock = random.Random(11), Clock(datetime.now(UTC) - timedelta(days=2))
-    with at_times_of(clock):
+    with use_clock(clock):
         history = History(draw, clock)
-        history.world_make()
+        history.create_world()
         pool = history.pools[2]
         Pool.objects.filter(pk=pool.pk).update(overlap=2)
         for person, policy, steps in (
@@ -363,4 +365,4 @@ def twins_load() -> None:
             Pool.objects.filter(pk=pool.pk).update(policy=policy)
             row = episodes.episode_next(user=person, pool_id=pool.pk)
             assert row is not None
-            history.written(row, slips=0, path=steps)
+            history.write_steps(row, slips=0, path=steps)

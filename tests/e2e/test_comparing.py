@@ -3,16 +3,16 @@
 import pytest
 from playwright.async_api import expect
 
-from annotation_app.operations.running import Running
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS
+from tests.e2e.episode_page import BOUND_MS
 from tests.e2e.test_pages import assert_accessible
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="session")
-def history(platform: Running) -> None:
+def history(platform: TemporaryPlatform) -> None:
     """Some invented work, with attempts at one task under two revisions."""
     platform.manage("shell", "-c", "from tests.e2e.history import twins_load; twins_load()")
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS, Desk
+from tests.e2e.episode_page import BOUND_MS, EpisodePage
 from tests.e2e.test_pages import assert_accessible
 
 pytestmark = pytest.mark.slow
@@ -14,10 +14,10 @@ pytestmark = pytest.mark.slow
 
 async def test_a_pool_is_judged_and_held_against_its_annotator(sign_in: SignIn, drill_numbers: "count[int]") -> None:
     pool = f"Drill {next(drill_numbers)}"
-    desk = Desk(await sign_in("annotator"))
-    await desk.take(pool)
-    await desk.finish(success=False)
-    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    episode_page = EpisodePage(await sign_in("annotator"))
+    await episode_page.take(pool)
+    await episode_page.finish(success=False)
+    await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
 
     page = await sign_in("admin")
     await page.keyboard.press("Alt+J")

@@ -6,9 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.conftest import AUTOPILOT_DRILL, Drill, SignIn
-from tests.e2e.desk import BOUND_MS, Desk
-from vocabulary.actions import (
+from protocol.actions.types import (
     Action,
     Click,
     DoubleClick,
@@ -25,32 +23,34 @@ from vocabulary.actions import (
     SetClipboard,
     TypeText,
 )
+from tests.e2e.conftest import AUTOPILOT_DRILL, Drill, SignIn
+from tests.e2e.episode_page import BOUND_MS, EpisodePage
 
 THOUGHT = "I do this by hand."
 TEXT = "你好，世界 <naïve> 2 > 1"
 pytestmark = pytest.mark.slow
 
 
-async def drag(desk: Desk, start: tuple[int, int], end: tuple[int, int]) -> None:
-    mouse = desk.page.mouse
-    await mouse.move(*await desk.place(*start))
+async def drag(episode_page: EpisodePage, start: tuple[int, int], end: tuple[int, int]) -> None:
+    mouse = episode_page.page.mouse
+    await mouse.move(*await episode_page.place(*start))
     await mouse.down()
-    await mouse.move(*await desk.place(*end), steps=4)
+    await mouse.move(*await episode_page.place(*end), steps=4)
     await mouse.up()
 
 
-async def wheel(desk: Desk, at: tuple[int, int], notches: int) -> None:
-    await desk.page.mouse.move(*await desk.place(*at))
-    await desk.page.mouse.wheel(0, 100 * notches)
+async def wheel(episode_page: EpisodePage, at: tuple[int, int], notches: int) -> None:
+    await episode_page.page.mouse.move(*await episode_page.place(*at))
+    await episode_page.page.mouse.wheel(0, 100 * notches)
 
 
 async def test_pointing_at_the_picture(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("annotator")
     await page.set_viewport_size({"width": 1920, "height": 1080})
-    desk = await drill(page)
+    episode_page = await drill(page)
 
     async def click(x: int, y: int, *, button: str = "left", times: int = 1) -> None:
-        place = await desk.place(x, y)
+        place = await episode_page.place(x, y)
         await page.mouse.click(*place, button="right" if button == "right" else "left", click_count=times)
 
     gestures: tuple[tuple[Callable[[], Awaitable[None]], Action], ...] = (
@@ -58,29 +58,29 @@ async def test_pointing_at_the_picture(sign_in: SignIn, drill: Drill) -> None:
         (lambda: click(1279, 719, times=2), DoubleClick(x=1279, y=719)),
         (lambda: click(611, 455, button="right"), RightClick(x=611, y=455)),
         (
-            lambda: drag(desk, (401, 305), (733, 511)),
+            lambda: drag(episode_page, (401, 305), (733, 511)),
             Drag(start=Point(x=401, y=305), end=Point(x=733, y=511), button="left"),
         ),
-        (lambda: wheel(desk, (640, 361), 3), Scroll(point=Point(x=640, y=361), direction="down", amount=3)),
+        (lambda: wheel(episode_page, (640, 361), 3), Scroll(point=Point(x=640, y=361), direction="down", amount=3)),
     )
     for number, (gesture, action) in enumerate(gestures, start=1):
-        await desk.think(THOUGHT)
+        await episode_page.think(THOUGHT)
         await gesture()
-        await expect(desk.line).to_have_text(re.compile(f"^{action.kind}"), timeout=BOUND_MS)
+        await expect(episode_page.line).to_have_text(re.compile(f"^{action.kind}"), timeout=BOUND_MS)
         await page.keyboard.press("Enter")
-        await desk.stepped(number)
-    steps = await desk.steps()
+        await episode_page.stepped(number)
+    steps = await episode_page.steps()
     assert [step.action for step in steps] == [action for _, action in gestures]
     assert {(step.decision, step.thought) for step in steps} == {("override", THOUGHT)}
-    await desk.leave()
+    await episode_page.leave()
 
 
 async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> None:
     """What an input method composes reaches the desktop's editor, and comes back through its clipboard."""
     page = await sign_in("annotator")
-    desk = await drill(page)
+    episode_page = await drill(page)
 
-    await desk.think(THOUGHT)
+    await episode_page.think(THOUGHT)
     await page.keyboard.press("i")
     field = page.get_by_role("textbox", name="Text to type")
     await expect(field).to_be_focused(timeout=BOUND_MS)
@@ -90,20 +90,20 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     await page.keyboard.insert_text(TEXT[2:])
     await expect(field).to_have_value(TEXT)
     await page.keyboard.press("Enter")
-    await desk.stepped(1)
+    await episode_page.stepped(1)
 
     for number, key in ((2, "a"), (3, "c")):
-        await desk.think(THOUGHT)
+        await episode_page.think(THOUGHT)
         await page.keyboard.press("k")
         await expect(page.get_by_role("textbox", name="Press the keys")).to_be_focused(timeout=BOUND_MS)
         await page.keyboard.press(f"Control+{key}")
-        await desk.stepped(number)
+        await episode_page.stepped(number)
 
-    await clipboard(desk, "Read the machine's clipboard", 4)
-    await clipboard(desk, "Copy to the machine", 5, text="from outside")
-    await clipboard(desk, "Read the machine's clipboard", 6)
+    await clipboard(episode_page, "Read the machine's clipboard", 4)
+    await clipboard(episode_page, "Copy to the machine", 5, text="from outside")
+    await clipboard(episode_page, "Read the machine's clipboard", 6)
 
-    steps = await desk.steps()
+    steps = await episode_page.steps()
     assert [step.action for step in steps] == [
         TypeText(text=TEXT),
         PressKeys(keys=("ctrl", "a")),
@@ -114,34 +114,34 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     ]
     read = [step.after.text for step in steps if step.after is not None and step.action.kind == "get_clipboard"]
     assert read == [TEXT, "from outside"]
-    await desk.leave()
+    await episode_page.leave()
 
 
-async def clipboard(desk: Desk, button: str, number: int, *, text: str = "") -> None:
-    await desk.think(THOUGHT)
-    await desk.page.keyboard.press("c")
-    dialog = desk.page.get_by_role("dialog", name="Clipboard")
+async def clipboard(episode_page: EpisodePage, button: str, number: int, *, text: str = "") -> None:
+    await episode_page.think(THOUGHT)
+    await episode_page.page.keyboard.press("c")
+    dialog = episode_page.page.get_by_role("dialog", name="Clipboard")
     await dialog.get_by_label("Text for the machine").fill(text)
     await dialog.get_by_role("button", name=button).click()
-    await desk.stepped(number)
+    await episode_page.stepped(number)
 
 
 async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("annotator")
     await page.set_viewport_size({"width": 1920, "height": 1080})
-    desk = await drill(page)
+    episode_page = await drill(page)
     await page.keyboard.press("t")
     await expect(page.get_by_role("application", name="The machine under your hands")).to_be_visible(timeout=BOUND_MS)
-    await drag(desk, (401, 305), (733, 511))
+    await drag(episode_page, (401, 305), (733, 511))
     await page.keyboard.type("hi")
     await page.keyboard.press("Escape")
     await page.keyboard.press("Escape")
     dialog = page.get_by_role("dialog", name="End the takeover")
     await dialog.get_by_role("textbox").fill(THOUGHT)
     await dialog.get_by_role("button", name="End the takeover").click()
-    await expect(desk.banners.get_by_text("You have the machine.")).to_have_count(0, timeout=BOUND_MS)
+    await expect(episode_page.banners.get_by_text("You have the machine.")).to_have_count(0, timeout=BOUND_MS)
 
-    steps = await desk.steps()
+    steps = await episode_page.steps()
     assert {step.decision for step in steps} == {"takeover"}
     done = [timed.input for step in steps if isinstance(step.action, Gesture) for timed in step.action.inputs]
     buttons = [one for one in done if isinstance(one, MouseDown | MouseUp)]
@@ -151,83 +151,85 @@ async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> No
     ]
     assert [one.key for one in done if isinstance(one, Press)][:2] == ["h", "i"]
     assert steps[-1].thought == THOUGHT
-    await desk.leave()
+    await episode_page.leave()
 
 
 async def test_the_autopilot_runs_until_one_key_stops_it(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("annotator")
-    desk = Desk(page)
-    await desk.take(AUTOPILOT_DRILL)
+    episode_page = EpisodePage(page)
+    await episode_page.take(AUTOPILOT_DRILL)
     await page.keyboard.press("a")
-    await expect(desk.banners.get_by_text("Autopilot.", exact=True)).to_be_visible(timeout=BOUND_MS)
-    await expect(desk.steps_shown).not_to_have_text(re.compile("^Step 1 of"), timeout=BOUND_MS)
+    await expect(episode_page.banners.get_by_text("Autopilot.", exact=True)).to_be_visible(timeout=BOUND_MS)
+    await expect(episode_page.steps_shown).not_to_have_text(re.compile("^Step 1 of"), timeout=BOUND_MS)
     await page.keyboard.press("Escape")
-    await expect(desk.banners.get_by_text("Autopilot.", exact=True)).to_have_count(0, timeout=BOUND_MS)
-    await expect(desk.cards.first).to_be_visible(timeout=BOUND_MS)
+    await expect(episode_page.banners.get_by_text("Autopilot.", exact=True)).to_have_count(0, timeout=BOUND_MS)
+    await expect(episode_page.cards.first).to_be_visible(timeout=BOUND_MS)
 
-    before = await desk.step()
+    before = await episode_page.step()
     await page.keyboard.press("1")
-    await desk.stepped(before)
-    decisions = [step.decision for step in await desk.steps()]
+    await episode_page.stepped(before)
+    decisions = [step.decision for step in await episode_page.steps()]
     assert decisions == ["auto"] * (before - 1) + ["accept"]
-    await desk.leave()
+    await episode_page.leave()
 
 
 async def test_candidates_are_marked_and_asked_for_again(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("annotator")
-    desk = await drill(page)
-    offered = [proposal.id for proposal in (await desk.state()).proposals]
+    episode_page = await drill(page)
+    offered = [proposal.id for proposal in (await episode_page.state()).proposals]
     await page.keyboard.press("r")
-    await expect(desk.cards).to_have_count(0, timeout=BOUND_MS)
-    await expect(desk.cards.first).to_be_visible(timeout=BOUND_MS)
-    first, second = (await desk.state()).proposals
+    await expect(episode_page.cards).to_have_count(0, timeout=BOUND_MS)
+    await expect(episode_page.cards.first).to_be_visible(timeout=BOUND_MS)
+    first, second = (await episode_page.state()).proposals
     assert not {first.id, second.id} & set(offered)
 
-    pressed = desk.cards.nth(1).get_by_role("button", pressed=True)
+    pressed = episode_page.cards.nth(1).get_by_role("button", pressed=True)
     await page.keyboard.press("Alt+2")
     await expect(pressed).to_have_accessible_name("Also acceptable", timeout=BOUND_MS)
     await page.keyboard.press("Alt+2")
     await expect(pressed).to_have_accessible_name("Wrong", timeout=BOUND_MS)
     await page.keyboard.press("1")
-    await desk.stepped(1)
-    (step,) = await desk.steps()
+    await episode_page.stepped(1)
+    (step,) = await episode_page.steps()
     assert (step.proposal_id, step.acceptable_ids, step.wrong_ids) == (first.id, (), (second.id,))
-    await desk.leave()
+    await episode_page.leave()
 
 
 async def test_ends_and_ways_to_leave(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("annotator")
-    desk = await drill(page)
+    episode_page = await drill(page)
     await page.keyboard.press("h")
     await in_dialog(page, "Call for help", "What is the matter?", "The file is empty.")
-    await expect(desk.banners.get_by_text("Help was called.")).to_be_visible(timeout=BOUND_MS)
-    await desk.finish(success=True)
-    await expect(desk.ended.get_by_role("alert")).to_be_visible(timeout=BOUND_MS)
-    ended = await desk.state()
+    await expect(episode_page.banners.get_by_text("Help was called.")).to_be_visible(timeout=BOUND_MS)
+    await episode_page.finish(success=True)
+    await expect(episode_page.ended.get_by_role("alert")).to_be_visible(timeout=BOUND_MS)
+    ended = await episode_page.state()
     assert ended.help_requested
     assert ended.outcome == "success"
     assert ended.verdict is not None
     assert not ended.verdict.success
 
-    desk = await drill(page)
-    pool, task = (ended := await desk.state()).pool, ended.task.id
+    episode_page = await drill(page)
+    pool, task = (ended := await episode_page.state()).pool, ended.task.id
     await page.keyboard.press("x")
     await in_dialog(page, "Infeasible", "Why can it not be done?", "There is no keyboard.")
-    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
-    assert (await desk.state()).outcome == "infeasible"
+    await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    assert (await episode_page.state()).outcome == "infeasible"
 
-    await desk.take(pool)
-    assert (released := await desk.state()).task.id != task
-    await desk.leave("Release")
-    await desk.take(pool)
-    assert (await desk.state()).task.id == released.task.id, "a released task returns to the pool"
-    await desk.leave("Skip")
-    await desk.take(pool)
-    assert (broken := await desk.state()).task.id not in (task, released.task.id), "a skipped task is not offered again"
-    await desk.leave("Report broken", "The editor is missing.")
-    await desk.take(pool)
-    assert (await desk.state()).task.id != broken.task.id, "nobody gets a broken task"
-    await desk.leave("Release")
+    await episode_page.take(pool)
+    assert (released := await episode_page.state()).task.id != task
+    await episode_page.leave("Release")
+    await episode_page.take(pool)
+    assert (await episode_page.state()).task.id == released.task.id, "a released task returns to the pool"
+    await episode_page.leave("Skip")
+    await episode_page.take(pool)
+    assert (broken := await episode_page.state()).task.id not in (task, released.task.id), (
+        "a skipped task is not offered again"
+    )
+    await episode_page.leave("Report broken", "The editor is missing.")
+    await episode_page.take(pool)
+    assert (await episode_page.state()).task.id != broken.task.id, "nobody gets a broken task"
+    await episode_page.leave("Release")
 
 
 async def in_dialog(page: Page, button: str, field: str, text: str) -> None:

@@ -7,11 +7,11 @@ from typing import Literal
 import pytest
 from playwright.async_api import Browser, Page, ViewportSize, expect
 
-from annotation_app.operations.running import Running
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
 from tests.e2e.conftest import Drill, SignIn
-from tests.e2e.desk import BOUND_MS, Desk
-from tests.e2e.turns import FIRST, NAME
+from tests.e2e.episode_page import BOUND_MS, EpisodePage
+from tests.e2e.flywheel_turns import FIRST, NAME
 
 AXE = ROOT / "frontend/node_modules/axe-core/axe.min.js"
 Scheme = Literal["light", "dark"]
@@ -81,7 +81,9 @@ def test_every_page_is_looked_at() -> None:
     assert set(routes) - UNSEEN == {*ADMINS_PAGES, *OTHER_PAGES}
 
 
-async def test_pages_are_accessible(sign_in: SignIn, drill: Drill, browser: Browser, platform: Running) -> None:
+async def test_pages_are_accessible(
+    sign_in: SignIn, drill: Drill, browser: Browser, platform: TemporaryPlatform
+) -> None:
     nobody = await browser.new_page(base_url=platform.url, reduced_motion="reduce")
     await nobody.goto("/queue")
     await expect(nobody.locator("input[type=password]")).to_be_visible(timeout=BOUND_MS)
@@ -94,14 +96,14 @@ async def test_pages_are_accessible(sign_in: SignIn, drill: Drill, browser: Brow
     page = await sign_in("annotator")
     await expect(page.get_by_role("button", name="Next task")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(page, "queue")
-    desk = await drill(page)
+    episode_page = await drill(page)
     await page.keyboard.press("1")
-    await desk.stepped(1)
+    await episode_page.stepped(1)
     await assert_accessible_in_both(page, "desk")
-    await desk.finish(success=False)
-    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    await episode_page.finish(success=False)
+    await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(page, "desk, ended")
-    await page.goto(f"/episodes/{desk.episode}")
+    await page.goto(f"/episodes/{episode_page.episode}")
     await expect(page.get_by_role("list", name="Steps")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(page, "replay")
     await page.goto("/preferences")
@@ -123,10 +125,10 @@ async def test_pages_are_accessible(sign_in: SignIn, drill: Drill, browser: Brow
 
 async def test_a_desk_in_chinese_with_keys_of_ones_own(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("admin")  # preferences stay with the person: the other tests' people keep theirs
-    desk = await drill(page)
+    episode_page = await drill(page)
     for size in SIZES:
         await page.set_viewport_size(size)
-        await expect(desk.picture).to_be_visible()
+        await expect(episode_page.picture).to_be_visible()
         await assert_no_scrolling(page)
 
     await page.keyboard.press("?")
@@ -145,7 +147,7 @@ async def test_a_desk_in_chinese_with_keys_of_ones_own(sign_in: SignIn, drill: D
     await expect(page.get_by_role("radiogroup", name="语言")).to_be_visible(timeout=BOUND_MS)
 
     await page.goto(address)
-    chinese = Desk(page)
+    chinese = EpisodePage(page)
     await chinese.opened()
     await expect(page.get_by_role("heading", name="你的步骤")).to_be_visible(timeout=BOUND_MS)
     await page.keyboard.press("q")
@@ -155,7 +157,7 @@ async def test_a_desk_in_chinese_with_keys_of_ones_own(sign_in: SignIn, drill: D
     await assert_accessible(page, "the desk in Chinese")
     await page.get_by_role("button", name="EN · English / 中文").click()
     await expect(page.get_by_role("heading", name="Your step")).to_be_visible(timeout=BOUND_MS)
-    await desk.leave()
+    await episode_page.leave()
 
 
 @pytest.mark.parametrize(

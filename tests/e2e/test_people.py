@@ -7,9 +7,9 @@ import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.async_api import Browser, Locator, Page, Response, expect
 
-from annotation_app.operations.running import Running
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS
+from tests.e2e.episode_page import BOUND_MS
 from tests.e2e.test_pages import assert_accessible
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ PERIOD = 30
 """How long an authenticator shows one code (seconds)."""
 
 
-async def fresh(browser: Browser, platform: Running, agent: str | None = None) -> Page:
+async def fresh(browser: Browser, platform: TemporaryPlatform, agent: str | None = None) -> Page:
     """Another browser of somebody whom nobody knows yet; `agent`: what it calls itself."""
     context = await browser.new_context(
         viewport={"width": 1280, "height": 800}, locale="en-GB", base_url=platform.url, user_agent=agent
@@ -27,7 +27,7 @@ async def fresh(browser: Browser, platform: Running, agent: str | None = None) -
     return await context.new_page()
 
 
-async def password_given(page: Page, username: str) -> None:
+async def enter_password(page: Page, username: str) -> None:
     await page.goto("/security")
     await page.locator("input[autocomplete=username]").fill(username)
     await page.locator("input[type=password]").fill(PASSWORD)
@@ -42,7 +42,7 @@ async def answered(page: Page, field: Locator, code: str) -> Response:
     return await answer.value
 
 
-async def app_code_given(page: Page, field: Locator, secret: str) -> None:
+async def enter_app_code(page: Page, field: Locator, secret: str) -> None:
     """Give the code the authenticator shows; the next one, where it went over to that meanwhile."""
     for _ in range(2):
         code = str(format_hotp_value(hotp_value(secret, int(time.time()) // PERIOD)))
@@ -59,7 +59,7 @@ async def assert_out(page: Page) -> None:
 
 
 async def test_invited_a_second_factor_and_browsers_sent_away(
-    sign_in: SignIn, browser: Browser, platform: Running
+    sign_in: SignIn, browser: Browser, platform: TemporaryPlatform
 ) -> None:
     username = f"ines-{uuid4().hex[:8]}"
     admin = await sign_in("admin", "/people")
@@ -89,24 +89,24 @@ async def test_invited_a_second_factor_and_browsers_sent_away(
     secret = (await shown.inner_text()).removeprefix("Key: ").strip()
     first = ines.get_by_label("Code the app shows")
     await expect(first).to_be_focused(timeout=BOUND_MS)
-    await app_code_given(ines, first, secret)
+    await enter_app_code(ines, first, secret)
     codes = ines.get_by_role("list", name="Recovery codes").get_by_role("listitem")
     await expect(codes).to_have_count(10, timeout=BOUND_MS)
     recovery = await codes.first.inner_text()
     await assert_accessible(ines, "security")
 
     laptop = await fresh(browser, platform, FIREFOX)
-    await password_given(laptop, username)
+    await enter_password(laptop, username)
     asked = laptop.get_by_label("Code of your authenticator, or a recovery code")
     await expect(asked).to_be_focused(timeout=BOUND_MS)
     assert not (await answered(laptop, asked, "000000")).ok
     await expect(laptop.get_by_role("alert")).not_to_be_empty(timeout=BOUND_MS)
-    await app_code_given(laptop, asked, secret)
+    await enter_app_code(laptop, asked, secret)
     browsers = laptop.get_by_role("table", name="Where you are signed in").get_by_role("row")
     await expect(browsers).to_have_count(1 + 2, timeout=BOUND_MS)
 
     phone = await fresh(browser, platform)
-    await password_given(phone, username)
+    await enter_password(phone, username)
     asked = phone.get_by_label("Code of your authenticator, or a recovery code")
     await expect(asked).to_be_focused(timeout=BOUND_MS)
     assert (await answered(phone, asked, recovery)).ok
@@ -123,7 +123,7 @@ async def test_invited_a_second_factor_and_browsers_sent_away(
     await assert_out(ines)
     assert (await phone.request.get("/api/me/security")).ok
 
-    await password_given(laptop, username)
+    await enter_password(laptop, username)
     asked = laptop.get_by_label("Code of your authenticator, or a recovery code")
     await expect(asked).to_be_focused(timeout=BOUND_MS)
     assert not (await answered(laptop, asked, recovery)).ok, "a recovery code is good once"

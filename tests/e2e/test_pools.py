@@ -6,9 +6,9 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from annotation_app.operations.running import Running
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS, Desk
+from tests.e2e.episode_page import BOUND_MS, EpisodePage
 from tests.e2e.test_pages import assert_accessible
 
 pytestmark = pytest.mark.slow
@@ -55,16 +55,16 @@ async def test_a_pool_from_a_file_is_assigned_and_worked_on(sign_in: SignIn) -> 
     terms = person.get_by_role("dialog")
     await expect(terms.get_by_text("recorded", exact=True)).to_be_visible(timeout=BOUND_MS)
     await terms.get_by_role("button", name="I agree").click()
-    desk = Desk(person)
-    await desk.opened()
-    await desk.finish(success=False)
-    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    episode_page = EpisodePage(person)
+    await episode_page.opened()
+    await episode_page.finish(success=False)
+    await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
 
     row = page.get_by_role("row").filter(has_text="From a file")
     await expect(row.get_by_role("cell").nth(5)).to_have_text("1", timeout=BOUND_MS)
 
 
-async def test_people_are_dragged_and_pools_changed_together(sign_in: SignIn, platform: Running) -> None:
+async def test_people_are_dragged_and_pools_changed_together(sign_in: SignIn, platform: TemporaryPlatform) -> None:
     names = ("Board one", "Board two")
     pools = tuple((name, "say_hello") for name in names)
     platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load; drills_load(*{pools!r})")

@@ -14,8 +14,8 @@ START_MS = 90_000
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_jupyterlab_is_opened_from_the_desk(sign_in: SignIn, drill: Drill) -> None:
-    desk = await drill(await sign_in("annotator"))
-    page = desk.page
+    episode_page = await drill(await sign_in("annotator"))
+    page = episode_page.page
     await page.keyboard.press("Escape")
     await page.keyboard.press("z")
     await expect(page.get_by_role("tab", name=re.compile("^Preview"))).to_have_attribute("aria-selected", "true")

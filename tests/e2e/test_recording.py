@@ -6,10 +6,10 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from annotation_app.operations.running import Running
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
+from protocol.actions.types import TypeText
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS, Desk
-from vocabulary.actions import TypeText
+from tests.e2e.episode_page import BOUND_MS, EpisodePage
 
 pytestmark = pytest.mark.slow
 POOL = "Recorded drill"
@@ -26,19 +26,19 @@ Pool.objects.filter(name={POOL!r}).update(record=True)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def replay(sign_in: SignIn, platform: Running) -> Page:
+async def replay(sign_in: SignIn, platform: TemporaryPlatform) -> Page:
     """The replay of a recorded episode of two steps, its video shown."""
     platform.manage("shell", "-c", LOAD)
     page = await sign_in("annotator")
-    desk = Desk(page)
-    await desk.take(POOL)
+    episode_page = EpisodePage(page)
+    await episode_page.take(POOL)
     for text in ("Hello", "?"):
-        before = await desk.step()
-        await desk.override(TypeText(text=text), "It is typed.")
-        await desk.stepped(before)
-    episode = desk.episode
-    await desk.finish(success=False)
-    await expect(desk.ended).to_be_visible(timeout=BOUND_MS)
+        before = await episode_page.step()
+        await episode_page.override(TypeText(text=text), "It is typed.")
+        await episode_page.stepped(before)
+    episode = episode_page.episode
+    await episode_page.finish(success=False)
+    await expect(episode_page.ended).to_be_visible(timeout=BOUND_MS)
     await page.goto(f"/episodes/{episode}")
     await expect(page.get_by_role("button", name=re.compile("^Video"))).to_be_visible(timeout=STORED_MS)
     await page.keyboard.press("v")

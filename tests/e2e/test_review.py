@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from tests.e2e.conftest import Drill, SignIn
-from tests.e2e.desk import BOUND_MS
+from tests.e2e.episode_page import BOUND_MS
 from tests.e2e.test_pages import assert_accessible_in_both
 
 pytestmark = pytest.mark.slow
@@ -15,12 +15,12 @@ pytestmark = pytest.mark.slow
 
 async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> None:
     annotator = await sign_in("annotator")
-    desk = await drill(annotator)
+    episode_page = await drill(annotator)
     await annotator.keyboard.press("1")
-    await desk.stepped(1)
-    await desk.finish(success=False)
-    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
-    address = f"/episodes/{desk.episode}"
+    await episode_page.stepped(1)
+    await episode_page.finish(success=False)
+    await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    address = f"/episodes/{episode_page.episode}"
 
     reviewer = await sign_in("reviewer", "/review?annotator=annotator")
     await expect(reviewer.get_by_role("heading", name="for a review")).to_be_visible(timeout=BOUND_MS)
@@ -67,20 +67,20 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
 
 async def test_what_waits_is_gone_through_by_keys_alone(sign_in: SignIn, drill: Drill) -> None:
     annotator = await sign_in("annotator")
-    desk = await drill(annotator)
-    first = desk.episode
+    episode_page = await drill(annotator)
+    first = episode_page.episode
     for step in (1, 2):
         await annotator.keyboard.press("1")
-        await desk.stepped(step)
-    await desk.finish(success=False)
-    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+        await episode_page.stepped(step)
+    await episode_page.finish(success=False)
+    await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
     name = (await (await annotator.request.get(f"/api/episodes/{first}/review")).json())["pool"]
-    await desk.take(name)
-    second = desk.episode
+    await episode_page.take(name)
+    second = episode_page.episode
     await annotator.keyboard.press("1")
-    await desk.stepped(1)
-    await desk.finish(success=False)
-    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    await episode_page.stepped(1)
+    await episode_page.finish(success=False)
+    await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
 
     reviewer = await sign_in("reviewer")
     keys = reviewer.keyboard

@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from annotation_app.operations.running import Running, running
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
 from tests.waiting import wait_until
 
 WITHIN = 600.0
@@ -21,26 +21,26 @@ Decisions = Callable[[str], list[str]]
 COUNTS = ("accepted", "overridden", "shown")
 
 
-def annotating(platform: Running, pool: str, *words: str, log: Path) -> subprocess.Popen[bytes]:
+def annotating(platform: TemporaryPlatform, pool: str, *words: str, log: Path) -> subprocess.Popen[bytes]:
     environment = {**os.environ, **platform.environment, "PILOTHOUSE_PASSWORD": "annotator-demo"}
     given = ("--web", platform.url, "--bridge", platform.environment["PILOTHOUSE_BRIDGE_URL"], "--user", "annotator")
-    command = [sys.executable, "-m", "agent_backend.annotator", *given, "--pool", pool, *words]
+    command = [sys.executable, "-m", "agent_backend.simulated_annotator", *given, "--pool", pool, *words]
     with log.open("wb") as out:
         return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
 
 
-def pool_made(platform: Running, name: str, policy: str) -> str:
+def create_pool(platform: TemporaryPlatform, name: str, policy: str) -> str:
     load = f"drills_load(({name!r}, {TASK!r})); policy_set({name!r}, {policy!r})"
     platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load, policy_set; {load}")
     return name
 
 
-def told(log: Path) -> list[dict[str, object]]:
+def read_log(log: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
 
 
 @pytest.fixture
-def decisions(platform: Running) -> Iterator[Decisions]:
+def decisions(platform: TemporaryPlatform) -> Iterator[Decisions]:
     """How the steps of a pool were decided, in order; cheap enough to be asked again and again."""
     ordered = (
         "SELECT step.decision FROM episodes_step step JOIN episodes_episode episode ON episode.id = step.episode_id"
@@ -56,12 +56,12 @@ def decisions(platform: Running) -> Iterator[Decisions]:
     [("expert", "accepted", "accept"), ("scripted", "overridden", "override"), ("", "shown", "override")],
 )
 def test_it_works_a_task_to_its_end(
-    platform: Running, decisions: Decisions, tmp_path: Path, policy: str, does: str, stored: str
+    platform: TemporaryPlatform, decisions: Decisions, tmp_path: Path, policy: str, does: str, stored: str
 ) -> None:
-    pool, log = pool_made(platform, f"Simulated {policy}", policy), tmp_path / "log"
+    pool, log = create_pool(platform, f"Simulated {policy}", policy), tmp_path / "log"
     program = annotating(platform, pool, "--episodes", "1", log=log)
     assert program.wait(timeout=WITHIN) == 0, log.read_text()
-    (done,) = told(log)
+    (done,) = read_log(log)
     assert (done["ended"], done["task"]) == ("success", TASK), log.read_text()
     steps = done[does]
     assert isinstance(steps, int)
@@ -74,11 +74,11 @@ def test_it_works_a_task_to_its_end(
 @pytest.mark.timeout(900)
 def test_the_bundled_policy_proposes_from_pixels(tmp_path: Path) -> None:
     """How often it is right is measured by `bench nano`; here that what it draws comes to the desk and is stored."""
-    with running(tmp_path / "p", nano=True) as whole:
+    with temporary_platform(tmp_path / "p", nano=True) as whole:
         log = tmp_path / "log"
         program = annotating(whole, "Small screens", "--episodes", "2", "--aim", "10", log=log)
         assert program.wait(timeout=WITHIN) == 0, log.read_text()
-        done = told(log)
+        done = read_log(log)
         assert [one["ended"] for one in done] == ["success", "success"], log.read_text()
         assert not any(one["shown"] for one in done), "candidates were there at every step"
         offered = "sum(one.document.action is not None for one in Proposal.objects.filter(policy='nano 7'))"
@@ -87,9 +87,9 @@ def test_the_bundled_policy_proposes_from_pixels(tmp_path: Path) -> None:
 
 
 def test_killed_and_started_again_it_goes_on_where_the_desk_stands(
-    platform: Running, decisions: Decisions, tmp_path: Path
+    platform: TemporaryPlatform, decisions: Decisions, tmp_path: Path
 ) -> None:
-    pool, first, second = pool_made(platform, "Simulated twice", "expert"), tmp_path / "first", tmp_path / "second"
+    pool, first, second = create_pool(platform, "Simulated twice", "expert"), tmp_path / "first", tmp_path / "second"
     program = annotating(platform, pool, "--episodes", "1", log=first)
     try:
         wait_until(lambda: bool(decisions(pool)), limit=WITHIN)
@@ -98,12 +98,12 @@ def test_killed_and_started_again_it_goes_on_where_the_desk_stands(
         program.wait()
     again = annotating(platform, pool, "--episodes", "1", log=second)
     assert again.wait(timeout=WITHIN) == 0, second.read_text()
-    (done,) = [*told(first), *told(second)][-1:]
+    (done,) = [*read_log(first), *read_log(second)][-1:]
     assert done["ended"] == "success"
     assert len(set(decisions(pool))) == 1
 
 
-def test_what_the_app_refuses_is_told_by_its_code(platform: Running, tmp_path: Path) -> None:
+def test_what_the_app_refuses_is_told_by_its_code(platform: TemporaryPlatform, tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert annotating(platform, "No such pool", log=log).wait(timeout=WITHIN) == 1
     assert log.read_text().startswith("no_such_pool: ")

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from annotation_app.operations.running import Running
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
 from tests.e2e.conftest import Drill, SignIn
-from tests.e2e.desk import BOUND_MS, Desk
+from tests.e2e.episode_page import BOUND_MS, EpisodePage
 
 FALLBACK_MS = 40_000
 """A way without a picture is given up after six seconds, and there are three ways."""
@@ -15,12 +15,12 @@ NO_WEBRTC = "delete window.RTCPeerConnection;"
 pytestmark = pytest.mark.slow
 
 
-async def looks_on(page: Page, episode: str) -> Desk:
+async def open_as_viewer(page: Page, episode: str) -> EpisodePage:
     """The desk of somebody else's page."""
     await page.goto(f"/desk/{episode}")
-    desk = Desk(page)
-    await expect(desk.picture).to_be_visible(timeout=BOUND_MS)
-    return desk
+    episode_page = EpisodePage(page)
+    await expect(episode_page.picture).to_be_visible(timeout=BOUND_MS)
+    return episode_page
 
 
 async def streams_by(page: Page, name: str, shown: str) -> None:
@@ -30,29 +30,29 @@ async def streams_by(page: Page, name: str, shown: str) -> None:
     await expect(page.get_by_role("region", name="Live picture").locator(shown).last).to_be_visible(timeout=BOUND_MS)
 
 
-async def test_the_picture_falls_back_by_itself(sign_in: SignIn, drill: Drill, platform: Running) -> None:
+async def test_the_picture_falls_back_by_itself(sign_in: SignIn, drill: Drill, platform: TemporaryPlatform) -> None:
     page = await sign_in("annotator")
-    desk = await drill(page)
+    episode_page = await drill(page)
     await streams_by(page, "WebRTC", "video")
     assert await page.locator("video").evaluate("video => [video.videoWidth, video.videoHeight]") == [1280, 720]
 
     without = await sign_in("annotator", script=NO_WEBRTC)
-    await looks_on(without, desk.episode)
+    await open_as_viewer(without, episode_page.episode)
     await streams_by(without, "VNC", "canvas")
 
     neither = await sign_in("annotator", script=NO_WEBRTC)
     port = platform.environment["PILOTHOUSE_VNC_BIND"].rsplit(":", 1)[1]
     await neither.route_web_socket(re.compile(rf"^ws://[^/]+:{port}/"), lambda socket: socket.close(code=4000))
-    await looks_on(neither, desk.episode)
+    await open_as_viewer(neither, episode_page.episode)
     await streams_by(neither, "Stills", "canvas, img")
-    await desk.leave()
+    await episode_page.leave()
 
 
 async def test_one_acts_and_the_others_look(sign_in: SignIn, drill: Drill) -> None:
     first = await drill(await sign_in("annotator"))
     view_only = re.compile("^View only: ")
 
-    second = await looks_on(await sign_in("annotator"), first.episode)
+    second = await open_as_viewer(await sign_in("annotator"), first.episode)
     await expect(second.banners.get_by_text(view_only)).to_be_visible(timeout=BOUND_MS)
     await expect(second.page.get_by_role("button", name="Accept candidate 1")).to_be_disabled(timeout=BOUND_MS)
     await second.page.get_by_role("button", name="Take control").click()
@@ -62,7 +62,7 @@ async def test_one_acts_and_the_others_look(sign_in: SignIn, drill: Drill) -> No
     await second.stepped(1)
     await first.stepped(1)
 
-    admin = await looks_on(await sign_in("admin"), first.episode)
+    admin = await open_as_viewer(await sign_in("admin"), first.episode)
     await expect(admin.banners.get_by_text(view_only)).to_be_visible(timeout=BOUND_MS)
     await admin.page.keyboard.press("g")
     await expect(admin.page.get_by_role("alert")).to_contain_text("Not done", timeout=BOUND_MS)

@@ -11,9 +11,9 @@ from playwright.async_api import Page, Route, expect
 
 from annotation_app.client import Pilothouse, uploads
 from annotation_app.client.errors import ImportFailed
-from annotation_app.operations.running import Running
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS
+from tests.e2e.episode_page import BOUND_MS
 from tests.e2e.test_pages import assert_accessible
 
 pytestmark = pytest.mark.slow
@@ -68,11 +68,11 @@ async def test_an_upload_survives_a_lost_connection_and_a_reload(sign_in: SignIn
 
 
 async def test_a_killed_server_takes_the_upload_up_again(
-    platform: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    platform: TemporaryPlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The web process is killed between two parts; every byte arrives once."""
     monkeypatch.setattr(uploads, "PART_BYTES", 2**20)
-    monkeypatch.setattr(uploads, "PAUSES", (0.5,) * 120)
+    monkeypatch.setattr(uploads, "RETRY_PAUSES_SECONDS", (0.5,) * 120)
     token = platform.manage("make_token", "researcher", "uploads").split()[-1]
     file = tmp_path / "killed.jsonl"
     row = json.dumps({"format": "unknown", "filler": "x" * 2_000}) + "\n"

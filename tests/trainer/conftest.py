@@ -9,7 +9,7 @@ if find_spec("torch") is None:
 else:
     import torch
 
-    from benchmarks.parts.servers.checkpoint import write
+    from benchmarks.parts.model_servers.checkpoint import write
     from trainer.model.checkpoints import Checkpoint, load_checkpoint
     from trainer.serve.prompt_encoder import PromptEncoder
 

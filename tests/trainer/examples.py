@@ -7,20 +7,27 @@ from pathlib import Path
 
 from PIL import Image
 
-from agent_backend.policy.openai import written
+from agent_backend.policy.openai_chat import openai_message
+from protocol.actions.types import Click, TypeText
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ChatMessage, ImagePart, TextPart
+from protocol.dialects.families import get_dialect
+from protocol.training.samples import Sample, training_samples
+from protocol.trajectory.export_folders import (
+    TRAJECTORIES,
+    ExportCounts,
+    ExportedFile,
+    ExportManifest,
+    image_path,
+    trajectory_images,
+)
+from protocol.trajectory.trajectories import Trajectory
+from tests.unit.protocol.examples import TASK, at, proposal, step, trajectory
 from tests.unit.trainer.trajectory_folders import write_manifest
-from tests.unit.vocabulary.examples import TASK, at, proposal, step, trajectory
 from trainer.serve.prompt_encoder import Prompt, PromptEncoder
 from trainer.serve.schemas import Message
-from vocabulary.actions import Click, TypeText
-from vocabulary.blobs import BlobRef
-from vocabulary.dialect import ChatMessage, ImagePart, TextPart
-from vocabulary.dialects import dialect_named
-from vocabulary.exports import TRAJECTORIES, Counts, ExportedFile, Manifest, image_path, pictures_of
-from vocabulary.samples import Sample, samples_of
-from vocabulary.trajectories import Trajectory
 
-DIALECT = dialect_named("ui_tars_1_5")
+DIALECT = get_dialect("ui_tars_1_5")
 CLICK, TYPED = Click(x=512, y=388), TypeText(text="final.txt\n")
 REPLY = (10, 20, 300, 40, 258)
 """What a policy drew; 300 is a token without a text."""
@@ -53,7 +60,7 @@ def picture(name: str) -> BlobRef:
 
 def accepted(reader: PromptEncoder, **fields: object) -> Trajectory:
     """An accepted step, whose tokens the server told, and a step that a person worded."""
-    (first,) = samples_of(trajectory(CLICK), DIALECT)
+    (first,) = training_samples(trajectory(CLICK), DIALECT)
     drawn: dict[str, object] = {
         "prompt_token_ids": as_served(reader, first).ids,
         "completion_token_ids": REPLY,
@@ -72,7 +79,7 @@ def as_served(reader: PromptEncoder, sample: Sample) -> Prompt:
         return read(ref)
 
     async def sent() -> list[Message]:
-        return [Message.model_validate(await written(message, bytes_of)) for message in sample.messages]
+        return [Message.model_validate(await openai_message(message, bytes_of)) for message in sample.messages]
 
     return reader.read(asyncio.run(sent()))
 
@@ -82,7 +89,7 @@ def write_attempt_folder(path: Path, *whole: Trajectory) -> Path:
     lines, contents = "", {}
     for one in whole:
         line = one.model_dump_json()
-        for shot in pictures_of(one):
+        for shot in trajectory_images(one):
             data = read(shot)
             called = hashlib.sha256(data).hexdigest()
             line = line.replace(shot.sha256, called)
@@ -97,6 +104,6 @@ def write_attempt_folder(path: Path, *whole: Trajectory) -> Path:
         for name, data in contents.items()
     )
     steps = sum(len(one.steps) for one in whole)
-    counts = Counts(trajectories=len(whole), steps=steps, images=len(contents) - 1)
-    write_manifest(path, Manifest(created_at=at(0), counts=counts, files=files))
+    counts = ExportCounts(trajectories=len(whole), steps=steps, images=len(contents) - 1)
+    write_manifest(path, ExportManifest(created_at=at(0), counts=counts, files=files))
     return path

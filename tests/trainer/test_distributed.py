@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tests.trainer.examples import CLICK, TYPED, write_attempt_folder
-from tests.unit.vocabulary.examples import trajectory
+from tests.unit.protocol.examples import trajectory
 from trainer.model.checkpoints import STATE, Checkpoint, load_checkpoint
 from trainer.runtime.distributed import SHARES
 from trainer.runtime.metrics import LOG
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WITHIN = 1500.0
 
 
-def told(tmp_path: Path, checkpoint: Checkpoint, name: str, **more: object) -> dict[str, Any]:
+def run_settings(tmp_path: Path, checkpoint: Checkpoint, name: str, **more: object) -> dict[str, Any]:
     """Settings of a run over two documents without pictures and two steps with them."""
     docs, steps = tmp_path / "docs", tmp_path / "steps"
     if not docs.exists():
@@ -77,7 +77,7 @@ def lines(out: Path) -> list[dict[str, float]]:
 
 
 def test_two_learn_what_one_learns_and_go_on_bit_for_bit(checkpoint: Checkpoint, tmp_path: Path) -> None:
-    one, two = (told(tmp_path, checkpoint, name) for name in ("one", "two"))
+    one, two = (run_settings(tmp_path, checkpoint, name) for name in ("one", "two"))
     alone, together = trained("ct", one, processes=1), trained("ct", two, processes=2)
     last = tmp_path / "two" / "update-000004"
     assert alone.returncode == 0, alone.stderr
@@ -111,7 +111,7 @@ def test_two_learn_what_one_learns_and_go_on_bit_for_bit(checkpoint: Checkpoint,
 
 
 def test_what_cannot_be_shared_is_refused(checkpoint: Checkpoint, tmp_path: Path) -> None:
-    odd = trained("ct", told(tmp_path, checkpoint, "odd", sequences=3), processes=2)
+    odd = trained("ct", run_settings(tmp_path, checkpoint, "odd", sequences=3), processes=2)
     assert odd.returncode != 0
     assert "config_invalid: 3 sequences cannot be dealt out evenly to 2 processes" in odd.stderr
     assert not list((tmp_path / "odd").glob("update-*"))

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import torch
 
+from protocol.actions.tools import Tool
+from protocol.dialects.dialect import ChatMessage, TextPart
 from tests.trainer.examples import CLICK, read, sample
-from tests.unit.vocabulary.examples import trajectory
+from tests.unit.protocol.examples import trajectory
 from trainer.algorithms.ppo import Config, Ppo, explained_variance_by_interface
 from trainer.data.rendering import Renderer
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
@@ -15,8 +17,6 @@ from trainer.rl.critics import INTERFACES, CriticSet, token_interfaces
 from trainer.rl.policy_updates import minibatches, sequences
 from trainer.rl.training_loop import LearnerContext
 from trainer.runtime.runs import create_optimiser, initial_state, trainable_weights
-from vocabulary.dialect import ChatMessage, TextPart
-from vocabulary.tools import Tool
 
 OFFERED = ChatMessage(role="user", content=(TextPart(text="You may call functions."),))
 
@@ -99,7 +99,7 @@ def test_a_critic_for_each_learns_of_its_own_alone(checkpoint: Checkpoint, tmp_p
     interfaces = token_interfaces(made, flat)
     model = load_checkpoint(checkpoint.path).model
     parts, (batch,) = sequences(flat, model, config, 1), [*minibatches(flat, model, config, 1)]
-    returns = torch.full((len(flat.owner),), 1.0)
+    returns = torch.full((len(flat.attempt_index),), 1.0)
     critics = CriticSet(checkpoint.path, None, "apart", config)
     assert not critics.values(parts, interfaces).any(), "both begin as one that expects nothing"
     of_one = flat.weights * (interfaces == INTERFACES.index("functions"))
@@ -120,5 +120,5 @@ def test_a_critic_for_each_learns_of_its_own_alone(checkpoint: Checkpoint, tmp_p
 def test_of_one_interface_nothing_is_told_apart(checkpoint: Checkpoint) -> None:
     made = [one for one in attempts(checkpoint) if one.interface == "gui"]
     flat = flatten_attempts(made)
-    nothing = torch.zeros(len(flat.owner))
+    nothing = torch.zeros(len(flat.attempt_index))
     assert explained_variance_by_interface(token_interfaces(made, flat), nothing, nothing, flat.weights) == {}

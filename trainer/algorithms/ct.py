@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from pydantic import Field, model_validator
 
+from protocol.dialects.families import get_dialect
 from trainer.algorithms.sft import drop_weightless, likelihood_gradients
 from trainer.config import DatasetTrainingConfig, DialectConfig, Settings
 from trainer.data.batches import ShuffledOrder
@@ -23,7 +24,6 @@ from trainer.data.streaming import LEDGER, StreamingOrder, WaitPolicy
 from trainer.data.trajectories import open_folders
 from trainer.errors import SampleError
 from trainer.runtime.runs import newest_checkpoint, open_checkpoint, train
-from vocabulary.dialects import dialect_named
 
 
 class Source(Settings):
@@ -69,11 +69,11 @@ def run(config: Config) -> Path:
     def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:
         samples = [[sample(one) for one in each] for each in sequences]
         figures = likelihood_gradients(checkpoint.model, samples)
-        given = dict.fromkeys(config.sources, 0)
+        tokens_by_source = dict.fromkeys(config.sources, 0)
         for number in (one for each in sequences for one in each):
             name, own = mix.source_of(number)
-            given[name] += len(read[name][0][own].ids)
-        return {**figures, **{f"mix/{name}": tokens / figures["tokens"] for name, tokens in given.items()}}
+            tokens_by_source[name] += len(read[name][0][own].ids)
+        return {**figures, **{f"mix/{name}": tokens / figures["tokens"] for name, tokens in tokens_by_source.items()}}
 
     return train(config, checkpoint, newest, mix, gradients)
 
@@ -97,7 +97,7 @@ def read_source(
 
 def _trajectories(source: Source, config: Config, renderer: Renderer) -> list[TokenizedSample]:
     left_out: Counter[str] = Counter()
-    dialect = dialect_named(config.dialect)
+    dialect = get_dialect(config.dialect)
     folders = open_folders(source.paths)
     return drop_weightless(
         [one for each in folders for one in render_folder(each, dialect, renderer, left_out)], left_out
@@ -111,7 +111,7 @@ def _documents(source: Source, _: Config, renderer: Renderer) -> list[TokenizedS
         for file in list_documents(folder):
             try:
                 name = file.relative_to(folder).as_posix()
-                samples += renderer.document(name, read_document(file, folder, left_out))
+                samples += renderer.render_document(name, read_document(file, folder, left_out))
             except SampleError as error:
                 left_out[error.code] += 1
     return drop_weightless(samples, left_out)

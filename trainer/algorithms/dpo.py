@@ -1,7 +1,8 @@
-"""Direct preference optimisation: of two acts in the same state, the one a person held for better becomes likelier.
+"""Direct preference optimisation (DPO): of two replies in one state, the preferred one becomes likelier.
 
-Pairs come from corrections: what was done is above each candidate that was not taken, and above what was marked as
-wrong. The reference is the checkpoint the run began with; what it says of every reply is computed once, before.
+Pairs come from corrections: the action that was done is preferred to each candidate that was not taken, and to an
+action that was marked as wrong. The reference is the checkpoint the run started with; its log-probabilities are
+computed once, before training.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,19 +12,17 @@ from typing import Any
 import torch
 from pydantic import Field
 
+from trainer.algorithms.preference_loop import train_against_reference
 from trainer.data.packing import pack
 from trainer.data.preferences import (
     PreferenceConfig,
     PreferencePair,
-    group_order,
     read_pairs,
-    reference_logprobs,
     reply_logprob_sums,
 )
 from trainer.model.checkpoints import Checkpoint
 from trainer.rl.losses import preference_loss
 from trainer.runtime.distributed import backward, local_share, sum_metrics
-from trainer.runtime.runs import newest_checkpoint, open_checkpoint, train
 
 
 class Config(PreferenceConfig):
@@ -34,24 +33,14 @@ class Config(PreferenceConfig):
 
 
 def run(config: Config, load_pairs: Callable[[Config, Checkpoint], Sequence[PreferencePair]] = read_pairs) -> Path:
-    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
-    newest = newest_checkpoint(config.out)
-    checkpoint = open_checkpoint(config.checkpoint, config)
-    pairs = load_pairs(config, checkpoint)
-    reference = reference_logprobs(checkpoint.model, pairs)
-    if newest is not None:
-        checkpoint = open_checkpoint(newest, config)
-
-    def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:
-        return _gradients(checkpoint.model, [list(one) for one in sequences], pairs, reference, config)
-
-    return train(config, checkpoint, newest, group_order(pairs, config), gradients)
+    """Train, or resume from the newest checkpoint; returns the last checkpoint's folder. Raises TrainerError."""
+    return train_against_reference(config, load_pairs, _gradients)
 
 
 def _gradients(
     model: Any, groups: Sequence[list[int]], pairs: Sequence[PreferencePair], reference: torch.Tensor, config: Config
 ) -> dict[str, float]:
-    """Gradients of one update: each pair counts the same, whichever sequence it is in."""
+    """Compute the gradients of an update; every pair has the same weight."""
     count = sum(map(len, groups))
     totals = dict.fromkeys(("loss", "margin", "accuracy"), 0.0)
     for group in local_share(groups):

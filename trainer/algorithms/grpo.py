@@ -1,8 +1,8 @@
-"""Group-relative policy optimisation: the baseline without a critic, over the same loop as PPO.
+"""Group-relative policy optimisation (GRPO): the baseline without a critic, in the same loop as PPO.
 
-An attempt is as good as its reward is above that of the others at the same task; all its tokens share that. Attempts
-of a group that all came to the same are not computed: they teach nothing (DAPO), and often they are most. Only what a
-person said in one of them is learned.
+The advantage of an attempt is its reward relative to the other attempts at the same task; all its tokens share it.
+Groups whose rewards are all equal are skipped, as in DAPO: they carry no signal and are often the majority. A person's
+replies in a skipped group are still learned.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ import torch
 
 from trainer.rl.advantages import group_advantages, has_reward_variance
 from trainer.rl.attempts import Attempt, FlatBatch
+from trainer.rl.config import OnPolicyConfig
 from trainer.rl.policy_updates import (
     compute_token_statistics,
     mean_metrics,
@@ -21,7 +22,8 @@ from trainer.rl.policy_updates import (
     sequences,
     token_metrics,
 )
-from trainer.rl.training_loop import LearnerContext, OnPolicyConfig, load_reference, train
+from trainer.rl.rollout_source import InboxSource, RolloutSource
+from trainer.rl.training_loop import LearnerContext, load_reference, train
 from trainer.runtime.runs import optimiser_step
 
 
@@ -41,11 +43,11 @@ class Grpo:
 
     @property
     def place(self) -> dict[str, Any]:
-        """There is nothing beside the weights."""
+        """No state beside the weights."""
         return {}
 
     def write(self, folder: Path) -> None:
-        """There is nothing beside the weights."""
+        """No state beside the weights."""
 
     def learn(self, attempts: Sequence[Attempt], flat: FlatBatch, update: int) -> dict[str, float]:
         """One update."""
@@ -54,10 +56,11 @@ class Grpo:
         tasks = {task: number for number, task in enumerate(dict.fromkeys(attempt.task for attempt in attempts))}
         groups = torch.tensor([tasks[attempt.task] for attempt in attempts])
         metrics = {"varied": float(has_reward_variance(rewards, groups).float().mean())}
-        teaching = has_reward_variance(rewards, groups).index_fill(0, flat.owner[~flat.written], True)
+        teaching = has_reward_variance(rewards, groups).index_fill(0, flat.attempt_index[~flat.policy_mask], True)
         if not teaching.any():
             return metrics
-        advantages = group_advantages(rewards, groups, scale=config.scale)[flat.owner][teaching[flat.owner]]
+        by_attempt = group_advantages(rewards, groups, scale=config.scale)
+        advantages = by_attempt[flat.attempt_index][teaching[flat.attempt_index]]
         flat = flat.only(teaching)
         parts = sequences(flat, self._policy, config, update)
         known = compute_token_statistics(self._policy, self._reference, flat, parts, config)
@@ -69,6 +72,9 @@ class Grpo:
         return token_metrics(flat, known) | mean_metrics(steps) | metrics
 
 
-def run(config: Config) -> Path:
-    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
-    return train(config, lambda context: Grpo(context, config))
+INBOX = InboxSource()
+
+
+def run(config: Config, rollouts: RolloutSource = INBOX) -> Path:
+    """Train, or resume from the newest checkpoint; returns the last checkpoint's folder. Raises TrainerError."""
+    return train(config, lambda context: Grpo(context, config), rollouts)

@@ -1,7 +1,7 @@
-"""Kahneman-Tversky optimisation: acts that a person judged become likelier or less likely, each by itself.
+"""Kahneman-Tversky optimisation (KTO): each reply that a person judged becomes likelier or less likely by itself.
 
-It needs no pairs: what was done is good, what was overridden or marked as wrong is bad. The reference is the
-checkpoint the run began with. How far the policy has moved in all is told from replies in states that are not theirs.
+It needs no pairs: an action that was done is good, one that was overridden or marked as wrong is bad. The reference is
+the checkpoint the run started with. Replies paired with unrelated states estimate how far the policy has moved.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,19 +11,17 @@ from typing import Any
 import torch
 from pydantic import Field
 
+from trainer.algorithms.preference_loop import train_against_reference
 from trainer.data.packing import pack
 from trainer.data.preferences import (
     JudgedReply,
     PreferenceConfig,
-    group_order,
     read_judged_replies,
-    reference_logprobs,
     reply_logprob_sums,
 )
 from trainer.model.checkpoints import Checkpoint
 from trainer.rl.losses import desirability_loss
 from trainer.runtime.distributed import backward, local_share, sum_metrics
-from trainer.runtime.runs import newest_checkpoint, open_checkpoint, train
 
 
 class Config(PreferenceConfig):
@@ -38,24 +36,14 @@ class Config(PreferenceConfig):
 def run(
     config: Config, load_judged_replies: Callable[[Config, Checkpoint], Sequence[JudgedReply]] = read_judged_replies
 ) -> Path:
-    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
-    newest = newest_checkpoint(config.out)
-    checkpoint = open_checkpoint(config.checkpoint, config)
-    judged = load_judged_replies(config, checkpoint)
-    reference = reference_logprobs(checkpoint.model, judged)
-    if newest is not None:
-        checkpoint = open_checkpoint(newest, config)
-
-    def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:
-        return _gradients(checkpoint.model, [list(one) for one in sequences], judged, reference, config)
-
-    return train(config, checkpoint, newest, group_order(judged, config), gradients)
+    """Train, or resume from the newest checkpoint; returns the last checkpoint's folder. Raises TrainerError."""
+    return train_against_reference(config, load_judged_replies, _gradients)
 
 
 def _gradients(
     model: Any, groups: Sequence[list[int]], judged: Sequence[JudgedReply], reference: torch.Tensor, config: Config
 ) -> dict[str, float]:
-    """Gradients of one update, against how far the policy has moved over all of it."""
+    """Compute the gradients of an update, relative to the drift over all its replies."""
     drift = _drift(model, groups, judged, reference)
     weights = [config.desirable_weight if one.desirable else config.undesirable_weight for one in judged]
     count = sum(weights[place] for group in groups for place in group)
@@ -87,7 +75,7 @@ def _gradients(
 
 
 def _drift(model: Any, groups: Sequence[list[int]], judged: Sequence[JudgedReply], reference: torch.Tensor) -> float:
-    """The mean log-ratio of replies in states that are not theirs, at least 0."""
+    """Mean log-ratio of replies paired with unrelated states, at least 0."""
     total = 0.0
     with torch.no_grad():  # inference mode would spoil what processes share
         for group in local_share(groups):

@@ -1,11 +1,10 @@
 """Outcome reward model: one turn that reads an attempt and says whether the task was done.
 
-It is asked as judges are (`vocabulary.judging`): the whole history as text, the last screens, one question. The truth
+It is asked as judges are (`protocol.evaluation.judge_prompts`): the whole history as text, the last screens, one question. The truth
 is the verifier's word, else a person's. Of both answers the right one becomes likelier; `reward` is single-turn
 reinforcement over the two, exactly and without a draw. What it makes is a policy's checkpoint that any server serves.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,11 @@ from typing import Any
 import torch
 from pydantic import Field
 
+from protocol.evaluation.calibration import Calibration, calibrate
+from protocol.evaluation.judge_prompts import build_outcome_prompt
+from protocol.training.samples import Sample
 from trainer.config import DatasetTrainingConfig
+from trainer.data.batches import is_held_out
 from trainer.data.packing import pack
 from trainer.data.preferences import group_order, reply_logprob_sums
 from trainer.data.rendering import Renderer, TokenizedSample, report_left_out
@@ -26,9 +29,6 @@ from trainer.rl.losses import weighted_sum
 from trainer.rl.rewards import outcome_reward
 from trainer.runtime.distributed import backward, is_first, local_share, sum_metrics
 from trainer.runtime.runs import newest_checkpoint, open_checkpoint, train
-from vocabulary.calibrations import Calibration, calibration_of
-from vocabulary.judging import outcome_asked
-from vocabulary.samples import Sample
 
 ANSWERS = ("Verdict: yes", "Verdict: no")
 HELD_OUT = "held_out.json"
@@ -76,8 +76,8 @@ def read_questions(config: Config, checkpoint: Checkpoint) -> list[Question]:
             if (outcome := outcome_reward(trajectory)) is None:
                 left_out["attempt_unjudged"] += 1
                 continue
-            asked = outcome_asked(trajectory, images=config.images)
-            sample = Sample(trajectory.id, len(trajectory.steps), asked, "", "human", "override")
+            question = build_outcome_prompt(trajectory, images=config.images)
+            sample = Sample(trajectory.id, len(trajectory.steps), question, "", "human", "override")
             try:
                 yes, no = (renderer.render_sample(replace(sample, target=answer), folder.bytes) for answer in ANSWERS)
             except SampleError as error:
@@ -95,28 +95,30 @@ def run(config: Config, load_questions: QuestionsFor = read_questions) -> Path:
     """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
     newest = newest_checkpoint(config.out)
     checkpoint = open_checkpoint(newest or config.checkpoint, config)
-    everything = load_questions(config, checkpoint)
-    taught = [one for one in everything if not is_held_out(one, config)]
-    if not taught:
+    training, held_out = split_questions(load_questions(config, checkpoint), config)
+    if not training:
         raise NothingToLearn("the folders hold no attempt whose outcome is known")
     if config.balanced:
-        taught = balance_outcomes(taught)
+        training = balance_outcomes(training)
 
     def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:
-        return _gradients(checkpoint.model, [[taught[one] for one in each] for each in sequences], config)
+        return _gradients(checkpoint.model, [[training[one] for one in each] for each in sequences], config)
 
-    last = train(config, checkpoint, newest, group_order(taught, config), gradients)
-    asked = [one for one in everything if is_held_out(one, config)]
-    calibration = evaluate_calibration(checkpoint.model, asked)
+    last = train(config, checkpoint, newest, group_order(training, config), gradients)
+    calibration = evaluate_calibration(checkpoint.model, held_out)
     if is_first():
         (config.out / HELD_OUT).write_text(calibration.model_dump_json(indent=1))
     return last
 
 
-def is_held_out(question: Question, config: Config) -> bool:
-    """Whether an attempt is only asked about; its name and the seed decide."""
-    drawn = hashlib.blake2b(f"{config.seed} {question.yes.trajectory_id}".encode(), digest_size=8).digest()
-    return int.from_bytes(drawn) < config.held_out * 2**64
+def split_questions(questions: Sequence[Question], config: Config) -> tuple[list[Question], list[Question]]:
+    """The questions to train on and the held-out ones; the attempt's id and the seed decide."""
+    training: list[Question] = []
+    held_out: list[Question] = []
+    for one in questions:
+        held = is_held_out(one.yes.trajectory_id, seed=config.seed, share=config.held_out)
+        (held_out if held else training).append(one)
+    return training, held_out
 
 
 def balance_outcomes(questions: Sequence[Question]) -> list[Question]:
@@ -140,7 +142,7 @@ def scores(model: Any, questions: Sequence[Question]) -> list[float]:
 
 def evaluate_calibration(model: Any, questions: Sequence[Question]) -> Calibration:
     """How far the model can be trusted, on questions that it did not learn."""
-    return calibration_of(zip(scores(model, questions), [one.done for one in questions], strict=True), 0.5)
+    return calibrate(zip(scores(model, questions), [one.done for one in questions], strict=True), 0.5)
 
 
 def _gradients(model: Any, sequences: Sequence[Sequence[Question]], config: Config) -> dict[str, float]:
@@ -152,9 +154,9 @@ def _gradients(model: Any, sequences: Sequence[Sequence[Question]], config: Conf
         answers = reply_logprob_sums(model, one).view(-1, 2)
         weights = torch.tensor([question.weight for question in each], device=answers.device)
         right = torch.tensor([0 if question.done else 1 for question in each], device=answers.device)
-        said = answers.gather(1, right[:, None])[:, 0]
+        right_logprobs = answers.gather(1, right[:, None])[:, 0]
         chance = answers.softmax(1).gather(1, right[:, None])[:, 0]
-        losses = {"likelihood_loss": -said, "reward": chance, "accuracy": (chance.detach() > 0.5).float()}
+        losses = {"likelihood_loss": -right_logprobs, "reward": chance, "accuracy": (chance.detach() > 0.5).float()}
         parts = {name: weighted_sum(values, weights, count) for name, values in losses.items()}
         loss = config.likelihood * parts["likelihood_loss"] - config.reward * parts["reward"]
         backward(loss)

@@ -1,8 +1,8 @@
-"""Proximal policy optimisation with a critic that sees the screenshots, as UI-TARS-2 trains.
+"""Proximal policy optimisation (PPO) with a critic that sees the screenshots, as UI-TARS-2 trains.
 
-Its advantages are decoupled and adapt to lengths, its clip is wider upwards, its losses count tokens. The critic
-learns alone first, while the policy stands still; then both learn from each update's attempts. Started again, a run
-goes on from its newest checkpoint.
+Advantages are decoupled and length-adaptive, the clip range is wider upwards, and losses are averaged over tokens. The
+critic trains alone first while the policy is fixed; then both learn from each update's attempts. A restarted run
+resumes from its newest checkpoint.
 """
 
 import math
@@ -15,6 +15,7 @@ from pydantic import Field
 
 from trainer.rl.advantages import ALPHA, Advantages, adaptive_lambda, explained_variance, token_advantages, whiten
 from trainer.rl.attempts import Attempt, FlatBatch
+from trainer.rl.config import OnPolicyConfig
 from trainer.rl.critics import INTERFACES, CriticSet, CriticSharing, token_interfaces
 from trainer.rl.policy_updates import (
     compute_token_statistics,
@@ -24,7 +25,8 @@ from trainer.rl.policy_updates import (
     sequences,
     token_metrics,
 )
-from trainer.rl.training_loop import LearnerContext, OnPolicyConfig, load_reference, train
+from trainer.rl.rollout_source import InboxSource, RolloutSource
+from trainer.rl.training_loop import LearnerContext, load_reference, train
 from trainer.runtime.runs import optimiser_step
 
 CRITIC = "critic"
@@ -69,23 +71,23 @@ class Ppo:
         newest, state = context.newest, context.state
         self._policy, self._optimiser, self._config = context.checkpoint.model, context.optimiser, config
         own = config.model_copy(update={"learning_rate": config.critic_learning_rate})
-        source, kept = config.critic or config.checkpoint, newest / CRITIC if newest else None
-        self._critics = CriticSet(source, kept, config.critics, own)
+        source, saved = config.critic or config.checkpoint, newest / CRITIC if newest else None
+        self._critics = CriticSet(source, saved, config.critics, own)
         self._reference = load_reference(config)
         self._still = int(state.place.get("still", 0))
         self._moves = bool(state.place.get("moves", not config.value_updates))
 
     @property
     def place(self) -> dict[str, Any]:
-        """How many updates left the policy as it was, and whether it has begun to learn."""
+        """How many updates left the policy unchanged, and whether it has started to learn."""
         return {"still": self._still, "moves": self._moves}
 
     def write(self, folder: Path) -> None:
-        """The critics, with their optimisers."""
+        """Write the critics and their optimisers."""
         self._critics.write(folder / CRITIC)
 
     def learn(self, attempts: Sequence[Attempt], flat: FlatBatch, update: int) -> dict[str, float]:
-        """One update: what is known first, then steps of the critic and, unless it stands still, of the policy."""
+        """Compute token statistics, then step the critic and, once it learns, the policy; returns metrics."""
         config = self._config
         parts = sequences(flat, self._policy, config, update)
         known = compute_token_statistics(self._policy, self._reference, flat, parts, config)
@@ -93,7 +95,7 @@ class Ppo:
         values = self._critics.values(parts, interfaces)
         gae = decoupled_advantages(flat, values, config)
         advantages = whiten(gae.advantages, known.comparable) if config.whiten else gae.advantages
-        anchors = flat.weights * gae.anchored
+        anchors = flat.weights * flat.policy_mask
         explained = explained_variance(gae.returns, values, anchors)
         self._moves = self._moves or explained >= config.value_enough or update > config.value_updates
         self._still += not self._moves
@@ -116,7 +118,7 @@ class Ppo:
 def explained_variance_by_interface(
     interfaces: torch.Tensor, returns: torch.Tensor, values: torch.Tensor, weights: torch.Tensor
 ) -> dict[str, float]:
-    """What is explained of each interface, where there are several."""
+    """Explained variance for each interface; empty when the attempts have only one."""
     met = interfaces.unique().tolist()
     if len(met) < 2:
         return {}
@@ -129,7 +131,7 @@ def explained_variance_by_interface(
 
 
 def decoupled_advantages(flat: FlatBatch, values: torch.Tensor, config: Config) -> Advantages:
-    """Decoupled advantages: one λ for the policy, which may follow from lengths, another for the critic."""
+    """Decoupled advantages: one λ for the policy, which may depend on lengths, and one for the critic."""
     rollout = flat.rollout(values)
     reach = config.policy_lambda
     return token_advantages(
@@ -140,6 +142,9 @@ def decoupled_advantages(flat: FlatBatch, values: torch.Tensor, config: Config) 
     )
 
 
-def run(config: Config) -> Path:
-    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
-    return train(config, lambda context: Ppo(context, config))
+INBOX = InboxSource()
+
+
+def run(config: Config, rollouts: RolloutSource = INBOX) -> Path:
+    """Train, or resume from the newest checkpoint; returns the last checkpoint's folder. Raises TrainerError."""
+    return train(config, lambda context: Ppo(context, config), rollouts)

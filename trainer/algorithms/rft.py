@@ -1,6 +1,6 @@
 """Rejection fine-tuning: the likelihood of what the policy itself said in attempts that a verifier believed.
 
-It trains on what `python -m agent_backend.evaluate.keep` kept. A person's steps, and attempts without a verifier's
+It trains on what `python -m agent_backend.evaluation.rejection_sampling` kept. A person's steps, and attempts without a verifier's
 word, are left out and counted: this teaches a policy nothing but its own successes.
 """
 
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from pydantic import Field
 
+from protocol.dialects.families import get_dialect
+from protocol.trajectory.tasks import task_kind
+from protocol.trajectory.trajectories import Trajectory
 from trainer.algorithms.sft import drop_weightless, fit
 from trainer.config import DatasetTrainingConfig, DialectConfig
 from trainer.data.rendering import Renderer, TokenizedSample, render_trajectory
 from trainer.data.trajectories import open_folders
 from trainer.model.checkpoints import Checkpoint
-from vocabulary.dialects import dialect_named
-from vocabulary.tasks import kind_of
-from vocabulary.trajectories import Trajectory
 
 
 class Config(DatasetTrainingConfig, DialectConfig):
@@ -38,7 +38,7 @@ def run(config: Config) -> Path:
 def read_samples(config: Config, checkpoint: Checkpoint) -> list[TokenizedSample]:
     """What the policy said in attempts that succeeded. Raises NothingToLearn, FolderError."""
     left_out: Counter[str] = Counter()
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
     samples: list[TokenizedSample] = []
     tasks: dict[str, str] = {}
     for folder in open_folders(config.folders):
@@ -46,14 +46,14 @@ def read_samples(config: Config, checkpoint: Checkpoint) -> list[TokenizedSample
             if not is_verified_success(trajectory):
                 left_out["attempt_unverified"] += 1
                 continue
-            tasks[trajectory.id] = kind_of(trajectory.task)
-            said = list(
+            tasks[trajectory.id] = task_kind(trajectory.task)
+            rendered = list(
                 render_trajectory(
                     trajectory, dialect, renderer, read=folder.bytes, prompts=folder.prompt, left_out=left_out
                 )
             )
-            own = [one for one in said if one.actor == "policy"]
-            left_out["step_of_a_person"] += len(said) - len(own)
+            own = [one for one in rendered if one.actor == "policy"]
+            left_out["step_of_a_person"] += len(rendered) - len(own)
             samples += own
     return drop_weightless(balance_tasks(samples, tasks) if config.by_task else samples, left_out)
 

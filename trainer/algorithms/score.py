@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import torch
 from pydantic import Field
 
+from protocol.dialects.families import get_dialect
 from trainer.config import DialectConfig
 from trainer.data.packing import learned_logprobs, pack
 from trainer.data.rendering import Renderer, TokenizedSample, render_trajectory, report_left_out
@@ -22,7 +23,6 @@ from trainer.data.trajectories import open_folders
 from trainer.errors import NothingToLearn, OutputExists
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.model.critic import Critic, learned_values, load_critic
-from vocabulary.dialects import dialect_named
 
 
 class Config(DialectConfig):
@@ -80,17 +80,17 @@ def _write(config: Config, lines: TextIO) -> int:
     """Write every line; returns how many there are."""
     checkpoint = load_checkpoint(config.checkpoint, device=config.device)
     critic = load_critic(config.critic, device=config.device) if config.critic else None
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
     left_out: Counter[str] = Counter()
     count = 0
     for folder in open_folders(config.folders):
         for trajectory in folder.trajectories():
-            drawn = {one.index: one.sampling.get("temperature", 1.0) for one in sampled_decisions(trajectory)}
-            said = render_trajectory(
+            temperatures = {one.index: one.sampling.get("temperature", 1.0) for one in sampled_decisions(trajectory)}
+            samples = render_trajectory(
                 trajectory, dialect, renderer, read=folder.bytes, prompts=folder.prompt, left_out=left_out
             )
-            for sample in said:
-                comparable = replace(sample, exact=sample.exact and drawn[sample.index] == config.temperature)
+            for sample in samples:
+                comparable = replace(sample, exact=sample.exact and temperatures[sample.index] == config.temperature)
                 lines.write(json.dumps(score_sample(comparable, checkpoint, critic, config.temperature)) + "\n")
                 count += 1
     report_left_out(count, left_out)

@@ -11,8 +11,9 @@ from typing import Any
 
 from pydantic import Field
 
+from protocol.dialects.families import get_dialect
 from trainer.config import DatasetTrainingConfig, DialectConfig
-from trainer.data.batches import ShuffledOrder
+from trainer.data.batches import OrderLike, ShuffledOrder
 from trainer.data.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
 from trainer.data.packing import learned_logprobs, pack
 from trainer.data.rendering import Renderer, TokenizedSample, render_folder, report_left_out
@@ -22,8 +23,7 @@ from trainer.errors import ConfigInvalid, NothingToLearn
 from trainer.model.checkpoints import Checkpoint
 from trainer.rl.losses import likelihood_loss
 from trainer.runtime.distributed import backward, padded_local_share, sum_metrics
-from trainer.runtime.runs import OrderLike, newest_checkpoint, open_checkpoint, train
-from vocabulary.dialects import dialect_named
+from trainer.runtime.runs import newest_checkpoint, open_checkpoint, train
 
 
 class Config(DatasetTrainingConfig, DialectConfig):
@@ -69,7 +69,7 @@ def run_streaming(config: Config) -> Path:
 def read_samples(config: Config, checkpoint: Checkpoint) -> list[TokenizedSample]:
     """Every sample of the folders that counts for something. Raises NothingToLearn, FolderError."""
     left_out: Counter[str] = Counter()
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
     folders = [*open_folders(config.folders)]
     everything = (one for folder in folders for one in folder.trajectories())
     weights = None if config.weighting == "none" else step_weights(everything, config.weighting, config.classes)

@@ -1,11 +1,10 @@
-"""Value pretraining: a critic learns what a fixed policy's attempts come to, before any policy learns from it.
+"""Value pretraining: a critic learns the returns of a fixed policy's attempts before PPO uses it.
 
-Its target at each token the policy drew is what the attempt came to from there on (λ = 1, no discount), so that it
-owes nothing to its own first guesses. It is asked about attempts that it never learns from, and is done when it
-explains them well enough or no better any more. PPO begins with its folder (`critic`).
+Its target at each sampled token is the return from there on (λ = 1, no discount), so its first estimates do not affect
+its targets. It is evaluated on held-out attempts. Training stops when the critic explains them well enough or stops
+improving. PPO starts from its folder (`critic`).
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ from pathlib import Path
 import torch
 from pydantic import Field
 
+from protocol.dialects.families import get_dialect
 from trainer.config import DatasetTrainingConfig, DialectConfig
-from trainer.data.batches import ShuffledOrder
+from trainer.data.batches import ShuffledOrder, is_held_out
 from trainer.data.packing import pack
 from trainer.data.rendering import Renderer, TokenizedSample, report_left_out
 from trainer.data.trajectories import open_folders
@@ -45,7 +45,6 @@ from trainer.runtime.runs import (
     resume_state,
     save_checkpoint,
 )
-from vocabulary.dialects import dialect_named
 
 
 class Config(DatasetTrainingConfig, DialectConfig):
@@ -60,11 +59,11 @@ class Config(DatasetTrainingConfig, DialectConfig):
     held_out: float = Field(default=0.1, gt=0, lt=1)
     """The share of attempts that are only asked about."""
     look_every: int = Field(default=10, ge=1)
-    """Updates between two looks at them."""
+    """Updates between two evaluations on held-out attempts."""
     enough: float = Field(default=0.95, le=1)
     """It is done when it explains so much of their variance."""
     patience: int = Field(default=5, ge=1)
-    """It is done when so many looks in a row were no better than the best before by `rise`."""
+    """Stop after so many evaluations in a row that improve on the best earlier one by less than `rise`."""
     rise: float = Field(default=0.01, ge=0)
     """How much better a look has to be to count."""
 
@@ -83,7 +82,7 @@ class ValueExample:
 def read_attempts_for_value(config: Config, checkpoint: Checkpoint) -> list[Attempt]:
     """Every attempt that can be used. Raises NothingToLearn, FolderError, and AttemptUnusable for several policies'."""
     left_out: Counter[str] = Counter()
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
     attempts: list[Attempt] = []
     for folder in open_folders(config.folders):
         for trajectory in folder.trajectories():
@@ -110,8 +109,9 @@ def run(config: Config, load_attempts: AttemptsFor = read_attempts_for_value) ->
     newest = newest_checkpoint(config.out)
     critic = open_critic(newest or config.checkpoint, config)
     attempts = load_attempts(config, critic.checkpoint)
-    examples = build_value_examples([one for one in attempts if not is_held_out(one.id, config)])
-    questions = build_value_examples([one for one in attempts if is_held_out(one.id, config)])
+    held_out = [is_held_out(one.id, seed=config.seed, share=config.held_out) for one in attempts]
+    examples = build_value_examples([one for one, held in zip(attempts, held_out, strict=True) if not held])
+    questions = build_value_examples([one for one, held in zip(attempts, held_out, strict=True) if held])
     if not examples or not questions:
         raise NothingToLearn(f"{len(attempts)} attempts are too few to hold {config.held_out:g} of them out")
     if torch.cat([one.targets for one in questions]).unique().numel() == 1:
@@ -119,37 +119,31 @@ def run(config: Config, load_attempts: AttemptsFor = read_attempts_for_value) ->
     order = ShuffledOrder([len(one.sample.ids) for one in examples], tokens=config.tokens, seed=config.seed)
     optimiser = create_optimiser(critic.learning(vision=config.vision), config)
     state = resume_state(newest, config, order.fingerprint, optimiser, {"order": {}, "looks": []})
-    looks: list[float] = state.place["looks"]
+    evaluations: list[float] = state.place["looks"]
     batches = order.resume_from(state.place["order"])
     with open_metrics(config.out, state.update) as metrics:
         for update in range(state.update + 1, config.updates + 1):
-            if is_done(looks, config):
+            if is_done(evaluations, config):
                 break
             taken = list(islice(batches, config.sequences))
             figures = _gradients(critic, [[examples[one] for one in batch.samples] for batch in taken])
             figures |= optimiser_step(optimiser, update, config)
             if update % config.look_every == 0:
-                looks = [*looks, measure_explained_variance(critic, questions, config.tokens)]
-                figures["explained_variance"] = looks[-1]
+                evaluations = [*evaluations, measure_explained_variance(critic, questions, config.tokens)]
+                figures["explained_variance"] = evaluations[-1]
             metrics.write(update, figures)
-            state = state.after(update, {"order": taken[-1].place, "looks": looks})
-            if is_checkpoint_due(update, config) or is_done(looks, config):
+            state = state.after(update, {"order": taken[-1].place, "looks": evaluations})
+            if is_checkpoint_due(update, config) or is_done(evaluations, config):
                 newest = save_checkpoint(config.out, state, optimiser, critic.write)
     return newest or config.checkpoint
 
 
-def is_done(looks: Sequence[float], config: Config) -> bool:
-    """Whether the last look was good enough, or the last `patience` looks were no better than the best before."""
-    if not looks:
+def is_done(evaluations: Sequence[float], config: Config) -> bool:
+    """Whether the last evaluation is good enough, or the last `patience` ones brought no improvement."""
+    if not evaluations:
         return False
-    before, last = looks[: -config.patience], looks[-config.patience :]
-    return looks[-1] >= config.enough or (bool(before) and max(last) < max(before) + config.rise)
-
-
-def is_held_out(attempt: str, config: Config) -> bool:
-    """Whether a critic is only asked about an attempt; its name and the seed decide, so that others change nothing."""
-    drawn = hashlib.blake2b(f"{config.seed} {attempt}".encode(), digest_size=8).digest()
-    return int.from_bytes(drawn) < config.held_out * 2**64
+    before, last = evaluations[: -config.patience], evaluations[-config.patience :]
+    return evaluations[-1] >= config.enough or (bool(before) and max(last) < max(before) + config.rise)
 
 
 def build_value_examples(attempts: Sequence[Attempt]) -> list[ValueExample]:
@@ -161,7 +155,7 @@ def build_value_examples(attempts: Sequence[Attempt]) -> list[ValueExample]:
     returns = token_advantages(rollout, critic_lambda=1.0, policy_lambda=1.0).returns
     each = [flat.places([number]) for number in range(len(flat.samples))]
     found = zip(flat.samples, each, strict=True)
-    examples = [ValueExample(sample, returns[places], flat.written[places].float()) for sample, places in found]
+    examples = [ValueExample(sample, returns[places], flat.policy_mask[places].float()) for sample, places in found]
     return [one for one in examples if one.weights.any()]
 
 
@@ -170,17 +164,17 @@ def measure_explained_variance(critic: Critic, questions: Sequence[ValueExample]
     lengths = [len(one.sample.ids) for one in questions]
     batches = ShuffledOrder(lengths, tokens=tokens, seed=0).epoch(0)
     model = critic.checkpoint.model
-    asked = [[questions[one] for one in batch] for batch in batches]
-    ends = [*accumulate(sum(len(one.targets) for one in batch) for batch in asked)]
+    examples = [[questions[one] for one in batch] for batch in batches]
+    ends = [*accumulate(sum(len(one.targets) for one in batch) for batch in examples)]
     values = torch.zeros(ends[-1])
     with no_gradients():
-        for (batch, end), counts in padded_local_share([*zip(asked, ends, strict=True)]):
+        for (batch, end), counts in padded_local_share([*zip(examples, ends, strict=True)]):
             there = pack([one.sample for one in batch], model).to(model.device)
             found = learned_values(critic, there).cpu()
             if counts:
                 values[end - len(found) : end] = found
     targets, weights = (
-        torch.cat([getattr(one, name) for batch in asked for one in batch]) for name in ("targets", "weights")
+        torch.cat([getattr(one, name) for batch in examples for one in batch]) for name in ("targets", "weights")
     )
     return explained_variance(targets, gather_values(values), weights)
 

@@ -1,7 +1,7 @@
-"""In which order samples are trained on, and which of them share a sequence.
+"""The order in which samples are trained on, and which of them share a sequence.
 
-The order is a pure function of the samples' lengths, a seed and the epoch, so that a place in it is two numbers: a
-run that was cut off goes on with the very batch it would have come to.
+The order is a pure function of the samples' lengths, a seed and the epoch. A position in it is two numbers, so an
+interrupted run resumes with exactly the next batch.
 """
 
 import hashlib
@@ -9,10 +9,10 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 WINDOW = 256
-"""How many samples are sorted by length at a time: more fill sequences better, fewer mix better."""
+"""Samples packed together at a time: more fill sequences better, fewer mix better."""
 
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BatchPosition:
-    """Where in the order a run is: the batch that comes next."""
+    """A position in the order: the next batch."""
 
     epoch: int = 0
     batch: int = 0
@@ -28,22 +28,60 @@ class BatchPosition:
 
 @dataclass(frozen=True)
 class Batch:
-    """Samples that go into one sequence, by their numbers, and the place to go on from after them."""
+    """Numbers of the samples that share a sequence, and the position after them."""
 
     samples: tuple[int, ...]
     after: BatchPosition
 
     @property
     def place(self) -> dict[str, Any]:
-        """That place, as a run saves it."""
+        """The position after the batch, as a run saves it."""
         return asdict(self.after)
 
 
+class BatchLike(Protocol):
+    """Samples that share one sequence."""
+
+    @property
+    def samples(self) -> Sequence[int]:
+        """Their numbers."""
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The place to resume from after them, as a run saves it."""
+
+
+class OrderLike(Protocol):
+    """An order of samples that a run trains in, such as `ShuffledOrder`, a mix, or data that still arrives."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal orders."""
+
+    def updates(self, place: dict[str, Any], sequences: int) -> Iterator[Sequence[BatchLike]]:
+        """The sequences of each update after a place; {} is the beginning."""
+
+
+class OrderedSource(Protocol):
+    """The order of one source in a mix. It has no end, and samples may be added to it."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal orders."""
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        """Tokens of each sample, by its number."""
+
+    def batches(self, place: BatchPosition) -> Iterator[Batch]:
+        """The batches that follow a place."""
+
+
 class ShuffledOrder:
-    """Batches without end, epoch after epoch; each holds at most `tokens` tokens, and every epoch every sample once."""
+    """Endless batches of at most `tokens` tokens; each epoch holds every sample once."""
 
     def __init__(self, lengths: Sequence[int], *, tokens: int, seed: int, window: int = WINDOW) -> None:
-        """Raises ValueError where there is no sample, or one that does not fit."""
+        """Raises ValueError if there is no sample or one does not fit."""
         if not lengths:
             raise ValueError("there is nothing to train on")
         if (longest := max(lengths)) > tokens:
@@ -52,12 +90,12 @@ class ShuffledOrder:
 
     @property
     def fingerprint(self) -> str:
-        """Two orders with the same one are the same: a place in one is a place in the other."""
+        """Equal for equal orders: a position in one is valid in the other."""
         serialized = json.dumps([self.lengths, self._tokens, self._seed, self._window])
         return hashlib.sha256(serialized.encode()).hexdigest()
 
     def epoch(self, number: int) -> tuple[tuple[int, ...], ...]:
-        """The batches of one epoch: samples shuffled, those near each other fitted together, batches shuffled."""
+        """The batches of one epoch: samples are shuffled, packed window by window, and the batches shuffled."""
         shuffled = sorted(range(len(self.lengths)), key=lambda sample: self._draw(number, "sample", sample))
         batches: list[tuple[int, ...]] = []
         for begin in range(0, len(shuffled), self._window):
@@ -65,7 +103,7 @@ class ShuffledOrder:
         return tuple(sorted(batches, key=lambda batch: self._draw(number, "batch", batch[0])))
 
     def batches(self, place: BatchPosition | None = None) -> Iterator[Batch]:
-        """What follows a place, without end. Raises ValueError for a place that is none."""
+        """The batches after a position, without end. Raises ValueError for an invalid position."""
         place = place or BatchPosition()
         epoch, begin = place.epoch, place.batch
         while True:
@@ -80,27 +118,27 @@ class ShuffledOrder:
             epoch, begin = epoch + 1, 0
 
     def resume_from(self, place: dict[str, Any]) -> Iterator[Batch]:
-        """What follows a place that was saved; {} is the beginning."""
+        """The batches after a saved position; {} is the beginning."""
         return self.batches(BatchPosition(**place))
 
     def updates(self, place: dict[str, Any], sequences: int) -> Iterator[list[Batch]]:
-        """The same, so many at a time."""
+        """The batches after a saved position, in groups of `sequences`."""
         return chunk(self.resume_from(place), sequences)
 
     def _draw(self, epoch: int, what: str, number: int) -> bytes:
-        """A random key that no version of a library changes."""
+        """A pseudorandom sort key that does not depend on a library's version."""
         return hashlib.blake2b(f"{self._seed} {epoch} {what} {number}".encode(), digest_size=16).digest()
 
 
 def chunk(things: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Things in order, so many at a time; the last may be fewer."""
-    following = iter(things)
-    while taken := list(islice(following, size)):
+    """Lists of `size` items in order; the last may be shorter."""
+    remaining = iter(things)
+    while taken := list(islice(remaining, size)):
         yield taken
 
 
 def pack_first_fit(samples: Sequence[int], lengths: Sequence[int], tokens: int) -> list[tuple[int, ...]]:
-    """Samples in as few sequences as first-fit finds, the longest placed first."""
+    """Pack samples into sequences by first-fit decreasing."""
     held: list[list[int]] = []
     room: list[int] = []
     for sample in sorted(samples, key=lambda one: -lengths[one]):
@@ -114,6 +152,7 @@ def pack_first_fit(samples: Sequence[int], lengths: Sequence[int], tokens: int) 
     return [tuple(batch) for batch in held]
 
 
-def fill_ratio(batches: Sequence[Sequence[int]], lengths: Sequence[int], tokens: int) -> float:
-    """How much of the room of these sequences holds tokens, 0 to 1."""
-    return sum(lengths[sample] for batch in batches for sample in batch) / (len(batches) * tokens)
+def is_held_out(name: str, *, seed: int, share: float) -> bool:
+    """Whether this share of all names, chosen by the seed, includes the name. Other names do not change the result."""
+    digest = hashlib.blake2b(f"{seed} {name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) < share * 2**64

@@ -11,10 +11,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ChatMessage, ImagePart, TextPart
+from protocol.training.samples import Sample
 from trainer.errors import ChatUnreadable, SampleUnreadable
-from vocabulary.blobs import BlobRef
-from vocabulary.dialect import ChatMessage, ImagePart, TextPart
-from vocabulary.samples import Sample
 
 
 class Picture(BaseModel):
@@ -78,15 +78,15 @@ class ChatFile:
             try:
                 yield number, Chat.model_validate_json(line)
             except ValidationError as error:
-                told = error.errors()[0]
-                where = ".".join(map(str, told["loc"]))
-                raise ChatUnreadable(f"{self._path.name}, line {number}: {where}: {told['msg']}") from None
+                problem = error.errors()[0]
+                where = ".".join(map(str, problem["loc"]))
+                raise ChatUnreadable(f"{self._path.name}, line {number}: {where}: {problem['msg']}") from None
 
     def _sample(self, name: str, index: int, chat: Chat) -> Sample:
-        said = chat.messages[index].parts
-        if any(isinstance(part, Picture) for part in said):
+        parts = chat.messages[index].parts
+        if any(isinstance(part, Picture) for part in parts):
             raise SampleUnreadable(f"{name}: the assistant shows a picture")
-        target = "".join(part.text for part in said if isinstance(part, TextPart))
+        target = "".join(part.text for part in parts if isinstance(part, TextPart))
         read = tuple(
             ChatMessage(role=turn.role, content=tuple(self._part(part, name) for part in turn.parts))
             for turn in chat.messages[:index]

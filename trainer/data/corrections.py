@@ -1,15 +1,15 @@
 """What a person's corrections teach: the role of each step, and how much it weighs.
 
 Over whole attempts, without a model. Only steps that stand are counted; their places are those of
-`trajectory_standing`. Words a person wrote are fitted by likelihood: no server drew them, so there is no ratio for PPO.
+`without_undone_steps`. Words a person wrote are fitted by likelihood: no server drew them, so there is no ratio for PPO.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
-from vocabulary.steps import Step
-from vocabulary.trajectories import Trajectory, trajectory_standing
+from protocol.trajectory.steps import Step
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 Role = Literal["demonstration", "own", "before", "correction"]
 """demonstration: a person's step where no policy proposed; own: the policy's; before: the policy's, shortly before a
@@ -28,7 +28,7 @@ CLASS_WEIGHTS: Mapping[Role, float] = {"demonstration": 10.0, "own": 1.0, "befor
 def step_roles(trajectory: Trajectory, *, window: int = BEFORE) -> tuple[Role | None, ...]:
     """The role of each step that stands; `window` steps before a correction are `before`. None where nothing is
     learned: the act failed, or was an earlier attempt's, done again."""
-    roles = [_role(step) for step in trajectory_standing(trajectory).steps]
+    roles = [_role(step) for step in without_undone_steps(trajectory).steps]
     for onset, starts in enumerate(intervention_onsets(trajectory)):
         for place in range(max(0, onset - window), onset) if starts else ():
             if roles[place] == "own":
@@ -40,7 +40,7 @@ def intervention_onsets(trajectory: Trajectory) -> tuple[bool, ...]:
     """Of each step that stands, whether a person took over from the policy here: the first of each run of those."""
     stepped_in = [
         step.decision in ("override", "takeover") and step.policy is not None
-        for step in trajectory_standing(trajectory).steps
+        for step in without_undone_steps(trajectory).steps
     ]
     return tuple(now and not before for now, before in zip(stepped_in, [False, *stepped_in], strict=False))
 
@@ -86,8 +86,10 @@ def step_weights(
 ) -> dict[str, dict[int, float]]:
     """Over a whole data set, the weight of each step that has a role, by its attempt and its index; their mean is 1 but
     for `classes`, whose numbers are taken as they are."""
-    told = [(one.id, {index: role for index, role in enumerate(step_roles(one)) if role}) for one in trajectories]
-    roles = [role for _, each in told for role in each.values()]
+    roles_by_trajectory = [
+        (one.id, {index: role for index, role in enumerate(step_roles(one)) if role}) for one in trajectories
+    ]
+    roles = [role for _, each in roles_by_trajectory for role in each.values()]
     weights: Iterator[float]
     match weighting:
         case "interventions":
@@ -98,7 +100,7 @@ def step_weights(
             weights = iter(class_weights(roles, classes))
         case "none":
             weights = iter((1.0,) * len(roles))
-    return {name: {index: next(weights) for index in each} for name, each in told}
+    return {name: {index: next(weights) for index in each} for name, each in roles_by_trajectory}
 
 
 def _role(step: Step) -> Role | None:

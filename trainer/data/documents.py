@@ -71,8 +71,8 @@ def _load_pictures(parts: Iterator[Part], file: Path, folder: Path, left_out: Co
         if isinstance(part, str):
             yield part
             continue
-        written, words = part
-        path = (file.parent / unquote(written)).resolve()
+        link, words = part
+        path = (file.parent / unquote(link)).resolve()
         if path.is_relative_to(folder) and path.suffix.lower() in PICTURES and path.is_file():
             yield path.read_bytes()
             continue
@@ -94,9 +94,9 @@ class _Page(HTMLParser):
         if tag in UNREAD:
             self._unread += 1
         elif tag == "img" and not self._unread:
-            told = dict(attrs)
-            if source := told.get("src"):
-                self.parts.append((source, told.get("alt") or ""))
+            attributes = dict(attrs)
+            if source := attributes.get("src"):
+                self.parts.append((source, attributes.get("alt") or ""))
         elif tag in BREAKING | HEADINGS:
             self._say("\n")
         self._verbatim += tag == "pre"

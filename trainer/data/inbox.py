@@ -2,7 +2,7 @@
 
 A folder appears under its name when it is whole, and leaves after the checkpoint that has learned from it is there:
 whatever is killed in between, each is learned from once. What cannot be used is set aside with the reasons. While too
-few are there a file says so to who plays (`vocabulary.inboxes`).
+few are there a file says so to who plays (`protocol.training.inbox`).
 """
 
 import json
@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE, AttemptShortage
 from trainer.data.trajectories import waiting_folders
 from trainer.errors import RolloutsMissing, TrainerError
 from trainer.rl.attempts import Attempt
-from vocabulary.inboxes import REFUSED, SHORT, TAKEN, Short
 
 REASONS = "refused.json"
 LOOK_EVERY = 0.1
@@ -49,7 +49,7 @@ class Inbox:
         self._path, self._patience = path, patience
         path.mkdir(parents=True, exist_ok=True)
         self._read: dict[str, tuple[list[Attempt], Counter[str]]] = {}
-        self._told: Short | None = None
+        self._reported: AttemptShortage | None = None
 
     def take(self, count: int, read: Read, check: Check) -> AttemptBatch:
         """So many attempts or a few more, whole folders; what is left stays for the next time.
@@ -66,7 +66,7 @@ class Inbox:
         """These were learned from."""
         for name in names:
             self._read.pop(name, None)
-            self._set_aside(name, TAKEN)
+            self._set_aside(name, PROCESSED_FOLDER)
 
     def _taken(self, count: int, read: Read, check: Check) -> AttemptBatch:
         aside: Counter[str] = Counter()
@@ -86,7 +86,9 @@ class Inbox:
                 lost += unusable
                 if len(found) >= count:
                     return AttemptBatch(tuple(found), tuple(chosen), aside + lost)
-            self._tell(Short(wanted=count, usable=len(found), folders=tuple(chosen), refused=dict(aside + lost)))
+            self._tell(
+                AttemptShortage(wanted=count, usable=len(found), folders=tuple(chosen), refused=dict(aside + lost))
+            )
             if time.monotonic() > until:
                 raise RolloutsMissing(f"{len(found)} of {count} attempts came within {self._patience:g} s")
             time.sleep(LOOK_EVERY)
@@ -109,21 +111,21 @@ class Inbox:
                 usable.append(attempt)
         return usable, unusable
 
-    def _tell(self, short: Short | None) -> None:
+    def _tell(self, short: AttemptShortage | None) -> None:
         """Say what is missing, or that nothing is."""
-        target = self._path / SHORT
+        target = self._path / SHORTAGE_FILE
         if short is None:
             target.unlink(missing_ok=True)
-        elif short != self._told:
-            aside = target.with_name(f"{SHORT}.part")
+        elif short != self._reported:
+            aside = target.with_name(f"{SHORTAGE_FILE}.part")
             aside.write_text(short.model_dump_json())
             os.replace(aside, target)
-        self._told = short
+        self._reported = short
 
     def _refuse(self, name: str, reasons: Counter[str]) -> None:
         self._read.pop(name, None)
         (self._path / name / REASONS).write_text(json.dumps(reasons))
-        self._set_aside(name, REFUSED)
+        self._set_aside(name, REJECTED_FOLDER)
 
     def _set_aside(self, name: str, where: str) -> None:
         source, target = self._path / name, self._path / where / name

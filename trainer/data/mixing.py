@@ -1,31 +1,16 @@
-"""Several sources as one order: each has its share of the tokens, and keeps its own place.
+"""Mixes several sources into one order; each has a share of the tokens and its own position.
 
-The next sequence comes from the source that is furthest behind its share. That is a function of what was given so far,
-so a place in the mix is the places in its sources with the tokens they gave, and nothing is drawn.
+The next sequence comes from the source that is furthest behind its share. This is deterministic: a position in the mix
+is the position in each source with the tokens taken from it so far.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from trainer.data.batches import Batch, BatchPosition, chunk
-
-
-class OrderedSource(Protocol):
-    """One source's samples in an order without end; more may come (`trainer.data.batches`, `trainer.data.streaming`)."""
-
-    @property
-    def fingerprint(self) -> str:
-        """The same for the same order."""
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        """Of its samples, by their numbers."""
-
-    def batches(self, place: BatchPosition) -> Iterator[Batch]:
-        """What follows a place."""
+from trainer.data.batches import BatchPosition, OrderedSource, chunk
 
 
 @dataclass(frozen=True)
@@ -38,15 +23,15 @@ class MixPart:
 
 @dataclass(frozen=True)
 class MixedBatch:
-    """Samples of one source that go into one sequence."""
+    """Samples of one source that share a sequence."""
 
     samples: tuple[int, ...]
     place: dict[str, Any]
-    """By source: the place to go on from, and the tokens given so far."""
+    """By source: the place to resume from, and the tokens taken so far."""
 
 
 class Mix:
-    """Sequences of several sources, without end."""
+    """An endless order of sequences from several sources."""
 
     def __init__(self, sources: Mapping[str, tuple[float, OrderedSource]]) -> None:
         """`sources` by name: a share above 0, and the order of its samples. Among all they are numbered in turn: a
@@ -58,16 +43,16 @@ class Mix:
     @property
     def fingerprint(self) -> str:
         """Two mixes with the same one are the same."""
-        told = json.dumps([[name, part.share, part.order.fingerprint] for name, part in self._parts.items()])
-        return hashlib.sha256(told.encode()).hexdigest()
+        serialized = json.dumps([[name, part.share, part.order.fingerprint] for name, part in self._parts.items()])
+        return hashlib.sha256(serialized.encode()).hexdigest()
 
     def source_of(self, sample: int) -> tuple[str, int]:
-        """Which source a sample is of, and its number there."""
+        """The source of a sample, and its number there."""
         number, place = divmod(sample, len(self._names))
         return self._names[place], number
 
     def resume_from(self, place: dict[str, Any]) -> Iterator[MixedBatch]:
-        """What follows a place; {} is the beginning."""
+        """The sequences after a place; {} is the beginning."""
         stands = {name: place.get(name) or {"epoch": 0, "batch": 0, "tokens": 0} for name in self._parts}
         follows = {
             name: part.order.batches(BatchPosition(stands[name]["epoch"], stands[name]["batch"]))
@@ -76,15 +61,15 @@ class Mix:
         while True:
             name = self._behind({name: stand["tokens"] for name, stand in stands.items()})
             part, batch = self._parts[name], next(follows[name])
-            given = stands[name]["tokens"] + sum(part.order.lengths[sample] for sample in batch.samples)
-            stands = {**stands, name: {**asdict(batch.after), "tokens": given}}
+            tokens = stands[name]["tokens"] + sum(part.order.lengths[sample] for sample in batch.samples)
+            stands = {**stands, name: {**asdict(batch.after), "tokens": tokens}}
             turn = self._names.index(name)
             yield MixedBatch(tuple(sample * len(self._names) + turn for sample in batch.samples), stands)
 
     def updates(self, place: dict[str, Any], sequences: int) -> Iterator[list[MixedBatch]]:
-        """The same, so many at a time."""
+        """The sequences after a place, in groups of `sequences`."""
         return chunk(self.resume_from(place), sequences)
 
-    def _behind(self, given: Mapping[str, int]) -> str:
-        """The source whose tokens are fewest for its share; of several the first."""
-        return min(self._parts, key=lambda name: given[name] / self._parts[name].share)
+    def _behind(self, tokens: Mapping[str, int]) -> str:
+        """The source with the fewest tokens relative to its share; the first of several."""
+        return min(self._parts, key=lambda name: tokens[name] / self._parts[name].share)

@@ -32,9 +32,9 @@ class Pack:
     """Where the learned tokens stand; shape (T,)."""
     weights: torch.Tensor
     """How much each of them counts; shape (T,)."""
-    drawn_logprobs: torch.Tensor
+    rollout_logprobs: torch.Tensor
     """What the server said of them; NaN where the policy did not draw them, or not comparably. Shape (T,)."""
-    owners: torch.Tensor
+    sample_index: torch.Tensor
     """Which sample each belongs to, from 0; shape (T,)."""
     lengths: tuple[int, ...]
     """Tokens of each sample."""
@@ -60,7 +60,7 @@ def pack(samples: Sequence[TokenizedSample], model: Any) -> Pack:
     if vision_learns(model) and not any(sample.pictures for sample in samples):
         samples = [*samples, blank_sample(model)]
     mask = torch.tensor([flag for sample in samples for flag in sample.mask])
-    owners = torch.repeat_interleave(torch.arange(len(samples)), torch.tensor([len(one.ids) for one in samples]))
+    sample_index = torch.repeat_interleave(torch.arange(len(samples)), torch.tensor([len(one.ids) for one in samples]))
     pictures = [picture for sample in samples for picture in sample.pictures]
     return Pack(
         ids=torch.tensor([[token for sample in samples for token in sample.ids]]),
@@ -69,8 +69,8 @@ def pack(samples: Sequence[TokenizedSample], model: Any) -> Pack:
         grids=torch.cat([picture.grid for picture in pictures]) if pictures else None,
         places=mask.nonzero()[:, 0],
         weights=torch.tensor([weight for sample in samples for weight in sample.weights])[mask],
-        drawn_logprobs=torch.tensor([value for sample in samples for value in _comparable(sample)]),
-        owners=owners[mask],
+        rollout_logprobs=torch.tensor([value for sample in samples for value in _comparable(sample)]),
+        sample_index=sample_index[mask],
         lengths=lengths,
     )
 

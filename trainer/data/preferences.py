@@ -12,6 +12,11 @@ from typing import Any, Protocol, TypeVar
 import torch
 from pydantic import Field
 
+from protocol.dialects.dialect import Dialect, ScreenSize
+from protocol.dialects.families import get_dialect
+from protocol.training.preferences import Candidate, PreferenceSource, extract_preferences, extract_unpaired_preferences
+from protocol.training.samples import training_samples
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 from trainer.config import DatasetTrainingConfig, DialectConfig
 from trainer.data.batches import ShuffledOrder
 from trainer.data.packing import Pack, learned_logprobs, pack
@@ -20,11 +25,6 @@ from trainer.data.samples import sampled_decision
 from trainer.data.trajectories import TrajectoryFolder, open_folders
 from trainer.errors import NothingToLearn, SampleError, SampleTooLong, SampleUnsayable
 from trainer.model.checkpoints import Checkpoint
-from vocabulary.dialect import Dialect, Screen
-from vocabulary.dialects import dialect_named
-from vocabulary.preferences import Candidate, Source, judgements_of, preferences_of
-from vocabulary.samples import samples_of
-from vocabulary.trajectories import Trajectory, trajectory_standing
 
 Group = TypeVar("Group", "PreferencePair", "JudgedReply")
 RenderReply = Callable[[int, Candidate], TokenizedSample]
@@ -36,7 +36,7 @@ class PreferenceConfig(DatasetTrainingConfig, DialectConfig):
 
     folders: tuple[Path, ...] = Field(min_length=1)
     """Trajectories with what people accepted, overrode and marked."""
-    sources: tuple[Source, ...] = ("accept", "override", "takeover", "mark")
+    sources: tuple[PreferenceSource, ...] = ("accept", "override", "takeover", "mark")
     """What a choice may follow from."""
     beta: float = Field(default=0.1, gt=0)
     """How strongly the reference holds: a log-ratio is multiplied by it."""
@@ -83,7 +83,7 @@ def read_pairs(config: PreferenceConfig, checkpoint: Checkpoint) -> list[Prefere
     left_out: Counter[str] = Counter()
     pairs: list[PreferencePair] = []
     for trajectory, spoken in _trajectories(config, checkpoint):
-        for one in preferences_of(trajectory):
+        for one in extract_preferences(trajectory):
             if one.source not in config.sources:
                 continue
             try:
@@ -99,7 +99,7 @@ def read_judged_replies(config: PreferenceConfig, checkpoint: Checkpoint) -> lis
     left_out: Counter[str] = Counter()
     replies: list[tuple[TokenizedSample, bool]] = []
     for trajectory, spoken in _trajectories(config, checkpoint):
-        for one in judgements_of(trajectory):
+        for one in extract_unpaired_preferences(trajectory):
             if one.source not in config.sources:
                 continue
             try:
@@ -119,12 +119,12 @@ def read_judged_replies(config: PreferenceConfig, checkpoint: Checkpoint) -> lis
 def with_reply_of(reply: TokenizedSample, other: TokenizedSample) -> TokenizedSample:
     """A state with what was said in another."""
     before = reply.mask.index(True)
-    said = [token for token, learned in zip(other.ids, other.mask, strict=True) if learned]
+    reply_ids = [token for token, learned in zip(other.ids, other.mask, strict=True) if learned]
     return replace(
         reply,
-        ids=(*reply.ids[:before], *said),
-        mask=(False,) * before + (True,) * len(said),
-        weights=(0.0,) * before + (1.0,) * len(said),
+        ids=(*reply.ids[:before], *reply_ids),
+        mask=(False,) * before + (True,) * len(reply_ids),
+        weights=(0.0,) * before + (1.0,) * len(reply_ids),
         logprobs=None,
         exact=False,
         weight_versions=(),
@@ -140,7 +140,7 @@ def group_order(groups: Sequence[ReplyGroup], config: DatasetTrainingConfig) -> 
 def reply_logprob_sums(model: Any, one: Pack) -> torch.Tensor:
     """How likely the model finds each reply of a pack as a whole; shape (samples,)."""
     logprobs = learned_logprobs(model, one)
-    return torch.zeros(len(one.lengths), device=logprobs.device).index_add(0, one.owners, logprobs)
+    return torch.zeros(len(one.lengths), device=logprobs.device).index_add(0, one.sample_index, logprobs)
 
 
 def reference_logprobs(model: Any, groups: Sequence[ReplyGroup]) -> torch.Tensor:
@@ -151,7 +151,7 @@ def reference_logprobs(model: Any, groups: Sequence[ReplyGroup]) -> torch.Tensor
 
 
 def _trajectories(config: PreferenceConfig, checkpoint: Checkpoint) -> Iterator[tuple[Trajectory, RenderReply]]:
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
     for folder in open_folders(config.folders):
         for trajectory in folder.trajectories():
             yield trajectory, _reply_renderer(trajectory, folder, dialect, renderer)
@@ -160,22 +160,22 @@ def _trajectories(config: PreferenceConfig, checkpoint: Checkpoint) -> Iterator[
 def _reply_renderer(
     trajectory: Trajectory, folder: TrajectoryFolder, dialect: Dialect, renderer: Renderer
 ) -> RenderReply:
-    samples = {one.index: one for one in samples_of(trajectory, dialect, prompts=folder.prompt)}
-    screens = {step.index: Screen.of(step.before) for step in trajectory_standing(trajectory).steps}
+    samples = {one.index: one for one in training_samples(trajectory, dialect, prompts=folder.prompt)}
+    screens = {step.index: ScreenSize.of(step.before) for step in without_undone_steps(trajectory).steps}
 
     def spoken(index: int, candidate: Candidate) -> TokenizedSample:
-        sample, said = samples.get(index), dialect.sayable(candidate.action)
-        if sample is None or said is None:
+        sample, action = samples.get(index), dialect.supported_form(candidate.action)
+        if sample is None or action is None:
             raise SampleUnsayable(f"{trajectory.id} step {index}: {dialect.name} cannot say it")
         proposal = candidate.proposal
         if proposal is None or proposal.policy.dialect != dialect.name:
-            target = dialect.write(candidate.thought, said, screens[index])
+            target = dialect.write(candidate.thought, action, screens[index])
             return renderer.render_sample(replace(sample, target=target), folder.bytes)
-        drawn = sampled_decision(trajectory.id, index, proposal)
-        if drawn is None:
+        decision = sampled_decision(trajectory.id, index, proposal)
+        if decision is None:
             return renderer.render_sample(replace(sample, target=proposal.raw_text), folder.bytes)
-        asked = folder.prompt(drawn.prompt) if drawn.prompt else None
-        return renderer.drawn(drawn, asked.messages if asked else sample.messages, folder.bytes, 1.0)
+        prompt = folder.prompt(decision.prompt) if decision.prompt else None
+        return renderer.render_sampled(decision, prompt.messages if prompt else sample.messages, folder.bytes, 1.0)
 
     return spoken
 

@@ -1,8 +1,8 @@
-"""Samples as tokens: what a policy read and said, as the model that is trained takes it.
+"""Renders samples as tokens of the model that is trained.
 
-Conversations become tokens by the very code that serves (`trainer.serve.prompt_encoder`). Where a policy spoke for itself the
-tokens it drew are kept, never made again from their text; where a person wrote, the dialect's words are tokenised and
-end as a reply ends. Nothing is ever cut short: what does not fit is an error, or left out and counted.
+The server's own encoder (`trainer.serve.prompt_encoder`) turns conversations into tokens. A policy's reply keeps the
+tokens that were sampled; they are never recomputed from text. A person's reply is tokenised from the dialect's text and
+ends like a sampled reply. Nothing is truncated: a sample that does not fit is an error, or is left out and counted.
 """
 
 import base64
@@ -12,20 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ChatMessage, Dialect, ImagePart, TextPart
+from protocol.dialects.prompts import Prompt as StoredPrompt
+from protocol.training.samples import DEFAULT_HISTORY_BUDGET, Sample, training_samples
+from protocol.trajectory.memory import HistoryBudget
+from protocol.trajectory.proposals import ImageLimits, WeightSpan
+from protocol.trajectory.steps import Actor
+from protocol.trajectory.trajectories import Trajectory
 from trainer.data.samples import SampledDecision, sampled_decisions
 from trainer.data.trajectories import TrajectoryFolder
 from trainer.errors import SampleError, SampleForeign, SampleTooLong, SampleUnreadable
 from trainer.model.checkpoints import Checkpoint
 from trainer.serve.prompt_encoder import Picture, Prompt, PromptEncoder
 from trainer.serve.schemas import InvalidRequest, Message
-from vocabulary.blobs import BlobRef
-from vocabulary.dialect import ChatMessage, Dialect, ImagePart, TextPart
-from vocabulary.memory import Budget
-from vocabulary.prompts import Prompt as Asked
-from vocabulary.proposals import ImageLimits, WeightSpan
-from vocabulary.samples import SERVED, Sample, samples_of
-from vocabulary.steps import Actor
-from vocabulary.trajectories import Trajectory
 
 UNBOUNDED = 1 << 30
 
@@ -88,21 +88,23 @@ class Renderer:
         prompt = self._prompt(sample, sample.messages, read)
         return self._whole(sample, sample.actor, prompt, (*reply, self._end), sample.weight)
 
-    def drawn(
-        self, said: SampledDecision, messages: tuple[ChatMessage, ...], read: ReadPicture, weight: float
+    def render_sampled(
+        self, decision: SampledDecision, messages: tuple[ChatMessage, ...], read: ReadPicture, weight: float
     ) -> TokenizedSample:
         """A step by the tokens the policy drew in this conversation. Raises SampleError."""
-        prompt = self._prompt(said, messages, read)
-        if prompt.ids != said.prompt_token_ids:
-            raise SampleForeign(f"{_name(said)}: {said.policy.name} read this conversation as other tokens")
-        if max(said.completion_token_ids) >= self._vocabulary:
-            raise SampleForeign(f"{_name(said)}: {said.policy.name} said tokens that this model does not have")
-        if not self._pictures.isdisjoint(said.completion_token_ids):
-            raise SampleUnreadable(f"{_name(said)}: the reply holds a place for a picture")
-        whole = self._whole(said, "policy", prompt, said.completion_token_ids, weight)
-        return replace(whole, logprobs=said.logprobs, exact=said.exact, weight_versions=said.weight_versions)
+        prompt = self._prompt(decision, messages, read)
+        if prompt.ids != decision.prompt_token_ids:
+            raise SampleForeign(f"{_name(decision)}: {decision.policy.name} read this conversation as other tokens")
+        if max(decision.completion_token_ids) >= self._vocabulary:
+            raise SampleForeign(f"{_name(decision)}: {decision.policy.name} said tokens that this model does not have")
+        if not self._pictures.isdisjoint(decision.completion_token_ids):
+            raise SampleUnreadable(f"{_name(decision)}: the reply holds a place for a picture")
+        whole = self._whole(decision, "policy", prompt, decision.completion_token_ids, weight)
+        return replace(
+            whole, logprobs=decision.logprobs, exact=decision.exact, weight_versions=decision.weight_versions
+        )
 
-    def document(self, name: str, parts: Sequence[str | bytes]) -> Iterator[TokenizedSample]:
+    def render_document(self, name: str, parts: Sequence[str | bytes]) -> Iterator[TokenizedSample]:
         """Text and pictures (their files' bytes) as they follow each other, in as many samples as it takes.
 
         Every word is learned and no picture is. Each sample begins with what ends a document, unlearned; only text is
@@ -198,9 +200,9 @@ def render_trajectory(
     renderer: Renderer,
     *,
     read: ReadPicture,
-    budget: Budget = SERVED,
+    budget: HistoryBudget = DEFAULT_HISTORY_BUDGET,
     language: str = "English",
-    prompts: Callable[[BlobRef], Asked | None] = lambda _: None,
+    prompts: Callable[[BlobRef], StoredPrompt | None] = lambda _: None,
     weights: Mapping[int, float] | None = None,
     left_out: Counter[str] | None = None,
     failures: bool = False,
@@ -208,19 +210,25 @@ def render_trajectory(
     """Every sample of an attempt as tokens; a step's weight is its sample's times what `weights` has by its index.
 
     With `failures` what the policy drew is told whatever came of it, replies that are no action among it.
-    Raises SampleError at one that cannot be used; where `left_out` is given, it is counted there by its code instead.
+    Raises SampleError at one that cannot be used; where `exclusion_reason` is given, it is counted there by its code instead.
     """
-    own = {said.index: said for said in sampled_decisions(trajectory) if said.policy.dialect == dialect.name}
-    drawn = own if failures else ()
-    for sample in samples_of(trajectory, dialect, budget=budget, language=language, prompts=prompts, drawn=drawn):
+    own = {
+        decision.index: decision
+        for decision in sampled_decisions(trajectory)
+        if decision.policy.dialect == dialect.name
+    }
+    imitated = own if failures else ()
+    for sample in training_samples(
+        trajectory, dialect, budget=budget, language=language, prompts=prompts, drawn=imitated
+    ):
         weight = sample.weight * (weights or {}).get(sample.index, 1.0)
-        said = own.get(sample.index)
+        decision = own.get(sample.index)
         try:
-            if said is None:
+            if decision is None:
                 yield renderer.render_sample(replace(sample, weight=weight), read)
             else:
-                asked = prompts(said.prompt) if said.prompt else None
-                yield renderer.drawn(said, asked.messages if asked else sample.messages, read, weight)
+                prompt = prompts(decision.prompt) if decision.prompt else None
+                yield renderer.render_sampled(decision, prompt.messages if prompt else sample.messages, read, weight)
         except SampleError as error:
             if left_out is None:
                 raise

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from vocabulary.blobs import BlobRef
-from vocabulary.proposals import ImageLimits, PolicyRef, Proposal, WeightSpan, spans_counted
-from vocabulary.trajectories import Trajectory, trajectory_standing
+from protocol.blobs import BlobRef
+from protocol.trajectory.proposals import ImageLimits, PolicyRef, Proposal, WeightSpan, complete_weight_spans
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class SampledDecision:
 
 def sampled_decisions(trajectory: Trajectory) -> Iterator[SampledDecision]:
     """The decisions that were the policy's own words, token for token; steps a person worded are none of them."""
-    trajectory = trajectory_standing(trajectory)
+    trajectory = without_undone_steps(trajectory)
     offered = {proposal.id: proposal for row in trajectory.proposals for proposal in row}
     for step in trajectory.steps:
         proposal = offered.get(step.proposal_id or "")
         if proposal is None or step.decision not in ("accept", "auto"):
             continue
-        if said := sampled_decision(trajectory.id, step.index, proposal):
-            yield said
+        if decision := sampled_decision(trajectory.id, step.index, proposal):
+            yield decision
 
 
 def sampled_decision(trajectory_id: str, index: int, proposal: Proposal) -> SampledDecision | None:
@@ -49,7 +49,7 @@ def sampled_decision(trajectory_id: str, index: int, proposal: Proposal) -> Samp
     ids, logprobs = proposal.completion_token_ids or (), proposal.logprobs or ()
     if proposal.prompt_token_ids is None or not ids or len(ids) != len(logprobs):
         return None
-    spans = spans_counted(proposal.weight_versions or (WeightSpan(version=proposal.policy.revision),), len(ids))
+    spans = complete_weight_spans(proposal.weight_versions or (WeightSpan(version=proposal.policy.revision),), len(ids))
     return SampledDecision(
         trajectory_id=trajectory_id,
         index=index,

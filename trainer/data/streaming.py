@@ -17,6 +17,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from protocol.base import FrozenModel
+from protocol.trajectory.export_folders import MANIFEST, UNFINISHED_SUFFIX
 from trainer.config import DatasetTrainingConfig
 from trainer.data.batches import Batch, BatchPosition, ShuffledOrder
 from trainer.data.inbox import LOOK_EVERY
@@ -24,8 +26,6 @@ from trainer.data.rendering import TokenizedSample
 from trainer.data.trajectories import waiting_folders
 from trainer.errors import CheckpointMismatched, NothingToLearn, TrainerError
 from trainer.runtime.distributed import broadcast_from_first, is_first
-from vocabulary.base import Frozen
-from vocabulary.exports import MANIFEST, UNFINISHED
 
 LEDGER = "joined.json"
 """In a run's folder: what joined before each pass."""
@@ -36,7 +36,7 @@ ReadFolder = Callable[[Path], Sequence[TokenizedSample]]
 """The samples of a folder. Raises TrainerError where it has none."""
 
 
-class JoinedFolder(Frozen):
+class JoinedFolder(FrozenModel):
     """A folder that joined."""
 
     path: Path
@@ -59,7 +59,7 @@ class WaitPolicy:
 
 
 class StreamingOrder:
-    """The samples of folders and inboxes as an order that grows (`trainer.runtime.runs.OrderLike`)."""
+    """The samples of folders and inboxes as an order that grows (`trainer.data.batches.OrderLike`)."""
 
     def __init__(
         self, config: DatasetTrainingConfig, paths: Sequence[Path], read: ReadFolder, waits: WaitPolicy, ledger: Path
@@ -79,8 +79,8 @@ class StreamingOrder:
     @property
     def fingerprint(self) -> str:
         """What has joined is the ledger's to say; the rest follows from the settings."""
-        told = json.dumps([self._config.tokens, self._config.seed, self._waits.passes])
-        return hashlib.sha256(told.encode()).hexdigest()
+        serialized = json.dumps([self._config.tokens, self._config.seed, self._waits.passes])
+        return hashlib.sha256(serialized.encode()).hexdigest()
 
     def updates(self, place: dict[str, Any], sequences: int) -> Iterator[list[Batch]]:
         """What follows a place, so many sequences at a time: fewer where a pass ends. Ends where nothing more comes.
@@ -198,7 +198,7 @@ def _read_ledger(path: Path) -> tuple[tuple[JoinedFolder, ...], ...]:
 
 
 def _write_ledger(path: Path, passes: Sequence[tuple[JoinedFolder, ...]]) -> None:
-    aside = path.with_name(path.name + UNFINISHED)
+    aside = path.with_name(path.name + UNFINISHED_SUFFIX)
     with aside.open("wb") as file:
         file.write(PASSES.dump_json(tuple(passes), indent=1))
         file.flush()

@@ -14,20 +14,20 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
-from trainer.errors import FolderDamaged, FolderUnfinished, FolderUnknown, TrainerError, TrajectoryUnreadable
-from vocabulary.blobs import BlobRef
-from vocabulary.exports import (
+from protocol.blobs import BlobRef
+from protocol.dialects.prompts import Prompt
+from protocol.trajectory.export_folders import (
     EXTENSIONS,
     MANIFEST,
     TRAJECTORIES,
-    UNFINISHED,
+    UNFINISHED_SUFFIX,
     ExportedFile,
-    Manifest,
+    ExportManifest,
     image_path,
-    pictures_of,
+    trajectory_images,
 )
-from vocabulary.prompts import Prompt
-from vocabulary.trajectories import Trajectory
+from protocol.trajectory.trajectories import Trajectory
+from trainer.errors import FolderDamaged, FolderUnfinished, FolderUnknown, TrainerError, TrajectoryUnreadable
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class TrajectoryFolder:
     """A whole folder: its manifest holds, and every file is what the manifest says."""
 
     path: Path
-    manifest: Manifest
+    manifest: ExportManifest
 
     def trajectories(self) -> Iterator[Trajectory]:
         """Every trajectory, in the order of the file.
@@ -47,7 +47,7 @@ class TrajectoryFolder:
         with (self.path / TRAJECTORIES).open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 trajectory = _parse_trajectory(line, number)
-                for picture in pictures_of(trajectory):
+                for picture in trajectory_images(trajectory):
                     if picture.media_type not in EXTENSIONS or listed.get(image_path(picture)) != picture.sha256:
                         raise FolderDamaged(f"line {number} refers to a picture that is not there: {picture.sha256}")
                 yield trajectory
@@ -76,7 +76,7 @@ def open_folder(path: Path) -> TrajectoryFolder:
 
     Raises FolderUnfinished, FolderUnknown or FolderDamaged.
     """
-    if path.name.endswith(UNFINISHED):
+    if path.name.endswith(UNFINISHED_SUFFIX):
         raise FolderUnfinished(f"{path.name} is still being written")
     if not path.is_dir():
         raise FolderUnknown(f"{path.name} is no folder")
@@ -105,16 +105,16 @@ def open_folders(paths: Iterable[Path]) -> Iterator[TrajectoryFolder]:
 def waiting_folders(path: Path) -> list[str]:
     """The whole folders in an inbox, the oldest name first."""
     found = (one.name for one in path.iterdir() if one.is_dir())
-    return sorted(name for name in found if not name.startswith(".") and not name.endswith(UNFINISHED))
+    return sorted(name for name in found if not name.startswith(".") and not name.endswith(UNFINISHED_SUFFIX))
 
 
-def _read_manifest(path: Path) -> Manifest:
+def _read_manifest(path: Path) -> ExportManifest:
     try:
         text = (path / MANIFEST).read_bytes()
     except FileNotFoundError:
         raise FolderUnfinished(f"{path.name} has no {MANIFEST}") from None
     try:
-        return Manifest.model_validate_json(text)
+        return ExportManifest.model_validate_json(text)
     except ValidationError as error:
         raise FolderUnknown(f"{MANIFEST} cannot be read: {_first_reason(error)}") from None
 

@@ -34,8 +34,8 @@ class Adapter:
         except (OSError, ValueError, SafetensorError) as error:
             raise CheckpointUnusable(f"{folder} is no adapter: {error}") from None
         if config.get("peft_type") != "LORA" or (odd := _unsupported_settings(config)):
-            told = "its type" if config.get("peft_type") != "LORA" else ", ".join(odd)
-            raise CheckpointUnusable(f"the adapter {folder.name} cannot be folded: {told}")
+            reason = "its type" if config.get("peft_type") != "LORA" else ", ".join(odd)
+            raise CheckpointUnusable(f"the adapter {folder.name} cannot be folded: {reason}")
         rank, alpha = config["r"], config["lora_alpha"]
         self.scale: float = alpha / (rank**0.5 if config.get("use_rslora") else rank)
         self._pairs = _pairs(folder, tensors, names)

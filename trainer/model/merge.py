@@ -18,7 +18,7 @@ from trainer.config import Settings
 from trainer.errors import CheckpointMismatched, CheckpointUnusable, OutputExists
 from trainer.model.adapters import Adapter
 from trainer.model.checkpoints import copy_processors
-from trainer.model.shards import ShardedTensors, write_shards
+from trainer.model.shards import ShardedTensors, tensor_bytes, write_shards
 from trainer.model.weight_deltas import drop, elect_sign, part_generator, trim, weighted_sum
 
 MERGED = "merged.json"
@@ -84,7 +84,7 @@ def run(config: Config) -> Path:
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
     copy_processors(config.parts[0].checkpoint, making)
-    sizes = [(name, _bytes(*sources[0].shards.kind(name))) for name in sources[0].names]
+    sizes = [(name, tensor_bytes(*sources[0].shards.kind(name))) for name in sources[0].names]
     write_shards(making, sizes, lambda name: merge_tensor(sources, base, name, config), most=config.file_bytes)
     (making / MERGED).write_text(config.model_dump_json(indent=1))
     os.rename(making, config.out)
@@ -157,11 +157,6 @@ def thin_delta(change: torch.Tensor, name: str, number: int, config: Config) -> 
     if config.method == "ties":
         return trim(change, config.density)
     return drop(change, config.density, part_generator(config.seed, name, number))
-
-
-def _bytes(dtype: torch.dtype, shape: tuple[int, ...]) -> int:
-    size: int = torch.Size(shape).numel() * dtype.itemsize
-    return size
 
 
 def _tokenizer_files(folder: Path) -> tuple[Any, Any]:

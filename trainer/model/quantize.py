@@ -28,7 +28,7 @@ from pydantic import Field
 from trainer.config import Settings
 from trainer.errors import CheckpointMismatched, CheckpointUnusable, ConfigInvalid, OutputExists
 from trainer.model.checkpoints import copy_processors
-from trainer.model.shards import ShardedTensors, write_shards
+from trainer.model.shards import ShardedTensors, tensor_bytes, write_shards
 
 MATRIX = re.compile(r"(?:model|model\.language_model|language_model\.model)\.layers\.\d+\..+_proj\.weight")
 REPORT = "quantised.json"
@@ -76,15 +76,15 @@ def run(config: Config) -> Path:
     sizes = [size for name in source.names for size in _sizes(source, name, config.group, plan.get(name, False))]
     write_shards(making, sizes, packer.tensor, most=config.file_bytes)
     _config_write(making, scheme, plan)
-    told = {
+    report = {
         "scheme": config.scheme,
         "bytes": sum(size for _, size in sizes),
-        "bytes_before": sum(_bytes(*source.kind(name)) for name in source.names),
+        "bytes_before": sum(tensor_bytes(*source.kind(name)) for name in source.names),
         "latency": "not measured",
         "matrices": packer.errors,
         "left_as_they_were": sorted(name for name, packed in plan.items() if not packed),
     }
-    (making / REPORT).write_text(json.dumps(told, indent=1))
+    (making / REPORT).write_text(json.dumps(report, indent=1))
     os.rename(making, config.out)
     return config.out
 
@@ -96,8 +96,8 @@ def quantization_scheme(name: Scheme, group: int) -> QuantizationScheme:
     activations = QuantizationArgs(
         num_bits=8, type="float", symmetric=True, strategy="token", dynamic=True, observer=None
     )
-    given = activations if name == "W4AFP8" else None
-    return QuantizationScheme(targets=["Linear"], weights=weights, input_activations=given, format=FORMAT)
+    input_scheme = activations if name == "W4AFP8" else None
+    return QuantizationScheme(targets=["Linear"], weights=weights, input_activations=input_scheme, format=FORMAT)
 
 
 def plan_matrices(source: ShardedTensors, group: int) -> dict[str, bool]:
@@ -150,25 +150,20 @@ class _Packer:
 def _sizes(source: ShardedTensors, name: str, group: int, packed: bool) -> list[tuple[str, int]]:
     dtype, shape = source.kind(name)
     if not packed:
-        return [(name, _bytes(dtype, shape))]
+        return [(name, tensor_bytes(dtype, shape))]
     rows, columns = shape
     return [
         (f"{name}_packed", rows * columns * BITS // 8),
-        (f"{name}_scale", _bytes(dtype, (rows, columns // group))),
+        (f"{name}_scale", tensor_bytes(dtype, (rows, columns // group))),
         (f"{name}_shape", 2 * torch.int64.itemsize),
     ]
-
-
-def _bytes(dtype: torch.dtype, shape: tuple[int, ...]) -> int:
-    size: int = torch.Size(shape).numel() * dtype.itemsize
-    return size
 
 
 def _config_write(folder: Path, scheme: QuantizationScheme, plan: Mapping[str, bool]) -> None:
     """Say in the model's configuration how its weights are packed."""
     path = folder / "config.json"
     try:
-        told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        model_config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CheckpointUnusable(f"{path} cannot be read: {error}") from None
     left = [f"re:.*{re.escape(_tail(name))}$" for name, packed in plan.items() if not packed]
@@ -178,9 +173,9 @@ def _config_write(folder: Path, scheme: QuantizationScheme, plan: Mapping[str, b
         format=FORMAT,
         ignore=["lm_head", "re:.*visual.*", *left],
     )
-    told["quantization_config"] = json.loads(packing.model_dump_json(exclude_none=True))
-    told["quantization_config"]["quant_method"] = "compressed-tensors"
-    path.write_text(json.dumps(told, indent=2))
+    model_config["quantization_config"] = json.loads(packing.model_dump_json(exclude_none=True))
+    model_config["quantization_config"]["quant_method"] = "compressed-tensors"
+    path.write_text(json.dumps(model_config, indent=2))
 
 
 def _tail(name: str) -> str:

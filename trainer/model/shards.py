@@ -79,6 +79,12 @@ def plan_files(sizes: Sequence[tuple[str, int]], most: int) -> list[list[str]]:
     return plan
 
 
+def tensor_bytes(dtype: torch.dtype, shape: tuple[int, ...]) -> int:
+    """Size of a tensor in bytes."""
+    size: int = torch.Size(shape).numel() * dtype.itemsize
+    return size
+
+
 def _index(folder: Path) -> dict[str, str]:
     path = folder / INDEX
     if not path.exists():

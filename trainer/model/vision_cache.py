@@ -23,7 +23,7 @@ class VisionFeatureCache:
 
     def __init__(self, trunk: Any, *, most_bytes: int = MOST_BYTES) -> None:
         self._tower, self._look, self._most = trunk.visual, trunk.get_image_features, most_bytes
-        self._kept: OrderedDict[bytes, torch.Tensor] = OrderedDict()
+        self._features: OrderedDict[bytes, torch.Tensor] = OrderedDict()
         self._bytes = 0
 
     def __call__(self, pixel_values: torch.Tensor, image_grid_thw: torch.Tensor, **more: Any) -> Any:
@@ -36,15 +36,15 @@ class VisionFeatureCache:
 
     def _seen(self, pixels: torch.Tensor, grid: torch.Tensor, more: dict[str, Any]) -> torch.Tensor:
         name = _picture_digest(pixels, grid)
-        if name not in self._kept:
+        if name not in self._features:
             with torch.inference_mode(False), torch.no_grad():  # it is met again where gradients are taken
                 (made,) = self._look(pixels, grid, **more).pooler_output
-            self._kept[name] = made
+            self._features[name] = made
             self._bytes += made.nbytes
-            while self._bytes > self._most and len(self._kept) > 1:
-                self._bytes -= self._kept.popitem(last=False)[1].nbytes
-        self._kept.move_to_end(name)
-        return self._kept[name]
+            while self._bytes > self._most and len(self._features) > 1:
+                self._bytes -= self._features.popitem(last=False)[1].nbytes
+        self._features.move_to_end(name)
+        return self._features[name]
 
 
 def _picture_digest(pixels: torch.Tensor, grid: torch.Tensor) -> bytes:

@@ -13,16 +13,16 @@ from torch import Tensor
 
 def trim(delta: Tensor, density: float) -> Tensor:
     """The largest changes, this share of all; the others are nothing."""
-    kept = max(1, round(density * delta.numel()))
+    count = max(1, round(density * delta.numel()))
     flat = delta.flatten()
-    places = flat.abs().topk(kept).indices
+    places = flat.abs().topk(count).indices
     return torch.zeros_like(flat).index_copy(0, places, flat[places]).view_as(delta)
 
 
 def drop(delta: Tensor, density: float, source: torch.Generator) -> Tensor:
     """Each change with this probability, scaled up so that their expected sum stays."""
-    kept = torch.rand(delta.shape, generator=source, dtype=torch.float64) < density
-    return torch.where(kept, delta / density, 0)
+    mask = torch.rand(delta.shape, generator=source, dtype=torch.float64) < density
+    return torch.where(mask, delta / density, 0)
 
 
 def weighted_sum(deltas: Sequence[Tensor], weights: Sequence[float]) -> Tensor:
@@ -41,5 +41,5 @@ def elect_sign(deltas: Sequence[Tensor], weights: Sequence[float]) -> Tensor:
 
 def part_generator(seed: int, name: str, number: int) -> torch.Generator:
     """The randomness of one part's tensor: the same whatever is merged before it."""
-    drawn = hashlib.blake2b(f"{seed} {number} {name}".encode(), digest_size=8).digest()
-    return torch.Generator().manual_seed(int.from_bytes(drawn) >> 1)
+    digest = hashlib.blake2b(f"{seed} {number} {name}".encode(), digest_size=8).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest) >> 1)

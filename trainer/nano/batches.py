@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from protocol.actions.types import Action, Click, DoubleClick, Drag, RightClick, TypeText
+from protocol.dialects.dialect import ChatMessage, TextPart
 from trainer.nano.heads import ReadingTargets, stack_reading_targets
 from trainer.nano.prompts import build_conversation, build_steps, format_reply
 from trainer.nano.synthetic.forms import NextAction
@@ -17,8 +19,6 @@ from trainer.nano.synthetic.instructions import ACTION_THOUGHTS, PLACES, request
 from trainer.nano.synthetic.screens import Screen, Widget
 from trainer.nano.synthetic.targets import BUCKETS, CELL, NOWHERE, ScreenTargets, letter_pairs, screen_targets
 from trainer.nano.tokenizer import ACROSS, ACTS
-from vocabulary.actions import Action, Click, DoubleClick, Drag, RightClick, TypeText
-from vocabulary.dialect import ChatMessage, TextPart
 
 Ids = tuple[int, ...]
 SPREAD = 2.5
@@ -28,15 +28,15 @@ EASY, TELLING = 0.3, 1.0
 which key is pressed, and whether that is all."""
 LEFT_OUT = 12
 """Places that a picture would take where there is none: as many as the longer side of those it gets has cells."""
-NAMES, ACTS_TOLD = 6, 8
-"""Numbers that a name of an instruction may have, and acts done before: more are told as the highest."""
+NAMES, MAX_COUNTED_ACTIONS = 6, 8
+"""How many names of an instruction and earlier actions are told apart; higher numbers count as the highest."""
 TYPING, ENDS = "type(content='", ("')", "', end_point='")
 """What begins a text; and what may stand after it or after a point."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One screen, what is asked about it, and what should be said."""
+    """A screen with an instruction, and the reply to learn."""
 
     pixels: np.ndarray[Any, np.dtype[np.uint8]]
     """The picture as the model gets it; shape (height, width, 3)."""
@@ -80,15 +80,15 @@ class DecisionTokenizer:
         self.end: int = tokenizer.eos_token_id
         self.across = torch.tensor([tokenizer.convert_tokens_to_ids(f"<point>{x}") for x in range(ACROSS)])
         self.down = torch.tensor([tokenizer.convert_tokens_to_ids(f" {y}</point>") for y in range(ACROSS)])
-        told = {tokenizer.convert_tokens_to_ids(phrase) for phrase in (*PLACES, *ACTION_THOUGHTS.values(), *ACTS)}
+        telling = {tokenizer.convert_tokens_to_ids(phrase) for phrase in (*PLACES, *ACTION_THOUGHTS.values(), *ACTS)}
         (self.typing,), *ends = (tokenizer.encode(text, add_special_tokens=False) for text in (TYPING, *ENDS))
-        told.update(end for (end,) in ends)
-        self._telling = {self.end, *range(256), *told, *self.across.tolist(), *self.down.tolist()}
+        telling.update(end for (end,) in ends)
+        self._telling = {self.end, *range(256), *telling, *self.across.tolist(), *self.down.tolist()}
 
     def around(self, messages: Sequence[ChatMessage]) -> tuple[Ids, Ids]:
         """A conversation with one picture: what stands before and after it, as a server's template has it."""
-        told = [{"role": message.role, "content": _templated(message)} for message in messages]
-        text = self._tokenizer.apply_chat_template(told, tokenize=False, add_generation_prompt=True)
+        chat = [{"role": message.role, "content": _templated(message)} for message in messages]
+        text = self._tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
         ids = self._tokenizer.encode(text, add_special_tokens=False)
         place = ids.index(self.picture)
         return tuple(ids[:place]), tuple(ids[place + 1 :])
@@ -147,9 +147,9 @@ def build_decision_without_picture(
     )
     sentence = decision_tokenizer.found(wanted.sentence, before)
     bytewise = len(sentence) == len(wanted.sentence.encode())
-    told = range(0)
+    copied = range(0)
     if bytewise and wanted.text_at is not None and isinstance(act, TypeText):
-        told = range(sentence.start + wanted.text_at, sentence.start + wanted.text_at + len(act.text) + 1)
+        copied = range(sentence.start + wanted.text_at, sentence.start + wanted.text_at + len(act.text) + 1)
     names = tuple((sentence.start + at, label) for at, label in sorted(wanted.labels) if label) if bytewise else ()
     return Decision(
         pixels=np.empty((0, 0, 3), np.uint8),
@@ -164,10 +164,10 @@ def build_decision_without_picture(
         pairs=tuple(pair for at, label in wanted.labels for pair in label_letter_pairs(label, sentence.start + at))
         if bytewise
         else (),
-        copied=told,
+        copied=copied,
         names=names,
         done=len(wanted.done),
-        due=due_text_span(names, told),
+        due=due_text_span(names, copied),
     )
 
 
@@ -207,9 +207,9 @@ class DecisionBatch:
     """Shape (3, B, L)."""
     begins: torch.Tensor
     """Where the picture begins; shape (B,)."""
-    said_at: torch.Tensor
-    """From which token, of B * L, the next is told; shape (T,)."""
-    said: torch.Tensor
+    reply_at: torch.Tensor
+    """Tokens, of B * L, after which a token of a reply follows; shape (T,)."""
+    reply_ids: torch.Tensor
     weights: torch.Tensor
     across: torch.Tensor
     """Of a token that names a column, which; else NOWHERE; shape (T,)."""
@@ -224,21 +224,21 @@ class DecisionBatch:
     """Of which decisions it is known what is to be read, by their numbers; shape (K,)."""
     read: ReadingTargets | None
     """What is to be read in those; None where there are none."""
-    told_at: torch.Tensor
+    instruction_at: torch.Tensor
     """Which tokens, of B * L, are of an instruction whose label is known; shape (N,)."""
-    told: torch.Tensor
+    instruction_pairs: torch.Tensor
     """Which pairs of letters of the label meet there; shape (N, BUCKETS)."""
     copied_at: torch.Tensor
-    """From which tokens, of B * L, a letter is told that stands in the instruction; shape (M,)."""
+    """Tokens, of B * L, after which a letter follows that is copied from the instruction; shape (M,)."""
     copied: torch.Tensor
     """At which token, of L, it stands; shape (M,)."""
     ordinals: torch.Tensor
     """The number it has in what is typed; shape (M,)."""
-    told_names: torch.Tensor
+    instruction_names: torch.Tensor
     """Which of its instruction's names a letter is of, by its number from 1; 0 for none; shape (N,)."""
-    told_due: torch.Tensor
+    due: torch.Tensor
     """Whether that name is clicked or typed next, 1 or 0; NOWHERE where it is not known; shape (N,)."""
-    told_done: torch.Tensor
+    done_count: torch.Tensor
     """Acts that were done before; shape (N,)."""
 
 
@@ -252,14 +252,14 @@ def build_batch(decisions: Sequence[Decision], decision_tokenizer: DecisionToken
     places = np.zeros((3, len(decisions), length), np.int64)
     targets, points = np.zeros((len(decisions), cells), np.float32), np.full((len(decisions), cells, 2), NOWHERE)
     ends = np.zeros((len(decisions), cells), np.float32)
-    at, said = list[int](), list[int]()
+    at, reply_ids = list[int](), list[int]()
     for number, one in enumerate(decisions):
         whole = (*one.before, *(decision_tokenizer.picture,) * cells, *one.after, *one.reply)
         ids[number, : len(whole)] = whole
         places[:, number] = token_positions(len(one.before), rows, columns, length)
         begin = number * length + len(whole) - len(one.reply) - 1
         at += range(begin, begin + len(one.reply))
-        said += one.reply
+        reply_ids += one.reply
         targets[number], points[number] = _target_cells(one, rows, columns)
         if one.end is not None:
             ends[number, _cell_at(one.end, rows, columns)] = 1.0
@@ -274,11 +274,11 @@ def build_batch(decisions: Sequence[Decision], decision_tokenizer: DecisionToken
         ids=torch.from_numpy(ids),
         places=torch.from_numpy(places),
         begins=torch.tensor([len(one.before) for one in decisions]),
-        said_at=torch.tensor(at),
-        said=torch.tensor(said),
-        weights=torch.tensor([decision_tokenizer.weight(token) for token in said]),
-        across=torch.tensor([by_x.get(token, NOWHERE) for token in said]),
-        down=torch.tensor([by_y.get(token, NOWHERE) for token in said]),
+        reply_at=torch.tensor(at),
+        reply_ids=torch.tensor(reply_ids),
+        weights=torch.tensor([decision_tokenizer.weight(token) for token in reply_ids]),
+        across=torch.tensor([by_x.get(token, NOWHERE) for token in reply_ids]),
+        down=torch.tensor([by_y.get(token, NOWHERE) for token in reply_ids]),
         targets=torch.from_numpy(targets),
         ends=torch.from_numpy(ends),
         points=torch.from_numpy(points),
@@ -296,23 +296,23 @@ def label_letter_pairs(label: str, begin: int) -> tuple[tuple[int, int], ...]:
 
 def _instruction_tensors(decisions: Sequence[Decision], length: int) -> dict[str, torch.Tensor]:
     at = [number * length + place for number, one in enumerate(decisions) for place in one.sentence]
-    told, names = torch.zeros(len(at), BUCKETS), torch.zeros(len(at), dtype=torch.long)
+    pairs, names = torch.zeros(len(at), BUCKETS), torch.zeros(len(at), dtype=torch.long)
     due, done = list[int](), list[int]()
     rows = {place: row for row, place in enumerate(at)}
     for number, one in enumerate(decisions):
         due += [int(place in one.due) if one.due else NOWHERE for place in one.sentence]
-        done += [min(one.done, ACTS_TOLD - 1)] * len(one.sentence)
+        done += [min(one.done, MAX_COUNTED_ACTIONS - 1)] * len(one.sentence)
         for place, pair in one.pairs:
             if (row := rows.get(number * length + place)) is not None:
-                told[row, pair] = 1.0
+                pairs[row, pair] = 1.0
         for which, (begin, words) in enumerate(one.names, start=1):
             for place in _span_at(begin, words):
                 if (row := rows.get(number * length + place)) is not None:
                     names[row] = min(which, NAMES - 1)
-    numbers = {"told_at": at, "told_due": due, "told_done": done}
+    numbers = {"instruction_at": at, "due": due, "done_count": done}
     return {
-        "told": told,
-        "told_names": names,
+        "instruction_pairs": pairs,
+        "instruction_names": names,
         **{name: torch.tensor(each, dtype=torch.long) for name, each in numbers.items()},
     }
 
@@ -320,7 +320,7 @@ def _instruction_tensors(decisions: Sequence[Decision], length: int) -> dict[str
 def _copy_tensors(
     decisions: Sequence[Decision], decision_tokenizer: DecisionTokenizer, length: int, cells: int
 ) -> dict[str, torch.Tensor]:
-    """Letters of replies that stand in the instruction too: from where they are told, and where they stand."""
+    """Letters of replies that are copied from the instruction: where they follow, and where they are copied from."""
     at, copied, ordinals = list[int](), list[int](), list[int]()
     for number, one in enumerate(decisions):
         if one.copied:
@@ -330,8 +330,8 @@ def _copy_tensors(
             at += range(begin, begin + len(one.copied))
             copied += one.copied
             ordinals += range(len(one.copied))
-    told = {"copied_at": at, "copied": copied, "ordinals": ordinals}
-    return {name: torch.tensor(each, dtype=torch.long) for name, each in told.items()}
+    tensors = {"copied_at": at, "copied": copied, "ordinals": ordinals}
+    return {name: torch.tensor(each, dtype=torch.long) for name, each in tensors.items()}
 
 
 @cache

@@ -12,9 +12,11 @@ from pydantic import Field
 from torch import nn
 from torch.nn import functional
 
+from protocol.dialects.coordinates import smart_resize
+from protocol.trajectory.export_folders import TRAJECTORIES
 from trainer.data.trajectories import open_folder
 from trainer.nano.batches import (
-    ACTS_TOLD,
+    MAX_COUNTED_ACTIONS,
     NAMES,
     Decision,
     DecisionBatch,
@@ -36,8 +38,6 @@ from trainer.nano.tokenizer import ACROSS
 from trainer.nano.training_runs import StageConfig, open_run
 from trainer.nano.trajectory_data import TrajectoryDecisions
 from trainer.runtime.metrics import open_metrics
-from vocabulary.exports import TRAJECTORIES
-from vocabulary.resize import smart_resize
 
 MIDDLE = 3
 """The layer of the decoder after which cells are asked; the instruction stands before them, so that they know it."""
@@ -108,9 +108,9 @@ def run(config: Config) -> Path:
         data=data or "drawn",
     )
     decision_tokenizer, began = DecisionTokenizer(stage.checkpoint.tokenizer), time.process_time()
-    shown = TrajectoryDecisions(folders, decision_tokenizer, config.others, config.ordered)
+    trajectories = TrajectoryDecisions(folders, decision_tokenizer, config.others, config.ordered)
     with open_metrics(config.out, stage.state.update) as metrics:
-        for update, (batch, spelled) in stage.updates(partial(_batches, config, shown, decision_tokenizer)):
+        for update, (batch, spelled) in stage.updates(partial(_batches, config, trajectories, decision_tokenizer)):
             loss, figures = clicking_loss(
                 stage.checkpoint.model, stage.heads, batch, decision_tokenizer, config.bfloat16
             )
@@ -128,11 +128,11 @@ def _is_trainable(tower: bool, name: str) -> bool:
 
 
 def _batches(
-    config: Config, shown: TrajectoryDecisions, decision_tokenizer: DecisionTokenizer, update: int
+    config: Config, trajectories: TrajectoryDecisions, decision_tokenizer: DecisionTokenizer, update: int
 ) -> tuple[DecisionBatch, DecisionBatch | None]:
     each = [Random(f"{config.seed} {update} spelled {number}") for number in range(config.spelled)]
     spelled = [build_decision_without_picture(decision_tokenizer, *draw_text_step(one)) for one in each]
-    return build_batch(_decisions(config, update, shown, decision_tokenizer), decision_tokenizer), build_batch(
+    return build_batch(_decisions(config, update, trajectories, decision_tokenizer), decision_tokenizer), build_batch(
         spelled, decision_tokenizer
     ) if spelled else None
 
@@ -150,7 +150,7 @@ def create_heads(model: Any) -> nn.ModuleDict:
         ("row", MOST),
         ("ordinal", ORDINALS),
         ("name", NAMES),
-        ("done", ACTS_TOLD),
+        ("done", MAX_COUNTED_ACTIONS),
         ("due", 1),
     ):
         heads[name] = nn.Linear(text, width)
@@ -166,16 +166,16 @@ def clicking_loss(
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """How wrong replies and heads are, and figures of it."""
     with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-        patches, cells, logits, asked, second, middle, letters = forward_batch(model, batch)
-    said, figures = _said_loss(logits.float(), batch, decision_tokenizer)
-    told, more = _cells_loss(heads, middle.float(), batch)
-    loss, figures = said + told, figures | more
+        patches, cells, logits, instruction_states, second, middle, letters = forward_batch(model, batch)
+    reply_loss, figures = _reply_loss(logits.float(), batch, decision_tokenizer)
+    cells_loss, more = _cells_loss(heads, middle.float(), batch)
+    loss, figures = reply_loss + cells_loss, figures | more
     placed, more = _places_loss(heads, second.float(), batch)
     loss, figures = loss + placed, figures | more
-    if len(batch.told_at):
-        spelled, more = _spelled_loss(heads, asked[0].float(), batch)
+    if len(batch.instruction_at):
+        spelled, more = _spelled_loss(heads, instruction_states[0].float(), batch)
         loss, figures = loss + spelled, figures | more
-        named, more = _named_loss(heads, asked[1].float(), batch)
+        named, more = _named_loss(heads, instruction_states[1].float(), batch)
         loss, figures = loss + named, figures | more
     if len(batch.copied):
         copied, more = _copied_loss(heads, letters, logits.float(), batch)
@@ -194,10 +194,10 @@ def spelling_loss(
     with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
         ended, (second, middle) = decode_text(model, words, batch.places, (SECOND, MIDDLE))
         letters = _letters(model, batch, second, middle)
-        logits = model.lm_head(ended.flatten(0, 1)[batch.said_at]).float()
+        logits = model.lm_head(ended.flatten(0, 1)[batch.reply_at]).float()
     copied, figures = _copied_loss(heads, letters, logits, batch)
-    typed = torch.isin(batch.said_at, batch.copied_at)
-    loss = copied + functional.cross_entropy(logits[typed], batch.said[typed])
+    typed = torch.isin(batch.reply_at, batch.copied_at)
+    loss = copied + functional.cross_entropy(logits[typed], batch.reply_ids[typed])
     return loss, {f"spelled_{name}": figure for name, figure in figures.items()}
 
 
@@ -209,7 +209,7 @@ class CopiedLetters:
     """After the second layer, where they are typed; shape (N, text)."""
     standing: torch.Tensor
     """After the second layer, where they stand; shape (N, text)."""
-    looks: torch.Tensor
+    attention: torch.Tensor
     """Where the heads of the copying layer look; shape (N, H, L)."""
 
 
@@ -218,7 +218,7 @@ def _letters(model: Any, batch: DecisionBatch, second: torch.Tensor, middle: tor
     return CopiedLetters(
         typed=flat[batch.copied_at],
         standing=flat[batch.copied_at // length * length + batch.copied],
-        looks=attention_shares(model, COPYING, middle, batch.places, batch.copied_at),
+        attention=attention_shares(model, COPYING, middle, batch.places, batch.copied_at),
     )
 
 
@@ -234,26 +234,28 @@ def forward_batch(model: Any, batch: DecisionBatch) -> tuple[Any, ...]:
     ended, (first, second, middle) = decode_text(
         model, words.scatter(1, where, cells.to(words.dtype)), batch.places, (FIRST, SECOND, MIDDLE)
     )
-    logits = model.lm_head(ended.flatten(0, 1)[batch.said_at])
-    asked = tuple(layer.flatten(0, 1)[batch.told_at] for layer in (first, second))
+    logits = model.lm_head(ended.flatten(0, 1)[batch.reply_at])
+    instruction_states = tuple(layer.flatten(0, 1)[batch.instruction_at] for layer in (first, second))
     letters = _letters(model, batch, second, middle)
-    return patches, cells, logits, asked, second.gather(1, where), middle.gather(1, where), letters
+    return patches, cells, logits, instruction_states, second.gather(1, where), middle.gather(1, where), letters
 
 
 def _decisions(
-    config: Config, update: int, shown: TrajectoryDecisions, decision_tokenizer: DecisionTokenizer
+    config: Config, update: int, trajectories: TrajectoryDecisions, decision_tokenizer: DecisionTokenizer
 ) -> list[Decision]:
     """Those of an update, all of one size; the same for the same seed, update and folders."""
     random, count = Random(f"{config.seed} {update}"), config.batch
     page, attempts = random.choice(PAGES), list[Decision]()
-    if len(shown) and random.random() < config.shown:
-        attempts = shown.draw(random, max(1, round(count * config.some)))
+    if len(trajectories) and random.random() < config.shown:
+        attempts = trajectories.draw(random, max(1, round(count * config.some)))
         page = page_size_for(attempts[0])
     each = [Random(f"{config.seed} {update} {number}") for number in range(count - len(attempts))]
-    return [*attempts, *(_drawn(decision_tokenizer, one, page, config) for one in each)]
+    return [*attempts, *(_sample_decision(decision_tokenizer, one, page, config) for one in each)]
 
 
-def _drawn(decision_tokenizer: DecisionTokenizer, random: Random, page: tuple[int, int], config: Config) -> Decision:
+def _sample_decision(
+    decision_tokenizer: DecisionTokenizer, random: Random, page: tuple[int, int], config: Config
+) -> Decision:
     if page == PAGES[0] and random.random() < config.sites:
         return build_decision(decision_tokenizer, *draw_site(random, page))
     if random.random() < config.tasks:
@@ -280,12 +282,12 @@ def _screen(random: Random, page: tuple[int, int], dense: float) -> Screen:
     return screen
 
 
-def _said_loss(
+def _reply_loss(
     logits: torch.Tensor, batch: DecisionBatch, decision_tokenizer: DecisionTokenizer
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """Points are learned with their neighbours, all else as it is."""
     logs = logits.log_softmax(-1)
-    each = -logs.gather(1, batch.said[:, None])[:, 0]
+    each = -logs.gather(1, batch.reply_ids[:, None])[:, 0]
     figures = {}
     for name, pixels, tokens in (
         ("x", batch.across, decision_tokenizer.across),
@@ -332,20 +334,20 @@ def _places_loss(
     count, columns = cells.shape[1], batch.pixels.shape[2] // CELL
     numbers, loss, figures = torch.arange(count), torch.zeros(()), {}
     for name, wanted in (("row", numbers // columns), ("column", numbers % columns)):
-        told = heads[name](cells)
-        loss = loss + functional.cross_entropy(told.flatten(0, 1), wanted.repeat(len(cells)))
-        figures[f"{name}_right"] = (told.argmax(-1) == wanted).float().mean().item()
+        predicted = heads[name](cells)
+        loss = loss + functional.cross_entropy(predicted.flatten(0, 1), wanted.repeat(len(cells)))
+        figures[f"{name}_right"] = (predicted.argmax(-1) == wanted).float().mean().item()
     return 0.5 * loss, figures
 
 
 def _spelled_loss(
     heads: nn.ModuleDict, letters: torch.Tensor, batch: DecisionBatch
 ) -> tuple[torch.Tensor, dict[str, float]]:
-    told = heads["pairs"](letters)
-    loss = functional.binary_cross_entropy_with_logits(told, batch.told, reduction="sum")
-    loss = loss / batch.told.sum().clamp(min=1)
-    believed, asked = told > 0, batch.told > 0
-    found = (believed & asked).sum() * 2 / (believed.sum() + asked.sum()).clamp(min=1)
+    predicted = heads["pairs"](letters)
+    loss = functional.binary_cross_entropy_with_logits(predicted, batch.instruction_pairs, reduction="sum")
+    loss = loss / batch.instruction_pairs.sum().clamp(min=1)
+    believed, expected = predicted > 0, batch.instruction_pairs > 0
+    found = (believed & expected).sum() * 2 / (believed.sum() + expected.sum()).clamp(min=1)
     return 0.3 * loss, {"spelled": loss.item(), "spelled_f1": found.item()}
 
 
@@ -356,15 +358,15 @@ def _named_loss(
     second layer: the number of their name, how much was done (which stands before them), and whether their name is
     due."""
     weights, figures, loss = torch.tensor([NAMELESS, *(1.0,) * (NAMES - 1)]), dict[str, float](), torch.zeros(())
-    for name, numbers, weighed in (("name", batch.told_names, weights), ("done", batch.told_done, None)):
-        told = heads[name](letters)
-        loss = loss + functional.cross_entropy(told, numbers, weight=weighed)
-        figures[f"{name}_right"] = (told.argmax(-1) == numbers)[batch.told_names > 0].float().mean().item()
-    if (known := batch.told_due != NOWHERE).any():
-        told, wanted = heads["due"](letters)[known, 0], batch.told_due[known].float()
-        loss = loss + functional.binary_cross_entropy_with_logits(told, wanted)
-        named = batch.told_names[known] > 0
-        figures["due_right"] = ((told > 0) == (wanted > 0))[named].float().mean().item()
+    for name, numbers, weighed in (("name", batch.instruction_names, weights), ("done", batch.done_count, None)):
+        predicted = heads[name](letters)
+        loss = loss + functional.cross_entropy(predicted, numbers, weight=weighed)
+        figures[f"{name}_right"] = (predicted.argmax(-1) == numbers)[batch.instruction_names > 0].float().mean().item()
+    if (known := batch.due != NOWHERE).any():
+        predicted, wanted = heads["due"](letters)[known, 0], batch.due[known].float()
+        loss = loss + functional.binary_cross_entropy_with_logits(predicted, wanted)
+        named = batch.instruction_names[known] > 0
+        figures["due_right"] = ((predicted > 0) == (wanted > 0))[named].float().mean().item()
     return NAMING * loss, figures
 
 
@@ -373,15 +375,15 @@ def _copied_loss(
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """Where letters are looked for, by at least one of the heads, and which number they have: asked by the same head
     where they stand and where they are typed."""
-    looks = letters.looks.mean(1).gather(1, batch.copied[:, None])[:, 0]
+    attention = letters.attention.mean(1).gather(1, batch.copied[:, None])[:, 0]
     numbers = batch.ordinals.clamp(max=ORDINALS - 1)
-    told = heads["ordinal"](torch.stack((letters.typed, letters.standing)).float())
-    ordinal = functional.cross_entropy(told.flatten(0, 1), numbers.repeat(2))
-    loss = -(looks + 1e-6).log().mean()
-    found = (letters.looks.argmax(-1) == batch.copied[:, None]).any(-1).float().mean()
-    typed = torch.isin(batch.said_at, batch.copied_at)
-    right = (logits[typed].argmax(-1) == batch.said[typed]).float().mean()
-    numbered = (told.argmax(-1) == numbers).float().mean()
+    predicted = heads["ordinal"](torch.stack((letters.typed, letters.standing)).float())
+    ordinal = functional.cross_entropy(predicted.flatten(0, 1), numbers.repeat(2))
+    loss = -(attention + 1e-6).log().mean()
+    found = (letters.attention.argmax(-1) == batch.copied[:, None]).any(-1).float().mean()
+    typed = torch.isin(batch.reply_at, batch.copied_at)
+    right = (logits[typed].argmax(-1) == batch.reply_ids[typed]).float().mean()
+    numbered = (predicted.argmax(-1) == numbers).float().mean()
     figures = {"copied": loss.item(), "copied_right": found.item(), "typed_right": right.item()}
     return 0.5 * (loss + ordinal), figures | {"ordinal_right": numbered.item()}
 

@@ -61,22 +61,22 @@ def decode_text(
     `between`. Nothing is masked but what comes later, so that padding stands at the end."""
     decoder, shape = model.model.language_model, model.config.text_config
     count, length, _ = words.shape
-    heads, kept = shape.num_attention_heads, shape.num_key_value_heads
+    heads, key_heads = shape.num_attention_heads, shape.num_key_value_heads
     cosines, sines = (turn[:, None].to(words.dtype) for turn in decoder.rotary_emb(words, places))
-    x, kept_back = words, list[torch.Tensor]()
+    x, hidden_states = words, list[torch.Tensor]()
     for number, layer in enumerate(decoder.layers, start=1):
         normed, attention = _normalize(layer.input_layernorm, x), layer.self_attn
         query = attention.q_proj(normed).view(count, length, heads, -1).transpose(1, 2)
-        key = attention.k_proj(normed).view(count, length, kept, -1).transpose(1, 2)
-        value = attention.v_proj(normed).view(count, length, kept, -1).transpose(1, 2)
+        key = attention.k_proj(normed).view(count, length, key_heads, -1).transpose(1, 2)
+        value = attention.v_proj(normed).view(count, length, key_heads, -1).transpose(1, 2)
         query, key = (one * cosines + _rotate_half(one) * sines for one in (query, key))
-        key, value = (one.repeat_interleave(heads // kept, 1) for one in (key, value))
+        key, value = (one.repeat_interleave(heads // key_heads, 1) for one in (key, value))
         attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
         x = x + attention.o_proj(attended.transpose(1, 2).reshape(count, length, -1))
         x = x + _gated_mlp(layer.mlp, _normalize(layer.post_attention_layernorm, x))
         if number in between:
-            kept_back.append(x)
-    return _normalize(decoder.norm, x), kept_back
+            hidden_states.append(x)
+    return _normalize(decoder.norm, x), hidden_states
 
 
 def attention_shares(

@@ -55,18 +55,18 @@ def reading_loss(
     """How wrong the heads are about what the tower made of patches and cells, and figures of it."""
     weights = torch.ones(LETTERS)
     weights[0] = NOTHING
-    said = heads["letters"](patches.float()).unflatten(-1, (COLUMNS, LETTERS))
-    letters = functional.cross_entropy(said.flatten(0, 2), read.letters.flatten(), weight=weights)
+    letter_logits = heads["letters"](patches.float()).unflatten(-1, (COLUMNS, LETTERS))
+    letters = functional.cross_entropy(letter_logits.flatten(0, 2), read.letters.flatten(), weight=weights)
     offsets = functional.smooth_l1_loss(
         heads["offsets"](patches.float())[read.offered], read.offsets[read.offered], beta=0.1
     )
-    told = heads["pairs"](cells.float())
-    pairs = functional.binary_cross_entropy_with_logits(told, read.pairs, reduction="sum")
+    pair_logits = heads["pairs"](cells.float())
+    pairs = functional.binary_cross_entropy_with_logits(pair_logits, read.pairs, reduction="sum")
     pairs = pairs / read.pairs.sum().clamp(min=1)
     with torch.no_grad():
-        written = read.letters > 0
-        right = (said.argmax(-1) == read.letters)[written].float().mean()
-        believed = told > 0
+        has_letter = read.letters > 0
+        right = (letter_logits.argmax(-1) == read.letters)[has_letter].float().mean()
+        believed = pair_logits > 0
         found = (believed & (read.pairs > 0)).sum() * 2 / (believed.sum() + (read.pairs > 0).sum()).clamp(min=1)
     figures = {
         "letters": letters.item(),

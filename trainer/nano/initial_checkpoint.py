@@ -4,11 +4,12 @@ from pathlib import Path
 
 from transformers import Qwen2_5_VLConfig
 
+from protocol.dialects.coordinates import MAX_PIXELS, MIN_PIXELS
 from trainer.model.checkpoints import create_checkpoint
+from trainer.model.tiny_qwen import image_processor_config, qwen_config
 from trainer.nano.point_embeddings import initialize_point_embeddings
 from trainer.nano.synthetic.targets import CELL, PATCH
 from trainer.nano.tokenizer import create_tokenizer
-from vocabulary.resize import MAX_PIXELS, MIN_PIXELS
 
 THETA = 20.0
 """The base of the text's rotary embedding: with the family's 10,000 a screen's columns are hardly told apart."""
@@ -18,23 +19,13 @@ which were then learned long after the rows."""
 CONTEXT = 8_192
 WINDOW = 40 * CELL
 """Wider than any picture it gets: attention is over all of it in every block."""
-IMAGES = {
-    "image_processor_type": "Qwen2VLImageProcessor",
-    "processor_class": "Qwen2_5_VLProcessor",
-    "min_pixels": MIN_PIXELS,
-    "max_pixels": MAX_PIXELS,
-    "patch_size": PATCH,
-    "temporal_patch_size": 2,
-    "merge_size": 2,
-    "image_mean": [0.5, 0.5, 0.5],
-    "image_std": [0.25, 0.25, 0.25],
-}
+IMAGES = image_processor_config(min_pixels=MIN_PIXELS, max_pixels=MAX_PIXELS, patch_size=PATCH, std=0.25)
 
 
 def create_initial_checkpoint(folder: Path, *, seed: int) -> Path:
     """A policy that has learned nothing, written beside `folder` and renamed; the same seed gives the same weights."""
     tokenizer = create_tokenizer()
-    config = create_config(tokenizer.get_vocab())
+    config = create_config(len(tokenizer.get_vocab()))
     return create_checkpoint(
         folder,
         config=config,
@@ -45,13 +36,11 @@ def create_initial_checkpoint(folder: Path, *, seed: int) -> Path:
     )
 
 
-def create_config(vocabulary: dict[str, int]) -> Qwen2_5_VLConfig:
-    """Its shape: a tower of 160 by 4, a decoder of 192 by 5."""
-    special = {name: vocabulary[f"<|{name}|>"] for name in ("endoftext", "im_end", "image_pad", "video_pad")}
-    around = {name: vocabulary[f"<|{name}|>"] for name in ("vision_start", "vision_end")}
+def create_config(tokens: int) -> Qwen2_5_VLConfig:
+    """Its shape for this many tokens: a vision tower of width 160 and depth 4, a decoder of width 192 and depth 5."""
     rotary = {"rope_type": "default", "rope_theta": THETA, "mrope_section": list(SECTIONS)}
     text = {
-        "vocab_size": -(-len(vocabulary) // 64) * 64,
+        "vocab_size": -(-tokens // 64) * 64,
         "hidden_size": 192,
         "intermediate_size": 576,
         "num_hidden_layers": 5,
@@ -61,10 +50,6 @@ def create_config(vocabulary: dict[str, int]) -> Qwen2_5_VLConfig:
         "rope_theta": THETA,
         "rope_parameters": rotary,
         "rope_scaling": {**rotary, "type": "mrope"},
-        "tie_word_embeddings": True,
-        "bos_token_id": None,
-        "eos_token_id": special["im_end"],
-        "pad_token_id": special["endoftext"],
     }
     vision = {
         "depth": 4,
@@ -73,22 +58,8 @@ def create_config(vocabulary: dict[str, int]) -> Qwen2_5_VLConfig:
         "num_heads": 5,
         "out_hidden_size": 192,
         "patch_size": PATCH,
-        "spatial_merge_size": 2,
-        "temporal_patch_size": 2,
         "window_size": WINDOW,
         "fullatt_block_indexes": [0, 1, 2, 3],
-        "in_channels": 3,
         "in_chans": 3,
     }
-    return Qwen2_5_VLConfig(
-        text_config=text,
-        vision_config=vision,
-        image_token_id=special["image_pad"],
-        video_token_id=special["video_pad"],
-        vision_start_token_id=around["vision_start"],
-        vision_end_token_id=around["vision_end"],
-        eos_token_id=special["im_end"],
-        pad_token_id=special["endoftext"],
-        tie_word_embeddings=True,
-        architectures=["Qwen2_5_VLForConditionalGeneration"],
-    )
+    return qwen_config(text=text, vision=vision, tie_word_embeddings=True)

@@ -15,6 +15,10 @@ import numpy as np
 import torch
 from pydantic import Field
 
+from protocol.actions.types import TypeText
+from protocol.dialects.dialect import ParsedReply
+from protocol.dialects.dialect import ScreenSize as Size
+from protocol.evaluation.statistics import wilson_rate
 from trainer.config import Settings
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.nano.batches import Decision, DecisionTokenizer, build_decision, sample_decision
@@ -25,10 +29,6 @@ from trainer.nano.synthetic.forms import draw_task
 from trainer.nano.synthetic.screens import PAGES, Screen, draw_screen
 from trainer.nano.synthetic.targets import CELL, screen_targets
 from trainer.nano.training_runs import HEADS
-from vocabulary.actions import TypeText
-from vocabulary.dialect import Parsed
-from vocabulary.dialect import Screen as Size
-from vocabulary.statistics import rate_of
 
 GREY = 128
 LONGEST = 64
@@ -77,12 +77,12 @@ def run(config: Config) -> Path:
 
 def sample_screens(config: Config, *, dense: bool, held_out: bool) -> list[list[Screen]]:
     """Screens that no training drew, those of one size side by side."""
-    drawn = []
+    screens_by_size = []
     for page in sorted(set(PAGES)):
         share = round(config.screens * PAGES.count(page) / len(PAGES))
         seeds = (Random(f"measured {config.seed} {page} {number}") for number in range(share))
-        drawn.append([draw_screen(seed, page=page, dense=dense, held_out=held_out) for seed in seeds])
-    return [[screen for screen in screens if screen.widgets] for screens in drawn]
+        screens_by_size.append([draw_screen(seed, page=page, dense=dense, held_out=held_out) for seed in seeds])
+    return [[screen for screen in screens if screen.widgets] for screens in screens_by_size]
 
 
 def reading_figures(checkpoint: Checkpoint, config: Config, *, held_out: bool) -> dict[str, float]:
@@ -112,15 +112,17 @@ def clicking_figures(checkpoint: Checkpoint, config: Config, *, held_out: bool) 
     hits, blind, by_chance = list[bool](), list[bool](), list[float]()
     for screens in sample_screens(config, dense=False, held_out=held_out):
         for part in _parts(screens):
-            asked = [
+            decisions = [
                 sample_decision(decision_tokenizer, Random(f"asked {number} {len(hits)}"), screen)
                 for number, screen in enumerate(part)
             ]
-            hits += [_hit(one, said) for one, said in zip(asked, generate_replies(checkpoint, asked), strict=True)]
-            unseen = [replace(one, pixels=np.full_like(one.pixels, GREY)) for one in asked]
-            blind += [_hit(one, said) for one, said in zip(unseen, generate_replies(checkpoint, unseen), strict=True)]
+            hits += [
+                _hit(one, reply) for one, reply in zip(decisions, generate_replies(checkpoint, decisions), strict=True)
+            ]
+            unseen = [replace(one, pixels=np.full_like(one.pixels, GREY)) for one in decisions]
+            blind += [_hit(one, reply) for one, reply in zip(unseen, generate_replies(checkpoint, unseen), strict=True)]
             by_chance += [1 / len(screen.widgets) for screen in part]
-    rate = rate_of(sum(hits), len(hits))
+    rate = wilson_rate(sum(hits), len(hits))
     return {
         "success_rate": round(rate.rate, 4),
         "ci95": [round(rate.low, 4), round(rate.high, 4)],
@@ -138,18 +140,18 @@ def step_figures(checkpoint: Checkpoint, config: Config, *, held_out: bool) -> d
     )
     for page in sorted(set(PAGES)):
         count = round(config.screens * PAGES.count(page) / len(PAGES))
-        drawn = [
+        tasks = [
             draw_task(Random(f"step {config.seed} {page} {number}"), page, held_out=held_out) for number in range(count)
         ]
         for begin in range(0, count, TOGETHER):
-            part = drawn[begin : begin + TOGETHER]
-            asked = [build_decision(decision_tokenizer, *one) for one in part]
-            for one, (_, wanted), said in zip(asked, part, generate_replies(checkpoint, asked), strict=True):
+            part = tasks[begin : begin + TOGETHER]
+            decisions = [build_decision(decision_tokenizer, *one) for one in part]
+            for one, (_, wanted), reply in zip(decisions, part, generate_replies(checkpoint, decisions), strict=True):
                 if isinstance(wanted.act, TypeText):
-                    right["typing"].append(_typed(one, said) == wanted.act.text)
+                    right["typing"].append(_typed(one, reply) == wanted.act.text)
                 else:
-                    right["stepping"].append(_hit(one, said))
-    rates = {name: rate_of(sum(each), len(each)) for name, each in right.items() if each}
+                    right["stepping"].append(_hit(one, reply))
+    rates = {name: wilson_rate(sum(each), len(each)) for name, each in right.items() if each}
     return {
         name: {
             "success_rate": round(rate.rate, 4),
@@ -173,7 +175,7 @@ def generate_replies(checkpoint: Checkpoint, decisions: Sequence[Decision]) -> l
         ids[number, longest - len(prompt) :] = torch.tensor(prompt)
         mask[number, longest - len(prompt) :] = 1
     with torch.inference_mode():
-        written = model.generate(
+        generated = model.generate(
             input_ids=ids,
             attention_mask=mask,
             pixel_values=extract_patches(pixels).flatten(0, 1),
@@ -182,22 +184,22 @@ def generate_replies(checkpoint: Checkpoint, decisions: Sequence[Decision]) -> l
             max_new_tokens=LONGEST,
             do_sample=False,
         )
-    return [checkpoint.tokenizer.decode(one[longest:], skip_special_tokens=True) for one in written]
+    return [checkpoint.tokenizer.decode(one[longest:], skip_special_tokens=True) for one in generated]
 
 
-def _hit(one: Decision, said: str) -> bool:
+def _hit(one: Decision, reply: str) -> bool:
     height, width, _ = one.pixels.shape
-    parsed = nano_dialect().parse(said, Size(width=width, height=height))
-    if not isinstance(parsed, Parsed) or parsed.action.kind != "click" or one.target is None:
+    parsed = nano_dialect().parse(reply, Size(width=width, height=height))
+    if not isinstance(parsed, ParsedReply) or parsed.action.kind != "click" or one.target is None:
         return False
     left, top, right, bottom = one.target
     return left <= parsed.action.x <= right and top <= parsed.action.y <= bottom
 
 
-def _typed(one: Decision, said: str) -> str | None:
+def _typed(one: Decision, reply: str) -> str | None:
     height, width, _ = one.pixels.shape
-    parsed = nano_dialect().parse(said, Size(width=width, height=height))
-    return parsed.action.text if isinstance(parsed, Parsed) and isinstance(parsed.action, TypeText) else None
+    parsed = nano_dialect().parse(reply, Size(width=width, height=height))
+    return parsed.action.text if isinstance(parsed, ParsedReply) and isinstance(parsed.action, TypeText) else None
 
 
 def _parts(screens: list[Screen]) -> list[list[Screen]]:

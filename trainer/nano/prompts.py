@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from protocol.actions.types import Action
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ChatMessage, Dialect, ScreenSize
+from protocol.dialects.families import get_dialect
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
 from trainer.nano.synthetic.instructions import format_thought
-from vocabulary.actions import Action
-from vocabulary.blobs import BlobRef
-from vocabulary.dialect import ChatMessage, Dialect, Screen
-from vocabulary.dialects import dialect_named
-from vocabulary.observations import Observation
-from vocabulary.steps import Step
-from vocabulary.tasks import Task
 
 NAME = "ui_tars_1_5"
 KINDS = frozenset(
@@ -21,7 +21,7 @@ KINDS = frozenset(
 
 def nano_dialect() -> Dialect:
     """The one it speaks."""
-    return dialect_named(NAME)
+    return get_dialect(NAME)
 
 
 def build_conversation(
@@ -34,7 +34,7 @@ def build_conversation(
 
 def format_reply(action: Action, size: tuple[int, int]) -> str:
     """A turn that does it."""
-    return nano_dialect().write(format_thought(action, size), action, Screen(width=size[0], height=size[1]))
+    return nano_dialect().write(format_thought(action, size), action, ScreenSize(width=size[0], height=size[1]))
 
 
 def build_steps(actions: Iterable[Action], size: tuple[int, int]) -> tuple[Step, ...]:

@@ -5,14 +5,13 @@ letter on the screen can be found letter by letter in the instruction. What a di
 one token each, or a prompt would be a thousand bytes long. A point is two tokens, `<point>12` and ` 34</point>`.
 """
 
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import Qwen2TokenizerFast
 
+from protocol.dialects.dialect import TextPart
+from trainer.model.tiny_qwen import byte_tokenizer
 from trainer.nano.prompts import build_conversation
 from trainer.nano.synthetic.instructions import ACTION_THOUGHTS, PLACES
-from vocabulary.dialect import TextPart
 
-SPECIALS = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
 ACROSS = 352
 """Pixels that can be named on either axis; the pictures are at most 336 long."""
 POINTED = tuple(f"{kind}(point='" for kind in ("click", "left_double", "right_single", "scroll"))
@@ -30,31 +29,11 @@ REPLIES = (
     *KEYS,
 )
 MARK = "\N{REPLACEMENT CHARACTER}"
-TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
-    "{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for part in message['content'] %}"
-    "{% if part['type'] == 'text' %}{{ part['text'] }}{% else %}<|vision_start|><|image_pad|><|vision_end|>{% endif %}"
-    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
 
 
 def create_tokenizer() -> Qwen2TokenizerFast:
-    """Bytes, Qwen's special tokens, and what is one token each; the same every time."""
-    vocabulary = {symbol: number for number, symbol in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
-    core = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    core.add_special_tokens([f"<|{name}|>" for name in SPECIALS])
-    core.add_tokens([AddedToken(phrase, normalized=False) for phrase in single_token_phrases()])
-    tokenizer = Qwen2TokenizerFast(
-        tokenizer_object=core,
-        eos_token="<|im_end|>",  # noqa: S106 - a token of the vocabulary
-        pad_token="<|endoftext|>",  # noqa: S106 - a token of the vocabulary
-        unk_token=None,
-        bos_token=None,
-    )
-    tokenizer.chat_template = TEMPLATE
-    return tokenizer
+    """Bytes, Qwen's special tokens and the phrases that are one token each; the same on every call."""
+    return byte_tokenizer(single_token_phrases())
 
 
 def single_token_phrases() -> tuple[str, ...]:

@@ -1,10 +1,8 @@
-"""What both stages have in common: two optimisers, a schedule, and folders to go on from.
+"""Shared by both training stages of the nano model: optimisers, schedule and checkpoints.
 
 Muon moves the matrices, AdamW everything else; on models of this size that is several times faster than AdamW alone.
 """
 
-import os
-import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,15 +13,24 @@ import torch
 from pydantic import Field
 from torch.utils.data import DataLoader
 
-from trainer.config import Settings, changed_fields
-from trainer.errors import CheckpointMismatched, TrainingDiverged
-from trainer.model.checkpoints import STATE, Checkpoint, load_checkpoint
+from trainer.config import Settings
+from trainer.errors import TrainingDiverged
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.nano.muon import Muon
-from trainer.runtime.runs import RunState, learning_rate_factor, newest_checkpoint
+from trainer.runtime.runs import (
+    RunState,
+    is_checkpoint_due,
+    learning_rate_factor,
+    newest_checkpoint,
+    read_state,
+    remove_old_checkpoints,
+    write_checkpoint,
+)
 
 Sample = TypeVar("Sample")
 HEADS, OPTIMISERS = "heads.pt", "optimisers.pt"
 MAY_CHANGE = {"out", "updates", "settle", "keep_every", "threads", "ahead"}
+MAX_CHECKPOINTS = 2
 
 
 class StageConfig(Settings):
@@ -94,7 +101,7 @@ def create_optimisers(
     config: StageConfig,
     share_of: Callable[[str], float] = lambda name: 1.0,
 ) -> OptimiserPair:
-    """Those of a model's weights and its heads'; `share_of` says how much of the rates a weight learns at, by its name.
+    """Those of a model's weights and its heads'; `solved_share` says how much of the rates a weight learns at, by its name.
     Weights that want no gradient stay as they are."""
     matrices, others = _Shares(), _Shares()
     others[1.0] = list(heads.parameters())
@@ -131,32 +138,28 @@ class StageRun:
     def updates(self, draw: Callable[[int], Sample]) -> Iterator[tuple[int, Sample]]:
         """Those to come: their numbers, and what is drawn for them; after each that is to be kept, a checkpoint is
         written."""
-        for update, drawn in _sample_ahead(
+        for update, sample in _sample_ahead(
             draw, range(self.state.update + 1, self.config.updates + 1), self.config.ahead
         ):
-            yield update, drawn
+            yield update, sample
             self.state = self.state.after(update, {})
-            if update % self.config.keep_every == 0 or update == self.config.updates:
-                self._keep()
+            if is_checkpoint_due(update, self.config):
+                self._save()
 
     @property
     def newest(self) -> Path:
         """The last checkpoint's folder."""
         return newest_checkpoint(self.config.out) or self.config.checkpoint
 
-    def _keep(self) -> None:
-        folder = self.config.out / f"update-{self.state.update:06}"
-        making = folder.with_name(folder.name + ".making")
-        shutil.rmtree(making, ignore_errors=True)
-        making.mkdir()
-        self.checkpoint.write(making)
-        torch.save(self.heads.state_dict(), making / HEADS)
-        torch.save(self.optimisers.state(), making / OPTIMISERS)
-        (making / STATE).write_text(self.state.model_dump_json())
-        os.rename(making, folder)
+    def _save(self) -> None:
+        folder = write_checkpoint(self.config.out, self.state, self._write)
         self.checkpoint = replace(self.checkpoint, path=folder)
-        for old in sorted(self.config.out.glob("update-??????"))[:-2]:
-            shutil.rmtree(old)
+        remove_old_checkpoints(self.config.out, keep=MAX_CHECKPOINTS)
+
+    def _write(self, folder: Path) -> None:
+        self.checkpoint.write(folder)
+        torch.save(self.heads.state_dict(), folder / HEADS)
+        torch.save(self.optimisers.state(), folder / OPTIMISERS)
 
 
 def open_run(
@@ -182,15 +185,11 @@ def open_run(
     if (known := (newest or config.checkpoint) / HEADS).is_file():
         _restore_heads(heads, torch.load(known, weights_only=True))
     optimisers = create_optimisers(checkpoint.model, heads, config, share_of)
-    state = RunState(data=data, config=config.model_dump(mode="json", exclude=MAY_CHANGE))
-    if newest is not None:
-        earlier = RunState.model_validate_json((newest / STATE).read_bytes())
-        if earlier.data != data:
-            raise CheckpointMismatched(f"{newest.name} is of a run with other data")
-        if differ := changed_fields(config, earlier.config, MAY_CHANGE):
-            raise CheckpointMismatched(f"{newest.name} is of a run with another {', '.join(differ)}")
+    if newest is None:
+        state = RunState(data=data, config=config.model_dump(mode="json", exclude=MAY_CHANGE))
+    else:
+        state = read_state(newest, config, data, MAY_CHANGE)
         optimisers.load(torch.load(newest / OPTIMISERS, weights_only=True))
-        state = earlier
     return StageRun(config, checkpoint, heads, optimisers, state)
 
 
@@ -220,5 +219,5 @@ def _sample_ahead(draw: Callable[[int], Sample], updates: range, ahead: int) -> 
     return iter(loader)
 
 
-def _identity(drawn: Sample) -> Sample:
-    return drawn
+def _identity(sample: Sample) -> Sample:
+    return sample

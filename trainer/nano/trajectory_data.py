@@ -12,6 +12,14 @@ from random import Random
 import numpy as np
 from PIL import Image
 
+from protocol.actions.types import Drag, TypeText
+from protocol.blobs import BlobRef
+from protocol.dialects.coordinates import smart_resize
+from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, ScreenSize
+from protocol.training.samples import Sample, training_samples
+from protocol.trajectory.memory import HistoryBudget
+from protocol.trajectory.observations import PageLayout
+from protocol.trajectory.trajectories import Trajectory
 from trainer.data.trajectories import TrajectoryFolder
 from trainer.nano.batches import (
     Decision,
@@ -29,17 +37,8 @@ from trainer.nano.synthetic.labels import is_held_out
 from trainer.nano.synthetic.ordered_tasks import sample_ordered_task, uniquely_named
 from trainer.nano.synthetic.screens import UNTOUCHED, Screen, TextLine, Widget
 from trainer.nano.synthetic.targets import NOWHERE, screen_targets
-from vocabulary.actions import Drag, TypeText
-from vocabulary.blobs import BlobRef
-from vocabulary.dialect import ChatMessage, ImagePart, Parsed
-from vocabulary.dialect import Screen as Asked
-from vocabulary.memory import Budget
-from vocabulary.parts import Parts
-from vocabulary.resize import smart_resize
-from vocabulary.samples import Sample, samples_of
-from vocabulary.trajectories import Trajectory
 
-SERVED = Budget(images=1, stride=1)
+SERVED = HistoryBudget(images=1, stride=1)
 """What it is served with: the present screen, and what was done before as text."""
 QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 """What an instruction calls by its name."""
@@ -67,7 +66,7 @@ class StoredDecision:
     """Without its pixels."""
     instruction: str = ""
     parts: str | None = None
-    """What stands where on the page, where that was kept (`vocabulary.parts`)."""
+    """What stands where on the page, where that was kept (`protocol.trajectory.observations`)."""
 
     def whole(self) -> Decision:
         """With its pixels, and with what is to be seen in them where that is known."""
@@ -139,12 +138,12 @@ class TrajectoryDecisions:
         tasks = random.choices(list(self._by_size[size].items()), sizes[size], k=count)
         return [self._decided(random, self._one(random, path, each)) for (path, _), each in tasks]
 
-    def _decided(self, random: Random, kept: StoredDecision) -> Decision:
-        asked = kept.parts is not None and random.random() < self._others
-        return (kept.other(self._decision_tokenizer, random, self._ordered) if asked else None) or kept.whole()
+    def _decided(self, random: Random, stored: StoredDecision) -> Decision:
+        other_part = stored.parts is not None and random.random() < self._others
+        return (stored.other(self._decision_tokenizer, random, self._ordered) if other_part else None) or stored.whole()
 
     def _one(self, random: Random, path: Path, each: Sequence[StoredDecision]) -> StoredDecision:
-        (one,) = random.choices(each, [1 / len(self._won[path, kept.page]) for kept in each])
+        (one,) = random.choices(each, [1 / len(self._won[path, stored.page]) for stored in each])
         return one
 
 
@@ -158,13 +157,13 @@ def read_decisions(folder: TrajectoryFolder, decision_tokenizer: DecisionTokeniz
             for step in trajectory.steps
             if step.before.screenshot is not None
         }
-        for sample in samples_of(with_policy_thoughts(trajectory), nano_dialect(), budget=SERVED):
-            if (shown := current_picture(sample.messages)) is not None:
-                packed = folder.bytes(shown)
+        for sample in training_samples(with_policy_thoughts(trajectory), nano_dialect(), budget=SERVED):
+            if (picture := current_picture(sample.messages)) is not None:
+                packed = folder.bytes(picture)
                 size = _size(packed)
                 decision = _decision(sample, size, decision_tokenizer, trajectory.task.instruction)
                 task = trajectory.task
-                parts = known.get(shown.sha256)
+                parts = known.get(picture.sha256)
                 yield StoredDecision(
                     task.name or "", task.id, trajectory.id, size, packed, decision, task.instruction, parts
                 )
@@ -180,7 +179,7 @@ def page_widgets(parts: str, packed: bytes, size: Size) -> tuple[Widget, ...]:
     with _opened(packed) as picture:
         across, down = size[0] / picture.width, size[1] / picture.height
     made = []
-    for part in Parts.model_validate_json(parts).parts:
+    for part in PageLayout.model_validate_json(parts).parts:
         left, top, right, bottom = part.box
         box = left * across, top * down, right * across, bottom * down
         high, low = part.line
@@ -208,7 +207,7 @@ def with_policy_thoughts(trajectory: Trajectory) -> Trajectory:
             update={
                 "thought": format_thought(step.action, (step.before.width, step.before.height)),
                 # Attempts of before decision 414 were told at their beginning that their page had been opened.
-                "before": step.before.unopened() if step.index == 0 else step.before,
+                "before": step.before.without_navigation() if step.index == 0 else step.before,
             }
         )
         for step in trajectory.steps
@@ -229,8 +228,8 @@ def _decision(sample: Sample, size: Size, decision_tokenizer: DecisionTokenizer,
         sentence = range(0)
     names = _quoted(instruction, sentence) if sentence else ()
     pairs = tuple(pair for begin, words in names for pair in label_letter_pairs(words, begin))
-    said = nano_dialect().parse(sample.target, Asked(width=size[0], height=size[1]))
-    act = said.action if isinstance(said, Parsed) else None
+    parsed = nano_dialect().parse(sample.target, ScreenSize(width=size[0], height=size[1]))
+    act = parsed.action if isinstance(parsed, ParsedReply) else None
     copied = _copied(act.text, instruction, sentence) if sentence and isinstance(act, TypeText) else range(0)
     return Decision(
         pixels=np.empty((0, 0, 3), np.uint8),
@@ -271,9 +270,9 @@ def _unquoted_span(label: str, instruction: str, sentence: range) -> range:
 def _copied(text: str, instruction: str, stands: range) -> range:
     """Where in an instruction stands what is typed, in quotes or else once, in capitals or not; nowhere if it is not to
     be found or not spelled by bytes there."""
-    said, wanted = instruction.lower(), text.lower()
-    at = said.find(f'"{wanted}"') + 1 or (said.find(wanted) if said.count(wanted) == 1 else NOWHERE)
-    if at == NOWHERE or not text.isascii() or len(said) != len(instruction):
+    lowered, wanted = instruction.lower(), text.lower()
+    at = lowered.find(f'"{wanted}"') + 1 or (lowered.find(wanted) if lowered.count(wanted) == 1 else NOWHERE)
+    if at == NOWHERE or not text.isascii() or len(lowered) != len(instruction):
         return range(0)
     begin = stands.start + len(instruction[:at].encode())
     return range(begin, begin + len(text) + 1)

@@ -26,9 +26,9 @@ class Rollout:
     rewards: Tensor
     values: Tensor
     """What the critic expects before each token."""
-    written: Tensor
+    policy_mask: Tensor
     """Whether the policy wrote it (bool)."""
-    owner: Tensor
+    attempt_index: Tensor
     """Which attempt it belongs to: 0, 1, 2, … never falling."""
     turn: Tensor
     """Which of the attempt's steps it belongs to, never falling within an attempt."""
@@ -37,19 +37,20 @@ class Rollout:
 
     def __post_init__(self) -> None:
         """Raises ValueError where the tensors do not fit each other, or attempts lie in one another."""
-        if len({len(one) for one in (self.rewards, self.values, self.written, self.owner, self.turn)}) > 1:
-            raise ValueError("a rollout has one reward, value, owner and turn a token")
-        if bool((self.owner.diff() < 0).any()) or (len(self.owner) and int(self.owner[-1]) >= len(self.tail)):
+        if len({len(one) for one in (self.rewards, self.values, self.policy_mask, self.attempt_index, self.turn)}) > 1:
+            raise ValueError("a rollout has one reward, value, attempt and turn a token")
+        index = self.attempt_index
+        if bool((index.diff() < 0).any()) or (len(index) and int(index[-1]) >= len(self.tail)):
             raise ValueError("attempts lie end to end, each with its tail")
 
 
 @dataclass(frozen=True)
 class Advantages:
-    """Both are zero where they say nothing; `anchored` is where a return is a target for the critic."""
+    """Per token, shape (T,); both are zero for tokens that the policy did not write."""
 
     advantages: Tensor
     returns: Tensor
-    anchored: Tensor
+    """The critic's targets."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,11 @@ def adaptive_lambda(
 ) -> Tensor:
     """λ = 1 - 1/(αl) of each token, within bounds; l is how many tokens the policy wrote in its step or attempt."""
     if by == "trajectory":
-        group = rollout.owner
+        group = rollout.attempt_index
     else:
-        group = torch.stack([rollout.owner, rollout.turn]).unique_consecutive(dim=1, return_inverse=True)[1]
-    written = rollout.written.to(_precise(rollout.values).dtype)
-    lengths = written.new_zeros(int(group.max()) + 1 if len(group) else 0).index_add(0, group, written)
+        group = torch.stack([rollout.attempt_index, rollout.turn]).unique_consecutive(dim=1, return_inverse=True)[1]
+    policy_mask = rollout.policy_mask.to(_precise(rollout.values).dtype)
+    lengths = policy_mask.new_zeros(int(group.max()) + 1 if len(group) else 0).index_add(0, group, policy_mask)
     return (1 - 1 / (alpha * lengths.clamp(min=1))).clamp(least, most)[group]
 
 
@@ -103,34 +104,12 @@ def token_advantages(
 
     A λ is one number or one of each token. All is computed in single precision or better, whatever the critic's.
     """
-    at = rollout.written.nonzero()[:, 0]
+    at = rollout.policy_mask.nonzero()[:, 0]
     rewards = _accumulate_rewards(rollout, at)
-    values, owner = _precise(rollout.values[at]), rollout.owner[at]
-    advantages = _gae(rewards, values, owner, rollout.tail, gamma, _at(policy_lambda, at))
-    returns = values + _gae(rewards, values, owner, rollout.tail, gamma, _at(critic_lambda, at))
-    return Advantages(_broadcast(rollout, at, advantages), _broadcast(rollout, at, returns), rollout.written.clone())
-
-
-def turn_advantages(
-    rollout: Rollout,
-    *,
-    gamma: float = 1.0,
-    policy_lambda: float = 0.95,
-    critic_lambda: float = 1.0,
-) -> Advantages:
-    """Every step is a moment: its value is read at its first written token, its advantage is that of all its tokens."""
-    at = rollout.written.nonzero()[:, 0]
-    owner, turn = rollout.owner[at], rollout.turn[at]
-    _, step, sizes = torch.stack([owner, turn]).unique_consecutive(dim=1, return_inverse=True, return_counts=True)
-    first = sizes.cumsum(0) - sizes
-    credited = _accumulate_rewards(rollout, at)
-    rewards = credited.new_zeros(len(sizes)).index_add(0, step, credited)
-    values = _precise(rollout.values[at[first]])
-    advantages = _gae(rewards, values, owner[first], rollout.tail, gamma, policy_lambda)
-    returns = values + _gae(rewards, values, owner[first], rollout.tail, gamma, critic_lambda)
-    anchored = torch.zeros_like(rollout.written)
-    anchored[at[first]] = True
-    return Advantages(_broadcast(rollout, at, advantages[step]), _broadcast(rollout, at[first], returns), anchored)
+    values, attempt_index = _precise(rollout.values[at]), rollout.attempt_index[at]
+    advantages = _gae(rewards, values, attempt_index, rollout.tail, gamma, _at(policy_lambda, at))
+    returns = values + _gae(rewards, values, attempt_index, rollout.tail, gamma, _at(critic_lambda, at))
+    return Advantages(_broadcast(rollout, at, advantages), _broadcast(rollout, at, returns))
 
 
 def group_advantages(rewards: Tensor, groups: Tensor, *, scale: bool = True, epsilon: float = 1e-6) -> Tensor:
@@ -157,9 +136,9 @@ def has_reward_variance(rewards: Tensor, groups: Tensor) -> Tensor:
 
 def moments(values: Tensor, weights: Tensor) -> Moments:
     """The sums of what counts, in double precision."""
-    kept = torch.where(weights != 0, values.double(), 0)
+    counted = torch.where(weights != 0, values.double(), 0)
     weight = weights.double()
-    return Moments(weight.sum(), (weight * kept).sum(), (weight * kept.square()).sum())
+    return Moments(weight.sum(), (weight * counted).sum(), (weight * counted.square()).sum())
 
 
 def whiten(values: Tensor, weights: Tensor, seen: Moments | None = None, *, epsilon: float = 1e-8) -> Tensor:
@@ -180,21 +159,23 @@ def explained_variance(returns: Tensor, values: Tensor, weights: Tensor) -> floa
 
 def _accumulate_rewards(rollout: Rollout, at: Tensor) -> Tensor:
     """Of each written token, its reward and those of what follows it up to the next; before the first, nobody's."""
-    place = rollout.written.long().cumsum(0) - 1
+    place = rollout.policy_mask.long().cumsum(0) - 1
     known = place >= 0
-    known[known.clone()] &= rollout.owner[at[place[known]]] == rollout.owner[known]
+    known[known.clone()] &= rollout.attempt_index[at[place[known]]] == rollout.attempt_index[known]
     rewards = _precise(rollout.rewards)
     return rewards.new_zeros(len(at)).index_add(0, place[known], rewards[known])
 
 
-def _gae(rewards: Tensor, values: Tensor, owner: Tensor, tail: Tensor, gamma: float, decay: float | Tensor) -> Tensor:
+def _gae(
+    rewards: Tensor, values: Tensor, attempt_index: Tensor, tail: Tensor, gamma: float, decay: float | Tensor
+) -> Tensor:
     """A[t] = r[t] + γ V[t+1] - V[t] + γ λ[t] A[t+1], over moments; the last of an attempt is followed by its tail."""
-    goes_on = torch.zeros_like(owner, dtype=torch.bool)
-    goes_on[:-1] = owner[1:] == owner[:-1]
-    following = torch.where(goes_on, values.roll(-1), tail.to(values.dtype)[owner])
-    total = rewards + gamma * following - values
+    goes_on = torch.zeros_like(attempt_index, dtype=torch.bool)
+    goes_on[:-1] = attempt_index[1:] == attempt_index[:-1]
+    next_values = torch.where(goes_on, values.roll(-1), tail.to(values.dtype)[attempt_index])
+    total = rewards + gamma * next_values - values
     reach = gamma * torch.as_tensor(decay, dtype=values.dtype, device=values.device) * goes_on
-    step, longest = 1, int(owner.bincount().max()) if len(owner) else 0
+    step, longest = 1, int(attempt_index.bincount().max()) if len(attempt_index) else 0
     while step < longest:
         total = torch.cat([total[:-step] + reach[:-step] * total[step:], total[-step:]])
         reach = torch.cat([reach[:-step] * reach[step:], torch.zeros_like(reach[-step:])])

@@ -1,4 +1,4 @@
-"""Attempts to be improved on: what a policy drew, what it was rewarded with, and all of it as flat tensors."""
+"""Attempts that reinforcement learns from: sampled tokens and rewards, also as flat tensors."""
 
 import math
 from collections import Counter
@@ -10,14 +10,14 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from protocol.dialects.dialect import Dialect
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 from trainer.data.rendering import Renderer, TokenizedSample, render_trajectory
 from trainer.data.samples import sampled_decisions
 from trainer.data.trajectories import TrajectoryFolder
 from trainer.errors import AttemptUnusable, SampleError
 from trainer.rl.advantages import Rollout, tail_values
 from trainer.rl.rewards import RewardShaping, outcome_reward, shape_rewards
-from vocabulary.dialect import Dialect
-from vocabulary.trajectories import Trajectory, trajectory_standing
 
 Interface = Literal["gui", "functions"]
 FUNCTIONS = {"run_command", "type_terminal", "run_code", "call_tool"}
@@ -53,14 +53,16 @@ class FlatBatch:
     sample_starts: tuple[int, ...]
     """Where each sample's tokens begin; S of them."""
     rewards: Tensor
-    written: Tensor
-    """Whether the policy drew it (bool)."""
-    drawn: Tensor
-    """Its log-probability under the weights that drew it; NaN where there is none to compare with, or these are too
-    old."""
+    """Reward of each token, shape (T,), like all that follow but `terminated`."""
+    policy_mask: Tensor
+    """Whether the policy sampled the token (bool)."""
+    rollout_logprobs: Tensor
+    """Log-probability under the weights that sampled the token; NaN where unknown or too old."""
     weights: Tensor
-    owner: Tensor
+    attempt_index: Tensor
+    """Number of the token's attempt, from 0, never falling."""
     turn: Tensor
+    """Number of the token's step within its attempt."""
     terminated: Tensor
     """Of each attempt; shape (A,)."""
     succeeded: Tensor
@@ -74,21 +76,21 @@ class FlatBatch:
         ]
         return torch.cat(found)
 
-    def only(self, kept: Tensor) -> "FlatBatch":
-        """The same of these attempts alone (A flags, one of them at least true)."""
-        samples = [one for one, begin in enumerate(self.sample_starts) if kept[self.owner[begin]]]
+    def only(self, selected: Tensor) -> "FlatBatch":
+        """The batch of these attempts alone; A flags, at least one of them true."""
+        samples = [one for one, begin in enumerate(self.sample_starts) if selected[self.attempt_index[begin]]]
         lengths = [sum(self.samples[one].mask) for one in samples]
-        tokens = kept[self.owner]
+        tokens = selected[self.attempt_index]
         return FlatBatch(
             samples=tuple(self.samples[one] for one in samples),
             sample_starts=tuple(accumulate(lengths[:-1], initial=0)),
             rewards=self.rewards[tokens],
-            written=self.written[tokens],
-            drawn=self.drawn[tokens],
+            policy_mask=self.policy_mask[tokens],
+            rollout_logprobs=self.rollout_logprobs[tokens],
             weights=self.weights[tokens],
-            owner=(kept.long().cumsum(0) - 1)[self.owner[tokens]],
+            attempt_index=(selected.long().cumsum(0) - 1)[self.attempt_index[tokens]],
             turn=self.turn[tokens],
-            terminated=self.terminated[kept],
+            terminated=self.terminated[selected],
             succeeded=self.succeeded[tokens],
         )
 
@@ -100,9 +102,9 @@ class FlatBatch:
         """
         attempts = len(self.terminated)
         last = torch.zeros(attempts, dtype=torch.long)
-        last.scatter_reduce_(0, self.owner, torch.arange(len(self.owner)), "amax")
+        last.scatter_reduce_(0, self.attempt_index, torch.arange(len(self.attempt_index)), "amax")
         tail = tail_values(values[last], self.terminated, ~self.terminated)
-        return Rollout(self.rewards, values, self.written, self.owner, self.turn, tail)
+        return Rollout(self.rewards, values, self.policy_mask, self.attempt_index, self.turn, tail)
 
 
 def read_attempts(
@@ -133,10 +135,10 @@ def build_attempt(
         raise AttemptUnusable(f"{trajectory.id}: nobody can say how it ended")
     if not (trajectory.terminated or trajectory.truncated):
         raise AttemptUnusable(f"{trajectory.id}: it neither ended nor was cut off")
-    drawn = {said.index: said for said in sampled_decisions(trajectory)}
-    for said in drawn.values():
-        if said.sampling.get("temperature", 1.0) != temperature:
-            raise AttemptUnusable(f"{trajectory.id} step {said.index} was drawn at another temperature")
+    sampled = list(sampled_decisions(trajectory))
+    for decision in sampled:
+        if decision.sampling.get("temperature", 1.0) != temperature:
+            raise AttemptUnusable(f"{trajectory.id} step {decision.index} was drawn at another temperature")
     steps = tuple(
         render_trajectory(
             trajectory,
@@ -149,8 +151,8 @@ def build_attempt(
     )
     if not any(one.logprobs is not None for one in steps):
         raise AttemptUnusable(f"{trajectory.id}: no step has the policy's own tokens")
-    standing = trajectory_standing(trajectory).steps
-    versions = {span.version for said in drawn.values() for span in said.weight_versions}
+    standing = without_undone_steps(trajectory).steps
+    versions = {span.version for decision in sampled for span in decision.weight_versions}
     return Attempt(
         id=trajectory.id,
         task=comparison_group(trajectory),
@@ -165,12 +167,12 @@ def build_attempt(
     )
 
 
-def accumulate_rewards(rewards: Sequence[float], said: Sequence[int]) -> tuple[float, ...]:
-    """Of each step that was said, by its index, its reward and those of the steps after it that cannot be.
+def accumulate_rewards(rewards: Sequence[float], steps: Sequence[int]) -> tuple[float, ...]:
+    """The reward of each of these steps, by its index, with those of the steps between it and the next one.
 
-    What falls before the first belongs to nobody.
+    Rewards before the first one are dropped.
     """
-    bounds = [*said, len(rewards)]
+    bounds = [*steps, len(rewards)]
     return tuple(sum(rewards[begin:end]) for begin, end in pairwise(bounds))
 
 
@@ -191,24 +193,24 @@ def flatten_attempts(attempts: Sequence[Attempt], stale: Container[str] = ()) ->
     """Attempts as tensors; a step's reward falls on its last token. What `stale` weights drew is not compared."""
     samples = tuple(step for attempt in attempts for step in attempt.steps)
     lengths = [sum(one.mask) for one in samples]
-    owners = [number for number, attempt in enumerate(attempts) for _ in attempt.steps]
+    attempt_numbers = [number for number, attempt in enumerate(attempts) for _ in attempt.steps]
     sample_starts = tuple(sum(lengths[:place]) for place in range(len(lengths)))
     rewards = torch.zeros(sum(lengths))
     ends = torch.tensor(sample_starts) + torch.tensor(lengths) - 1
     rewards[ends] = torch.tensor([value for attempt in attempts for value in attempt.rewards])
     each = torch.tensor(lengths)
-    spread = torch.tensor(owners).repeat_interleave(each)
+    attempt_index = torch.tensor(attempt_numbers).repeat_interleave(each)
     return FlatBatch(
         samples=samples,
         sample_starts=sample_starts,
         rewards=rewards,
-        written=torch.tensor([one.logprobs is not None for one in samples]).repeat_interleave(each),
-        drawn=torch.tensor([value for one in samples for value in _rollout_logprobs(one, stale)]),
+        policy_mask=torch.tensor([one.logprobs is not None for one in samples]).repeat_interleave(each),
+        rollout_logprobs=torch.tensor([value for one in samples for value in _rollout_logprobs(one, stale)]),
         weights=torch.tensor([weight for one in samples for weight in _weights(one)]),
-        owner=spread,
+        attempt_index=attempt_index,
         turn=torch.tensor([one.index for one in samples]).repeat_interleave(each),
         terminated=torch.tensor([attempt.terminated for attempt in attempts]),
-        succeeded=torch.tensor([float(attempt.success) for attempt in attempts])[spread],
+        succeeded=torch.tensor([float(attempt.success) for attempt in attempts])[attempt_index],
     )
 
 

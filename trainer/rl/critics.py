@@ -36,7 +36,7 @@ CriticSharing = Literal["shared", "apart"]
 
 def token_interfaces(attempts: Sequence[Attempt], flat: FlatBatch) -> Tensor:
     """Of each token the interface, as its number among `INTERFACES`."""
-    return torch.tensor([INTERFACES.index(one.interface) for one in attempts])[flat.owner]
+    return torch.tensor([INTERFACES.index(one.interface) for one in attempts])[flat.attempt_index]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class CriticSlot:
 class CriticSet:
     """What is expected of each token, and how that is learned."""
 
-    def __init__(self, source: Path, kept: Path | None, apart: CriticSharing, config: TrainingConfig) -> None:
+    def __init__(self, source: Path, saved: Path | None, apart: CriticSharing, config: TrainingConfig) -> None:
         """`source` is what they begin as, a folder for each interface where they are apart and it has such; `kept`
         is where an earlier part of this run left them, which wins. `config` has the critics' own learning rate."""
         self._config = config
@@ -65,10 +65,10 @@ class CriticSet:
         places = [(Path(), None)] if apart == "shared" else [(Path(name), n) for n, name in enumerate(INTERFACES)]
         for folder, interface in places:
             begun = source / folder
-            critic = open_critic(kept / folder if kept else begun if begun.exists() else source, config)
+            critic = open_critic(saved / folder if saved else begun if begun.exists() else source, config)
             optimiser = create_optimiser(critic.learning(vision=config.vision), config)
-            if kept:
-                read_optimiser(optimiser, kept / folder)
+            if saved:
+                read_optimiser(optimiser, saved / folder)
             self._slots.append(CriticSlot(critic, optimiser, folder, interface))
 
     def write(self, target: Path) -> None:

@@ -60,8 +60,8 @@ def token_entropies(logits: Tensor, *, temperature: float = 1.0) -> Tensor:
     """The entropy of each place's distribution, in nats; a token that cannot be (-inf) adds nothing."""
     logprobs = (_precise(logits) / temperature).log_softmax(-1)
     possible = logprobs > -torch.inf
-    said = torch.where(possible, logprobs, 0)
-    return -(torch.where(possible, said.exp(), 0) * said).sum(-1)
+    finite = torch.where(possible, logprobs, 0)
+    return -(torch.where(possible, finite.exp(), 0) * finite).sum(-1)
 
 
 def likelihood_loss(logprobs: Tensor, weights: Tensor, count: float | Tensor) -> Tensor:
@@ -160,13 +160,8 @@ def kl_loss(
     logprobs: Tensor, reference: Tensor, weights: Tensor, count: float | Tensor, *, kind: KLKind = "k3"
 ) -> Tensor:
     """The mean of `kl_estimates`: what holds a policy to a reference."""
-    kept, held = _mask_uncounted(logprobs, weights), _mask_uncounted(reference.detach(), weights)
-    return weighted_sum(kl_estimates(kept, held, kind), weights, count)
-
-
-def sequence_logprobs(logprobs: Tensor, weights: Tensor) -> Tensor:
-    """Of each row, the log-probability of what counts; the last dimension is a row's tokens."""
-    return torch.where(weights != 0, logprobs * weights, 0).sum(-1)
+    policy, frozen = _mask_uncounted(logprobs, weights), _mask_uncounted(reference.detach(), weights)
+    return weighted_sum(kl_estimates(policy, frozen, kind), weights, count)
 
 
 def preference_loss(

@@ -1,8 +1,8 @@
-"""Steps of the policy on tokens whose advantages are known: the part that PPO and GRPO share.
+"""Policy gradient steps on tokens with known advantages, shared by PPO and GRPO.
 
-Three policies are told apart: the one that drew (what the server said), the trainer's own when the update began
-(`old`), and the one that is being trained. The ratio is between the last two; how far the first two are apart is
-corrected for, or at least told.
+Three policies take part: the rollout policy (log-probabilities from the server), the trainer's policy at the start of
+the update (`old`), and the policy in training. The ratio is between the last two. The difference between the first two
+is corrected by importance weights, or only reported.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ from torch import Tensor
 from trainer.data.batches import ShuffledOrder
 from trainer.data.packing import Pack, learned_logits, pack
 from trainer.rl.attempts import FlatBatch
+from trainer.rl.config import OnPolicyConfig
 from trainer.rl.losses import (
     importance_weights,
     kl_estimates,
@@ -26,51 +27,50 @@ from trainer.rl.losses import (
     token_logprobs,
     weighted_sum,
 )
-from trainer.rl.training_loop import OnPolicyConfig
 from trainer.runtime.distributed import backward, gather_values, no_gradients, padded_local_share, sum_metrics
 
 
 @dataclass(frozen=True)
 class SequenceBatch:
-    """A sequence that this process computes."""
+    """A sequence that this rank computes."""
 
     pack: Pack
     places: Tensor
-    """Where its learned tokens are among all."""
+    """Indices of its learned tokens in the flat batch."""
     counts: bool
-    """Whether it is this process's own; where not, another has it, and this one only keeps step."""
+    """False for a dummy batch, which a rank with fewer sequences runs so that collectives match."""
 
 
 @dataclass(frozen=True)
 class Minibatch:
-    """What one step learns from."""
+    """The sequences of one optimiser step."""
 
     parts: Sequence[SequenceBatch]
     places: Tensor
-    """Of all learned tokens, those of other processes among them."""
+    """Indices of the learned tokens of all ranks."""
 
 
 @dataclass(frozen=True)
 class TokenStatistics:
-    """What is known of every token before the first step; each has shape (T,)."""
+    """Statistics of every token before the first step; each has shape (T,)."""
 
     old: Tensor
-    """Its log-probability when the update began."""
+    """Log-probability under the policy at the start of the update."""
     entropy: Tensor
     comparable: Tensor
-    """Whether the policy drew it and its ratio means something: 1 or 0, times its weight."""
+    """The token's weight if the policy sampled it and its log-probability is known, else 0."""
     correction: Tensor
-    """How much likelier it is to the trainer than to who drew it; 1 where that is not corrected for."""
+    """Truncated importance weight between trainer and rollout policy; 1 without correction."""
     reference: Tensor | None
-    """Its log-probability under the weights the run began with."""
+    """Log-probability under the weights of the run's start; None without a KL penalty."""
 
 
 def compute_token_statistics(
     model: Any, reference: Any | None, flat: FlatBatch, parts: Sequence[SequenceBatch], config: OnPolicyConfig
 ) -> TokenStatistics:
-    """One pass without gradients."""
-    old, entropy = torch.zeros(len(flat.owner)), torch.zeros(len(flat.owner))
-    held = None if reference is None else torch.zeros(len(flat.owner))
+    """Compute the statistics in one pass without gradients."""
+    old, entropy = torch.zeros(len(flat.attempt_index)), torch.zeros(len(flat.attempt_index))
+    held = None if reference is None else torch.zeros(len(flat.attempt_index))
     with no_gradients():
         for part in parts:
             one, places = part.pack, part.places
@@ -83,15 +83,15 @@ def compute_token_statistics(
             if held is not None and beside is not None:
                 held[places] = token_logprobs(beside, one.learned, temperature=config.temperature).cpu()
     old, entropy, held = gather_values(old), gather_values(entropy), None if held is None else gather_values(held)
-    comparable = flat.weights * (flat.written & ~flat.drawn.isnan())
+    comparable = flat.weights * (flat.policy_mask & ~flat.rollout_logprobs.isnan())
     correction = torch.ones_like(old)
     if config.correction is not None:
-        correction = importance_weights(old, flat.drawn.nan_to_num(), cap=config.correction)
+        correction = importance_weights(old, flat.rollout_logprobs.nan_to_num(), cap=config.correction)
     return TokenStatistics(old, entropy, comparable, correction, held)
 
 
 def local_sequences(flat: FlatBatch, batches: Sequence[Sequence[int]], model: Any) -> list[SequenceBatch]:
-    """This process's share of the sequences of these samples, on the model's device."""
+    """This rank's share of the sequences, on the model's device."""
     return [
         SequenceBatch(
             pack([flat.samples[one] for one in samples], model).to(model.device), flat.places(samples), counts
@@ -106,12 +106,12 @@ def build_minibatch(flat: FlatBatch, batches: Sequence[Sequence[int]], model: An
 
 
 def sequences(flat: FlatBatch, model: Any, config: OnPolicyConfig, update: int) -> list[SequenceBatch]:
-    """All samples once, dealt out."""
+    """This rank's share of one pass over all samples."""
     return local_sequences(flat, _order(flat, config, update).epoch(0), model)
 
 
 def minibatches(flat: FlatBatch, model: Any, config: OnPolicyConfig, update: int) -> Iterator[Minibatch]:
-    """The sequences of each step, epoch after epoch, in an order that follows from the seed and the update."""
+    """The steps of every epoch; the order depends on the seed and the update alone."""
     order = _order(flat, config, update)
     for epoch in range(config.epochs):
         batches = order.epoch(epoch)
@@ -128,15 +128,15 @@ def policy_gradients(
     config: OnPolicyConfig,
     positive: float = 0.0,
 ) -> dict[str, float]:
-    """Gradients of one step, and its figures. A token counts the same in whichever sequence it is.
+    """Compute the gradients of one step; returns its metrics. Every token has the same weight across sequences.
 
-    `positive` weighs the likelihood of what led to success.
+    `positive` is the weight of the likelihood of tokens in successful attempts.
     """
-    human = flat.weights * ~flat.written
+    human_weights = flat.weights * ~flat.policy_mask
     places = step.places
-    drawn = float(known.comparable[places].sum())
-    worded = float(human[places].sum())
-    right = float((known.comparable * flat.succeeded)[places].sum())
+    sampled_weight = float(known.comparable[places].sum())
+    human_weight = float(human_weights[places].sum())
+    success_weight = float((known.comparable * flat.succeeded)[places].sum())
     figures: dict[str, float] = {}
     for part in step.parts:
         one, at = part.pack, part.places
@@ -148,7 +148,7 @@ def policy_gradients(
             known.old[at].to(logprobs.device),
             advantages[at].to(logprobs.device),
             weights,
-            drawn,
+            sampled_weight,
             clip_low=config.clip_low,
             clip_high=config.clip_high,
             dual_clip=config.dual_clip,
@@ -156,19 +156,21 @@ def policy_gradients(
         )
         loss = made.loss
         loss_terms = {"policy_loss": made.loss, "clipped": made.clipped, "held": made.held, "moved": made.kl}
-        if config.human and worded:
-            loss_terms["human_loss"] = likelihood_loss(logprobs, (human[at] * part.counts).to(logprobs.device), worded)
+        if config.human and human_weight:
+            loss_terms["human_loss"] = likelihood_loss(
+                logprobs, (human_weights[at] * part.counts).to(logprobs.device), human_weight
+            )
             loss = loss + config.human * loss_terms["human_loss"]
-        if positive and right:
+        if positive and success_weight:
             correct = flat.succeeded[at].to(logprobs.device)
-            loss_terms["positive_loss"] = positive_example_loss(logprobs, weights, correct, right)
+            loss_terms["positive_loss"] = positive_example_loss(logprobs, weights, correct, success_weight)
             loss = loss + positive * loss_terms["positive_loss"]
         if config.entropy:
             loss = loss - config.entropy * weighted_sum(
-                token_entropies(logits, temperature=config.temperature), weights, drawn
+                token_entropies(logits, temperature=config.temperature), weights, sampled_weight
             )
         if known.reference is not None:
-            loss_terms["kl_loss"] = kl_loss(logprobs, known.reference[at].to(logprobs.device), weights, drawn)
+            loss_terms["kl_loss"] = kl_loss(logprobs, known.reference[at].to(logprobs.device), weights, sampled_weight)
             loss = loss + config.kl * loss_terms["kl_loss"]
         backward(loss)
         for name, value in loss_terms.items():
@@ -179,7 +181,7 @@ def policy_gradients(
 def token_metrics(flat: FlatBatch, known: TokenStatistics) -> dict[str, float]:
     """The figures of what was known before the first step."""
     weights, count = known.comparable, float(known.comparable.sum())
-    apart = kl_estimates(torch.where(weights != 0, flat.drawn, 0), known.old, "k3")
+    apart = kl_estimates(torch.where(weights != 0, flat.rollout_logprobs, 0), known.old, "k3")
     return {
         "entropy": float(weighted_sum(known.entropy, weights, count)),
         "kl_rollout": float(weighted_sum(apart, weights, count)),

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from protocol.actions.types import NoAction
+from protocol.trajectory.steps import Step
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 from trainer.data.corrections import intervention_onsets
-from vocabulary.actions import NoAction
-from vocabulary.steps import Step
-from vocabulary.trajectories import Trajectory, trajectory_standing
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def shape_rewards(trajectory: Trajectory, shaping: RewardShaping) -> ShapedRewar
     A correction's penalty falls on the person's step. The policy has no token there, so the advantages carry it to its
     last one before (`trainer.rl.advantages`): the act that made the person step in.
     """
-    standing = trajectory_standing(trajectory)
+    standing = without_undone_steps(trajectory)
     result = outcome_reward(standing, partial=shaping.partial)
     if result is None or not standing.steps:
         return None
@@ -87,8 +87,12 @@ def outcome_reward(trajectory: Trajectory, *, partial: bool = False) -> float | 
 
 def readable_share(trajectory: Trajectory) -> float | None:
     """The share of the policy's replies that were in its grammar, those of steps that were taken back as well."""
-    said = [(proposal.count, proposal.error is None) for row in trajectory.proposals for proposal in row]
-    return sum(count for count, readable in said if readable) / sum(count for count, _ in said) if said else None
+    proposals = [(proposal.count, proposal.error is None) for row in trajectory.proposals for proposal in row]
+    return (
+        sum(count for count, readable in proposals if readable) / sum(count for count, _ in proposals)
+        if proposals
+        else None
+    )
 
 
 def length_penalty(length: int, *, longest: int, buffer: int) -> float:
@@ -113,5 +117,5 @@ def reply_lengths(trajectory: Trajectory) -> tuple[int, ...]:
         taken = offered.get(step.proposal_id or "") if step.decision in ("accept", "auto") else None
         return len(taken.completion_token_ids or ()) if taken else 0
 
-    steps: Sequence[Step] = trajectory_standing(trajectory).steps
+    steps: Sequence[Step] = without_undone_steps(trajectory).steps
     return tuple(length(step) for step in steps)

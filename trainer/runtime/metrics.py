@@ -25,9 +25,9 @@ class MetricsWriter:
         """The figures of one update; what is no number is null, and no point of a curve."""
         now = time.monotonic()
         numbers = {name: value for name, value in figures.items() if math.isfinite(value)}
-        told = {"update": update, **dict.fromkeys(figures), **numbers, "seconds": now - self._since}
+        row = {"update": update, **dict.fromkeys(figures), **numbers, "seconds": now - self._since}
         self._since = now
-        self._lines.write(json.dumps(told) + "\n")
+        self._lines.write(json.dumps(row) + "\n")
         self._lines.flush()
         for name, value in numbers.items():
             self._board.add_scalar(name, value, update)
@@ -50,9 +50,9 @@ def open_metrics(out: Path, done: int) -> Iterator[MetricsWriter]:
         yield NullMetricsWriter()
         return
     path = out / LOG
-    kept = [line for line in _lines(path) if json.loads(line)["update"] <= done]
+    earlier = [line for line in _lines(path) if json.loads(line)["update"] <= done]
     fresh = path.with_name(LOG + ".new")
-    fresh.write_text("".join(kept))
+    fresh.write_text("".join(earlier))
     fresh.rename(path)
     with path.open("a") as lines, SummaryWriter(str(out / BOARD), purge_step=done + 1 if done else None) as board:
         yield MetricsWriter(lines, board)

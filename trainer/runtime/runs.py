@@ -1,18 +1,20 @@
-"""What runs that train have in common: which weights learn, a step of the optimiser, and checkpoints to go on from.
+"""Shared by all training runs: trainable weights, optimiser steps, checkpoints and resuming.
 
-A run's folder gets `update-000050/` and so on: a whole checkpoint each, with the optimiser and where the run stood.
+A run's folder holds one folder for each checkpoint, such as `update-000050/`, with the optimiser and the run's state.
 """
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from pydantic import JsonValue
 
-from trainer.config import DatasetTrainingConfig, TrainingConfig, changed_fields
+from protocol.base import FrozenModel
+from trainer.config import DatasetTrainingConfig, Settings, TrainingConfig, changed_fields
+from trainer.data.batches import OrderLike
 from trainer.errors import CheckpointMismatched, ConfigInvalid, TrainingDiverged
 from trainer.model.checkpoints import STATE, Checkpoint, load_checkpoint
 from trainer.runtime.distributed import (
@@ -26,48 +28,27 @@ from trainer.runtime.distributed import (
 )
 from trainer.runtime.metrics import open_metrics
 from trainer.runtime.precision import configure_compute
-from vocabulary.base import Frozen
 
 MAY_CHANGE = {"out", "updates", "keep_every", "device", "recompute", "inbox", "patience", "versions_kept", "settle"}
-"""Settings that a run may go on with others of."""
+"""Settings that may change when a run resumes."""
 
 
-class RunState(Frozen):
-    """Where a run is, and of what."""
+CHECKPOINTS = "update-??????"
+
+
+class RunState(FrozenModel):
+    """Progress of a run, with what it trains on."""
 
     update: int = 0
     place: dict[str, Any] = {}
-    """What comes next, in the command's own words."""
+    """Position in the data and other progress; each command defines its own keys."""
     data: str
     """A fingerprint of what is trained on."""
     config: dict[str, JsonValue]
 
     def after(self, update: int, place: dict[str, Any]) -> "RunState":
-        """Where the run is one update later."""
+        """The state after an update."""
         return self.model_copy(update={"update": update, "place": place})
-
-
-class BatchLike(Protocol):
-    """Samples that go into one sequence."""
-
-    @property
-    def samples(self) -> Sequence[int]:
-        """Which ones, by their numbers."""
-
-    @property
-    def place(self) -> dict[str, Any]:
-        """Where to go on after them."""
-
-
-class OrderLike(Protocol):
-    """An order of samples: without end (`trainer.data.batches.ShuffledOrder`), or while more come (`trainer.data.streaming`)."""
-
-    @property
-    def fingerprint(self) -> str:
-        """The same for the same order."""
-
-    def updates(self, place: dict[str, Any], sequences: int) -> Iterator[Sequence[BatchLike]]:
-        """What follows a place, so many sequences an update; {} is the beginning."""
 
 
 def open_checkpoint(path: Path, config: TrainingConfig) -> Checkpoint:
@@ -119,7 +100,7 @@ def initial_state(config: TrainingConfig, data: str, place: dict[str, Any] | Non
 def newest_checkpoint(out: Path) -> Path | None:
     """The newest checkpoint of a run; None where there is none yet. Makes the run's folder."""
     out.mkdir(parents=True, exist_ok=True)
-    return max(out.glob("update-??????"), default=None)
+    return max(out.glob(CHECKPOINTS), default=None)
 
 
 def checkpoint_update(folder: Path | None) -> int:
@@ -141,19 +122,41 @@ def resume_state(
     """
     if newest is None:
         return initial_state(config, data, place)
-    state = RunState.model_validate_json((newest / STATE).read_bytes())
-    if state.data != data:
-        raise CheckpointMismatched(f"{newest.name} is of a run with other data")
-    if differ := changed_fields(config, state.config, MAY_CHANGE):
-        raise CheckpointMismatched(f"{newest.name} is of a run with another {', '.join(differ)}")
+    state = read_state(newest, config, data, MAY_CHANGE)
     read_optimiser(optimiser, newest)
+    return state
+
+
+def read_state(folder: Path, config: Settings, data: str, may_change: Set[str]) -> RunState:
+    """The state that a checkpoint was saved with.
+
+    Raises CheckpointMismatched for a run of other data, or of settings that differ beyond `may_change`.
+    """
+    state = RunState.model_validate_json((folder / STATE).read_bytes())
+    if state.data != data:
+        raise CheckpointMismatched(f"{folder.name} is of a run with other data")
+    if differ := changed_fields(config, state.config, may_change):
+        raise CheckpointMismatched(f"{folder.name} is of a run with another {', '.join(differ)}")
     return state
 
 
 def save_checkpoint(
     out: Path, state: RunState, optimiser: torch.optim.Optimizer, write: Callable[[Path], None]
 ) -> Path:
-    """A whole checkpoint, written beside its name and renamed; `write` puts the weights into a folder."""
+    """Save a checkpoint with its optimiser; `write` puts the weights into a folder."""
+
+    def write_all(folder: Path) -> None:
+        write(folder)
+        write_optimiser(optimiser, folder)
+
+    return write_checkpoint(out, state, write_all)
+
+
+def write_checkpoint(out: Path, state: RunState, write: Callable[[Path], None]) -> Path:
+    """Write a checkpoint into a temporary folder and rename it, so that a checkpoint is whole or absent.
+
+    Every rank calls this; `write` writes everything but the state, each rank its own part.
+    """
     folder = out / f"update-{state.update:06}"
     making = folder.with_name(folder.name + ".making")
     if is_first():
@@ -161,7 +164,6 @@ def save_checkpoint(
         making.mkdir()
     barrier()
     write(making)
-    write_optimiser(optimiser, making)
     barrier()
     if is_first():
         (making / STATE).write_text(state.model_dump_json())
@@ -170,7 +172,23 @@ def save_checkpoint(
     return folder
 
 
-def is_checkpoint_due(update: int, config: TrainingConfig) -> bool:
+def remove_old_checkpoints(out: Path, *, keep: int) -> None:
+    """Remove all but the newest `keep` checkpoints of a run; only the first rank does."""
+    for old in sorted(out.glob(CHECKPOINTS))[:-keep] if is_first() else ():
+        shutil.rmtree(old)
+
+
+class CheckpointSchedule(Protocol):
+    """Settings of when a run saves a checkpoint."""
+
+    @property
+    def updates(self) -> int: ...
+
+    @property
+    def keep_every(self) -> int: ...
+
+
+def is_checkpoint_due(update: int, config: CheckpointSchedule) -> bool:
     """Whether a checkpoint follows this update."""
     return update % config.keep_every == 0 or update == config.updates
 

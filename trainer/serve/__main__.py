@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     reader = PromptEncoder(checkpoint, max_images=options.max_images, context=options.max_model_len)
     engine = Engine(
-        checkpoint, context=options.max_model_len, rows=options.max_num_seqs, kept_tokens=options.kept_tokens
+        checkpoint, context=options.max_model_len, rows=options.max_num_seqs, cache_tokens=options.kept_tokens
     )
     engine.version = options.weight_version
     app = create_app(

@@ -37,8 +37,8 @@ def create_app(
     """The application. With `dev` weights can be changed; whoever reaches it can then load any folder."""
 
     def admitted(request: Request) -> None:
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if api_key and not secrets.compare_digest(given.encode(), api_key.encode()):
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if api_key and not secrets.compare_digest(token.encode(), api_key.encode()):
             raise Unauthorised
 
     @asynccontextmanager
@@ -52,13 +52,13 @@ def create_app(
     _inference_routes(app, engine, card, keyed)
 
     @app.post("/v1/chat/completions", dependencies=keyed)
-    async def chat(asked: ChatRequest, request: Request) -> Response:
-        if asked.model != name:
-            raise ModelNotFound(f"The model `{asked.model}` does not exist.")
-        prompt = await asyncio.to_thread(reader.read, asked.messages)
-        deltas = engine.generate(prompt, asked, reader.text)
-        answer = CompletionResponse(asked, prompt)
-        if asked.stream:
+    async def chat(body: ChatRequest, request: Request) -> Response:
+        if body.model != name:
+            raise ModelNotFound(f"The model `{body.model}` does not exist.")
+        prompt = await asyncio.to_thread(reader.read, body.messages)
+        deltas = engine.generate(prompt, body, reader.text)
+        answer = CompletionResponse(body, prompt)
+        if body.stream:
             first = await anext(deltas)  # what is wrong with the request is said before a stream begins
             events = answer.events(_prepend(first, deltas))
             return StreamingResponse(events, media_type="text/event-stream")
@@ -66,10 +66,10 @@ def create_app(
         return JSONResponse(whole) if whole is not None else Response(status_code=499)
 
     @app.post("/tokenize", dependencies=keyed)
-    async def tokenize(asked: TokenizeRequest) -> dict[str, Any]:
-        if asked.model not in ("", name):
-            raise ModelNotFound(f"The model `{asked.model}` does not exist.")
-        tokens = await asyncio.to_thread(reader.tokens, asked.prompt)
+    async def tokenize(body: TokenizeRequest) -> dict[str, Any]:
+        if body.model not in ("", name):
+            raise ModelNotFound(f"The model `{body.model}` does not exist.")
+        tokens = await asyncio.to_thread(reader.tokens, body.prompt)
         return {"count": len(tokens), "max_model_len": context, "tokens": tokens}
 
     if dev:
@@ -122,9 +122,9 @@ def _dev_routes(app: FastAPI, engine: Engine, keyed: list[Any]) -> None:
         return {"results": [None]}
 
     @app.post("/update_weight_version", dependencies=keyed)
-    async def update_weight_version(given: WeightVersionRequest) -> dict[str, str]:
-        engine.version = given.new_version
-        return {"new_version": given.new_version}
+    async def update_weight_version(body: WeightVersionRequest) -> dict[str, str]:
+        engine.version = body.new_version
+        return {"new_version": body.new_version}
 
     @app.get("/weight_info", dependencies=keyed)
     async def weight_info() -> dict[str, str]:
@@ -179,8 +179,8 @@ def _error_handlers(app: FastAPI) -> None:
 class CompletionResponse:
     """One answer in OpenAI's shapes, streamed or whole."""
 
-    def __init__(self, asked: ChatRequest, prompt: Prompt) -> None:
-        self._asked, self._prompt = asked, prompt
+    def __init__(self, request: ChatRequest, prompt: Prompt) -> None:
+        self._request, self._prompt = request, prompt
         self._id, self._created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
 
     async def events(self, deltas: AsyncIterator[Delta]) -> AsyncIterator[str]:
@@ -198,7 +198,7 @@ class CompletionResponse:
 
     async def whole(self, deltas: AsyncIterator[Delta]) -> dict[str, Any]:
         """All replies, once they are finished."""
-        heard: dict[int, list[Delta]] = {index: [] for index in range(self._asked.n)}
+        heard: dict[int, list[Delta]] = {index: [] for index in range(self._request.n)}
         async for delta in deltas:
             heard[delta.index].append(delta)
         choices = [
@@ -206,27 +206,27 @@ class CompletionResponse:
             | {"message": {"role": "assistant", "content": "".join(part.text for part in parts)}}
             for index, parts in heard.items()
         ]
-        written = sum(len(part.ids) for parts in heard.values() for part in parts)
+        completion = sum(len(part.ids) for parts in heard.values() for part in parts)
         read = len(self._prompt.ids)
-        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        usage = {"prompt_tokens": read, "completion_tokens": completion, "total_tokens": read + completion}
         return self._head("chat.completion") | self._prompt_ids() | {"choices": choices, "usage": usage}
 
     def _head(self, kind: str) -> dict[str, Any]:
-        return {"id": self._id, "object": kind, "created": self._created, "model": self._asked.model}
+        return {"id": self._id, "object": kind, "created": self._created, "model": self._request.model}
 
     def _prompt_ids(self) -> dict[str, Any]:
-        return {"prompt_token_ids": self._prompt.ids} if self._asked.return_token_ids else {}
+        return {"prompt_token_ids": self._prompt.ids} if self._request.return_token_ids else {}
 
     def _choice(self, index: int, parts: Iterable[Delta]) -> dict[str, Any]:
         """What is said of one reply by some of its deltas."""
         parts = list(parts)
         choice: dict[str, Any] = {"index": index, "finish_reason": parts[-1].finish}
-        if self._asked.return_token_ids:
+        if self._request.return_token_ids:
             choice["token_ids"] = [token for part in parts for token in part.ids]
-        if self._asked.logprobs:
-            said = [logprob for part in parts for logprob in part.logprobs]
+        if self._request.logprobs:
+            logprobs = [logprob for part in parts for logprob in part.logprobs]
             choice["logprobs"] = {
-                "content": [{"token": "", "logprob": logprob, "top_logprobs": []} for logprob in said]
+                "content": [{"token": "", "logprob": logprob, "top_logprobs": []} for logprob in logprobs]
             }
         if parts[-1].versions:
             choice["weight_versions"] = [span.model_dump() for span in parts[-1].versions]

@@ -32,24 +32,24 @@ class PrefilledPrompt:
 class PromptCache:
     """Reads prompts one by one. What earlier ones had in common with a new one is not computed again."""
 
-    def __init__(self, model: Any, *, kept_tokens: int) -> None:
-        self._model, self._kept_tokens = model, kept_tokens
-        self._kept: OrderedDict[tuple[int | str, ...], Keys] = OrderedDict()
+    def __init__(self, model: Any, *, cache_tokens: int) -> None:
+        self._model, self._cache_tokens = model, cache_tokens
+        self._prefixes: OrderedDict[tuple[int | str, ...], Keys] = OrderedDict()
         self._seen: OrderedDict[str, torch.Tensor] = OrderedDict()
 
     def forget(self) -> None:
         """Drop everything computed with the weights so far."""
-        self._kept.clear()
+        self._prefixes.clear()
         self._seen.clear()
 
-    def read(self, prompt: Prompt, written: Sequence[int] = ()) -> PrefilledPrompt:
+    def read(self, prompt: Prompt, reply_ids: Sequence[int] = ()) -> PrefilledPrompt:
         """Read a prompt, and what a reply to it has said already."""
-        ids = [*prompt.ids, *written]
+        ids = [*prompt.ids, *reply_ids]
         marks = self._marks(prompt, ids)
         keys, reused = self._common(marks, prompt)
         places = self._positions(prompt, ids)
         cache = to_dynamic_cache(keys)
-        shown = self._pictures_after(prompt, reused)
+        new_pictures = self._pictures_after(prompt, reused)
         with torch.inference_mode():
             out = self._model(
                 input_ids=torch.tensor([ids[reused:]]),
@@ -58,7 +58,7 @@ class PromptCache:
                 past_key_values=cache,
                 use_cache=True,
                 logits_to_keep=1,
-                **({"mm_encoder_outputs": self._looked_at(shown)} if shown else {}),
+                **({"mm_encoder_outputs": self._looked_at(new_pictures)} if new_pictures else {}),
             )
         read = from_dynamic_cache(out.past_key_values)
         self._keep(marks, read)
@@ -88,8 +88,8 @@ class PromptCache:
         left, picture = 0, ""
         for token in ids:
             if token == pad and not left:
-                shown = next(pictures)
-                left, picture = shown.tokens, shown.sha256
+                next_picture = next(pictures)
+                left, picture = next_picture.tokens, next_picture.sha256
             marks.append(picture if token == pad else token)
             left -= token == pad
         return tuple(marks)
@@ -97,7 +97,7 @@ class PromptCache:
     def _common(self, marks: tuple[int | str, ...], prompt: Prompt) -> tuple[Keys, int]:
         """The longest beginning known already, whole pictures only, and at least one token left to compute."""
         best, length = None, 0
-        for known in self._kept:
+        for known in self._prefixes:
             common = _common_prefix_length(known, marks[:-1])
             if common > length:
                 best, length = known, common
@@ -105,24 +105,24 @@ class PromptCache:
             length -= 1
         if best is None or not length:
             return (), 0
-        self._kept.move_to_end(best)
-        return tuple((k[:, :, :length], v[:, :, :length]) for k, v in self._kept[best]), length
+        self._prefixes.move_to_end(best)
+        return tuple((k[:, :, :length], v[:, :, :length]) for k, v in self._prefixes[best]), length
 
     def _keep(self, marks: tuple[int | str, ...], keys: Keys) -> None:
-        self._kept[marks] = keys
-        self._kept.move_to_end(marks)
-        while len(self._kept) > 1 and sum(map(len, self._kept)) > self._kept_tokens:
-            self._kept.popitem(last=False)
+        self._prefixes[marks] = keys
+        self._prefixes.move_to_end(marks)
+        while len(self._prefixes) > 1 and sum(map(len, self._prefixes)) > self._cache_tokens:
+            self._prefixes.popitem(last=False)
 
     def _pictures_after(self, prompt: Prompt, start: int) -> list[Picture]:
         pad = self._model.config.image_token_id
         before = sum(token == pad for token in prompt.ids[:start])
-        shown: list[Picture] = []
+        pictures: list[Picture] = []
         for picture in prompt.pictures:
             if before <= 0:
-                shown.append(picture)
+                pictures.append(picture)
             before -= picture.tokens
-        return shown
+        return pictures
 
     def _looked_at(self, pictures: list[Picture]) -> dict[str, Any]:
         """What the vision tower makes of pictures; each is looked at once."""
@@ -131,10 +131,10 @@ class PromptCache:
                 seen = self._model.model.get_image_features(picture.pixels, picture.grid, return_dict=True)
                 self._seen[picture.sha256] = seen.pooler_output[0]
             self._seen.move_to_end(picture.sha256)
-        looks = tuple(self._seen[picture.sha256] for picture in pictures)
-        while sum(map(len, self._seen.values())) > self._kept_tokens and len(self._seen) > 1:
+        features = tuple(self._seen[picture.sha256] for picture in pictures)
+        while sum(map(len, self._seen.values())) > self._cache_tokens and len(self._seen) > 1:
             self._seen.popitem(last=False)
-        return {"image": BaseModelOutputWithPooling(pooler_output=looks)}
+        return {"image": BaseModelOutputWithPooling(pooler_output=features)}
 
 
 class DecodingBatch:

@@ -62,12 +62,12 @@ class _Row:
 class Engine:
     """Serves one checkpoint. Methods may be called from any thread; `close` ends what runs."""
 
-    def __init__(self, checkpoint: Checkpoint, *, context: int, rows: int, kept_tokens: int) -> None:
+    def __init__(self, checkpoint: Checkpoint, *, context: int, rows: int, cache_tokens: int) -> None:
         """`context` bounds prompt and reply together, `rows` how many replies are written at once."""
         self.figures = EngineStatistics()
         self.version = "default"
         self._model, self._context, self._rows = checkpoint.model, context, rows
-        self._prompts = PromptCache(self._model, kept_tokens=kept_tokens)
+        self._prompts = PromptCache(self._model, cache_tokens=cache_tokens)
         self._batch = DecodingBatch(self._model)
         self._running: list[_Row] = []
         self._waiting: deque[Request] = deque()
@@ -90,19 +90,19 @@ class Engine:
         """
         if sampling.n > self._rows:
             raise InvalidRequest(f"n may be at most {self._rows} here.", param="n")
-        loop, told = asyncio.get_running_loop(), asyncio.Queue[Delta | Exception]()
+        loop, deltas = asyncio.get_running_loop(), asyncio.Queue[Delta | Exception]()
         room = min(sampling.max_tokens or self._context, self._context - len(prompt.ids))
         replies = [Reply(index, sampling, room, self._ends(), decode) for index in range(sampling.n)]
 
         def tell(news: Delta | Exception) -> None:
-            loop.call_soon_threadsafe(told.put_nowait, news)
+            loop.call_soon_threadsafe(deltas.put_nowait, news)
 
         request = Request(prompt, replies, tell)
         self._admit(request)
         try:
             left = sampling.n
             while left:
-                news = await told.get()
+                news = await deltas.get()
                 if isinstance(news, Exception):
                     raise news
                 left -= news.finish is not None
@@ -208,8 +208,8 @@ class Engine:
             row.request.tell(row.reply.add(token, logprob, self.version))
         self._let_go()
         if self._running:
-            following = self._batch.step([row.reply.ids[-1] for row in self._running])
-            for row, next_logits in zip(self._running, following, strict=True):
+            step_logits = self._batch.step([row.reply.ids[-1] for row in self._running])
+            for row, next_logits in zip(self._running, step_logits, strict=True):
                 row.logits = next_logits
 
     def _let_go(self) -> None:
@@ -265,8 +265,8 @@ class Engine:
     # --- between the threads
 
     def _ends(self) -> frozenset[int]:
-        given = self._model.generation_config.eos_token_id
-        return frozenset(given if isinstance(given, list) else [] if given is None else [given])
+        end_ids = self._model.generation_config.eos_token_id
+        return frozenset(end_ids if isinstance(end_ids, list) else [] if end_ids is None else [end_ids])
 
     def _admit(self, request: Request) -> None:
         with self._news:

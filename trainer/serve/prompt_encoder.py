@@ -16,7 +16,7 @@ from trainer.model.checkpoints import Checkpoint
 from trainer.serve.schemas import ImagePart, InvalidRequest, Message, TextPart
 
 PAD = "<|image_pad|>"
-KEPT_IMAGES = 64
+MAX_CACHED_PICTURES = 64
 MAX_PIXELS = 40_000_000
 """Largest picture that is decoded, before it is scaled down to what the model takes."""
 FORMATS = ("PNG", "JPEG", "WEBP")
@@ -49,7 +49,7 @@ class PromptEncoder:
         self._tokenizer, self._images = checkpoint.tokenizer, checkpoint.images
         self._pad: int = checkpoint.model.config.image_token_id
         self._max_images, self._context = max_images, context
-        self._kept: OrderedDict[str, Picture] = OrderedDict()
+        self._pictures: OrderedDict[str, Picture] = OrderedDict()
 
     def read(self, messages: Sequence[Message], *, generating: bool = True) -> Prompt:
         """The prompt of a conversation. Raises Refused."""
@@ -70,15 +70,15 @@ class PromptEncoder:
         if sum(token == self._pad for token in ids) != len(pictures):
             raise InvalidRequest("The chat template does not hold one place for each image.", param="messages")
         rest = iter(pictures)
-        written: list[int] = []
+        expanded: list[int] = []
         for token in ids:
-            written += [token] * (next(rest).tokens if token == self._pad else 1)
-        if len(written) >= self._context:
+            expanded += [token] * (next(rest).tokens if token == self._pad else 1)
+        if len(expanded) >= self._context:
             raise InvalidRequest(
-                f"This model's maximum context length is {self._context} tokens; the prompt has {len(written)}.",
+                f"This model's maximum context length is {self._context} tokens; the prompt has {len(expanded)}.",
                 param="messages",
             )
-        return Prompt(ids=tuple(written), pictures=pictures)
+        return Prompt(ids=tuple(expanded), pictures=pictures)
 
     def tokens(self, text: str) -> list[int]:
         """The token ids of a text by itself."""
@@ -87,23 +87,23 @@ class PromptEncoder:
 
     def text(self, ids: Sequence[int]) -> str:
         """What token ids say, without the special ones."""
-        said: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return said
+        decoded: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return decoded
 
     def picture(self, link: str) -> Picture:
         """A picture given as a data URL. Raises Refused."""
         data = _decode_data_url(link)
         sha256 = hashlib.sha256(data).hexdigest()
-        if sha256 in self._kept:
-            self._kept.move_to_end(sha256)
-            return self._kept[sha256]
+        if sha256 in self._pictures:
+            self._pictures.move_to_end(sha256)
+            return self._pictures[sha256]
         made: Any = self._images(images=[_open_image(data)], return_tensors="pt")
         grid = made["image_grid_thw"]
         tokens = int(grid.prod()) // self._images.merge_size**2
         picture = Picture(sha256=sha256, pixels=made["pixel_values"], grid=grid, tokens=tokens)
-        self._kept[sha256] = picture
-        if len(self._kept) > KEPT_IMAGES:
-            self._kept.popitem(last=False)
+        self._pictures[sha256] = picture
+        if len(self._pictures) > MAX_CACHED_PICTURES:
+            self._pictures.popitem(last=False)
         return picture
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 import torch
 
+from protocol.trajectory.proposals import WeightSpan
 from trainer.serve.sampling import reply_generator
 from trainer.serve.schemas import Sampling
-from vocabulary.proposals import WeightSpan
 
 Reason = Literal["stop", "length", "abort"]
 UNFINISHED = "\ufffd"

@@ -71,16 +71,16 @@ class Sampling(_Body):
 
     @model_validator(mode="before")
     @classmethod
-    def _spellings(cls, given: Any) -> Any:
+    def _spellings(cls, data: Any) -> Any:
         """`stop` may be one string, `max_completion_tokens` is the newer name, null means the default."""
-        if not isinstance(given, dict):
-            return given
-        told = {name: value for name, value in given.items() if value is not None}
-        if isinstance(told.get("stop"), str):
-            told["stop"] = [told["stop"]]
-        if "max_completion_tokens" in told:
-            told.setdefault("max_tokens", told["max_completion_tokens"])
-        return told
+        if not isinstance(data, dict):
+            return data
+        fields = {name: value for name, value in data.items() if value is not None}
+        if isinstance(fields.get("stop"), str):
+            fields["stop"] = [fields["stop"]]
+        if "max_completion_tokens" in fields:
+            fields.setdefault("max_tokens", fields["max_completion_tokens"])
+        return fields
 
 
 class ChatRequest(Sampling):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import torch
 
+from protocol.trajectory.proposals import PolicyRef
 from trainer.errors import TrainerError
 from trainer.toy.episodes import DIALECT
 from trainer.toy.evaluation import create_attempts
 from trainer.toy.warm_start import create_warm_start
 from trainer.toy.worker import Worker
-from vocabulary.proposals import PolicyRef
 
 
 def main(arguments: list[str] | None = None) -> int:

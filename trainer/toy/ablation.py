@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from trainer.algorithms import grpo, ppo
+from trainer.toy.rollout_source import LightsSource
 from trainer.toy.warm_start import create_warm_start
 
 FULL: Mapping[str, Any] = {"alpha": 0.5, "value_updates": 4, "critic_learning_rate": 3e-3}
@@ -53,9 +54,9 @@ def run_variant(out: Path, name: str, seed: int, updates: int, start: Path) -> d
     if not known.exists():
         began, more = time.process_time(), VARIANTS[name]
         if more is None:
-            grpo.run(grpo.Config(**base, group=4))
+            grpo.run(grpo.Config(**base, group=4), LightsSource())
         else:
-            ppo.run(ppo.Config(**base, **more))
+            ppo.run(ppo.Config(**base, **more), LightsSource())
         success = [json.loads(line)["success"] for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
         figures = {
             "last": statistics.mean(success[-LAST:]),

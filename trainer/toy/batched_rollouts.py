@@ -1,13 +1,14 @@
-"""Playing many attempts at once with the model that is being trained, in step: one pass a token for all of them.
+"""Plays many attempts at once with the model in training: one forward pass for each token of all replies.
 
-Replies are a few tokens after a short prompt, so reading all of it again for each token costs less than keeping what
-was read. Who serves longer ones keeps it (`trainer.serve`).
+Replies are a few tokens after a short prompt, so recomputing the prompt for each token is cheaper than a key-value
+cache. The server for longer replies has one (`trainer.serve`).
 """
 
 from collections.abc import Sequence
 
 import torch
 
+from protocol.trajectory.proposals import WeightSpan
 from trainer.data.packing import learned_logits, pack
 from trainer.data.rendering import TokenizedSample
 from trainer.model.checkpoints import Checkpoint
@@ -16,17 +17,16 @@ from trainer.serve.replies import Reply
 from trainer.serve.sampling import sample_tokens
 from trainer.serve.schemas import Sampling
 from trainer.toy.episodes import LightsEpisode, PolicyReply
-from vocabulary.proposals import WeightSpan
 
 
 def play_episodes(
     checkpoint: Checkpoint, reader: PromptEncoder, plays: Sequence[LightsEpisode], *, version: str, temperature: float
 ) -> Sequence[LightsEpisode]:
-    """Every attempt to its end, by these weights; the same attempts draw the same words."""
-    while going := [one for one in plays if not one.over]:
-        prompts = [reader.read([one.asked()]) for one in going]
-        said = generate_replies(checkpoint, reader, prompts, [one.sampling(temperature) for one in going], version)
-        for one, prompt, words in zip(going, prompts, said, strict=True):
+    """Play every attempt to its end. The same attempts and weights give the same replies."""
+    while going := [one for one in plays if not one.is_over]:
+        prompts = [reader.read([one.request()]) for one in going]
+        replies = generate_replies(checkpoint, reader, prompts, [one.sampling(temperature) for one in going], version)
+        for one, prompt, words in zip(going, prompts, replies, strict=True):
             one.apply_reply(prompt.ids, words, temperature)
     return plays
 
@@ -38,35 +38,35 @@ def generate_replies(
     samplings: Sequence[Sampling],
     version: str,
 ) -> list[PolicyReply]:
-    """A reply to each prompt, by its own sampling."""
+    """Sample a reply to each prompt, each with its own sampling settings."""
     pictures = {checkpoint.model.config.image_token_id, checkpoint.model.config.video_token_id}
-    end = frozenset({checkpoint.tokenizer.eos_token_id, *pictures})  # a place for a picture cannot be read on
-    written = [
+    end = frozenset({checkpoint.tokenizer.eos_token_id, *pictures})  # a reply must not contain a picture's placeholder
+    replies = [
         Reply(place, sampling, sampling.max_tokens or 1, end, reader.text) for place, sampling in enumerate(samplings)
     ]
-    logprobs: list[list[float]] = [[] for _ in written]
-    while going := [reply for reply in written if reply.finish is None]:
+    logprobs: list[list[float]] = [[] for _ in replies]
+    while going := [reply for reply in replies if reply.finish is None]:
         samples = [_next_token_sample(prompts[reply.index], reply) for reply in going]
         with torch.inference_mode():
             logits = learned_logits(checkpoint.model, pack(samples, checkpoint.model))
-        drawn = sample_tokens(logits, [reply.sampling for reply in going], [reply.source for reply in going])
-        for reply, token, logprob in zip(going, *drawn, strict=True):
+        sampled = sample_tokens(logits, [reply.sampling for reply in going], [reply.source for reply in going])
+        for reply, token, logprob in zip(going, *sampled, strict=True):
             reply.add(token, logprob, version)
             logprobs[reply.index].append(logprob)
     return [
         PolicyReply(
             text=reader.text(reply.ids),
             ids=tuple(reply.ids),
-            logprobs=tuple(said),
+            logprobs=tuple(reply_logprobs),
             versions=(WeightSpan(version=version, tokens=len(reply.ids)),),
             finish=reply.finish or "",
         )
-        for reply, said in zip(written, logprobs, strict=True)
+        for reply, reply_logprobs in zip(replies, logprobs, strict=True)
     ]
 
 
 def _next_token_sample(prompt: Prompt, reply: Reply) -> TokenizedSample:
-    """What was read and said so far, and a place for what comes next."""
+    """The prompt and the reply so far, with a placeholder for the next token."""
     known = (*prompt.ids, *reply.ids)
     flags = (False,) * len(known)
     return TokenizedSample(

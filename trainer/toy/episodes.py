@@ -1,6 +1,6 @@
-"""Attempts at the lights: a policy is asked, its words are done, and what comes of it is a trajectory like any other's.
+"""Episodes of the lights task: each turn asks the policy, executes its reply and records a step.
 
-It has prompts, token ids, log-probabilities, and the version of the weights that drew each step.
+The trajectory has prompts, token ids, log-probabilities and the version of the weights that sampled each step.
 """
 
 import base64
@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from protocol.actions.tools import Tool
+from protocol.actions.types import Action, CallTool, Click, Wait
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ChatMessage, ImagePart, TextPart
+from protocol.dialects.prompts import Prompt
+from protocol.trajectory.observations import Observation, Verdict
+from protocol.trajectory.proposals import ImageLimits, ParseError, PolicyRef, Proposal, WeightSpans
+from protocol.trajectory.steps import Step, step_policies
+from protocol.trajectory.tasks import Task
+from protocol.trajectory.trajectories import Trajectory
 from trainer.serve.schemas import Message, Sampling
 from trainer.toy.lights import NAMES, PRESS, SIZE, Lights, calls_tool, corner_point, parse_reply
-from vocabulary.actions import Action, CallTool, Click, Wait
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
-from vocabulary.dialect import ChatMessage, ImagePart, TextPart
-from vocabulary.observations import Observation, Verdict
-from vocabulary.prompts import Prompt
-from vocabulary.proposals import ImageLimits, ParseError, PolicyRef, Proposal, WeightSpans
-from vocabulary.steps import Step, policies_of
-from vocabulary.tasks import Task
-from vocabulary.tools import Tool
-from vocabulary.trajectories import Trajectory
 
 INSTRUCTION = "Point"
 OFFER, USED_UP = f" {PRESS}", " pressed"
@@ -39,8 +39,8 @@ def instruction_for(presses: int) -> str:
     return INSTRUCTION + (OFFER if presses else USED_UP)
 
 
-class PolicyReply(Frozen):
-    """What a policy said: its tokens, how likely they were, and under which weights."""
+class PolicyReply(FrozenModel):
+    """A sampled reply: tokens, log-probabilities and the version of the weights."""
 
     text: str
     ids: tuple[int, ...]
@@ -51,7 +51,7 @@ class PolicyReply(Frozen):
 
 @dataclass
 class LightsEpisode:
-    """One attempt as it grows; `steps` and `proposals` are as long as there were turns."""
+    """One attempt in progress; `steps` and `proposals` have one entry a turn."""
 
     seed: int
     """Which task it is."""
@@ -64,8 +64,8 @@ class LightsEpisode:
     lights: Lights = field(init=False)
     steps: list[Step] = field(default_factory=list)
     proposals: list[tuple[Proposal, ...]] = field(default_factory=list)
-    said: list[tuple[tuple[int, ...], PolicyReply]] = field(default_factory=list)
-    """What was read and answered, turn by turn: all else follows from it."""
+    replies: list[tuple[tuple[int, ...], PolicyReply]] = field(default_factory=list)
+    """Prompt token ids and the reply of each turn; the rest of the episode follows from them."""
     blobs: dict[BlobRef, bytes] = field(default_factory=dict)
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -79,8 +79,8 @@ class LightsEpisode:
         return f"lights-{self.seed}-{self.draw}{'-helped' if self.with_tool else ''}"
 
     @property
-    def over(self) -> bool:
-        """Whether there is no further turn."""
+    def is_over(self) -> bool:
+        """Whether the attempt has ended or was cut off."""
         return self.lights.terminated or self.lights.truncated
 
     @property
@@ -88,29 +88,29 @@ class LightsEpisode:
         """What is said beside the picture."""
         return instruction_for(self.lights.presses) if self.with_tool else INSTRUCTION
 
-    def asked(self) -> Message:
-        """What the policy is asked now."""
-        data = base64.b64encode(self.blobs[self._shown]).decode()
+    def request(self) -> Message:
+        """The message for the policy's next turn."""
+        data = base64.b64encode(self.blobs[self._screenshot]).decode()
         picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
         return Message.model_validate(
             {"role": "user", "content": [{"type": "text", "text": self.instruction}, picture]}
         )
 
     def sampling(self, temperature: float) -> Sampling:
-        """How its next reply is drawn: the same attempt draws the same, whoever plays beside it."""
-        told = hashlib.blake2b(f"{self.seed} {self.draw} {self.lights.turns}".encode(), digest_size=7).digest()
-        return Sampling(temperature=temperature, max_tokens=LONGEST, seed=int.from_bytes(told))
+        """Sampling settings of the next reply; the seed depends on the attempt and the turn alone."""
+        digest = hashlib.blake2b(f"{self.seed} {self.draw} {self.lights.turns}".encode(), digest_size=7).digest()
+        return Sampling(temperature=temperature, max_tokens=LONGEST, seed=int.from_bytes(digest))
 
-    def apply_reply(self, prompt: Sequence[int], said: PolicyReply, temperature: float) -> None:
-        """Take a turn: do what was said."""
+    def apply_reply(self, prompt: Sequence[int], reply: PolicyReply, temperature: float) -> None:
+        """Execute a reply and record the turn."""
         now, before, turn = datetime.now(UTC), self._seen, self.lights.turns
-        thought, corner = parse_reply(said.text)
-        called = self.with_tool and calls_tool(said.text)
-        policy = PolicyRef(name=self.policy, revision=said.versions[-1].version, dialect=DIALECT)
-        look = (TextPart(text=self.instruction), ImagePart(image=self._shown))
+        thought, corner = parse_reply(reply.text)
+        called = self.with_tool and calls_tool(reply.text)
+        policy = PolicyRef(name=self.policy, revision=reply.versions[-1].version, dialect=DIALECT)
+        look = (TextPart(text=self.instruction), ImagePart(image=self._screenshot))
         messages = (ChatMessage(role="user", content=look),)
-        kept, data = Prompt(policy=policy, model="toy", image_limits=LIMITS, messages=messages).packed()
-        self.blobs[kept] = data
+        prompt_ref, data = Prompt(policy=policy, model="toy", image_limits=LIMITS, messages=messages).to_blob()
+        self.blobs[prompt_ref] = data
         x, y = corner_point(corner or 0)
         action: Action | None = CallTool(name=PRESS) if called else None if corner is None else Click(x=x, y=y)
         proposal = Proposal(
@@ -119,17 +119,17 @@ class LightsEpisode:
             thought=thought,
             action=action,
             action_text=PRESS if called else "" if corner is None else NAMES[corner],
-            raw_text=said.text,
+            raw_text=reply.text,
             error=None if action else ParseError(code="no_action", message="The reply names no corner."),
             policy=policy,
             sampling={"temperature": temperature},
             prompt_token_ids=tuple(prompt),
-            completion_token_ids=said.ids,
-            logprobs=said.logprobs,
-            prompt=kept,
+            completion_token_ids=reply.ids,
+            logprobs=reply.logprobs,
+            prompt=prompt_ref,
             image_limits=LIMITS,
-            weight_versions=said.versions,
-            finish_reason=said.finish,
+            weight_versions=reply.versions,
+            finish_reason=reply.finish,
             latency_ms=0.0,
             created_at=now,
         )
@@ -150,11 +150,11 @@ class LightsEpisode:
             ended_at=now,
         )
         self.steps.append(step)
-        self.said.append((tuple(prompt), said))
+        self.replies.append((tuple(prompt), reply))
         self.proposals.append((proposal,))
 
     def trajectory(self) -> Trajectory:
-        """What is exported of it."""
+        """The attempt as a trajectory for export."""
         steps = tuple(self.steps)
         return Trajectory(
             id=self.id,
@@ -162,7 +162,7 @@ class LightsEpisode:
             origin="rollout",
             tools=(TOOL,) if self.with_tool else (),
             steps=steps,
-            policies=policies_of(steps),
+            policies=step_policies(steps),
             proposals=tuple(self.proposals),
             outcome="success" if self.lights.won else "failure",
             verdict=Verdict(success=self.lights.won, score=float(self.lights.won), verifier="lights"),
@@ -173,12 +173,12 @@ class LightsEpisode:
         )
 
     def _look(self) -> None:
-        """Take the picture as it is now."""
+        """Capture the current screenshot."""
         data = self.lights.png()
-        self._shown = BlobRef.of(data, "image/png")
-        self.blobs[self._shown] = data
+        self._screenshot = BlobRef.of(data, "image/png")
+        self.blobs[self._screenshot] = data
         self._seen = Observation(
-            screenshot=self._shown,
+            screenshot=self._screenshot,
             width=SIZE,
             height=SIZE,
             captured_at=datetime.now(UTC),

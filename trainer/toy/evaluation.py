@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from protocol.trajectory.proposals import PolicyRef
 from trainer.model.checkpoints import load_checkpoint
 from trainer.serve.prompt_encoder import PromptEncoder
 from trainer.toy.batched_rollouts import play_episodes
 from trainer.toy.episodes import LightsEpisode
 from trainer.toy.rollout_source import CONTEXT
 from trainer.toy.trajectory_folders import write_trajectory_folder
-from vocabulary.proposals import PolicyRef
 
 
 def create_attempts(

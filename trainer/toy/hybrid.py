@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 
+from protocol.trajectory.proposals import PolicyRef
 from trainer.algorithms import ppo, value
 from trainer.data.trajectories import open_folder
 from trainer.model.checkpoints import load_checkpoint
@@ -27,8 +28,8 @@ from trainer.rl.attempts import Attempt, Interface
 from trainer.rl.critics import INTERFACES
 from trainer.toy.episodes import DIALECT
 from trainer.toy.evaluation import create_attempts
+from trainer.toy.rollout_source import LightsSource
 from trainer.toy.warm_start import create_warm_start
-from vocabulary.proposals import PolicyRef
 
 SIZES = (64, 256)
 """Attempts that critics learn from, half of them by each way; PPO begins with the critics of the most."""
@@ -63,8 +64,8 @@ def cached_figures(folder: Path, make: Callable[[], Figures]) -> Figures:
 
 def combine_figures(parts: Sequence[Figures]) -> Figures:
     """What several runs say of one arm: each has ways of its own, and costs add up."""
-    told = {name: number for part in parts for name, number in part.items()}
-    return told | {"cpu_seconds": sum(part["cpu_seconds"] for part in parts)}
+    metrics = {name: number for part in parts for name, number in part.items()}
+    return metrics | {"cpu_seconds": sum(part["cpu_seconds"] for part in parts)}
 
 
 @dataclass(frozen=True)
@@ -123,11 +124,11 @@ class Trial:
         )
         last = value.run(config)
         shutil.copytree(last, folder / "critic", dirs_exist_ok=True)
-        critic, told = load_critic(last), {f"updates/{'+'.join(ways)}": float(last.name.rpartition("-")[2])}
+        critic, measured = load_critic(last), {f"updates/{'+'.join(ways)}": float(last.name.rpartition("-")[2])}
         for way in ways:
-            asked = value.build_value_examples(self._read(self.start, self.out / f"exam-{way}", way))
-            told[way] = value.measure_explained_variance(critic, asked, config.tokens)
-        return told
+            examples = value.build_value_examples(self._read(self.start, self.out / f"exam-{way}", way))
+            measured[way] = value.measure_explained_variance(critic, examples, config.tokens)
+        return measured
 
     def _improved(self, arm: str, ways: Ways) -> Figures:
         folder, size = self._run(arm, ways), max(self.sizes)
@@ -135,7 +136,7 @@ class Trial:
         sources = {way: self._critic(size, (way,)) for way in ways} if apart else {"": self._critic(size, ways)}
         for name, source in sources.items():
             shutil.copytree(source / "critic", folder / "critic" / name, dirs_exist_ok=True)
-        told = {
+        settings = {
             **SETTINGS,
             "checkpoint": self.start,
             "out": folder / "run",
@@ -152,7 +153,7 @@ class Trial:
             "alpha": 0.5,
             "seed": 1 + self.seed,
         }
-        last = ppo.run(ppo.Config.model_validate(told))
+        last = ppo.run(ppo.Config.model_validate(settings), LightsSource())
         lines = [json.loads(line) for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
         figures = {}
         for way in ways:
@@ -165,8 +166,8 @@ class Trial:
     def _read(self, checkpoint: Path, target: Path, way: Interface) -> list[Attempt]:
         """The same as samples; what a reply holds a picture's token in cannot be read and is left out."""
         folder = self._examined(checkpoint, target, way)
-        asked = value.Config(**SETTINGS, checkpoint=checkpoint, out=self.out, folders=(folder,))
-        return value.read_attempts_for_value(asked, load_checkpoint(checkpoint))
+        config = value.Config(**SETTINGS, checkpoint=checkpoint, out=self.out, folders=(folder,))
+        return value.read_attempts_for_value(config, load_checkpoint(checkpoint))
 
     def _examined(self, checkpoint: Path, target: Path, way: Interface) -> Path:
         """Attempts at tasks that nothing was learned from."""
@@ -195,11 +196,11 @@ def table(found: Mapping[str, Sequence[Figures]], columns: Sequence[str]) -> str
 def compare_arms(one: Sequence[Figures], other: Sequence[Figures], columns: Sequence[str]) -> str:
     """What the first has more than the other, seed by seed."""
     found = {name: [a[name] - b[name] for a, b in zip(one, other, strict=True)] for name in columns}
-    said = [
+    summaries = [
         f"{name} {format_mean_and_range(each)}, more in {sum(x > 0 for x in each)} of {len(each)}"
         for name, each in found.items()
     ]
-    return "; ".join(said)
+    return "; ".join(summaries)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,23 +1,28 @@
-"""The toy world as the trainer's own: it plays the attempts of an update, by the weights as they are."""
-
-from typing import TYPE_CHECKING
+"""The rollout source of the toy world: the trainer plays the attempts of an update with its current weights."""
 
 from trainer.model.checkpoints import Checkpoint
+from trainer.rl.config import OnPolicyConfig
 from trainer.serve.prompt_encoder import PromptEncoder
 from trainer.toy.batched_rollouts import play_episodes
 from trainer.toy.episodes import LightsEpisode
 from trainer.toy.trajectory_folders import write_trajectory_folder
-
-if TYPE_CHECKING:
-    from trainer.rl.training_loop import OnPolicyConfig
 
 CONTEXT = 256
 TOOL_VARIANTS = {"lights": (False,), "lights helped": (True,), "lights both": (False, True)}
 """Whether the tool is offered: never, always, or at each task once without it and once with it."""
 
 
-def play_lights(checkpoint: Checkpoint, config: "OnPolicyConfig", update: int) -> None:
-    """Put an update's attempts into the inbox, unless they are there; each update has tasks of its own."""
+class LightsSource:
+    """Plays the toy world between two updates."""
+
+    def prepare(self, checkpoint: Checkpoint, config: OnPolicyConfig, update: int) -> int:
+        """Play the attempts into one folder. Returns 1: the folder counts, however many of its attempts are usable."""
+        play_lights(checkpoint, config, update)
+        return 1
+
+
+def play_lights(checkpoint: Checkpoint, config: OnPolicyConfig, update: int) -> None:
+    """Play an update's attempts into the inbox, unless they are there already. Each update has its own tasks."""
     target = config.inbox / f"played-{update:06}"
     if target.exists():
         return

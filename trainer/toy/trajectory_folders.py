@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vocabulary.blobs import BlobRef
-from vocabulary.exports import (
+from protocol.blobs import BlobRef
+from protocol.trajectory.export_folders import (
     IMAGES,
     MANIFEST,
     TRAJECTORIES,
-    UNFINISHED,
-    Counts,
+    UNFINISHED_SUFFIX,
+    ExportCounts,
     ExportedFile,
-    Manifest,
+    ExportManifest,
+    count_images,
     image_path,
-    images_in,
 )
-from vocabulary.trajectories import Trajectory
+from protocol.trajectory.trajectories import Trajectory
 
 
 def write_trajectory_folder(target: Path, trajectories: Sequence[Trajectory], blobs: Mapping[BlobRef, bytes]) -> None:
     """Write a whole folder; what an earlier, broken try left is thrown away."""
-    aside = target.with_name(target.name + UNFINISHED)
+    aside = target.with_name(target.name + UNFINISHED_SUFFIX)
     shutil.rmtree(aside, ignore_errors=True)
     (aside / IMAGES).mkdir(parents=True)
     files = []
@@ -33,13 +33,13 @@ def write_trajectory_folder(target: Path, trajectories: Sequence[Trajectory], bl
     body = b"".join(one.model_dump_json().encode() + b"\n" for one in trajectories)
     (aside / TRAJECTORIES).write_bytes(body)
     files.append(ExportedFile(path=TRAJECTORIES, sha256=hashlib.sha256(body).hexdigest(), size=len(body)))
-    manifest = Manifest(
+    manifest = ExportManifest(
         created_at=datetime.now(UTC),
         filters={"origin": "rollout"},
-        counts=Counts(
+        counts=ExportCounts(
             trajectories=len(trajectories),
             steps=sum(len(one.steps) for one in trajectories),
-            images=images_in(file.path for file in files if file.path != TRAJECTORIES),
+            images=count_images(file.path for file in files if file.path != TRAJECTORIES),
         ),
         files=tuple(sorted(files, key=lambda file: file.path)),
     )

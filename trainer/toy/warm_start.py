@@ -4,6 +4,9 @@ import hashlib
 import shutil
 from pathlib import Path
 
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ChatMessage, ImagePart, TextPart
+from protocol.training.samples import Sample
 from trainer.algorithms.sft import likelihood_gradients
 from trainer.config import TrainingConfig
 from trainer.data.rendering import Renderer, TokenizedSample
@@ -12,9 +15,6 @@ from trainer.runtime.runs import create_optimiser, optimiser_step, trainable_wei
 from trainer.toy.episodes import INSTRUCTION, instruction_for
 from trainer.toy.initial_checkpoint import THOUGHT, create_toy_checkpoint
 from trainer.toy.lights import NAMES, PRESS, Lights
-from vocabulary.blobs import BlobRef
-from vocabulary.dialect import ChatMessage, ImagePart, TextPart
-from vocabulary.samples import Sample
 
 SAMPLES = 32
 KNOWN = 2
@@ -45,14 +45,14 @@ def create_warm_start(folder: Path, *, seed: int, updates: int = 60, with_tool: 
 
 def _sample(renderer: Renderer, seed: int, number: int, *, with_tool: bool) -> TokenizedSample:
     """A picture, and any corner's name after a thought or two or none; now and then the tool's, where it is offered."""
-    drawn = hashlib.blake2b(f"{seed} {number}".encode(), digest_size=4).digest()
-    lights = Lights(number, misses=drawn[2] % 2, turns=drawn[3] % 6)
-    data, corner = lights.png(), lights.lit if lights.lit < KNOWN else drawn[0] % len(NAMES)
+    digest = hashlib.blake2b(f"{seed} {number}".encode(), digest_size=4).digest()
+    lights = Lights(number, misses=digest[2] % 2, turns=digest[3] % 6)
+    data, corner = lights.png(), lights.lit if lights.lit < KNOWN else digest[0] % len(NAMES)
     word, instruction = NAMES[corner], INSTRUCTION
     if with_tool and (presses := (-1, 0, 1)[number % 3]) >= 0:
         instruction = instruction_for(presses)
         word = PRESS if presses and number // 3 % CALLS == 0 else word
     look = (TextPart(text=instruction), ImagePart(image=BlobRef.of(data, "image/png")))
-    target = f" {THOUGHT}" * (drawn[1] % 3) + f" {word}"
+    target = f" {THOUGHT}" * (digest[1] % 3) + f" {word}"
     messages = (ChatMessage(role="user", content=look),)
     return renderer.render_sample(Sample("start", number, messages, target, "human", "override"), lambda _: data)

@@ -24,7 +24,7 @@ from trainer.toy.trajectory_folders import write_trajectory_folder
 
 OPEN = ".open"
 LOOK_EVERY = 0.1
-CONTEXT, KEPT = 256, 2048
+CONTEXT, CACHE_TOKENS = 256, 2048
 
 
 class Worker:
@@ -42,7 +42,7 @@ class Worker:
             newest = await self._weights(patience)
             checkpoint = load_checkpoint(newest)
             self._reader = PromptEncoder(checkpoint, max_images=1, context=CONTEXT)
-            self._engine = Engine(checkpoint, context=CONTEXT, rows=self._parallel, kept_tokens=KEPT)
+            self._engine = Engine(checkpoint, context=CONTEXT, rows=self._parallel, cache_tokens=CACHE_TOKENS)
             self._engine.version = newest.name
             unfinished = self._unfinished()
             try:
@@ -59,27 +59,27 @@ class Worker:
             await self._played(unfinished.pop() if unfinished else LightsEpisode(seed=time.time_ns()))
 
     async def _played(self, play: LightsEpisode) -> None:
-        kept = self._open / f"{play.id}.json"
-        while not play.over:
+        progress_file = self._open / f"{play.id}.json"
+        while not play.is_over:
             await self._renew()
-            prompt = self._reader.read([play.asked()])
+            prompt = self._reader.read([play.request()])
             deltas = [
                 delta
                 async for delta in self._engine.generate(prompt, play.sampling(self._temperature), self._reader.text)
             ]
-            said = PolicyReply(
+            reply = PolicyReply(
                 text="".join(delta.text for delta in deltas),
                 ids=tuple(token for delta in deltas for token in delta.ids),
                 logprobs=tuple(logprob for delta in deltas for logprob in delta.logprobs),
                 versions=deltas[-1].versions,
                 finish=deltas[-1].finish or "",
             )
-            play.apply_reply(prompt.ids, said, self._temperature)
-            _write_unfinished(kept, play)
+            play.apply_reply(prompt.ids, reply, self._temperature)
+            _write_unfinished(progress_file, play)
         target = self._inbox / f"{play.seed}-{self._name}"
         if not target.exists():
             write_trajectory_folder(target, [play.trajectory()], play.blobs)
-        kept.unlink(missing_ok=True)
+        progress_file.unlink(missing_ok=True)
 
     async def _renew(self) -> None:
         """Take the newest weights if there are newer ones; replies on their way are finished with the old."""
@@ -124,17 +124,17 @@ def _newest_checkpoint(run: Path) -> Path | None:
 
 
 def _write_unfinished(file: Path, play: LightsEpisode) -> None:
-    """What was said so far, written beside its name and renamed."""
+    """Save an attempt in progress atomically."""
     aside = file.with_suffix(".new")
-    turns = [[ids, said.model_dump()] for ids, said in play.said]
+    turns = [[ids, reply.model_dump()] for ids, reply in play.replies]
     aside.write_text(json.dumps({"seed": play.seed, "draw": play.draw, "said": turns}))
     os.rename(aside, file)
 
 
 def _read_unfinished(file: Path, temperature: float) -> LightsEpisode:
-    """The attempt as it was: the world is a function of what was said."""
-    told = json.loads(file.read_text())
-    play = LightsEpisode(told["seed"], told["draw"])
-    for ids, said in told["said"]:
-        play.apply_reply(ids, PolicyReply.model_validate(said), temperature)
+    """Restore an attempt by replaying its replies; the world is deterministic."""
+    saved = json.loads(file.read_text())
+    play = LightsEpisode(saved["seed"], saved["draw"])
+    for ids, reply in saved["said"]:
+        play.apply_reply(ids, PolicyReply.model_validate(reply), temperature)
     return play

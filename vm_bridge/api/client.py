@@ -14,6 +14,8 @@ from typing import Self
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
+from protocol.base import FrozenModel
+from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.api.fleet_client import FleetClient
 from vm_bridge.api.machine_client import CALL_TIMEOUT_SECONDS, LeaseRequests, RemoteMachine, fencing_headers
 from vm_bridge.api.wire import (
@@ -30,8 +32,6 @@ from vm_bridge.api.wire import (
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
 from vm_bridge.fleet import QueuePosition, RenewalResult
 from vm_bridge.machine import Lease, Machine
-from vocabulary.base import Frozen
-from vocabulary.tasks import Task, Variant
 
 CONNECT_TIMEOUT_SECONDS = 2.0
 RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8)
@@ -39,7 +39,7 @@ RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8)
 STOP_RECORDING_TIMEOUT_SECONDS = 30.0
 """A recording that ends is indexed first (seconds)."""
 RETRYABLE_ERRORS = (httpx.NetworkError, httpx.RemoteProtocolError)
-DEFAULT_VARIANT = Variant()
+DEFAULT_VARIANT = TaskVariant()
 TASKS = TypeAdapter(tuple[Task, ...])
 UNSUPPORTED_REASONS: TypeAdapter[tuple[str | None, ...]] = TypeAdapter(tuple[str | None, ...])
 CLAIM_RESULT: TypeAdapter[Lease | QueuePosition] = TypeAdapter(Lease | QueuePosition)
@@ -161,7 +161,7 @@ class BridgeClient:
         """Make sure that `count` machines of `image` stand ready, as far as there is room."""
         await self.call("PUT", f"{self._base_url}/v1/images/{image}/warm", WarmTarget(count=count, at_least=True))
 
-    async def suite_tasks(self, suite: str, variant: Variant = DEFAULT_VARIANT) -> tuple[Task, ...]:
+    async def suite_tasks(self, suite: str, variant: TaskVariant = DEFAULT_VARIANT) -> tuple[Task, ...]:
         """The bundled tasks of a suite, those left out that have no such variant. Raises UnknownTask, and InvalidAction
         where none has it."""
         return TASKS.validate_json(await self.call("POST", f"{self._base_url}/v1/suites/{suite}/tasks", variant))
@@ -234,7 +234,7 @@ class BridgeClient:
         self,
         method: str,
         url: str,
-        body: Frozen | bytes | None = None,
+        body: FrozenModel | bytes | None = None,
         *,
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float = CALL_TIMEOUT_SECONDS,
@@ -245,7 +245,7 @@ class BridgeClient:
         request = self._http.build_request(
             method,
             url,
-            content=body.model_dump_json() if isinstance(body, Frozen) else body,
+            content=body.model_dump_json() if isinstance(body, FrozenModel) else body,
             headers={"Content-Type": "application/json", **(headers or {})},
             timeout=httpx.Timeout(timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
         )

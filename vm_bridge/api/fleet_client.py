@@ -1,15 +1,13 @@
 """The fleet as an operator's program sees it: machines, hosts, queue, losses, warm targets and quotas."""
 
-from collections.abc import Awaitable
-from typing import Protocol
 from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
+from vm_bridge.api.request_sender import RequestSender
 from vm_bridge.api.wire import DrainRequest, ReclaimRequest, WarmTarget
 from vm_bridge.errors import MachineGone
 from vm_bridge.fleet import HostInfo, ImageInfo, LostMachine, MachineInfo, QueueEntry, Quota
-from vocabulary.base import Frozen
 
 MACHINES = TypeAdapter(tuple[MachineInfo, ...])
 HOSTS = TypeAdapter(tuple[HostInfo, ...])
@@ -17,14 +15,6 @@ IMAGES = TypeAdapter(tuple[ImageInfo, ...])
 QUEUE_ENTRIES = TypeAdapter(tuple[QueueEntry, ...])
 LOST_MACHINES = TypeAdapter(tuple[LostMachine, ...])
 QUOTAS = TypeAdapter(tuple[Quota, ...])
-
-
-class RequestSender(Protocol):
-    """Makes one request to the bridge."""
-
-    def call(self, method: str, url: str, body: Frozen | None = None) -> Awaitable[bytes]:
-        """The answer's body. Raises BridgeError."""
-        ...
 
 
 class FleetClient:

@@ -7,7 +7,14 @@ from typing import Protocol
 
 from pydantic import TypeAdapter
 
-from vm_bridge.api.machine_io_client import RemoteFiles, RemoteTerminals, RequestSender
+from protocol.actions.tools import Tool
+from protocol.actions.types import Action
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import Observation, Transition, Verdict
+from protocol.trajectory.tasks import Task
+from vm_bridge.api.machine_io_client import RemoteFiles, RemoteTerminals
+from vm_bridge.api.request_sender import RequestSender
 from vm_bridge.api.wire import (
     FENCING_HEADER,
     EvaluateRequest,
@@ -19,12 +26,6 @@ from vm_bridge.api.wire import (
 from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, StaleLease
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Lease, Snapshot, action_timeout
 from vm_bridge.machine_io import check_file_size
-from vocabulary.actions import Action
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import Observation, Transition, Verdict
-from vocabulary.tasks import Task
-from vocabulary.tools import Tool
 
 CALL_TIMEOUT_SECONDS = 15.0
 """Longest silence of an answer, beyond what the call itself may take (seconds)."""
@@ -46,7 +47,7 @@ class LeaseRequestSender(RequestSender, Protocol):
 
 
 class LeaseRequests:
-    """Makes the calls of one lease on its machine's host; see `vm_bridge.api.machine_io_client.RequestSender`.
+    """Makes the calls of one lease on its machine's host; see `vm_bridge.api.request_sender.RequestSender`.
 
     When the host does not answer, the manager says what became of the lease: StaleLease or MachineGone with the reason
     where it has ended, BridgeUnavailable where it still stands or the manager does not answer either.
@@ -61,7 +62,7 @@ class LeaseRequests:
         self,
         method: str,
         url: str,
-        body: Frozen | bytes | None = None,
+        body: FrozenModel | bytes | None = None,
         *,
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float = CALL_TIMEOUT_SECONDS,
@@ -176,7 +177,9 @@ class RemoteMachine:
     async def close(self) -> None:
         self._blobs.clear()
 
-    async def _observation_call(self, name: str, body: Frozen, *, timeout_seconds: float = CALL_TIMEOUT_SECONDS) -> str:
+    async def _observation_call(
+        self, name: str, body: FrozenModel, *, timeout_seconds: float = CALL_TIMEOUT_SECONDS
+    ) -> str:
         text, blobs = unpack_response(await self._call("POST", name, body, timeout_seconds=timeout_seconds))
         for sha256, data in blobs.items():
             self._blobs[sha256] = data
@@ -186,7 +189,7 @@ class RemoteMachine:
         return text
 
     async def _call(
-        self, method: str, name: str, body: Frozen | None = None, *, timeout_seconds: float = CALL_TIMEOUT_SECONDS
+        self, method: str, name: str, body: FrozenModel | None = None, *, timeout_seconds: float = CALL_TIMEOUT_SECONDS
     ) -> bytes:
         return await self._calls.call(
             method,

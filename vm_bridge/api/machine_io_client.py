@@ -2,15 +2,16 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
-from typing import Protocol, TypeVar
+from typing import TypeVar
 from urllib.parse import quote, urlencode
 
 from pydantic import BaseModel, TypeAdapter
 
+from protocol.base import FrozenModel
+from vm_bridge.api.request_sender import RequestSender
 from vm_bridge.api.wire import ErrorResponse, TerminalInput, TerminalSize, TerminalText
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable
 from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState, check_file_size
-from vocabulary.base import Frozen
 
 FILE_ENTRIES: TypeAdapter[tuple[FileEntry, ...]] = TypeAdapter(tuple[FileEntry, ...])
 TERMINAL_STATES: TypeAdapter[tuple[TerminalState, ...]] = TypeAdapter(tuple[TerminalState, ...])
@@ -19,34 +20,15 @@ RESPONSE_TIMEOUT_SECONDS = 110.0
 E = TypeVar("E", bound=BaseModel)
 
 
-class RequestSender(Protocol):
-    """Makes requests to the bridge."""
-
-    async def call(
-        self,
-        method: str,
-        url: str,
-        body: Frozen | bytes | None = None,
-        *,
-        headers: Mapping[str, str] | None = None,
-        timeout_seconds: float = ...,
-        retry: bool = ...,
-    ) -> bytes:
-        """The answer's body. Raises BridgeError."""
-        ...
-
-    def lines(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[AsyncIterator[str]]:
-        """The lines of an answer as they come. Raises BridgeError."""
-        ...
-
-
 class _RemoteResource:
     """A part of one machine; `url` is the machine's, `headers` say under which lease."""
 
     def __init__(self, caller: RequestSender, url: str, headers: Mapping[str, str]) -> None:
         self._caller, self._url, self._headers = caller, url, headers
 
-    async def _call(self, method: str, name: str, body: Frozen | bytes | None = None, *, retry: bool = True) -> bytes:
+    async def _call(
+        self, method: str, name: str, body: FrozenModel | bytes | None = None, *, retry: bool = True
+    ) -> bytes:
         url = f"{self._url}/{name}"
         return await self._caller.call(
             method, url, body, headers=self._headers, timeout_seconds=RESPONSE_TIMEOUT_SECONDS, retry=retry

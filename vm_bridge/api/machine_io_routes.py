@@ -8,13 +8,13 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
+from protocol.actions.tools import Tool
+from protocol.actions.types import FilePath, SessionName
+from protocol.blobs import BlobRef
 from vm_bridge.api.wire import FENCING_HEADER, ErrorResponse, Name, TerminalInput, TerminalSize, TerminalText
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
 from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState
-from vocabulary.actions import FilePath, SessionName
-from vocabulary.blobs import BlobRef
-from vocabulary.tools import Tool
 
 EVENT_STREAM = "text/event-stream"
 OCTET_STREAM = "application/octet-stream"

@@ -11,6 +11,10 @@ from fastapi.middleware.cors import CORSMiddleware
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from protocol.actions.types import MAX_FILE
+from protocol.blobs import BlobRef, Sha256
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.api.error_handlers import HANDLED_ERRORS, handle_error
 from vm_bridge.api.lease_fast_path import LeaseFastPath
 from vm_bridge.api.lease_routes import routes as manager_routes
@@ -30,10 +34,6 @@ from vm_bridge.drivers.osworld.task_files import unsupported_reason
 from vm_bridge.leases.manager import LeaseManager
 from vm_bridge.machine import Machine
 from vm_bridge.pool import MachinePool
-from vocabulary.actions import MAX_FILE
-from vocabulary.blobs import BlobRef, Sha256
-from vocabulary.observations import Verdict
-from vocabulary.tasks import Task, Variant
 
 MAX_BODY = 8 * 1024 * 1024
 """Largest request body (bytes)."""
@@ -57,7 +57,7 @@ class Bridge:
     web_origins: tuple[str, ...]
     ping: Callable[[], Awaitable[None]]
     """Raises redis.RedisError when Redis does not answer."""
-    suite_tasks: Callable[[str, Variant], tuple[Task, ...]]
+    suite_tasks: Callable[[str, TaskVariant], tuple[Task, ...]]
     """Raises UnknownTask."""
     manager: LeaseManager | None = None
     pool: MachinePool | None = None
@@ -145,7 +145,7 @@ async def thumbnail(request: Request, machine_id: Name) -> Response:
 
 
 @suite_routes.post("/suites/{suite}/tasks")
-async def suite_tasks(request: Request, suite: Name, body: Variant) -> tuple[Task, ...]:
+async def suite_tasks(request: Request, suite: Name, body: TaskVariant) -> tuple[Task, ...]:
     """The bundled tasks of a suite in one form, as far as they have it."""
     return _bridge(request).suite_tasks(suite, body)
 

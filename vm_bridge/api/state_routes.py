@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 
+from protocol.blobs import Sha256
 from vm_bridge.api.wire import FENCING_HEADER, MEDIA_TYPE, Name, TimeScaleRequest, pack_response
 from vm_bridge.errors import UnsupportedAction
 from vm_bridge.machine import ExpertSuggestion, Machine, Snapshot
-from vocabulary.blobs import Sha256
 
 PICTURE_RESPONSE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "The picture; its ETag is its sha256."},

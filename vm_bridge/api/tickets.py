@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from protocol.base import FrozenModel
 from vm_bridge.errors import TicketRefused
-from vocabulary.base import Frozen
 
 StreamKind = Literal["webrtc", "vnc", "stills", "terminal", "proxy", "cdp"]
 PREVIEW_PARAMETER = "pilothouse-ticket"
@@ -20,7 +20,7 @@ MAX_TICKET_LENGTH = 2_000
 """Longest ticket looked at (characters)."""
 
 
-class TicketClaim(Frozen):
+class TicketClaim(FrozenModel):
     """Who may watch what: bound to one lease of one machine by its fencing token."""
 
     kind: StreamKind
@@ -30,7 +30,7 @@ class TicketClaim(Frozen):
     fencing_token: int = Field(ge=1)
 
 
-class Ticket(Frozen):
+class Ticket(FrozenModel):
     """A claim, when it was made and when it ends (seconds since the epoch), and the number by which it is used once."""
 
     claim: TicketClaim

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 import msgpack
 from pydantic import BaseModel, Field, StringConstraints
 
+from protocol.actions.inputs import Text
+from protocol.actions.types import Action
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
+from protocol.messages.events import CommandId
+from protocol.trajectory.observations import MAX_TIME_SCALE, Observation, Transition
+from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Machine
-from vocabulary.actions import Action
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
-from vocabulary.inputs import Text
-from vocabulary.messages import CommandId
-from vocabulary.observations import MAX_PACE, Observation, Transition
-from vocabulary.tasks import Task
 
 MEDIA_TYPE = "application/msgpack"
 FENCING_HEADER = "X-Fencing-Token"
@@ -27,7 +27,7 @@ RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:
 ShortText = Annotated[str, StringConstraints(max_length=200)]
 
 
-class AllocateRequest(Frozen):
+class AllocateRequest(FrozenModel):
     """`POST /v1/leases`; seconds. `user` and `pool` are whom quotas and fairness know; `session` is the episode."""
 
     image: Name
@@ -42,27 +42,27 @@ class AllocateRequest(Frozen):
     """How long the answer may take while nothing is free; then it is the place in the queue."""
 
 
-class RenewRequest(Frozen):
+class RenewRequest(FrozenModel):
     """`POST /v1/leases/{machine_id}/renew`; seconds."""
 
     ttl: Ttl = 60
 
 
-class LeaseRef(Frozen):
+class LeaseRef(FrozenModel):
     """A lease as its holder knows it."""
 
     machine_id: Name
     fencing_token: Annotated[int, Field(ge=1)]
 
 
-class RenewManyRequest(Frozen):
+class RenewManyRequest(FrozenModel):
     """`POST /v1/leases/renew`; seconds."""
 
     leases: Annotated[tuple[LeaseRef, ...], Field(min_length=1, max_length=500)]
     ttl: Ttl = 60
 
 
-class WarmTarget(Frozen):
+class WarmTarget(FrozenModel):
     """`PUT /v1/images/{image}/warm`."""
 
     count: Annotated[int, Field(ge=0, le=10_000)]
@@ -70,26 +70,26 @@ class WarmTarget(Frozen):
     """Whether a higher target stays."""
 
 
-class DrainRequest(Frozen):
+class DrainRequest(FrozenModel):
     """`PUT /v1/hosts/{host}/draining`."""
 
     draining: bool
 
 
-class ReclaimRequest(Frozen):
+class ReclaimRequest(FrozenModel):
     """`POST /v1/machines/{machine_id}/reclaim`."""
 
     reason: Annotated[str, StringConstraints(min_length=1, max_length=500)]
     """Told to who held the machine."""
 
 
-class ObserveRequest(Frozen):
+class ObserveRequest(FrozenModel):
     """`POST /v1/machines/{machine_id}/observe`."""
 
     settle: bool = False
 
 
-class PerformRequest(Frozen):
+class PerformRequest(FrozenModel):
     """`POST /v1/machines/{machine_id}/perform`."""
 
     command_id: CommandId
@@ -97,19 +97,19 @@ class PerformRequest(Frozen):
     settle: bool = True
 
 
-class EvaluateRequest(Frozen):
+class EvaluateRequest(FrozenModel):
     """`POST /v1/machines/{machine_id}/evaluate`."""
 
     answer: Annotated[str, StringConstraints(max_length=20_000)] = ""
 
 
-class TimeScaleRequest(Frozen):
+class TimeScaleRequest(FrozenModel):
     """`PUT /v1/machines/{machine_id}/pace`."""
 
-    rate: Annotated[float, Field(ge=0, le=MAX_PACE)]
+    rate: Annotated[float, Field(ge=0, le=MAX_TIME_SCALE)]
 
 
-class RecordingPart(Frozen):
+class RecordingPart(FrozenModel):
     """One MP4 of a recording: a new one begins when the picture's size changes or the file is large."""
 
     number: int
@@ -121,8 +121,8 @@ class RecordingPart(Frozen):
     """Bytes, once it has ended."""
 
 
-class Recording(Frozen):
-    """What a machine showed from `record_start` to `record_stop`, the end of its lease, or the largest size."""
+class Recording(FrozenModel):
+    """What a machine showed from `start_recording` to `stop_recording`, the end of its lease, or the largest size."""
 
     id: str
     machine_id: str
@@ -130,7 +130,7 @@ class Recording(Frozen):
     parts: tuple[RecordingPart, ...]
 
 
-class ProgramMessage(Frozen):
+class ProgramMessage(FrozenModel):
     """What a program of its holder's sent to a browser, at which of the page's times."""
 
     time_ms: float
@@ -138,39 +138,39 @@ class ProgramMessage(Frozen):
     refused: bool
 
 
-class ProgramLog(Frozen):
+class ProgramLog(FrozenModel):
     """`GET /v1/cdp/{episode}/messages`: a page of what programs sent in an episode."""
 
     messages: tuple[ProgramMessage, ...]
     total: int
 
 
-class TerminalInput(Frozen):
+class TerminalInput(FrozenModel):
     """`POST /v1/machines/{machine_id}/terminals/{session}/input`."""
 
     text: Text
 
 
-class TerminalSize(Frozen):
+class TerminalSize(FrozenModel):
     """`PUT /v1/machines/{machine_id}/terminals/{session}/size`; characters."""
 
     columns: Annotated[int, Field(ge=2, le=500)]
     rows: Annotated[int, Field(ge=2, le=200)]
 
 
-class TaskList(Frozen):
+class TaskList(FrozenModel):
     """`POST /v1/images/{image}/refusals`."""
 
     tasks: Annotated[tuple[Task, ...], Field(max_length=100)]
 
 
-class TerminalText(Frozen):
+class TerminalText(FrozenModel):
     """What a terminal shows."""
 
     text: str
 
 
-class ErrorResponse(Frozen):
+class ErrorResponse(FrozenModel):
     """Every answer that is no success; `code` is stable, `message` is for people."""
 
     code: str

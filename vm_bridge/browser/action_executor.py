@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from urllib.parse import urljoin, urlsplit
 
-from vm_bridge.browser.errors import ScriptFailed
-from vm_bridge.browser.files import FilePayload
-from vm_bridge.browser.keys import MODIFIERS, SHIFTED, key_event
-from vm_bridge.browser.session import Session
-from vocabulary.actions import (
+from protocol.actions.inputs import Button
+from protocol.actions.keys import KEYS
+from protocol.actions.types import (
     Action,
     ChooseFiles,
     Click,
@@ -36,8 +34,11 @@ from vocabulary.actions import (
     TripleClick,
     TypeText,
 )
-from vocabulary.inputs import Button
-from vocabulary.keys import KEYS
+from vm_bridge.browser.errors import ScriptFailed
+from vm_bridge.browser.files import FilePayload
+from vm_bridge.browser.keys import MODIFIERS, SHIFTED, key_event
+from vm_bridge.browser.session import Session
+from vm_bridge.errors import ActionFailed
 
 ACTION_KINDS = (
     *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
@@ -53,14 +54,6 @@ DRAG_STEPS = 8
 MAX_GAP_MS = 10_000
 """Longest pause between two inputs of a gesture that is kept."""
 SCHEMES = ("http", "https", "about")
-
-
-class ActionFailed(Exception):
-    """It could not be done; `code` is stable. What was done before it failed stays done."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class PageActionExecutor:

@@ -5,9 +5,9 @@ import shutil
 from pathlib import Path
 
 from vm_bridge.browser.errors import BubblewrapUnavailable
-from vm_bridge.hosts.isolation.bubblewrap import HOST_FOLDERS
-from vm_bridge.hosts.isolation.start_errors import explain_start_failure
-from vm_bridge.hosts.users import user_free
+from vm_bridge.isolation.bubblewrap import HOST_FOLDERS
+from vm_bridge.isolation.start_errors import explain_start_failure
+from vm_bridge.isolation.users import user_free
 
 HOME = "/home/user"
 MIB = 1024 * 1024

@@ -2,16 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from vm_bridge.browser.clocks import PageClock
 from vm_bridge.browser.document_state import FRAME_BINDING, DocumentState
 from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.files import FileChooserRequest
+from vm_bridge.browser.interfaces import SessionInterface
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import CdpPayload
-
-if TYPE_CHECKING:
-    from vm_bridge.browser.session import Session
+from vm_bridge.browser.request_interception import RequestInterceptor
 
 MAX_PAGES = 12
 """Pages a session may have; more are closed as they open."""
@@ -24,17 +24,13 @@ CONSOLE_LEVELS = frozenset({"error", "warning", "assert"})
 class CdpEventHandler:
     """The events of one session."""
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
+    def __init__(self, session: SessionInterface, clock: PageClock, interceptor: RequestInterceptor) -> None:
+        self._session, self._clock = session, clock
         self._console: dict[str, int] = {}
         self._handlers: dict[str, Callable[[Page, CdpPayload], None]] = {
-            "Fetch.requestPaused": lambda page, payload: self.do(session.interceptor.answer(page, payload)),
-            "Network.loadingFinished": lambda page, payload: session.interceptor.on_loading_finished(
-                payload["requestId"]
-            ),
-            "Network.loadingFailed": lambda page, payload: session.interceptor.on_loading_finished(
-                payload["requestId"]
-            ),
+            "Fetch.requestPaused": lambda page, payload: self.do(interceptor.answer(page, payload)),
+            "Network.loadingFinished": lambda page, payload: interceptor.on_loading_finished(payload["requestId"]),
+            "Network.loadingFailed": lambda page, payload: interceptor.on_loading_finished(payload["requestId"]),
             "Runtime.executionContextCreated": self._on_context_created,
             "Runtime.executionContextDestroyed": lambda page, payload: self._on_context_destroyed(page, payload),
             "Runtime.executionContextsCleared": lambda page, payload: page.contexts.clear(),
@@ -62,7 +58,7 @@ class CdpEventHandler:
     def clock_page(self, event: str) -> None:
         """An event of the page that keeps time."""
         if event == "Emulation.virtualTimeBudgetExpired":
-            self._session.time.on_budget_expired()
+            self._clock.on_budget_expired()
 
     def do(self, work: Coroutine[Any, Any, None]) -> None:
         """Have something done beside; it ends with the session."""
@@ -81,7 +77,7 @@ class CdpEventHandler:
             return
         page.crashed = True
         self._session.report_event("crashed", page.url, page)
-        self._session.time.on_page_failed(BrowserFailed("the page has crashed"))
+        self._clock.on_page_failed(BrowserFailed("the page has crashed"))
 
     def download(self, payload: CdpPayload) -> None:
         """A page wanted to save a file; it was not let."""
@@ -107,7 +103,7 @@ class CdpEventHandler:
     def _on_frame_binding(self, page: Page, payload: CdpPayload) -> None:
         if payload["name"] == FRAME_BINDING and (state := DocumentState.read(payload["payload"])):
             page.on_frame_drawn(state)
-            self._session.time.on_frame_drawn(page)
+            self._clock.on_frame_drawn(page)
 
     def _on_console_message(self, page: Page, payload: CdpPayload) -> None:
         if not self._within_console_limit(page) or payload["type"] not in CONSOLE_LEVELS:

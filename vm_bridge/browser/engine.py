@@ -167,18 +167,18 @@ class Engine:
         try:
             await session.begin()
         except BrowserFailed:
-            await self.dispose_session(session)
+            await self.dispose_session(context)
             raise
         return session
 
-    async def dispose_session(self, session: Session) -> None:
-        """End a session's pages and forget it. Idempotent."""
-        if self._sessions.pop(session.context, None) is None or self.died.is_set():
+    async def dispose_session(self, context: str) -> None:
+        """End the pages of the session with this browser context and forget it. Idempotent."""
+        if self._sessions.pop(context, None) is None or self.died.is_set():
             return
         if self.alone and not self._sessions:
             return await self.close()
         try:
-            await self.pipe.call("Target.disposeBrowserContext", browserContextId=session.context)
+            await self.pipe.call("Target.disposeBrowserContext", browserContextId=context)
         except BrowserFailed as failed:
             logger.warning("a session of browser %d does not end: %s", self.pid, failed)
 

@@ -6,17 +6,15 @@ Frames fall on whole milliseconds (0, 17, 33, 50, …): so do all timers, and wh
 import asyncio
 import base64
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vm_bridge.browser.clocks import FRAME_MS, FRAME_TIMEOUT_SECONDS, FrameResult, next_frame_time
 from vm_bridge.browser.document_state import STATE_AFTER_TIME_SCRIPT, STATE_SCRIPT, DocumentState
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
+from vm_bridge.browser.interfaces import PendingRequests, SessionInterface
 from vm_bridge.browser.page import Page, evaluation_value
 from vm_bridge.browser.pipe import CALL_SECONDS, CdpPayload, within_timeout
 from vm_bridge.browser.site import Response
-
-if TYPE_CHECKING:
-    from vm_bridge.browser.session import Session
 
 NEVER = 1e9
 MIN_FRAME_GAP = 1
@@ -30,10 +28,11 @@ MAX_TRIES = 50
 class ExactClock:
     """A session's time, made by the browser."""
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: SessionInterface, requests: PendingRequests, drawing: asyncio.Lock) -> None:
+        """`drawing` is held while a frame is drawn: all sessions of one browser share it."""
         self.now = 0
         self.frame_timeout = FRAME_TIMEOUT_SECONDS
-        self._session = session
+        self._session, self._requests, self._drawing = session, requests, drawing
         self._clock_page: Page | None = None
         self._base = 0
         """The browser's own ticks when time began (microseconds)."""
@@ -107,7 +106,7 @@ class ExactClock:
             page.busy
             or page.state.requires_display
             or page.state.workers
-            or session.interceptor.pending
+            or self._requests.pending
             or session.popup_blocked
         )
         if self._ahead and alone and page.drawn and not hold:
@@ -139,18 +138,17 @@ class ExactClock:
 
     async def _begin_time(self) -> int:
         """Have time pass until the next frame is due; gives when that is. Raises PageHung, BrowserEnded."""
-        interceptor = self._session.interceptor
         if self._input_since_frame and not self._session.active.navigating:
             await self._draw(self._session.active, self.now, seen=False)
-        interceptor.release(self.now)
+        self._requests.release(self.now)
         await self._session.wait_for_navigations()
         due = next_frame_time(self.now)
-        if interceptor.delayed:
-            await interceptor.wait_for_deliveries()
+        if self._requests.delayed:
+            await self._requests.wait_for_deliveries()
         if self._workers:
             self._advance_workers()
         self._start_budget(
-            "advance" if interceptor.delayed or self._session.popup_blocked else "pauseIfNetworkFetchesPending",
+            "advance" if self._requests.delayed or self._session.popup_blocked else "pauseIfNetworkFetchesPending",
             due - self.now,
         )
         return due
@@ -187,11 +185,11 @@ class ExactClock:
     def _extend_budget(self, policy: str, ms: float) -> None:
         """Let time pass in pages, until it is used up."""
 
-        def payload(answer: "asyncio.Future[CdpPayload]") -> None:
+        def on_answer(answer: "asyncio.Future[CdpPayload]") -> None:
             if not answer.cancelled() and isinstance(failed := answer.exception(), BrowserFailed):
                 self.on_page_failed(failed)
 
-        self.clock_page.send("Emulation.setVirtualTimePolicy", policy=policy, budget=ms).add_done_callback(payload)
+        self.clock_page.send("Emulation.setVirtualTimePolicy", policy=policy, budget=ms).add_done_callback(on_answer)
 
     async def _wait_until_due(self, due: int) -> None:
         """Wait until the time that was given has passed. Raises PageHung."""
@@ -204,7 +202,7 @@ class ExactClock:
                     # Time waits for an answer that waits for its time.
                     self._response_delayed = False
                     self._budget_expired.clear()
-                    await self._session.interceptor.wait_for_deliveries()
+                    await self._requests.wait_for_deliveries()
                     left = due - await self._read_clock(self.clock_page.ask("Date.now()"))
                     if left <= 0:
                         break
@@ -223,8 +221,7 @@ class ExactClock:
                 async with asyncio.timeout(STALLED_SECONDS):
                     await self._budget_expired.wait()
                     return
-            interceptor = self._session.interceptor
-            if interceptor.count > self._requests_at_frame and not interceptor.pending:
+            if self._requests.count > self._requests_at_frame and not self._requests.pending:
                 await self._draw(self._session.active, self.now)
 
     async def _read_clock(self, answer: "asyncio.Future[CdpPayload]") -> int:
@@ -265,10 +262,10 @@ class ExactClock:
         return await asyncio.shield(drawing)
 
     async def _frame_of(self, page: Page, at: float, more: CdpPayload) -> CdpPayload:
-        async with self._session.engine.drawing:
+        async with self._drawing:
             page.drawn = False
             self._last_frame_us = max(round(at * 1000), self._last_frame_us + MIN_FRAME_GAP)
-            self._requests_at_frame = self._session.interceptor.count
+            self._requests_at_frame = self._requests.count
             self._input_since_frame = False
             if "noDisplayUpdates" not in more:
                 self._screenshot_since_frame = "screenshot" in more

@@ -4,16 +4,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import numpy as np
 import simplejpeg
 
 from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.interfaces import ScreenshotSource
 from vm_bridge.sandbox import Frame
-
-if TYPE_CHECKING:
-    from vm_bridge.browser.session import Session
 
 QUALITY = 90
 RETRY_SECONDS = 1.0
@@ -23,8 +20,8 @@ RETRY_SECONDS = 1.0
 class FrameStream:
     """Frames of the active page, taken once for all who watch."""
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
+    def __init__(self, source: ScreenshotSource) -> None:
+        self._source = source
         self._rates: list[float] = []
         self._stale = asyncio.Event()
         self._stale.set()
@@ -85,7 +82,7 @@ class FrameStream:
             self._stale.clear()
             began = time.monotonic()
             try:
-                jpeg = await self._session.picture("jpeg", QUALITY, passive=True)
+                jpeg = await self._source.picture("jpeg", QUALITY, passive=True)
             except BrowserFailed:
                 await asyncio.sleep(RETRY_SECONDS)
                 self._stale.set()

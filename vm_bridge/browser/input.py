@@ -4,16 +4,14 @@ import asyncio
 import base64
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from vm_bridge.browser.clocks import PageClock
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
 from vm_bridge.browser.files import FilePayload
+from vm_bridge.browser.frame_stream import FrameStream
 from vm_bridge.browser.page import Page, evaluation_value
 from vm_bridge.browser.pipe import CdpPayload, within_timeout
-
-if TYPE_CHECKING:
-    from vm_bridge.browser.clocks import PageClock
-    from vm_bridge.browser.frame_stream import FrameStream
 
 SET_FILES_SCRIPT = """function (files) {
   if (files.length === 0) return void this.dispatchEvent(new Event("cancel", { bubbles: true }));
@@ -34,8 +32,8 @@ Button = Literal["none", "left", "middle", "right", "back", "forward"]
 class InputDispatcher(ABC):
     """The part of a session that takes input; it goes to the active page."""
 
-    frame_stream: "FrameStream"
-    time: "PageClock"
+    frame_stream: FrameStream
+    time: PageClock
     _buttons = 0
     """Mouse buttons that are down, as the browser counts them."""
 

@@ -1,4 +1,4 @@
-"""The keys of `vocabulary.keys` as the debugging protocol tells them: those of a US keyboard."""
+"""The keys of `protocol.actions.keys` as the debugging protocol tells them: those of a US keyboard."""
 
 import string
 from typing import Any

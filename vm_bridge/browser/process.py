@@ -13,8 +13,8 @@ from pathlib import Path
 from vm_bridge.browser.bubblewrap import HOME, MIB, sandbox_command
 from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.pipe import Pipe
-from vm_bridge.hosts.isolation.cgroups import ControlGroups, ResourceLimits
-from vm_bridge.hosts.isolation.seccomp import open_filter
+from vm_bridge.isolation.cgroups import ControlGroups, ResourceLimits
+from vm_bridge.isolation.seccomp import open_filter
 
 HEADLESS_SHELL = "chromium-headless-shell"
 FULL_BROWSER = "chromium"
@@ -83,8 +83,8 @@ class Process:
 
     @classmethod
     async def start(cls, folder: Path, *, exact: bool, gpu: bool, in_bubblewrap: bool, sandboxed: bool) -> "Process":
-        """`folder` is the browser's alone, and removed when it ends. `in_bubblewrap` puts it behind `walls`, `sandboxed` its
-        renderers into Chromium's own sandbox, which makes user namespaces.
+        """`folder` is the browser's alone, and removed when it ends. `in_bubblewrap` puts it into bubblewrap,
+        `sandboxed` its renderers into Chromium's own sandbox, which makes user namespaces.
 
         Raises BrowserFailed.
         """

@@ -5,15 +5,12 @@ import base64
 import heapq
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.interfaces import SessionInterface
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import CdpPayload
 from vm_bridge.browser.site import Request, Response, Site
-
-if TYPE_CHECKING:
-    from vm_bridge.browser.session import Session
 
 ANSWER_SECONDS = 30.0
 DELIVERY_SECONDS = 2.0
@@ -24,10 +21,28 @@ STATIC_IMPORT = b"import"
 
 
 class RequestInterceptor:
-    """`prelude` is what scripts of workers begin with: what documents get by the browser, they get from here."""
+    """Has a site answer the requests, each when its game time has come."""
 
-    def __init__(self, session: "Session", site: Site, prelude: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        session: SessionInterface,
+        site: Site,
+        prelude: Callable[[], str],
+        *,
+        on_delayed: Callable[[], None],
+        prepare_document: Callable[[Response], Response],
+    ) -> None:
+        """Takes the session's site and what its clock adds.
+
+        Args:
+            session: What the requests belong to.
+            site: What answers them.
+            prelude: The script that workers begin with; documents get it from the browser.
+            on_delayed: Called when an answer must wait for its game time.
+            prepare_document: Gives a document as a page gets it now.
+        """
         self._session, self._site, self._prelude = session, site, prelude
+        self._on_delayed, self._prepare_document = on_delayed, prepare_document
         self.count = 0
         """Requests so far."""
         self._unanswered = 0
@@ -90,7 +105,7 @@ class RequestInterceptor:
             if response.delay_ms > 0:
                 due = self._session.now_ms + response.delay_ms
                 heapq.heappush(self._delayed, (due, next(self._numbers), page, payload, response))
-                self._session.time.hold()
+                self._on_delayed()
                 self._session.page_changed.set()
             else:
                 self._fulfill(page, payload, response)
@@ -136,7 +151,7 @@ class RequestInterceptor:
             page.send("Fetch.failRequest", requestId=payload["requestId"], errorReason=response.failure)
             return
         if payload.get("resourceType") == "Document":
-            response = self._session.time.document(response)
+            response = self._prepare_document(response)
         elif "networkId" in payload:
             self._delivering.add(payload["networkId"])
         page.send(

@@ -3,17 +3,14 @@
 import asyncio
 import base64
 import re
-from typing import TYPE_CHECKING
 
 from vm_bridge.browser.clocks import FRAME_TIMEOUT_SECONDS, FrameResult, next_frame_time
 from vm_bridge.browser.document_state import STATE_SCRIPT, DocumentState
 from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.interfaces import PendingRequests, SessionInterface
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import CdpPayload
 from vm_bridge.browser.site import Response
-
-if TYPE_CHECKING:
-    from vm_bridge.browser.session import Session
 
 DRAW_SCRIPT = "globalThis.__pilothouse ? __pilothouse.drawn() : null"
 LOAD_SECONDS = 10.0
@@ -22,10 +19,10 @@ LOAD_SECONDS = 10.0
 class ScriptClock:
     """A session's time, told to every document."""
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: SessionInterface, requests: PendingRequests) -> None:
         self.now = 0
         self.frame_timeout = FRAME_TIMEOUT_SECONDS
-        self._session = session
+        self._session, self._requests = session, requests
 
     async def begin(self, clock_page: Page) -> None:
         """Nothing: the prelude stops time in every document."""
@@ -72,7 +69,7 @@ class ScriptClock:
         await session.wait_for_navigations()
         try:
             async with asyncio.timeout(LOAD_SECONDS):
-                while session.active.loading and not session.interceptor.delayed:
+                while session.active.loading and not self._requests.delayed:
                     session.page_changed.clear()
                     await session.page_changed.wait()
         except TimeoutError:
@@ -84,7 +81,7 @@ class ScriptClock:
         """See `PageClock.advance`."""
         while frames > 0:
             single = sum(len(page.contexts) for page in self._session.pages) <= 1
-            step = frames if single and not self._session.interceptor.delayed else 1
+            step = frames if single and not self._requests.delayed else 1
             end = self.now
             for _ in range(step):
                 end = next_frame_time(end)
@@ -109,8 +106,8 @@ class ScriptClock:
     async def _advance_documents(self, end: int) -> None:
         session = self._session
         session.check()
-        session.interceptor.release(self.now)
-        await session.interceptor.wait_for_deliveries()
+        self._requests.release(self.now)
+        await self._requests.wait_for_deliveries()
         pending = [
             (page, page.ask(f"globalThis.__pilothouse?.until({end})", context))
             for page in session.pages

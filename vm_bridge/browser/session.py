@@ -5,7 +5,7 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from vm_bridge.browser.cdp_events import MAX_PAGES, CdpEventHandler
 from vm_bridge.browser.clocks import FRAME_MS, Clock, PageClock
@@ -15,14 +15,12 @@ from vm_bridge.browser.events import MAX_TEXT, BrowserEvent, EventBuffer
 from vm_bridge.browser.exact_clock import ExactClock
 from vm_bridge.browser.frame_stream import FrameStream
 from vm_bridge.browser.input import InputDispatcher
+from vm_bridge.browser.interfaces import EngineInterface
 from vm_bridge.browser.page import Page, evaluation_value
 from vm_bridge.browser.pipe import CALL_SECONDS, CdpPayload
 from vm_bridge.browser.request_interception import RequestInterceptor
 from vm_bridge.browser.script_clock import ScriptClock
 from vm_bridge.browser.site import Site
-
-if TYPE_CHECKING:
-    from vm_bridge.browser.engine import Engine
 
 PRELUDE = (Path(__file__).parent / "js" / "prelude.js").read_text(encoding="utf-8")
 LOAD_MS = 10_000.0
@@ -46,17 +44,25 @@ class Session(InputDispatcher):
     """Made by `Engine.open`. Calls follow each other: whoever uses it waits for one before the next."""
 
     def __init__(
-        self, engine: "Engine", context: str, site: Site, *, size: tuple[int, int], seed: int, start_time: float
+        self, engine: EngineInterface, context: str, site: Site, *, size: tuple[int, int], seed: int, start_time: float
     ) -> None:
         self.engine, self.context = engine, context
         self.size, self.seed, self.start_time = size, seed, start_time
         self.clock = engine.clock
-        self.time: PageClock = ExactClock(self) if self.clock is Clock.EXACT else ScriptClock(self)
         self.page_changed = asyncio.Event()
         """Set whenever the browser tells of a page."""
-        self.interceptor = RequestInterceptor(self, site, self._prelude)
+        self.interceptor = RequestInterceptor(
+            self,
+            site,
+            self._prelude,
+            on_delayed=lambda: self.time.hold(),
+            prepare_document=lambda response: self.time.document(response),
+        )
+        self.time: PageClock = ScriptClock(self, self.interceptor)
+        if self.clock is Clock.EXACT:
+            self.time = ExactClock(self, self.interceptor, engine.drawing)
         self._events = EventBuffer()
-        self._event_handler = CdpEventHandler(self)
+        self._event_handler = CdpEventHandler(self, self.time, self.interceptor)
         self._pages: dict[str, Page] = {}
         self._active = ""
         self._clock_page: Page | None = None
@@ -271,7 +277,7 @@ class Session(InputDispatcher):
         """End it. Idempotent."""
         self.abandon()
         await self.frame_stream.close()
-        await self.engine.dispose_session(self)
+        await self.engine.dispose_session(self.context)
 
     def abandon(self) -> None:
         """Stop everything of it on this side."""

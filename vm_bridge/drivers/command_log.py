@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from protocol.actions.types import Action
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import Transition
 from vm_bridge.errors import BridgeError, CommandConflict, OutcomeUnknown
-from vocabulary.actions import Action
-from vocabulary.base import Frozen
-from vocabulary.observations import Transition
 
 MAX_COMMANDS = 1024
 """Results kept for resends."""
@@ -20,7 +20,7 @@ MAX_LINES = 4 * MAX_COMMANDS
 """A file with more is written anew."""
 
 
-class CommandLogLine(Frozen):
+class CommandLogLine(FrozenModel):
     """What the file says of a command: at first only what is to be done, later how it ended as well."""
 
     id: str

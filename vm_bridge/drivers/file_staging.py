@@ -5,10 +5,10 @@ from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
+from protocol.actions.types import MAX_FILE
+from protocol.blobs import BlobRef
 from vm_bridge.errors import InvalidAction
 from vm_bridge.machine_io import check_file_size
-from vocabulary.actions import MAX_FILE
-from vocabulary.blobs import BlobRef
 
 MAX_EPISODE_BYTES = 4 * MAX_FILE
 """Bytes kept for one episode."""

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints, TypeAdapter, ValidationError
 
+from protocol.base import FrozenModel
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction
-from vocabulary.base import Frozen
-from vocabulary.tasks import Task
 
 ImageFormat = Literal["jpeg", "png"]
 MIN_SIDE, MAX_WIDTH, MAX_HEIGHT = 200, 2560, 1600
@@ -15,7 +15,7 @@ MIN_SIDE, MAX_WIDTH, MAX_HEIGHT = 200, 2560, 1600
 SIZE_PATTERN = re.compile(r"(\d{3,4})x(\d{3,4})")
 
 
-class McpServer(Frozen):
+class McpServer(FrozenModel):
     """How an MCP server is started inside the sandbox."""
 
     command: Annotated[str, StringConstraints(min_length=1, max_length=4096)]

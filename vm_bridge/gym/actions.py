@@ -6,8 +6,10 @@ from typing import Any, get_args
 
 from gymnasium import spaces
 
-from vocabulary.actions import (
-    ACTION,
+from protocol.actions.inputs import Direction
+from protocol.actions.keys import MODIFIERS, NAMED_KEYS, PRINTABLE_KEYS
+from protocol.actions.types import (
+    ACTION_ADAPTER,
     Action,
     Drag,
     Finish,
@@ -18,8 +20,6 @@ from vocabulary.actions import (
     TypeText,
     Wait,
 )
-from vocabulary.inputs import Direction
-from vocabulary.keys import MODIFIERS, NAMED_KEYS, PRINTABLE_KEYS
 
 ACTION_KINDS = (
     *("click", "double_click", "right_click", "move_to", "drag", "scroll", "type_text", "press_keys", "wait"),
@@ -77,4 +77,4 @@ def to_action(given: ActionInput) -> Action:
             return Wait(seconds=amount * WAIT_UNIT)
         case "navigate_back":
             return NavigateBack()
-    return ACTION.validate_python({"kind": kind, "x": x, "y": y})
+    return ACTION_ADAPTER.validate_python({"kind": kind, "x": x, "y": y})

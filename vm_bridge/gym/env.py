@@ -4,11 +4,11 @@ from typing import Any
 
 import gymnasium
 
+from protocol.trajectory.tasks import Language
 from vm_bridge.gym.actions import ActionInput, to_action
 from vm_bridge.gym.browser_pool import BrowserPool, acquire_pool, release_pool
 from vm_bridge.gym.runner import EnvRunner, Image
 from vm_bridge.gym.task_spec import TaskSpec
-from vocabulary.tasks import Language
 
 SEED_COUNT = 2**31
 

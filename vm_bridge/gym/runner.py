@@ -8,17 +8,13 @@ import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 
+from protocol.actions.types import FINAL_ACTIONS, INFEASIBLE_ANSWER, Action, Finish, Infeasible
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import BridgeError, MachineGone, VerifierFailed
 from vm_bridge.gym.browser_pool import BrowserPool
-from vm_bridge.hosts.browser.host import BrowserSandbox
-from vm_bridge.suites.miniwob import MiniWob, read_instruction
-from vm_bridge.suites.registry import WEB_SUITES
-from vocabulary.actions import ENDS, INFEASIBLE_ANSWER, Action, Finish, Infeasible
-from vocabulary.observations import Observation
-from vocabulary.tasks import Task
+from vm_bridge.local_browser import FENCING_TOKEN, BrowserSandbox, read_page_instruction
 
-FENCING_TOKEN = 1
-"""Nobody else has these machines."""
 Image = NDArray[np.uint8]
 
 
@@ -53,7 +49,7 @@ class EnvRunner:
             sandbox = await self._machine(anew=True)
             observation = await sandbox.bind(FENCING_TOKEN).prepare(task)
         self._task, self._steps = task, 0
-        self._instruction = await self._read_instruction(sandbox, task)
+        self._instruction = await read_page_instruction(sandbox, task)
         self._score = _score(observation, 0.0)
         await self._update_image(sandbox, observation)
         return StepResult(self._picture.copy(), 0.0, False, False, self._info(observation))
@@ -64,7 +60,7 @@ class EnvRunner:
         assert self._task is not None, "reset comes first"
         self._steps += 1
         try:
-            if isinstance(action, ENDS):
+            if isinstance(action, FINAL_ACTIONS):
                 return await self._finish(self._sandbox, action)
             return await self._act(self._sandbox, self._task, action)
         except BridgeError as failure:
@@ -107,12 +103,6 @@ class EnvRunner:
         if self._sandbox is None:
             self._sandbox = await self._browser_pool.machine()
         return self._sandbox
-
-    async def _read_instruction(self, sandbox: BrowserSandbox, task: Task) -> str:
-        """The instruction; what the page itself says where that is the suite's way."""
-        if isinstance(WEB_SUITES.get(task.suite or ""), MiniWob):
-            return await sandbox.browser.read(FENCING_TOKEN, read_instruction)
-        return task.instruction
 
     async def _update_image(self, sandbox: BrowserSandbox, observation: Observation) -> None:
         assert observation.screenshot is not None, "a browser has a picture"

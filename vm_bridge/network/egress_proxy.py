@@ -18,16 +18,14 @@ import h11
 from vm_bridge.guest.common.relay import CHUNK, StreamPair, relay
 from vm_bridge.network.addresses import is_public, resolve
 from vm_bridge.network.allowlist import AllowList, normalize_host
+from vm_bridge.network.headers import HOP_BY_HOP_HEADERS
 from vm_bridge.network.proxy_errors import ProxyError, error_page
 
 logger = logging.getLogger(__name__)
 
 PROXY_SOCKET = "proxy.sock"
-HOP_BY_HOP = frozenset(
-    {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization", b"proxy-authenticate", b"te"}
-    | {b"trailer", b"transfer-encoding", b"upgrade", b"host"}
-)
-"""Headers of one connection only; the host's name is written anew."""
+DROPPED_HEADERS = HOP_BY_HOP_HEADERS | {b"host"}
+"""What is not passed on; the host's name is written again."""
 MAX_HEAD_BYTES = 64 * 1024
 MAX_LOGGED_ERRORS = 200
 """Most different refusals that are logged."""
@@ -272,7 +270,7 @@ def _parse_target(request: h11.Request) -> tuple[str, int, bytes]:
 def _forwarded_headers(headers: Iterable[Header]) -> list[Header]:
     """What goes on; a length gives way to chunks, as in what was read."""
     headers = list(headers)
-    dropped = HOP_BY_HOP | ({b"content-length"} if _chunked_headers(headers) else set())
+    dropped = DROPPED_HEADERS | ({b"content-length"} if _chunked_headers(headers) else set())
     dropped |= {name.strip().lower() for key, value in headers if key == b"connection" for name in value.split(b",")}
     return [(name, value) for name, value in headers if name not in dropped]
 

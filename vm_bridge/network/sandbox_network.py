@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from vm_bridge.api.tickets import preview_path
-from vm_bridge.guest.linux.port_forwarder import CONNECTED
+from vm_bridge.guest.common.tunnel import CONNECTED
 from vm_bridge.network.egress_proxy import EgressProxy
 
 DIAL_TIMEOUT_SECONDS = 10.0

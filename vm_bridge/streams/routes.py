@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
 from pydantic import StringConstraints
 
+from protocol.base import FrozenModel
 from vm_bridge.api.tickets import StreamKind, TicketClaim, verify_ticket
 from vm_bridge.errors import MachineGone, TicketRefused
 from vm_bridge.leases import LeaseGuard
@@ -19,10 +20,9 @@ from vm_bridge.streams.cdp_routes import cdp_routes
 from vm_bridge.streams.stills import MEDIA_TYPE, stream_stills
 from vm_bridge.streams.terminal import terminal_routes
 from vm_bridge.streams.webrtc import MAX_OFFER, WebRtcServer
-from vocabulary.base import Frozen
 
 
-class WebRtcOffer(Frozen):
+class WebRtcOffer(FrozenModel):
     """`POST /streams/webrtc`: what the browser's peer connection offers, and the ticket."""
 
     ticket: Annotated[str, StringConstraints(max_length=2_000)]
@@ -30,7 +30,7 @@ class WebRtcOffer(Frozen):
     type: Literal["offer"]
 
 
-class WebRtcAnswer(Frozen):
+class WebRtcAnswer(FrozenModel):
     """What the browser sets as its remote description."""
 
     sdp: str

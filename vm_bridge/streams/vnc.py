@@ -82,7 +82,7 @@ class VncGateway(WebSocketProxy):  # type: ignore[misc]
 
 
 class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
-    """One viewer: admitted by its ticket, connected to its machine's RFB socket, heard only through `ViewOnlyFilter`."""
+    """One viewer: admitted by its ticket, connected to its machine's RFB socket, read through `ViewOnlyFilter`."""
 
     server: VncGateway
     ticket: Ticket

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import InvalidAction, UnknownTask
-from vocabulary.observations import Verdict
-from vocabulary.tasks import Language, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class SandboxEnvironment(Protocol):
         ...
 
 
-class Suite(Protocol):
-    """A set of tasks with their start states and verifiers. Tasks it does not know raise UnknownTask."""
+class TaskSource(Protocol):
+    """A set of tasks. Tasks it does not know raise UnknownTask."""
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -63,6 +63,10 @@ class Suite(Protocol):
     ) -> Task:
         """One task as it is offered. Raises UnknownTask, and InvalidAction where it has no such variant."""
         ...
+
+
+class Suite(TaskSource, Protocol):
+    """A set of tasks with their start states and verifiers."""
 
     async def prepare(self, task: Task, environment: SandboxEnvironment) -> None:
         """Make a fresh sandbox into the task's start state."""

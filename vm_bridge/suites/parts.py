@@ -1,7 +1,7 @@
 """What can be read on a page and where, for who teaches reading: the browser's own layout, letter by letter."""
 
+from protocol.trajectory.observations import PageLayout
 from vm_bridge.browser import Session
-from vocabulary.parts import Parts
 
 SCRIPT = """(() => {
   const CLICKED = "button, a, label, input, [role=tab], [role=menuitem], [data-at], .ui-button, .alink";
@@ -57,5 +57,5 @@ SCRIPT = """(() => {
 
 
 async def read_parts(session: Session) -> str:
-    """The parts of the page as JSON (`vocabulary.parts.Parts`). Changes nothing. Raises ScriptFailed."""
-    return Parts.model_validate(await session.evaluate(SCRIPT, world="own")).model_dump_json()
+    """The parts of the page as JSON (`protocol.trajectory.observations.PageLayout`). Changes nothing. Raises ScriptFailed."""
+    return PageLayout.model_validate(await session.evaluate(SCRIPT, world="own")).model_dump_json()

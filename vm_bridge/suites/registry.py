@@ -1,5 +1,6 @@
 """Every suite that comes with the bridge, by name."""
 
+from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.suites import Suite
 from vm_bridge.suites.desktop import DESKTOP
@@ -8,7 +9,6 @@ from vm_bridge.suites.phone import PhoneSuite
 from vm_bridge.suites.terminal import TERMINAL
 from vm_bridge.suites.web import DRILLS, GAMES, SITES
 from vm_bridge.suites.web_suite import WebSuite
-from vocabulary.tasks import Task, Variant
 
 SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL}
 WEB_SUITES: dict[str, WebSuite] = {"drills": DRILLS, "games": GAMES, "sites": SITES, "miniwob": MiniWob()}
@@ -23,7 +23,7 @@ def get_suite(name: str) -> Suite | WebSuite:
     return suite
 
 
-def make_tasks(name: str, variant: Variant) -> tuple[Task, ...]:
+def make_tasks(name: str, variant: TaskVariant) -> tuple[Task, ...]:
     """A suite's tasks in one form, those left out that have it not. Raises UnknownTask, and InvalidAction where none
     has it."""
     suite, wanted = get_suite(name), variant.model_dump()

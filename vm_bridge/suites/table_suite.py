@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from protocol.trajectory.observations import Platform, Verdict
+from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import MachineGone, UnknownTask
 from vm_bridge.suites import SandboxEnvironment, reject_variants
 from vm_bridge.suites.checks import Check
-from vocabulary.observations import Platform, Verdict
-from vocabulary.tasks import Language, Task
 
 
 @dataclass(frozen=True, slots=True)

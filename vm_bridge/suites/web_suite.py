@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Protocol, runtime_checkable
 
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.tasks import Task
 from vm_bridge.browser import FilePayload, Session, Site
 from vm_bridge.machine import ExpertSuggestion
-from vocabulary.observations import Verdict
-from vocabulary.tasks import Language, Task
+from vm_bridge.suites import TaskSource
 
 START_TIME = 1_767_261_600.0
 """When a page's time begins where its task does not say (seconds since the epoch): the first of January 2026, ten
@@ -47,29 +48,12 @@ class TaskProgress:
 
 
 @runtime_checkable
-class WebSuite(Protocol):
-    """A set of web tasks. Tasks it does not know raise UnknownTask; parameters it cannot take, InvalidAction.
+class WebSuite(TaskSource, Protocol):
+    """A set of web tasks. Parameters it cannot take raise InvalidAction.
 
     What it does to a page must be the same every time, and only `set_up` may change anything: episodes are made again
     from their task and their inputs.
     """
-
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        """Every task it offers, with its least seed and level."""
-        ...
-
-    def make(
-        self,
-        name: str,
-        *,
-        seed: int = 0,
-        level: int = 1,
-        language: Language = "en",
-        size: tuple[int, int] | None = None,
-    ) -> Task:
-        """One task as it is offered. Raises UnknownTask, and InvalidAction where it has no such variant."""
-        ...
 
     def scene(self, task: Task) -> Scene:
         """Where the task is played."""

@@ -1,7 +1,8 @@
 """The first process of a virtual machine: starts the sandbox and its guest, and leads connections between them and the
 host: `python -m vm_bridge.virtual.guest_init`.
 
-What runs here is what runs on a host without machines (`vm_bridge.hosts.isolation.bubblewrap`); the machine around it is the wall.
+What runs here is what runs on a host without virtual machines (`vm_bridge.isolation.bubblewrap`). The virtual machine
+around it is the border.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from vm_bridge.guest.common.relay import CHUNK, StreamPair, listen_on_unix_socket
 from vm_bridge.guest.common.wire import GREETING
-from vm_bridge.hosts.isolation.bubblewrap import SandboxConfig, bubblewrap_command
+from vm_bridge.isolation.bubblewrap import SandboxConfig, bubblewrap_command
 from vm_bridge.virtual.handshake import PORT_NAME, guest_handshake
 from vm_bridge.virtual.multiplexer import Multiplexer, ProtocolViolation
 

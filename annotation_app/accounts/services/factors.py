@@ -11,18 +11,18 @@ from django.core.cache import cache
 from django.db import transaction
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.schemas import FactorBegun
-from annotation_app.accounts.throttle import FACTOR
+from annotation_app.accounts.schemas import FactorSetup
+from annotation_app.accounts.throttle import FACTOR_LIMIT
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Invalid
 
-BEGUN_FOR = 600
+SETUP_TIMEOUT_SECONDS = 600
 """Seconds somebody has to set their authenticator app up."""
-WRONG_PASSWORD = "The password is wrong."  # noqa: S105 - a message
-WRONG_CODE = "This code is wrong, or was used before."
+WRONG_PASSWORD_MESSAGE = "The password is wrong."  # noqa: S105 - a message
+WRONG_CODE_MESSAGE = "This code is wrong, or was used before."
 
 
-def code_wanted(user: User) -> bool:
+def has_second_factor(user: User) -> bool:
     """Whether a password alone does not let this person in."""
     return bool(Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists())
 
@@ -34,13 +34,13 @@ def code_check(*, user: User, code: str) -> None:
         TooMany: After too many wrong codes for this account, from whatever address.
         Invalid: The code is wrong or was used before.
     """
-    FACTOR.take(str(user.pk), code="factor_throttled")
-    if not code_take(user=user, code=code):
-        raise Invalid(WRONG_CODE, code="wrong_code")
-    FACTOR.clear(str(user.pk))
+    FACTOR_LIMIT.take(str(user.pk), code="factor_throttled")
+    if not code_consume(user=user, code=code):
+        raise Invalid(WRONG_CODE_MESSAGE, code="wrong_code")
+    FACTOR_LIMIT.clear(str(user.pk))
 
 
-def code_take(*, user: User, code: str) -> bool:
+def code_consume(*, user: User, code: str) -> bool:
     """Whether this is the app's code of about this moment, not used before, or an unused recovery code."""
     plain = code.replace(" ", "")
     known = any(
@@ -49,40 +49,40 @@ def code_take(*, user: User, code: str) -> bool:
             user=user, type__in=(Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES)
         )
     )
-    return known and bool(cache.add(f"factor.taken:{user.pk}:{plain}", True, _shown_for()))
+    return known and bool(cache.add(f"factor.taken:{user.pk}:{plain}", True, _code_validity_seconds()))
 
 
-def _shown_for() -> int:
+def _code_validity_seconds() -> int:
     """Seconds for which a code lets in. The library forgets a used one after a single period, its tolerance aside."""
     return int(app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 1))
 
 
-def factor_begin(*, user: User) -> FactorBegun:
+def factor_setup_start(*, user: User) -> FactorSetup:
     """A key for an authenticator app; it counts once a code shows that the app has it. Raises Conflict."""
-    if code_wanted(user):
+    if has_second_factor(user):
         raise Conflict("There is an authenticator already.", code="factor_exists")
     secret = generate_totp_secret()
-    cache.set(_begun(user), secret, BEGUN_FOR)
+    cache.set(_setup_key(user), secret, SETUP_TIMEOUT_SECONDS)
     adapter = get_adapter()
     address = adapter.build_totp_url(user, secret)
-    return FactorBegun(secret=secret, address=address, picture=adapter.build_totp_svg(address))
+    return FactorSetup(secret=secret, address=address, picture=adapter.build_totp_svg(address))
 
 
 @transaction.atomic(durable=True)
 def factor_confirm(*, user: User, code: str) -> tuple[str, ...]:
     """From now on a code is asked for; the recovery codes. Raises Conflict and Invalid."""
     User.objects.select_for_update().get(pk=user.pk)
-    if code_wanted(user):
+    if has_second_factor(user):
         raise Conflict("There is an authenticator already.", code="factor_exists")
-    secret = cache.get(_begun(user))
+    secret = cache.get(_setup_key(user))
     if secret is None:
         raise Conflict("That took too long; begin again.", code="factor_not_begun")
-    FACTOR.take(str(user.pk), code="factor_throttled")
+    FACTOR_LIMIT.take(str(user.pk), code="factor_throttled")
     if not validate_totp_code(secret, code.replace(" ", "")):
         raise Invalid("This is not what the authenticator shows now.", code="wrong_code")
-    FACTOR.clear(str(user.pk))
+    FACTOR_LIMIT.clear(str(user.pk))
     TOTP.activate(user, secret)
-    cache.delete(_begun(user))
+    cache.delete(_setup_key(user))
     audit_record(actor=user, verb="factor.added", subject=f"user:{user.pk}")
     return recovery_codes_make(user=user)
 
@@ -97,7 +97,7 @@ def recovery_codes_make(*, user: User) -> tuple[str, ...]:
 def recovery_codes_renew(*, user: User, password: str) -> tuple[str, ...]:
     """New recovery codes; the old ones end. Raises Conflict and Invalid."""
     password_check(user=user, password=password)
-    if not code_wanted(user):
+    if not has_second_factor(user):
         raise Conflict("There is no authenticator.", code="no_factor")
     audit_record(actor=user, verb="factor.codes_renewed", subject=f"user:{user.pk}")
     return recovery_codes_make(user=user)
@@ -122,11 +122,11 @@ def password_check(*, user: User, password: str) -> None:
     """
     if not user.has_usable_password():
         return
-    FACTOR.take(str(user.pk), code="factor_throttled")
+    FACTOR_LIMIT.take(str(user.pk), code="factor_throttled")
     if not user.check_password(password):
-        raise Invalid(WRONG_PASSWORD, code="wrong_credentials")
-    FACTOR.clear(str(user.pk))
+        raise Invalid(WRONG_PASSWORD_MESSAGE, code="wrong_credentials")
+    FACTOR_LIMIT.clear(str(user.pk))
 
 
-def _begun(user: User) -> str:
+def _setup_key(user: User) -> str:
     return f"factor:{user.pk}"

@@ -11,16 +11,16 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation_app.accounts.models import Group, Invitation, Role, User
-from annotation_app.accounts.selectors import NO_INVITATION, invitations_open, role_check
-from annotation_app.accounts.services.people import password_validated
-from annotation_app.accounts.services.tokens import digest
+from annotation_app.accounts.selectors import INVITATION_NOT_FOUND, invitations_open, role_check
+from annotation_app.accounts.services.people import validate_new_password
+from annotation_app.accounts.services.tokens import digest_secret
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
 
 logger = logging.getLogger(__name__)
 
-SUBJECT = "You are invited to Pilothouse"
-TEXT = """{who} invites you to Pilothouse as {roles}.
+MAIL_SUBJECT = "You are invited to Pilothouse"
+MAIL_TEXT = """{who} invites you to Pilothouse as {roles}.
 
 Make your account here; the link works once, until {until:%Y-%m-%d %H:%M} UTC:
 {link}
@@ -38,7 +38,7 @@ def invitation_make(
         raise NotFound("Not all of these groups exist.")
     secret = secrets.token_urlsafe(32)
     invitation = Invitation.objects.create(
-        sha256=digest(secret),
+        sha256=digest_secret(secret),
         email=email,
         roles=sorted(set(roles)),
         invited_by=actor,
@@ -54,11 +54,11 @@ def invitation_send(*, invitation: Invitation, link: str) -> bool:
     """Send the link to the address; whether a server took it. A link that could not be sent can be copied."""
     if not (invitation.email and settings.EMAIL_HOST):
         return False
-    text = TEXT.format(
+    text = MAIL_TEXT.format(
         who=invitation.invited_by.name, roles=", ".join(invitation.roles), until=invitation.expires_at, link=link
     )
     try:
-        return bool(send_mail(SUBJECT, text, settings.DEFAULT_FROM_EMAIL, [invitation.email]))
+        return bool(send_mail(MAIL_SUBJECT, text, settings.DEFAULT_FROM_EMAIL, [invitation.email]))
     except (SMTPException, OSError):
         logger.exception("the invitation %s was not sent", invitation.pk)
         return False
@@ -67,16 +67,16 @@ def invitation_send(*, invitation: Invitation, link: str) -> bool:
 @transaction.atomic(durable=True)
 def invitation_accept(*, secret: str, username: str, name: str, password: str) -> User:
     """The account somebody makes with an invitation, which ends with it. Raises NotFound, Conflict and Invalid."""
-    invitation = invitations_open().select_for_update(of=("self",)).filter(sha256=digest(secret)).first()
+    invitation = invitations_open().select_for_update(of=("self",)).filter(sha256=digest_secret(secret)).first()
     if invitation is None:
-        raise NotFound(NO_INVITATION, code="invitation_ended")
+        raise NotFound(INVITATION_NOT_FOUND, code="invitation_ended")
     user = User(username=username, first_name=name, email=invitation.email)
-    user.set_password(password_validated(password, user))
-    return _joined(invitation, user)
+    user.set_password(validate_new_password(password, user))
+    return _create_account(invitation, user)
 
 
 @transaction.atomic
-def invitation_accept_known(*, email: str, name: str) -> User | None:
+def invitation_accept_by_email(*, email: str, name: str) -> User | None:
     """The account of somebody whose address a provider of sign-ins vouches for and who was invited under it; None
     where nobody was."""
     invitation = invitations_open().select_for_update(of=("self",)).filter(email__iexact=email).first()
@@ -84,7 +84,7 @@ def invitation_accept_known(*, email: str, name: str) -> User | None:
         return None
     user = User(username=email.lower()[:150], first_name=name[:150], email=email)
     user.set_unusable_password()
-    return _joined(invitation, user)
+    return _create_account(invitation, user)
 
 
 @transaction.atomic(durable=True)
@@ -93,11 +93,11 @@ def invitation_withdraw(*, actor: User, invitation_id: int) -> None:
     role_check(actor, Role.ADMIN)
     ended, _kinds = Invitation.objects.filter(pk=invitation_id, user__isnull=True).delete()
     if not ended:
-        raise NotFound(NO_INVITATION, code="invitation_ended")
+        raise NotFound(INVITATION_NOT_FOUND, code="invitation_ended")
     audit_record(actor=actor, verb="invitation.withdrawn", subject=f"invitation:{invitation_id}")
 
 
-def _joined(invitation: Invitation, user: User) -> User:
+def _create_account(invitation: Invitation, user: User) -> User:
     user.roles = invitation.roles
     try:
         with transaction.atomic():

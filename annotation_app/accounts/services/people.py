@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import Group, Invitation, Role, User
 from annotation_app.accounts.selectors import person_of, role_check
 from annotation_app.accounts.services.factors import factor_remove
-from annotation_app.accounts.services.signing_in import sign_ins_end
+from annotation_app.accounts.services.sign_ins import sign_ins_end
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Invalid, NotFound
 
@@ -29,8 +29,8 @@ def person_change(
     """Set what is given of a person. Who may not sign in any more is signed out everywhere. Raises Forbidden, NotFound
     and Conflict."""
     role_check(actor, Role.ADMIN)
-    user = _locked(user_id)
-    given = {"roles": roles, "skills": skills, "active": active, "groups": groups}
+    user = _lock_person(user_id)
+    changes = {"roles": roles, "skills": skills, "active": active, "groups": groups}
     if roles is not None:
         user.roles = sorted(set(roles))
     if skills is not None:
@@ -38,12 +38,12 @@ def person_change(
     if active is not None:
         user.is_active = active
     user.save(update_fields=["roles", "skills", "is_active"])
-    _admin_left_check()
+    _check_admin_remains()
     if groups is not None:
-        user.teams.set(_groups(groups))
+        user.teams.set(_find_groups(groups))
     if active is False:
         sign_ins_end(user=user)
-    details = {name: value for name, value in given.items() if value is not None}
+    details = {name: value for name, value in changes.items() if value is not None}
     audit_record(actor=actor, verb="user.changed", subject=f"user:{user.pk}", details=details)
     return user
 
@@ -53,7 +53,7 @@ def person_erase(*, actor: User, user_id: int, username: str, remove_work: bool)
     """Take somebody's name, address and every way in out of the database, at their request; their work stays under a
     pseudonym, or is kept out of all exports from now on. There is no way back. Raises Forbidden, NotFound, Conflict."""
     role_check(actor, Role.ADMIN)
-    user = _locked(user_id)
+    user = _lock_person(user_id)
     if user.username != username:
         raise Conflict("That is another user name than theirs.", code="name_differs")
     if user == actor:
@@ -73,12 +73,12 @@ def person_erase(*, actor: User, user_id: int, username: str, remove_work: bool)
     user.set_unusable_password()
     user.erased_at, user.work_removed = timezone.now(), remove_work
     user.save()
-    _admin_left_check()
+    _check_admin_remains()
     audit_record(actor=actor, verb="user.erased", subject=f"user:{user.pk}", details={"work_removed": remove_work})
     return user
 
 
-def factor_remove_for(*, actor: User, user_id: int) -> None:
+def person_factor_remove(*, actor: User, user_id: int) -> None:
     """Let somebody in with their password alone who lost their authenticator. Raises Forbidden and NotFound."""
     role_check(actor, Role.ADMIN)
     factor_remove(actor=actor, user=person_of(user_id=user_id), password=None)
@@ -88,7 +88,7 @@ def factor_remove_for(*, actor: User, user_id: int) -> None:
 def group_save(*, actor: User, group_id: int | None, name: str, members: tuple[int, ...]) -> Group:
     """A new group, or another name and other members for one there is. Raises Forbidden, NotFound and Conflict."""
     role_check(actor, Role.ADMIN)
-    group = Group() if group_id is None else _group_locked(group_id)
+    group = Group() if group_id is None else _lock_group(group_id)
     group.name = name
     try:
         with transaction.atomic():
@@ -108,12 +108,12 @@ def group_save(*, actor: User, group_id: int | None, name: str, members: tuple[i
 def group_remove(*, actor: User, group_id: int) -> None:
     """Break a group up; its people stay. Raises Forbidden and NotFound."""
     role_check(actor, Role.ADMIN)
-    group = _group_locked(group_id)
+    group = _lock_group(group_id)
     audit_record(actor=actor, verb="group.removed", subject=f"group:{group.pk}", details={"name": group.name})
     group.delete()
 
 
-def password_validated(password: str, user: User) -> str:
+def validate_new_password(password: str, user: User) -> str:
     """The password, where it is one nobody guesses. Raises Invalid with what is wrong with it."""
     try:
         validate_password(password, user)
@@ -122,26 +122,26 @@ def password_validated(password: str, user: User) -> str:
     return password
 
 
-def _locked(user_id: int) -> User:
+def _lock_person(user_id: int) -> User:
     person_of(user_id=user_id)
     return User.objects.select_for_update().get(pk=user_id)
 
 
-def _group_locked(group_id: int) -> Group:
+def _lock_group(group_id: int) -> Group:
     group = Group.objects.select_for_update().filter(pk=group_id).first()
     if group is None:
         raise NotFound("There is no such group.")
     return group
 
 
-def _groups(groups: tuple[int, ...]) -> list[Group]:
+def _find_groups(groups: tuple[int, ...]) -> list[Group]:
     found = list(Group.objects.filter(pk__in=groups))
     if len(found) != len(set(groups)):
         raise NotFound("Not all of these groups exist.")
     return found
 
 
-def _admin_left_check() -> None:
+def _check_admin_remains() -> None:
     """Raises Conflict where nobody could administer any more."""
     active = User.objects.filter(is_active=True)
     if not (active.filter(roles__contains=[Role.ADMIN]).exists() or active.filter(is_superuser=True).exists()):

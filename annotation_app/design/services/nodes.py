@@ -14,7 +14,7 @@ from annotation_app.design.models import Node, Placement
 from annotation_app.design.schemas import DEEPEST, GraphReport, GraphRow, NodeChange, NodeIn
 from annotation_app.design.selectors import node_of, node_paths, tasks_unplaced
 from annotation_app.errors import Conflict
-from vocabulary.tasks import Task
+from protocol.trajectory.tasks import Task
 
 NAME_TAKEN = "There is a node of this name already."
 BATCH = 500

@@ -18,7 +18,7 @@ from annotation_app.errors import Conflict, NotFound
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.tasks.models import Pool, Task
 from annotation_app.tasks.services import tasks_add
-from vocabulary.tasks import Task as Definition
+from protocol.trajectory.tasks import Task as Definition
 
 ATTEMPTS = 3
 LONGEST_ID = 200

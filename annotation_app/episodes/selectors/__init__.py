@@ -11,7 +11,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.selectors import pseudonym, sees_everything
+from annotation_app.accounts.selectors import can_see_all_work, pseudonym
 from annotation_app.blobs.models import Blob
 from annotation_app.episodes.models import UNCATALOGUED, Command, Episode, EpisodeBlob, EpisodeStateDocument, Review
 from annotation_app.episodes.models import Proposal as ProposalRow
@@ -22,13 +22,13 @@ from annotation_app.policies.selectors import PolicyServer, policy_server
 from annotation_app.tasks.models import AssignmentState
 from annotation_app.tasks.selectors import can_annotate, revision_of, tasks_blinded_for
 from annotation_app.transactions import repeatable_read
-from vocabulary.base import Frozen
-from vocabulary.judging import without_references
-from vocabulary.messages import EpisodeState
-from vocabulary.proposals import Proposal, told
-from vocabulary.steps import Step, policies_of, standing
-from vocabulary.tasks import Task
-from vocabulary.trajectories import Trajectory
+from protocol.base import FrozenModel
+from protocol.evaluation.judge_prompts import without_references
+from protocol.messages.events import EpisodeState
+from protocol.trajectory.proposals import Proposal, strip_token_data
+from protocol.trajectory.steps import Step, drop_undone_steps, step_policies
+from protocol.trajectory.tasks import Task
+from protocol.trajectory.trajectories import Trajectory
 
 NO_EPISODE = "There is no such episode."
 OPEN_STATUSES = ("warming", "running", "paused", "failed")
@@ -38,7 +38,7 @@ PAGE = 50
 """Episodes on a page."""
 
 
-class Access(Frozen):
+class Access(FrozenModel):
     """What a person may do with an episode they may see."""
 
     steers: bool
@@ -47,7 +47,7 @@ class Access(Frozen):
 def episodes_visible(user: User) -> QuerySet[Episode]:
     """The episodes this person may see: their own, or all for reviewers, admins and researchers, without those that
     would tell them how others do a task they may do themselves."""
-    if not sees_everything(user):
+    if not can_see_all_work(user):
         return Episode.objects.filter(annotator=user)
     hidden = tasks_blinded_for(user)
     return Episode.objects.exclude(~Q(annotator=user), task__in=hidden) if hidden.exists() else Episode.objects.all()
@@ -148,7 +148,7 @@ def episode_state(*, episode_id: UUID) -> EpisodeState:
         return state_of(
             episode,
             steps=steps_of(episode),
-            proposals=tuple(told(_proposal_value(row)) for row in episode.proposals.filter(open=True)),
+            proposals=tuple(strip_token_data(_proposal_value(row)) for row in episode.proposals.filter(open=True)),
         )
 
 
@@ -229,7 +229,7 @@ def branch_steps(*, episode_id: UUID) -> tuple[Step, ...]:
     branch = Episode.objects.get(pk=episode_id).desk.branch_of
     if branch is None:
         return ()
-    steps = standing(steps_of(Episode.objects.get(pk=branch.episode)))
+    steps = drop_undone_steps(steps_of(Episode.objects.get(pk=branch.episode)))
     return steps[: branch.steps] if len(steps) >= branch.steps else ()
 
 
@@ -284,7 +284,7 @@ def _trajectory(episode: Episode, steps: tuple[Step, ...], offers: Iterable[tupl
         branch_of=episode.desk.branch_of,
         steps=steps,
         proposals=proposals,
-        policies=policies_of(steps),
+        policies=step_policies(steps),
         memories=episode.desk.memories,
         outcome=episode.outcome or None,
         answer=episode.desk.answer,
@@ -354,7 +354,7 @@ def episode_summaries(*, ids: list[UUID]) -> tuple[EpisodeSummary, ...]:
     return tuple(_summary(found[key]) for key in ids if key in found)
 
 
-class StoredMachine(Frozen):
+class StoredMachine(FrozenModel):
     """Which image an episode's machine is started from, for whom and which pool, the bridge's lease on it (empty: none
     yet), and whether it is to be recorded."""
 

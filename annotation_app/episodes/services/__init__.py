@@ -1,7 +1,7 @@
 """Changing episodes: the only writers of their tables.
 
-Every durable change is one event: built from its class, applied to the row by `state_apply`, and published
-after commit. So `state_apply(old snapshot, event) == new snapshot` holds by construction.
+Every durable change is one event: built from its class, applied to the row by `apply_event`, and published
+after commit. So `apply_event(old snapshot, event) == new snapshot` holds by construction.
 """
 
 from annotation_app.episodes.services.blobs import blob_add, blob_link, blob_upload

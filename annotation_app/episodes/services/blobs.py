@@ -8,7 +8,7 @@ from django.db import transaction
 from annotation_app.blobs.services import blob_record, blob_write, blobs_record
 from annotation_app.episodes.models import EpisodeBlob
 from annotation_app.episodes.services.locking import episode_lock
-from vocabulary.blobs import BlobRef
+from protocol.blobs import BlobRef
 
 
 def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None:

@@ -13,7 +13,7 @@ from annotation_app.errors import Conflict, NotFound
 from annotation_app.policies.selectors import policies_admin_check
 from annotation_app.tasks.models import Pool, Sampling, TaskState
 from annotation_app.tasks.services import task_open_again
-from vocabulary.trajectories import Branch as BranchValue
+from protocol.trajectory.trajectories import Branch as BranchValue
 
 MAX_OPEN_BRANCHES = 20
 """States of a pool that wait to be begun at, at most: the others are looked for when these are done."""

@@ -7,15 +7,15 @@ from uuid import UUID, uuid5
 from django.db import connection, transaction
 from django.db.models import F, Max, Model
 
-import vocabulary.tasks
+import protocol.trajectory.tasks
 from annotation_app.accounts.models import User
 from annotation_app.blobs.services import blobs_record
 from annotation_app.episodes.models import Episode, EpisodeBlob, EpisodeStateDocument, Proposal, Source, Step, Undoing
 from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Task, TaskState
-from vocabulary.blobs import BlobRef
-from vocabulary.steps import Step as StepValue
-from vocabulary.tasks import kind_of
-from vocabulary.trajectories import Trajectory
+from protocol.blobs import BlobRef
+from protocol.trajectory.steps import Step as StepValue
+from protocol.trajectory.tasks import task_kind
+from protocol.trajectory.trajectories import Trajectory
 
 MAX_COMMAND_ID_LENGTH = 64
 STEP_COLUMNS = (
@@ -91,7 +91,7 @@ def _tasks(pool: Pool, incoming_episodes: Sequence[IncomingEpisode]) -> list[Tas
     for definition, other in zip(wanted, others, strict=True):
         own = definition if definition.id not in known or known[definition.id].definition == definition else other
         if own.id not in known:
-            known[own.id] = Task(pool=pool, key=own.id, definition=own, position=position, kind=kind_of(own))
+            known[own.id] = Task(pool=pool, key=own.id, definition=own, position=position, kind=task_kind(own))
             position += 1
         task = known[own.id]
         task.state, task.done, task.finished = TaskState.DONE, task.done + 1, task.finished + 1
@@ -102,7 +102,7 @@ def _tasks(pool: Pool, incoming_episodes: Sequence[IncomingEpisode]) -> list[Tas
     return found
 
 
-def _with_unique_id(definition: vocabulary.tasks.Task, digest: str) -> vocabulary.tasks.Task:
+def _with_unique_id(definition: protocol.trajectory.tasks.Task, digest: str) -> protocol.trajectory.tasks.Task:
     return definition.model_copy(update={"id": f"{definition.id[:180]} {digest[:16]}"})
 
 

@@ -22,11 +22,11 @@ from annotation_app.tasks.selectors import assignments_held, can_annotate, revis
 from annotation_app.tasks.services import assignment_claim, assignment_end, lease_end, tally_add
 from annotation_app.tasks.task_sampling import count_decisions
 from annotation_app.webhooks.services import event_emit
-from vocabulary.messages import (
+from protocol.messages.events import (
     DurableEvent,
     EpisodeChanged,
 )
-from vocabulary.steps import standing
+from protocol.trajectory.steps import drop_undone_steps
 
 ASSIGNMENT_STATE_WHEN_LEFT: dict[str, AssignmentState] = {
     "skipped": AssignmentState.SKIPPED,
@@ -97,7 +97,7 @@ def _end_assignment(episode: Episode) -> None:
 
 def _count_proposal_decisions(episode: Episode) -> None:
     """Count what became of the policies' proposals, once, as the episode ends."""
-    steps = standing(selectors.steps_of(episode))
+    steps = drop_undone_steps(selectors.steps_of(episode))
     tally_add(task=episode.task, counts=count_decisions(steps, selectors.success_of(episode)))
 
 

@@ -6,10 +6,10 @@ from annotation_app.episodes import selectors
 from annotation_app.episodes.event_bus import publish_on_commit
 from annotation_app.episodes.models import Episode, EpisodeStateDocument
 from annotation_app.errors import Conflict, NotFound
-from vocabulary.messages import (
+from protocol.messages.events import (
     DurableEvent,
 )
-from vocabulary.state import state_apply
+from protocol.messages.state import apply_event
 
 
 class RunnerFenced(Conflict):
@@ -47,7 +47,7 @@ def pool_stopped_message(reason: str) -> str:
 
 def event_apply(episode: Episode, event: DurableEvent) -> None:
     """Apply an event to the locked row and tell everybody after commit."""
-    after = state_apply(selectors.state_of(episode), event)
+    after = apply_event(selectors.state_of(episode), event)
     episode.version = after.version
     episode.status = after.status
     episode.outcome = after.outcome or ""

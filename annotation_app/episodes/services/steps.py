@@ -8,7 +8,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Command, Episode, Proposal, Step, Undoing
 from annotation_app.episodes.services.locking import episode_lock, event_apply, pool_running_check
 from annotation_app.errors import Conflict, NotFound
-from vocabulary.messages import (
+from protocol.messages.events import (
     DurableEvent,
     PendingAct,
     ProposalMarked,
@@ -18,10 +18,10 @@ from vocabulary.messages import (
     StepStarted,
     StepUndone,
 )
-from vocabulary.observations import Observation
-from vocabulary.proposals import Mark, PolicyRef, told
-from vocabulary.proposals import Proposal as Offer
-from vocabulary.steps import Step as StepValue
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import Mark, PolicyRef, strip_token_data
+from protocol.trajectory.proposals import Proposal as Offer
+from protocol.trajectory.steps import Step as StepValue
 
 
 def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -> Command:
@@ -118,7 +118,9 @@ def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...],
         )
         for offer in proposals
     )
-    event = ProposalsReady(version=episode.version + 1, proposals=tuple(map(told, proposals)), policy=policy)
+    event = ProposalsReady(
+        version=episode.version + 1, proposals=tuple(map(strip_token_data, proposals)), policy=policy
+    )
     event_apply(episode, event)
     return event
 

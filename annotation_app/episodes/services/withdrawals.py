@@ -15,7 +15,7 @@ from annotation_app.notices.services import notice_create
 from annotation_app.tasks.models import Assignment, AssignmentState
 from annotation_app.tasks.selectors import can_annotate, pools_assigned_to
 from annotation_app.tasks.services import assignment_end, lease_end
-from vocabulary.messages import EpisodeChanged
+from protocol.messages.events import EpisodeChanged
 
 REMOVED_FROM_POOL_MESSAGE = "You are not in this pool any more; the task went back to it, and what you did is kept."
 

@@ -16,10 +16,10 @@ from annotation_app.flywheel.paths import TRIALS_FOLDER, turn_path
 from annotation_app.flywheel.schemas import SeedTrials, Side, Trial, TrialComparison, TrialDetails
 from annotation_app.flywheel.selectors.turns import flywheel_reader_check
 from annotation_app.flywheel.trials import TrialHead, picture_read, trial_heads, trial_trajectory
-from vocabulary.agreement import aligned, step_agreement
-from vocabulary.blobs import BlobRef
-from vocabulary.tasks import kind_named, kind_of
-from vocabulary.trajectories import Trajectory
+from protocol.blobs import BlobRef
+from protocol.evaluation.agreement import align_steps, step_agreement
+from protocol.trajectory.tasks import format_task_kind, task_kind
+from protocol.trajectory.trajectories import Trajectory
 
 SIDES: tuple[Side, ...] = ("active", "candidate")
 
@@ -48,7 +48,7 @@ def task_trials(*, user: User, turn_id: UUID, suite: str, name: str, level: int)
     """Both revisions' attempts at a task, seed by seed: those that only one of them solved first, the lost before the
     won. Raises Forbidden, NotFound, TooLarge and Conflict."""
     turn = _turn(user, turn_id)
-    kind = kind_named(suite, name, level)
+    kind = format_task_kind(suite, name, level)
     active, candidate = (_by_seed(_folder(turn, side), kind) for side in SIDES)
     rows = (
         SeedTrials(seed=seed, active=one, candidate=other)
@@ -64,11 +64,11 @@ def trials_beside(*, user: User, turn_id: UUID, active: int, candidate: int) -> 
     turn = _turn(user, turn_id)
     one = trial_trajectory(_folder(turn, "active"), active)
     other = trial_trajectory(_folder(turn, "candidate"), candidate)
-    if (kind_of(one.task), one.task.seed) != (kind_of(other.task), other.task.seed):
+    if (task_kind(one.task), one.task.seed) != (task_kind(other.task), other.task.seed):
         raise Conflict("These are attempts at two tasks.", code="two_tasks")
-    pairs = aligned(one.steps, other.steps)
+    pairs = align_steps(one.steps, other.steps)
     return TrialComparison(
-        kind=kind_of(one.task),
+        kind=task_kind(one.task),
         seed=one.task.seed,
         instruction=one.task.instruction,
         active=_trial_out(one),

@@ -30,8 +30,8 @@ from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.queues import training_worker_alive
 from annotation_app.tasks.models import Tally
-from vocabulary.evaluations import Rate, TaskChange
-from vocabulary.statistics import rate_of
+from protocol.evaluation.reports import Rate, TaskChange
+from protocol.evaluation.statistics import wilson_rate
 
 TURNS_SHOWN = 30
 """Turns of a wheel that are shown, the newest."""
@@ -205,7 +205,7 @@ def _result(stages: dict[str, Stage], name: str) -> dict[str, Any]:
 
 
 def _rate(good: int, of: int) -> Rate | None:
-    return rate_of(good, of) if of else None
+    return wilson_rate(good, of) if of else None
 
 
 def _curves(folder: Path) -> Iterator[Curve]:

@@ -28,7 +28,7 @@ from annotation_app.policies.services import revision_add
 from annotation_app.promotions.models import GateDecision
 from annotation_app.promotions.services import evaluation_add, policy_activate
 from annotation_app.tasks.models import Pool
-from vocabulary.evaluations import Evaluation
+from protocol.evaluation.reports import Evaluation
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ def gate(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
         return {"candidate": ""}
     folder = turn_folder(turn) / TRIALS_FOLDER
     report = folder / "report.json"
-    words = [platform_python(), "-m", "agent_backend.evaluate", str(folder / "candidate"), "--out", str(report)]
+    words = [platform_python(), "-m", "agent_backend.evaluation", str(folder / "candidate"), "--out", str(report)]
     _run_trials(turn, programs, Path(checkpoint_path(candidate.path)), folder / "candidate", name_of(turn))
     active = own_active(turn)
     if active is not None:

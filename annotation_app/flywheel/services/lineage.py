@@ -12,9 +12,9 @@ from annotation_app.catalogue.schemas import Query
 from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Use
 from annotation_app.flywheel.schemas import Source
-from vocabulary.exports import TRAJECTORIES
-from vocabulary.inboxes import TAKEN
-from vocabulary.tasks import Task, kind_of
+from protocol.training.inbox import PROCESSED_FOLDER
+from protocol.trajectory.export_folders import TRAJECTORIES
+from protocol.trajectory.tasks import Task, task_kind
 
 IMITATION_SOURCES: tuple[Source, ...] = ("fresh", "earlier")
 
@@ -56,9 +56,9 @@ def _kinds_played(checkpoint: Checkpoint, folder: Path) -> set[str]:
     """Which of the kinds that were worth playing were played, as the attempts say that the trainer learned from."""
     chosen = set(Played.objects.filter(turn=checkpoint.turn_id, chosen=True).values_list("kind", flat=True))
     drawn: set[str] = set()
-    for attempts in sorted((folder / "train" / "rl-inbox" / TAKEN).glob("*")):
+    for attempts in sorted((folder / "train" / "rl-inbox" / PROCESSED_FOLDER).glob("*")):
         for one in _lines(attempts):
-            drawn.add(kind_of(Task.model_validate(one["task"])))
+            drawn.add(task_kind(Task.model_validate(one["task"])))
             if chosen <= drawn:
                 return chosen
     return chosen & drawn

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet, Sum
 
 from annotation_app.catalogue.models import Entry
 from annotation_app.catalogue.schemas import Query
-from annotation_app.catalogue.selectors import entries_matching, entries_whole
+from annotation_app.catalogue.selectors import entries_matching, exportable_entries
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode
 from annotation_app.flywheel.models import Played, Sample, Turn, Wheel
@@ -119,7 +119,9 @@ def route(turn: Turn) -> dict[str, Any]:
 def _new_entries(wheel_id: int, pool_id: int, recipe: Recipe) -> QuerySet[Entry]:
     """Whole episodes of the pool that this wheel has not taken in."""
     asked = Query(pool=pool_id, review="accepted" if recipe.accepted_only else None)
-    return entries_whole(asked).filter(~Exists(Sample.objects.filter(wheel=wheel_id, episode=OuterRef("episode_id"))))
+    return exportable_entries(asked).filter(
+        ~Exists(Sample.objects.filter(wheel=wheel_id, episode=OuterRef("episode_id")))
+    )
 
 
 def _samples(turn: Turn) -> QuerySet[Sample]:

@@ -17,20 +17,20 @@ from annotation_app.flywheel.recipe import (
     ReinforcementTraining,
 )
 from annotation_app.flywheel.services.ledger import wheel_set
-from annotation_app.imports.services import import_folder_take
+from annotation_app.imports.services import import_folder_run
 from annotation_app.policies.gate import Gate
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
 from annotation_app.promotions.services import gate_set, policy_activate
 from annotation_app.tasks.models import Pool
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 NAME, POLICY, START_REVISION = "small", "toy", "start"
 CORNERS_DOCUMENT = "# Corners\n\nA picture shines in one of four colours. Each colour has a corner: NW, NE, SW or SE.\n"
 TRAINER_SETTINGS = {"vision": True, "learning_rate": 0.001, "warmup": 1, "tokens": 256, "keep_every": 10}
 
 
-class ToyFlywheelStatus(Frozen):
+class ToyFlywheelStatus(FrozenModel):
     """Who proposes now, and how many turns have ended."""
 
     checkpoint: str
@@ -41,7 +41,7 @@ class ToyFlywheelStatus(Frozen):
 
 def toy_flywheel_set(*, start: Path, server: str, attempts: Path, seeds: int) -> None:
     """Take attempts in, and make what is not there: the revision it begins with, a gate, the wheel. Raises Invalid."""
-    job = import_folder_take(folder=attempts, pool=NAME)
+    job = import_folder_run(folder=attempts, pool=NAME)
     if job.status != "done" or job.refused:
         raise Invalid(f"The attempts did not come in: {job.error or job.refusals.first()}")
     pool = Pool.objects.get(name=NAME)

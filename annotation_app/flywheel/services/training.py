@@ -14,11 +14,11 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 
-from annotation_app.blobs.services import blobs_held
+from annotation_app.blobs.services import blob_deletion_paused
 from annotation_app.catalogue.schemas import Query
 from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.errors import Conflict
-from annotation_app.exports.folder import Order, folder_write
+from annotation_app.exports.folder_writer import ExportOrder, write_export
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.flywheel.mixing import mix_sources
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, TurnState
@@ -214,16 +214,16 @@ def _folder_write(turn: Turn, name: str, episodes: Sequence[UUID]) -> Path:
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    order = Order(
+    order = ExportOrder(
         target=target,
         filters=ExportFilters(review=None, pool=turn.wheel.pool_id),
         plan=ExportPlan(leave_out_missing=True),
         pool=turn.wheel.pool.name,
         created_at=turn.created_at,
-        chosen=lambda: [(episode, "train") for episode in episodes],
+        select_episodes=lambda: [(episode, "train") for episode in episodes],
     )
-    with blobs_held():
-        folder_write(order)
+    with blob_deletion_paused():
+        write_export(order)
     return target
 
 

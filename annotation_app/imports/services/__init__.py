@@ -2,11 +2,11 @@
 
 from annotation_app.imports.services.jobs import (
     import_cancel,
-    import_folder_take,
+    import_folder_run,
     import_request,
     import_retry,
     import_run,
-    imports_stale,
+    imports_requeue_stale,
 )
 from annotation_app.imports.services.uploads import (
     upload_append,
@@ -18,11 +18,11 @@ from annotation_app.imports.services.uploads import (
 
 __all__ = [
     "import_cancel",
-    "import_folder_take",
+    "import_folder_run",
     "import_request",
     "import_retry",
     "import_run",
-    "imports_stale",
+    "imports_requeue_stale",
     "upload_append",
     "upload_cancel",
     "upload_create",

@@ -12,83 +12,83 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import DatabaseError, DataError, IntegrityError, transaction
 
-from annotation_app.accounts.services import strangers_ensure
+from annotation_app.accounts.services import external_annotators_ensure
 from annotation_app.catalogue.selectors import trajectories_of
 from annotation_app.episodes.models import Episode, Source
 from annotation_app.episodes.services import IncomingEpisode, episodes_ingest
-from annotation_app.imports.folder import Folder, Pictures, Row, digest_of
 from annotation_app.imports.models import Import, Refusal
+from annotation_app.imports.source_folder import LocatedRow, RowPictures, SourceFolder, digest_row
 from annotation_app.reviews.selectors.reviewed_trajectories import trajectories_reviewed
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure
-from vocabulary.blobs import BlobRef
-from vocabulary.dialects import dialect_named
-from vocabulary.formats.incoming import Incoming, Reader, read_row
-from vocabulary.formats.record import Choice, Record, RowRefused
-from vocabulary.formats.registry import READERS, format_named
-from vocabulary.trajectories import Trajectory
+from protocol.blobs import BlobRef
+from protocol.dialects.families import get_dialect
+from protocol.formats.records import ExportOptions, Record, RowError
+from protocol.formats.registry import READERS, get_format
+from protocol.formats.row_readers import RowReader, SourceRow, read_row
+from protocol.trajectory.trajectories import Trajectory
 
 NAMESPACE = uuid5(NAMESPACE_URL, "pilothouse/imports")
-MOST_STEPS = 1_000
+MAX_STEPS = 1_000
 """What a pool of imports allows: nobody works in it."""
-READING = 4
+READER_THREADS = 4
 """Rows that are read at once; what they wait for is the disk, which takes their pictures."""
-PROGRAM_LIMIT = "54"
+PROGRAM_LIMIT_CLASS = "54"
 """The class of PostgreSQL's errors for what is too long for an index or for its search (appendix A of its manual)."""
-COPIED_COLUMN = re.compile(r"^COPY \w+, line \d+, (column \w+)")
-LONGEST_MESSAGE = 2_000
-LONGEST_FILE = 4_096
+COPIED_COLUMN_PATTERN = re.compile(r"^COPY \w+, line \d+, (column \w+)")
+MAX_MESSAGE_CHARACTERS = 2_000
+MAX_FILE_CHARACTERS = 4_096
 
 
 @dataclass(frozen=True)
-class Read:
+class ParsedRow:
     """A row that was read: by which format's reader, and what it holds."""
 
-    row: Row
-    reader: Reader
-    pictures: Pictures
+    row: LocatedRow
+    reader: RowReader
+    pictures: RowPictures
     trajectory: Trajectory
     digest: str
     """Of the row's values and its pictures."""
     episode_id: UUID
 
 
-Outcomes = Mapping[Row, int | RowRefused | None]
+RowOutcomes = Mapping[LocatedRow, int | RowError | None]
 """What became of rows: how many steps came in, None where they were here already, or why not."""
-Batches = Generator[tuple[Sequence[Row], Sequence[Read | RowRefused]], None, None]
+ParsedBatches = Generator[tuple[Sequence[LocatedRow], Sequence[ParsedRow | RowError]], None, None]
 
 
-def rows_read(job: Import, folder: Folder, batches: Iterable[Sequence[Row]]) -> Batches:
+def parse_batches(job: Import, folder: SourceFolder, batches: Iterable[Sequence[LocatedRow]]) -> ParsedBatches:
     """Batches of rows with what was read of each, in order. The next batch is read, and its pictures are written to the
     disk, while the caller stores this one. Raises OSError where a disk or a bucket fails."""
-    readers = ThreadPoolExecutor(READING, thread_name_prefix="import")
+    readers = ThreadPoolExecutor(READER_THREADS, thread_name_prefix="import")
     try:
-        ahead: tuple[Sequence[Row], list[Future[Read | RowRefused]]] | None = None
+        pending: tuple[Sequence[LocatedRow], list[Future[ParsedRow | RowError]]] | None = None
         for rows in batches:
-            following = rows, [readers.submit(_read_or_refused, job, folder, row) for row in rows]
-            if ahead is not None:
-                yield ahead[0], [future.result() for future in ahead[1]]
-            ahead = following
-        if ahead is not None:
-            yield ahead[0], [future.result() for future in ahead[1]]
+            parsing = rows, [readers.submit(_parse_or_reject, job, folder, row) for row in rows]
+            if pending is not None:
+                yield pending[0], [future.result() for future in pending[1]]
+            pending = parsing
+        if pending is not None:
+            yield pending[0], [future.result() for future in pending[1]]
     finally:
         readers.shutdown(cancel_futures=True)
 
 
-def rows_store(job: Import, rows: Sequence[Row], read: Sequence[Read | RowRefused]) -> None:
+def store_rows(job: Import, rows: Sequence[LocatedRow], read: Sequence[ParsedRow | RowError]) -> None:
     """Store rows that were read, and count on the job what became of each. Runs inside the caller's transaction. Raises
     OSError."""
-    outcomes: dict[Row, int | RowRefused | None] = {}
+    outcomes: dict[LocatedRow, int | RowError | None] = {}
     for row, one in zip(rows, read, strict=True):
-        if isinstance(one, RowRefused):
+        if isinstance(one, RowError):
             outcomes[row] = one
-    for group in _groups([one for one in read if isinstance(one, Read)]):
-        outcomes.update(_stored(job, group))
+    for group in _groups([one for one in read if isinstance(one, ParsedRow)]):
+        outcomes.update(_store_group(job, group))
     refusals = []
     for row in rows:
         outcome = outcomes[row]
-        if isinstance(outcome, RowRefused):
-            refusals.append(_refusal(job, row, outcome))
+        if isinstance(outcome, RowError):
+            refusals.append(_to_refusal(job, row, outcome))
         else:
             job.imported += outcome is not None
             job.known += outcome is None
@@ -98,7 +98,7 @@ def rows_store(job: Import, rows: Sequence[Row], read: Sequence[Read | RowRefuse
 
 
 @contextmanager
-def collection_paused() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """No cyclic garbage is looked for meanwhile: each search scans the whole batch, none of which is garbage yet."""
     running = gc.isenabled()
     gc.disable()
@@ -109,37 +109,41 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _refusal(job: Import, row: Row, refused: RowRefused) -> Refusal:
-    said = str(refused).replace("\x00", "�").encode(errors="replace").decode()
+def _to_refusal(job: Import, row: LocatedRow, refused: RowError) -> Refusal:
+    reason = str(refused).replace("\x00", "�").encode(errors="replace").decode()
     return Refusal(
-        of=job, file=row.file[:LONGEST_FILE], line=row.line, code=refused.code, message=said[:LONGEST_MESSAGE]
+        of=job,
+        file=row.file[:MAX_FILE_CHARACTERS],
+        line=row.line,
+        code=refused.code,
+        message=reason[:MAX_MESSAGE_CHARACTERS],
     )
 
 
-def _read_or_refused(job: Import, folder: Folder, row: Row) -> Read | RowRefused:
+def _parse_or_reject(job: Import, folder: SourceFolder, row: LocatedRow) -> ParsedRow | RowError:
     try:
-        return _read(job, folder, row)
-    except RowRefused as refused:
+        return _parse(job, folder, row)
+    except RowError as refused:
         return refused
     except RecursionError:
-        return RowRefused("bad_json", "It is nested too deeply.")
+        return RowError("bad_json", "It is nested too deeply.")
 
 
-def _read(job: Import, folder: Folder, row: Row) -> Read:
+def _parse(job: Import, folder: SourceFolder, row: LocatedRow) -> ParsedRow:
     """Raises RowRefused, and OSError where a disk or a bucket fails."""
     if row.fault is not None or row.value is None:
-        raise RowRefused(*(row.fault or ("bad_json", "It is no JSON.")))
-    reader = _reader(job, row)
-    pictures = Pictures(folder, row)
-    incoming = Incoming(row=row.value, find=pictures.find, moment=job.created_at, key=digest_of(row, ())[:32])
+        raise RowError(*(row.fault or ("bad_json", "It is no JSON.")))
+    reader = _find_reader(job, row)
+    pictures = RowPictures(folder, row)
+    incoming = SourceRow(row=row.value, find=pictures.find, moment=job.created_at, key=digest_row(row, ())[:32])
     trajectory = read_row(reader, incoming)
-    digest = digest_of(row, pictures.refs)
-    return Read(row, reader, pictures, trajectory, digest, _id_of(trajectory, digest))
+    digest = digest_row(row, pictures.refs)
+    return ParsedRow(row, reader, pictures, trajectory, digest, _episode_id(trajectory, digest))
 
 
-def _groups(read: Sequence[Read]) -> Iterator[Sequence[Read]]:
+def _groups(read: Sequence[ParsedRow]) -> Iterator[Sequence[ParsedRow]]:
     """The rows in order, in groups in which none is, or has the id of, another."""
-    group: list[Read] = []
+    group: list[ParsedRow] = []
     seen: set[str | UUID] = set()
     for one in read:
         if not seen.isdisjoint((one.digest, one.episode_id)):
@@ -151,61 +155,61 @@ def _groups(read: Sequence[Read]) -> Iterator[Sequence[Read]]:
         yield group
 
 
-def _stored(job: Import, group: Sequence[Read]) -> Outcomes:
+def _store_group(job: Import, group: Sequence[ParsedRow]) -> RowOutcomes:
     """What became of each of a group. If the database does not take the group, each is tried by itself."""
     pool = job.pool
     try:
         with transaction.atomic():
-            return _store(job, group)
+            return _store_new(job, group)
     except DatabaseError as error:
-        if not _is_of_the_row(error):
+        if not _is_row_error(error):
             raise
-        said = _database_reason(error)
+        reason = _database_reason(error)
     except (ValueError, TypeError, RecursionError, OverflowError) as error:
-        said = f"It cannot be stored: {error}"
+        reason = f"It cannot be stored: {error}"
     job.pool = pool  # one that was made within is gone
     if len(group) == 1:
-        return {group[0].row: RowRefused("not_storable", said)}
-    return {row: outcome for one in group for row, outcome in _stored(job, [one]).items()}
+        return {group[0].row: RowError("not_storable", reason)}
+    return {row: outcome for one in group for row, outcome in _store_group(job, [one]).items()}
 
 
-def _is_of_the_row(error: DatabaseError) -> bool:
+def _is_row_error(error: DatabaseError) -> bool:
     """Whether the database refuses what it was given; else it is away, or busy."""
-    limit = (getattr(error.__cause__, "sqlstate", None) or "").startswith(PROGRAM_LIMIT)
+    limit = (getattr(error.__cause__, "sqlstate", None) or "").startswith(PROGRAM_LIMIT_CLASS)
     return limit or isinstance(error, DataError | IntegrityError)
 
 
 def _database_reason(error: DatabaseError) -> str:
     """What the database says is wrong, and with which column or value."""
     diagnosis = getattr(error.__cause__, "diag", None)
-    copied = COPIED_COLUMN.search(getattr(diagnosis, "context", None) or "")
+    copied = COPIED_COLUMN_PATTERN.search(getattr(diagnosis, "context", None) or "")
     where = copied[1] if copied else getattr(diagnosis, "message_detail", None)
     return f"The database refuses it: {str(error).splitlines()[0]}{f' ({where})' if where else ''}"
 
 
-def _store(job: Import, group: Sequence[Read]) -> Outcomes:
+def _store_new(job: Import, group: Sequence[ParsedRow]) -> RowOutcomes:
     """Store those of a group that are not here yet. Raises what `episodes_ingest` raises."""
-    outcomes: dict[Row, int | RowRefused | None] = {}
+    outcomes: dict[LocatedRow, int | RowError | None] = {}
     digests = Source.objects.filter(digest__in=[one.digest for one in group])
     known = set(digests.values_list("digest", flat=True))
-    taken = set(Episode.objects.filter(pk__in=[one.episode_id for one in group]).values_list("pk", flat=True))
-    fresh: list[tuple[Read, tuple[BlobRef, ...]]] = []
+    existing_ids = set(Episode.objects.filter(pk__in=[one.episode_id for one in group]).values_list("pk", flat=True))
+    new_rows: list[tuple[ParsedRow, tuple[BlobRef, ...]]] = []
     for one in group:
         try:
-            if one.digest in known or (one.episode_id in taken and _is_told(one)):
+            if one.digest in known or (one.episode_id in existing_ids and _is_same_episode(one)):
                 outcomes[one.row] = None
             else:
-                fresh.append((one, one.pictures.kept(one.trajectory)))
-        except RowRefused as refused:
+                new_rows.append((one, one.pictures.stored_blobs(one.trajectory)))
+        except RowError as refused:
             outcomes[one.row] = refused
-    if fresh:
-        _arrive(job, fresh)
-    return outcomes | {one.row: len(one.trajectory.steps) for one, _ in fresh}
+    if new_rows:
+        _ingest(job, new_rows)
+    return outcomes | {one.row: len(one.trajectory.steps) for one, _ in new_rows}
 
 
-def _arrive(job: Import, fresh: Sequence[tuple[Read, tuple[BlobRef, ...]]]) -> None:
-    pool = _pool(job, fresh[0][0].trajectory)
-    people = strangers_ensure({one.trajectory.annotator for one, _ in fresh})
+def _ingest(job: Import, new_rows: Sequence[tuple[ParsedRow, tuple[BlobRef, ...]]]) -> None:
+    pool = _import_pool(job, new_rows[0][0].trajectory)
+    people = external_annotators_ensure({one.trajectory.annotator for one, _ in new_rows})
     incoming_episodes = [
         IncomingEpisode(
             episode_id=one.episode_id,
@@ -214,23 +218,23 @@ def _arrive(job: Import, fresh: Sequence[tuple[Read, tuple[BlobRef, ...]]]) -> N
             trajectory=one.trajectory,
             blobs=blobs,
         )
-        for one, blobs in fresh
+        for one, blobs in new_rows
     ]
     episodes_ingest(import_id=job.id, pool=pool, incoming_episodes=incoming_episodes)
 
 
-def _reader(job: Import, row: Row) -> Reader:
+def _find_reader(job: Import, row: LocatedRow) -> RowReader:
     """The reader of a row's format. Raises RowRefused."""
     assert row.value is not None
     known = [reader for reader in READERS.values() if reader.recognises(row.value)]
     if not known:
-        raise RowRefused("unknown_format", f"It is none of {', '.join(READERS)}.")
+        raise RowError("unknown_format", f"It is none of {', '.join(READERS)}.")
     if job.format and known[0].name != job.format:
-        raise RowRefused("other_format", f"It is {known[0].name}, and {job.format} was asked for.")
+        raise RowError("other_format", f"It is {known[0].name}, and {job.format} was asked for.")
     return known[0]
 
 
-def _id_of(trajectory: Trajectory, digest: str) -> UUID:
+def _episode_id(trajectory: Trajectory, digest: str) -> UUID:
     """The id it has, where that is one of ours; else one that goes by its content."""
     try:
         return UUID(trajectory.id)
@@ -238,17 +242,17 @@ def _id_of(trajectory: Trajectory, digest: str) -> UUID:
         return uuid5(NAMESPACE, digest)
 
 
-def _is_told(one: Read) -> bool:
+def _is_same_episode(one: ParsedRow) -> bool:
     """Whether the episode of this id that is here would be told by this very row. Raises RowRefused."""
-    form, choice = format_named(one.reader.name), Choice(dialect=dialect_named("ui_tars_1_5"))
+    form, choice = get_format(one.reader.name), ExportOptions(dialect=get_dialect("ui_tars_1_5"))
     for trajectory in trajectories_reviewed(trajectories_of([one.episode_id])):
         for record in form.records(trajectory, choice):
             if isinstance(record, Record) and any(json.loads(line) == one.row.value for line in record.lines.values()):
                 return True
-    raise RowRefused("id_taken", f"There is another trajectory {one.episode_id} here.")
+    raise RowError("id_taken", f"There is another trajectory {one.episode_id} here.")
 
 
-def _pool(job: Import, trajectory: Trajectory) -> Pool:
+def _import_pool(job: Import, trajectory: Trajectory) -> Pool:
     """The pool of what comes in, made when there is something; it gives out no tasks."""
     if job.pool is None:
         job.pool = pool_ensure(
@@ -256,7 +260,7 @@ def _pool(job: Import, trajectory: Trajectory) -> Pool:
             members=[],
             description=f"Imported: {job.name}",
             platform=trajectory.task.platform,
-            max_steps=MOST_STEPS,
+            max_steps=MAX_STEPS,
             paused=True,
         )
     return Pool.objects.select_for_update().get(pk=job.pool.pk)

@@ -17,13 +17,13 @@ from annotation_app.errors import ChecksumMismatch, Conflict, DiskFull, NotFound
 from annotation_app.imports.models import Import, Upload
 from annotation_app.imports.schemas import UploadIn
 from annotation_app.imports.selectors import import_folder, importer_check, upload_file, upload_offset
-from annotation_app.imports.services.jobs import pool_name_for, shown_name
+from annotation_app.imports.services.jobs import choose_pool_name, display_name
 
-OPEN_UPLOADS = 20
+MAX_OPEN_UPLOADS = 20
 """Unfinished uploads of one person."""
-FREE_BYTES = 2**30
+MIN_FREE_BYTES = 2**30
 """What uploads leave free on the disk."""
-ADMISSION_LOCK = 0x75706C64
+ADMISSION_LOCK_KEY = 0x75706C64
 """PostgreSQL's advisory lock under which uploads are admitted, so that two cannot share the last free bytes."""
 
 
@@ -32,12 +32,12 @@ def upload_create(*, user: User, size: int, wish: UploadIn) -> Upload:
     importer_check(user)
     if size > settings.ENV.import_limit:
         raise TooLarge(f"A file to import may have {settings.ENV.import_limit} bytes.")
-    name = shown_name(wish.filename)
-    pool_name_for(wish.pool, name)
+    name = display_name(wish.filename)
+    choose_pool_name(wish.pool, name)
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ADMISSION_LOCK])
-        _room_check(user, size)
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ADMISSION_LOCK_KEY])
+        _check_space(user, size)
         return Upload.objects.create(
             owner=user,
             name=name,
@@ -67,7 +67,7 @@ def upload_append(*, user: User, upload_id: UUID, offset: int, data: bytes, sha2
     if sha256 is not None and hashlib.sha256(data).digest() != sha256:
         raise ChecksumMismatch("The part was damaged on its way. Send it again.")
     with transaction.atomic(durable=True):
-        upload = _locked(user, upload_id)
+        upload = _lock_upload(user, upload_id)
         expected = upload_offset(upload)
         if offset + len(data) > upload.size:
             raise TooLarge(f"The upload was announced with {upload.size} bytes; this part reaches past them.")
@@ -93,7 +93,7 @@ def upload_finish(*, user: User, upload_id: UUID, pool: str = "", form: str = ""
     with transaction.atomic(durable=True):
         upload = Upload.objects.select_for_update().filter(pk=upload_id, owner=user).first()
         if upload is None:
-            return _finished(user, upload_id)
+            return _finished_import(user, upload_id)
         offset = upload_offset(upload)
         if offset != upload.size:
             raise Conflict(
@@ -103,11 +103,11 @@ def upload_finish(*, user: User, upload_id: UUID, pool: str = "", form: str = ""
             id=upload.id,
             name=upload.name,
             format=form or upload.format,
-            pool_name=pool_name_for(pool or upload.pool_name, upload.name),
+            pool_name=choose_pool_name(pool or upload.pool_name, upload.name),
             sha256=upload.sha256,
             requested_by=user,
         )
-        _hand_over(upload)
+        _move_to_import(upload)
         job.save(force_insert=True)
         upload.delete()
         details = {"name": job.name, "pool": job.pool_name, "format": job.format}
@@ -119,7 +119,7 @@ def upload_finish(*, user: User, upload_id: UUID, pool: str = "", form: str = ""
 def upload_cancel(*, user: User, upload_id: UUID) -> None:
     """Forget an upload and what came of it. Raises Forbidden and NotFound."""
     importer_check(user)
-    _remove(_locked(user, upload_id))
+    _remove_upload(_lock_upload(user, upload_id))
 
 
 def uploads_expire() -> int:
@@ -131,32 +131,32 @@ def uploads_expire() -> int:
                 pk=upload_id, expires_at__lte=timezone.now()
             )
             if (upload := expired.first()) is not None:
-                _remove(upload)
+                _remove_upload(upload)
                 count += 1
     return count
 
 
-def _room_check(user: User, size: int) -> None:
+def _check_space(user: User, size: int) -> None:
     """Raises TooLarge for a person's share that is used up, and DiskFull."""
-    mine = Upload.objects.filter(owner=user)
-    used = _bytes_of(mine.aggregate(sum=Sum("size")))
+    own_uploads = Upload.objects.filter(owner=user)
+    used = _sum_of(own_uploads.aggregate(sum=Sum("size")))
     most = settings.ENV.uploads_per_person_bytes
-    if mine.count() >= OPEN_UPLOADS or used + size > most:
+    if own_uploads.count() >= MAX_OPEN_UPLOADS or used + size > most:
         raise TooLarge(
-            f"Your unfinished uploads may have {most} bytes, and {OPEN_UPLOADS} at once. Finish or cancel one first.",
+            f"Your unfinished uploads may have {most} bytes, and {MAX_OPEN_UPLOADS} at once. Finish or cancel one first.",
             code="upload_quota",
             extra={"used": used, "most": most},
         )
     everyone = Upload.objects.aggregate(sum=Sum("size"))
-    if _bytes_of(everyone) + size > settings.ENV.uploads_total_bytes:
+    if _sum_of(everyone) + size > settings.ENV.uploads_total_bytes:
         raise DiskFull("All space for uploads is taken. Try again later.", code="upload_space")
-    outstanding = _bytes_of(Upload.objects.aggregate(sum=Sum(F("size") - F("received"))))
+    pending_bytes = _sum_of(Upload.objects.aggregate(sum=Sum(F("size") - F("received"))))
     free = shutil.disk_usage(settings.ENV.data).free
-    if free - outstanding - size < FREE_BYTES:
+    if free - pending_bytes - size < MIN_FREE_BYTES:
         raise DiskFull("The disk has no room for this file. Try again later.", code="upload_space")
 
 
-def _bytes_of(total: dict[str, int | None]) -> int:
+def _sum_of(total: dict[str, int | None]) -> int:
     return total["sum"] or 0
 
 
@@ -164,7 +164,7 @@ def _expiry() -> datetime:
     return timezone.now() + timedelta(hours=settings.ENV.uploads_expire_hours)
 
 
-def _locked(user: User, upload_id: UUID) -> Upload:
+def _lock_upload(user: User, upload_id: UUID) -> Upload:
     """The row, locked, so that parts of two browsers are written one after the other. Raises NotFound."""
     rows = Upload.objects.select_for_update().filter(pk=upload_id, owner=user, expires_at__gt=timezone.now())
     found = rows.first()
@@ -195,7 +195,7 @@ def _write(upload: Upload, offset: int, data: bytes) -> None:
         os.fdatasync(file.fileno())
 
 
-def _hand_over(upload: Upload) -> None:
+def _move_to_import(upload: Upload) -> None:
     """Move the file to its import; a process that ended in between may have done so already."""
     target = import_folder(upload.id) / "upload"
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -206,14 +206,14 @@ def _hand_over(upload: Upload) -> None:
         target.touch()
 
 
-def _finished(user: User, upload_id: UUID) -> Import:
+def _finished_import(user: User, upload_id: UUID) -> Import:
     job = Import.objects.filter(pk=upload_id, requested_by=user).first()
     if job is None:
         raise NotFound("There is no such upload.")
     return job
 
 
-def _remove(upload: Upload) -> None:
+def _remove_upload(upload: Upload) -> None:
     upload_file(upload.id).unlink(missing_ok=True)
     shutil.rmtree(import_folder(upload.id), ignore_errors=True)
     upload.delete()

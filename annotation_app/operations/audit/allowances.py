@@ -8,10 +8,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from annotation_app.operations.audit.reports import Finding, Report
+from annotation_app.operations.audit.reports import Finding, ScanReport
 from annotation_app.operations.errors import OperationsError
 
-LONGEST = timedelta(days=366)
+MAX_ALLOWANCE = timedelta(days=366)
 """How long an allowance may hold before somebody has to look again."""
 
 
@@ -34,7 +34,7 @@ class Allowance:
 class Verdict:
     """A report judged by the list: `open` findings count, and those whose allowance has expired are among them."""
 
-    report: Report
+    report: ScanReport
     open: tuple[Finding, ...]
     allowed: tuple[Finding, ...]
     expired: tuple[tuple[Finding, Allowance], ...]
@@ -52,10 +52,12 @@ def read_allowances(file: Path) -> tuple[Allowance, ...]:
         raise OperationsError(f"{file.name}: {error}") from error
     if unknown := entries.keys() - {"allowed"}:
         raise OperationsError(f"{file.name}: unknown tables: {', '.join(sorted(unknown))}")
-    return tuple(_allowance(file.name, number, entry) for number, entry in enumerate(entries.get("allowed", ()), 1))
+    return tuple(
+        _parse_allowance(file.name, number, entry) for number, entry in enumerate(entries.get("allowed", ()), 1)
+    )
 
 
-def judge(report: Report, allowances: Sequence[Allowance], today: date) -> Verdict:
+def apply_allowances(report: ScanReport, allowances: Sequence[Allowance], today: date) -> Verdict:
     """Sort the findings of a report into those that count and those that are allowed on this day."""
     open_, allowed, expired = [], [], []
     for finding in sorted(report.findings):
@@ -68,7 +70,7 @@ def judge(report: Report, allowances: Sequence[Allowance], today: date) -> Verdi
     return Verdict(report, tuple(open_), tuple(allowed), tuple(expired))
 
 
-def unused(allowances: Iterable[Allowance], reports: Iterable[Report]) -> list[tuple[Allowance, str]]:
+def unused_allowances(allowances: Iterable[Allowance], reports: Iterable[ScanReport]) -> list[tuple[Allowance, str]]:
     """Names of allowances that fit no finding of their scanner, which did look."""
     found = {report.scanner: report.findings for report in reports if report.state == "ran"}
     return [
@@ -79,7 +81,7 @@ def unused(allowances: Iterable[Allowance], reports: Iterable[Report]) -> list[t
     ]
 
 
-def _allowance(file: str, number: int, entry: dict[str, Any]) -> Allowance:
+def _parse_allowance(file: str, number: int, entry: dict[str, Any]) -> Allowance:
     where = f"{file}, entry {number}"
     match entry:
         case {
@@ -91,6 +93,6 @@ def _allowance(file: str, number: int, entry: dict[str, Any]) -> Allowance:
             raise OperationsError(
                 f"{where} is not whole.", hint="It has exactly: scanner, findings, added, until (dates), reason."
             )
-    if not added <= until <= added + LONGEST:
+    if not added <= until <= added + MAX_ALLOWANCE:
         raise OperationsError(f"{where}: `until` is not within a year after `added`.")
     return Allowance(scanner, tuple(findings), added, until, reason)

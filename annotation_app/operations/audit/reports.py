@@ -4,7 +4,7 @@ import enum
 from dataclasses import dataclass
 
 
-class State(enum.StrEnum):
+class ScanState(enum.StrEnum):
     """How a scanner ended."""
 
     RAN = "ran"
@@ -24,10 +24,10 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ScanReport:
     """What one scanner found; `detail` says why it could not look."""
 
     scanner: str
-    state: State
+    state: ScanState
     findings: tuple[Finding, ...] = ()
     detail: str = ""

@@ -12,24 +12,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from annotation_app.operations.audit.reports import Finding, Report, State
+from annotation_app.operations.audit.reports import Finding, ScanReport, ScanState
 
-SCAN_SECONDS = 900.0
+SCAN_TIMEOUT_SECONDS = 900.0
 DETAIL_CHARACTERS = 200
-UNREACHABLE = re.compile(
+UNREACHABLE_PATTERN = re.compile(
     r"could not be audited|ConnectionError|Could not connect|Max retries|ServiceError|Timed out|timed out|ReadTimeout"
     r"|audit endpoint returned an error|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH"
     r"|failed to download vulnerability DB|no such host|unable to find the specified image|connection refused"
 )
 """What programs say when their database, or what they have to look at, cannot be reached."""
-NPM_LOG = "A complete log of this run can be found in"
+NPM_LOG_LINE = "A complete log of this run can be found in"
 """The last line of npm's errors, which says nothing of them."""
-SECURITY_RULE = re.compile(r"S\d+")
-SEVERE = {"HIGH", "CRITICAL"}
+SECURITY_RULE_PATTERN = re.compile(r"S\d+")
+SEVERE_LEVELS = {"HIGH", "CRITICAL"}
 Document = dict[str, Any]
 
 
-class Unavailable(Exception):
+class ScannerUnavailable(Exception):
     """The scanner cannot look; the text says why."""
 
 
@@ -38,13 +38,13 @@ class ScannerFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ScannerProgram:
     """Words before the arguments of a program, its working folder, and what its environment has beside ours."""
 
     words: tuple[str, ...]
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = SCAN_SECONDS
+    seconds: float = SCAN_TIMEOUT_SECONDS
 
     def document(self, *arguments: str, expected: Iterable[int] = (0, 1)) -> Any:
         """Run it and read the JSON that it prints.
@@ -63,15 +63,15 @@ class Program:
                 text=True, timeout=self.seconds, check=False, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except FileNotFoundError as error:
-            raise Unavailable(f"{self.words[0]} is not installed") from error
+            raise ScannerUnavailable(f"{self.words[0]} is not installed") from error
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ScannerFailed(str(error)) from error
-        if done.returncode in expected and (found := _json(done.stdout)) is not None and not _is_error(found):
+        if done.returncode in expected and (found := _parse_json(done.stdout)) is not None and not _is_error(found):
             return found
-        said = f"{done.stderr}\n{done.stdout}"
-        if cause := UNREACHABLE.search(said):
-            raise Unavailable(_line_of(said, cause.start()))
-        lines = [line for line in done.stderr.strip().splitlines() if NPM_LOG not in line] or ["no output"]
+        output = f"{done.stderr}\n{done.stdout}"
+        if cause := UNREACHABLE_PATTERN.search(output):
+            raise ScannerUnavailable(_line_at(output, cause.start()))
+        lines = [line for line in done.stderr.strip().splitlines() if NPM_LOG_LINE not in line] or ["no output"]
         raise ScannerFailed(f"exit status {done.returncode}: {lines[-1][:DETAIL_CHARACTERS]}")
 
 
@@ -79,7 +79,7 @@ class Program:
 class PipAudit:
     """Python packages with known advisories. Files of requirements with hashes are looked at with them."""
 
-    program: Program
+    program: ScannerProgram
     files: tuple[Path, ...]
     name: str = "pip-audit"
 
@@ -91,12 +91,12 @@ class PipAudit:
             document = self.program.document(
                 "--strict", "--disable-pip", mode, "--progress-spinner=off", "--format=json", f"--requirement={file}"
             )
-            packages = _list(document, "dependencies")
+            packages = _list_at(document, "dependencies")
             if not packages:
                 raise ScannerFailed(f"nothing of {file.name} was looked at")
             for package in packages:
                 if "skip_reason" in package:
-                    raise Unavailable(str(package["skip_reason"]))
+                    raise ScannerUnavailable(str(package["skip_reason"]))
                 for advisory in package["vulns"]:
                     fixed = ", ".join(advisory.get("fix_versions", ())) or "no version"
                     yield Finding(
@@ -109,7 +109,7 @@ class PipAudit:
 class NpmAudit:
     """Node packages with known advisories, by the lock files of these folders."""
 
-    program: Program
+    program: ScannerProgram
     folders: tuple[Path, ...]
     name: str = "npm-audit"
 
@@ -134,7 +134,7 @@ class NpmAudit:
 class SecretScan:
     """What looks like a password, key or token in files, by detect-secrets, without asking any service."""
 
-    program: Program
+    program: ScannerProgram
     files: tuple[str, ...]
     name: str = "secrets"
 
@@ -156,13 +156,13 @@ class SecretScan:
 class CodeScan:
     """ruff's security rules, as pyproject.toml selects them: what is allowed has its reason there, or on its line."""
 
-    program: Program
+    program: ScannerProgram
     name: str = "code"
 
     def scan(self) -> Iterator[Finding]:
         """Look into all Python files. Raises Unavailable, ScannerFailed."""
         for found in self.program.document("check", "--output-format=json", "."):
-            if not SECURITY_RULE.fullmatch(found["code"] or ""):
+            if not SECURITY_RULE_PATTERN.fullmatch(found["code"] or ""):
                 continue
             path = Path(found["filename"])
             path = path.relative_to(self.program.folder) if path.is_relative_to(self.program.folder) else path
@@ -174,7 +174,7 @@ class CodeScan:
 class ImageScan:
     """Packages of container images with severe advisories, by Trivy where it is installed."""
 
-    program: Program
+    program: ScannerProgram
     images: tuple[str, ...]
     name: str = "images"
 
@@ -186,7 +186,7 @@ class ImageScan:
             )
             for result in document.get("Results") or ():
                 for found in result.get("Vulnerabilities") or ():
-                    if found["Severity"] in SEVERE:
+                    if found["Severity"] in SEVERE_LEVELS:
                         package, number = found["PkgName"], found["VulnerabilityID"]
                         yield Finding(
                             f"{image} {package} {number}", f"{image}: {package} has {number} ({found['Severity']})"
@@ -204,23 +204,23 @@ class Scanner(Protocol):
         """Yield what it finds. Raises Unavailable, ScannerFailed."""
 
 
-def report_of(scanner: Scanner) -> Report:
+def run_scanner(scanner: Scanner) -> ScanReport:
     """Let a scanner look, and keep what it found before anything went wrong. One that crashes stops no other."""
     found: set[Finding] = set()
-    state, detail = State.RAN, ""
+    state, detail = ScanState.RAN, ""
     try:
         for finding in scanner.scan():
             found.add(finding)
-    except Unavailable as error:
-        state, detail = State.UNAVAILABLE, str(error)
+    except ScannerUnavailable as error:
+        state, detail = ScanState.UNAVAILABLE, str(error)
     except ScannerFailed as error:
-        state, detail = State.FAILED, str(error)
+        state, detail = ScanState.FAILED, str(error)
     except Exception as error:  # noqa: BLE001 - other programs' answers may be of any form
-        state, detail = State.FAILED, f"{type(error).__name__}: {error}"
-    return Report(scanner.name, state, tuple(sorted(found)), detail[:DETAIL_CHARACTERS])
+        state, detail = ScanState.FAILED, f"{type(error).__name__}: {error}"
+    return ScanReport(scanner.name, state, tuple(sorted(found)), detail[:DETAIL_CHARACTERS])
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
@@ -232,13 +232,13 @@ def _is_error(document: Any) -> bool:
     return isinstance(document, dict) and ("error" in document or "statusCode" in document)
 
 
-def _list(document: Document, key: str) -> Sequence[Document]:
+def _list_at(document: Document, key: str) -> Sequence[Document]:
     found = document[key]
     if not isinstance(found, list):
         raise ScannerFailed(f"{key} is no list")
     return found
 
 
-def _line_of(text: str, place: int) -> str:
+def _line_at(text: str, place: int) -> str:
     start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
     return text[start : end if end >= 0 else None].strip()[:DETAIL_CHARACTERS]

@@ -18,8 +18,8 @@ from annotation_app.reviews.models import Adjudication, Cut, Remark
 from annotation_app.reviews.schemas import Agreement, GoldScore, SideBySide, TaskAgreement
 from annotation_app.reviews.selectors.queue import review_reader_check
 from annotation_app.reviews.selectors.shared_tasks import attempt_rows
-from vocabulary.agreement import aligned, alpha, step_agreement
-from vocabulary.steps import Step
+from protocol.evaluation.agreement import align_steps, krippendorff_alpha, step_agreement
+from protocol.trajectory.steps import Step
 
 TASKS = 100
 """Tasks that are compared for one answer: the last ones that several people did."""
@@ -37,7 +37,7 @@ def agreement(*, user: User, pool_id: int | None = None) -> Agreement:
     units = _verdicts(pool_id)
     tasks = _tasks(pool_id)
     return Agreement(
-        alpha=alpha(units),
+        alpha=krippendorff_alpha(units),
         steps_judged_together=len(units),
         mean_agreement=fmean(task.agreement for task in tasks) if tasks else None,
         tasks=tuple(sorted(tasks, key=lambda task: task.agreement)),
@@ -59,7 +59,7 @@ def comparison(*, user: User, one: UUID, other: UUID) -> SideBySide:
         raise Conflict("Only finished attempts are compared.", code="episode_running")
     counted = counting_steps([one, other])
     steps, beside = counted[one], counted[other]
-    pairs = aligned(steps, beside)
+    pairs = align_steps(steps, beside)
     sides = {side.episode.id: side for side in attempt_rows([one, other])}
     ruling = Adjudication.objects.select_related("adjudicator").filter(task_id=left.task_id).first()
     return SideBySide(

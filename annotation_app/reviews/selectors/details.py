@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from annotation_app.accounts.models import Role, User
-from annotation_app.accounts.selectors import sees_everything
+from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import episode_of, episode_summaries, steps_of
 from annotation_app.reviews.models import Adjudication, Claim, Duplicate, Fix, Job, Remark
@@ -23,16 +23,16 @@ from annotation_app.reviews.schemas import (
 )
 from annotation_app.reviews.selectors.queue import claim_out
 from annotation_app.reviews.selectors.reviewed_trajectories import fix_value, segments_of
-from vocabulary.agreement import aligned
-from vocabulary.reviews import StepReview
-from vocabulary.steps import Step, mended, standing
+from protocol.evaluation.agreement import align_steps
+from protocol.trajectory.reviews import StepReview
+from protocol.trajectory.steps import Step, apply_review_fix, drop_undone_steps
 
 
 def review_details(*, user: User, episode_id: UUID) -> ReviewDetails:
     """The sheet of an episode this person may see. Its annotator reads what was said of it once it was decided; of
     other people's attempts they learn nothing. Raises NotFound."""
     episode = episode_of(user=user, episode_id=episode_id)
-    staff = sees_everything(user) and episode.annotator_id != user.pk
+    staff = can_see_all_work(user) and episode.annotator_id != user.pk
     rounds = tuple(episode.rounds.select_related("reviewer"))
     before = _previous(episode)
     remarks = episode.remarks.select_related("reviewer")
@@ -134,8 +134,10 @@ def _steps(episode: Episode, *, through: int | None = None) -> tuple[Step, ...]:
     found = {fix.index: fix_value(fix) for fix in fixes}
     segments = segments_of(episode)
     steps = (
-        mended(step.model_copy(update={"review": StepReview(fix=found[step.index])})) if step.index in found else step
-        for step in standing(steps_of(episode))
+        apply_review_fix(step.model_copy(update={"review": StepReview(fix=found[step.index])}))
+        if step.index in found
+        else step
+        for step in drop_undone_steps(steps_of(episode))
     )
     return tuple(
         step for step in steps if not segments or any(part.first <= step.index <= part.last for part in segments)
@@ -144,7 +146,7 @@ def _steps(episode: Episode, *, through: int | None = None) -> tuple[Step, ...]:
 
 def _differences(before: tuple[Step, ...], after: tuple[Step, ...]) -> tuple[Change, ...]:
     found: list[Change] = []
-    for pair in aligned(before, after):
+    for pair in align_steps(before, after):
         old = None if pair.one is None else _step_content(before[pair.one])
         new = None if pair.other is None else _step_content(after[pair.other])
         if old is None or new is None:

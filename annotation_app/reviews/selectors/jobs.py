@@ -13,8 +13,8 @@ from annotation_app.reviews.schemas import DuplicatePair, Duplicates, JobOut
 from annotation_app.reviews.selectors.details import job_out
 from annotation_app.reviews.selectors.queue import review_reader_check
 from annotation_app.reviews.selectors.reviewed_trajectories import reviews_of, with_reviews
-from vocabulary.steps import mended
-from vocabulary.trajectories import Trajectory, trajectory_standing
+from protocol.trajectory.steps import apply_review_fix
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 DUPLICATES_SHOWN = 100
 
@@ -65,7 +65,7 @@ def corrected_trajectory(*, episode_id: UUID) -> Trajectory:
     reviewed = reviews_of([episode_id]).get(episode_id)
     whole = trajectory_of(episode)
     whole = with_reviews(whole, reviewed) if reviewed else whole
-    return trajectory_standing(whole.model_copy(update={"steps": tuple(map(mended, whole.steps))}))
+    return without_undone_steps(whole.model_copy(update={"steps": tuple(map(apply_review_fix, whole.steps))}))
 
 
 def image_of(*, episode_id: UUID) -> tuple[str, str]:

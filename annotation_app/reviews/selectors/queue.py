@@ -15,13 +15,13 @@ from annotation_app.reviews.models import Claim, Round
 from annotation_app.reviews.schemas import ClaimOut, QueueItem, ReviewQueue
 from annotation_app.tasks.models import Pool, ReviewMode
 from annotation_app.tasks.selectors import review_wanted
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 PAGE_SIZE = 50
 Direction = Literal["next", "previous"]
 
 
-class QueueFilters(Frozen):
+class QueueFilters(FrozenModel):
     """What the queue is narrowed to; `returned`: only what comes back after it was sent back."""
 
     pool: int | None = None

@@ -6,16 +6,16 @@ from uuid import UUID
 
 from annotation_app.episodes.models import Episode
 from annotation_app.reviews.models import Cut, Fix, Remark
-from vocabulary.base import Frozen
-from vocabulary.cuts import Segments, trajectories_cut
-from vocabulary.reviews import Fix as FixValue
-from vocabulary.reviews import StepReview
-from vocabulary.trajectories import Trajectory
+from protocol.base import FrozenModel
+from protocol.trajectory.reviews import Fix as FixValue
+from protocol.trajectory.reviews import StepReview
+from protocol.trajectory.segments import Segments, split_trajectory
+from protocol.trajectory.trajectories import Trajectory
 
 BATCH_SIZE = 50
 
 
-class EpisodeReviews(Frozen):
+class EpisodeReviews(FrozenModel):
     """What reviews have left of one episode."""
 
     steps: dict[int, StepReview] = {}
@@ -74,7 +74,7 @@ def trajectories_reviewed(trajectories: Iterable[Trajectory]) -> Iterator[Trajec
         found = reviews_of(UUID(trajectory.id) for trajectory in some)
         for trajectory in some:
             reviewed = found.get(UUID(trajectory.id), NO_REVIEWS)
-            yield from trajectories_cut(with_reviews(trajectory, reviewed), reviewed.segments)
+            yield from split_trajectory(with_reviews(trajectory, reviewed), reviewed.segments)
 
 
 def _batches(trajectories: Iterable[Trajectory]) -> Iterator[list[Trajectory]]:

@@ -14,9 +14,9 @@ from annotation_app.errors import Conflict, Invalid
 from annotation_app.reviews.models import Cut, Fix, Remark
 from annotation_app.reviews.selectors.reviewed_trajectories import segments_of
 from annotation_app.reviews.services.access import claimed_episode, correctable_episode, current_round, step_check
-from vocabulary.actions import Action
-from vocabulary.cuts import BadCut, Segments, split, trimmed, whole
-from vocabulary.reviews import StepVerdict
+from protocol.actions.types import Action
+from protocol.trajectory.reviews import StepVerdict
+from protocol.trajectory.segments import InvalidSegments, Segments, split_segment, trim_segments, whole_segment
 
 
 @transaction.atomic(durable=True)
@@ -63,7 +63,7 @@ def episode_trim(*, user: User, episode_id: UUID, first: int, last: int) -> Segm
     """Let only the steps from `first` to `last` count. Raises NotFound, Forbidden, Conflict, and Invalid where nothing
     would be left."""
     episode = claimed_episode(user=user, episode_id=episode_id)
-    return _cut(user, episode, lambda parts: trimmed(parts, first, last))
+    return _cut(user, episode, lambda parts: trim_segments(parts, first, last))
 
 
 @transaction.atomic(durable=True)
@@ -71,7 +71,7 @@ def episode_split(*, user: User, episode_id: UUID, at: int, before: str, after: 
     """Make two attempts of one, the second beginning at step `at`, each with its own instruction where one is given.
     Raises NotFound, Forbidden, Conflict and Invalid."""
     episode = claimed_episode(user=user, episode_id=episode_id)
-    return _cut(user, episode, lambda parts: split(parts, at, before=before, after=after))
+    return _cut(user, episode, lambda parts: split_segment(parts, at, before=before, after=after))
 
 
 @transaction.atomic(durable=True)
@@ -89,8 +89,8 @@ def cut_undo(*, user: User, episode_id: UUID) -> Segments:
 
 def _cut(user: User, episode: Episode, make: Callable[[Segments], Segments]) -> Segments:
     try:
-        segments = make(segments_of(episode) or whole(episode.steps.count()))
-    except BadCut as error:
+        segments = make(segments_of(episode) or whole_segment(episode.steps.count()))
+    except InvalidSegments as error:
         raise Invalid(f"This cannot be cut: {error}.", code="bad_cut") from None
     revision = episode.cuts.count() + 1
     Cut.objects.create(episode=episode, revision=revision, segments=segments, author=user)

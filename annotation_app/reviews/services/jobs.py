@@ -14,12 +14,12 @@ from annotation_app.reviews.models import UNDER_WAY, Duplicate, Job, JobKind, Jo
 from annotation_app.reviews.schemas import CheckReport
 from annotation_app.reviews.services.access import reviewable_episode, reviewer_check
 from annotation_app.tasks.models import Pool
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 """A worker that did not get further for so long, or never began, is taken for dead."""
 
 
-class DuplicateMatch(Frozen):
+class DuplicateMatch(FrozenModel):
     """Two episodes that are nearly the same."""
 
     one: UUID

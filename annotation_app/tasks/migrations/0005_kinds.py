@@ -5,7 +5,7 @@ from django.db.models import Count
 from pydantic import TypeAdapter
 
 from annotation_app.fields import parse_document
-from vocabulary.tasks import Task, kind_of
+from protocol.trajectory.tasks import Task, task_kind
 
 
 def kinds_fill(apps, schema_editor):
@@ -18,7 +18,7 @@ def kinds_fill(apps, schema_editor):
         .order_by()
     )
     for key, definition in tasks.values_list("pk", "definition").iterator():
-        tasks.filter(pk=key).update(kind=kind_of(parse_document(TypeAdapter(Task), definition)), done=done.get(key, 0))
+        tasks.filter(pk=key).update(kind=task_kind(parse_document(TypeAdapter(Task), definition)), done=done.get(key, 0))
 
 
 class Migration(migrations.Migration):

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F, Max
 
-import vocabulary.tasks
+import protocol.trajectory.tasks
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
@@ -16,8 +16,8 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool, Tally, Task
 from annotation_app.tasks.services.claims import state_of
 from annotation_app.tasks.task_sampling import ProposalCounts
-from vocabulary.proposals import PolicyRef
-from vocabulary.tasks import kind_of
+from protocol.trajectory.proposals import PolicyRef
+from protocol.trajectory.tasks import task_kind
 
 BATCH = 1_000
 """Tasks written in one statement."""
@@ -44,7 +44,7 @@ def pool_ensure(*, name: str, members: list[User], **settings: object) -> Pool:
     return pool
 
 
-def tasks_add(*, pool: Pool, definitions: Sequence[vocabulary.tasks.Task]) -> int:
+def tasks_add(*, pool: Pool, definitions: Sequence[protocol.trajectory.tasks.Task]) -> int:
     """Add the definitions the pool does not have yet behind its others, in this order; how many were new. Runs inside
     the caller's transaction, with the pool locked where others may add to it."""
     keys = [definition.id for definition in definitions]
@@ -53,7 +53,7 @@ def tasks_add(*, pool: Pool, definitions: Sequence[vocabulary.tasks.Task]) -> in
     new = [definition for definition in definitions if definition.id not in known]
     Task.objects.bulk_create(
         (
-            Task(pool=pool, key=definition.id, definition=definition, position=position, kind=kind_of(definition))
+            Task(pool=pool, key=definition.id, definition=definition, position=position, kind=task_kind(definition))
             for position, definition in enumerate(new, start=0 if last is None else last + 1)
         ),
         batch_size=BATCH,
@@ -63,7 +63,11 @@ def tasks_add(*, pool: Pool, definitions: Sequence[vocabulary.tasks.Task]) -> in
 
 @transaction.atomic(durable=True)
 def tasks_load(
-    *, definitions: Sequence[vocabulary.tasks.Task], pool_name: str = "", pool_id: int = 0, user: User | None = None
+    *,
+    definitions: Sequence[protocol.trajectory.tasks.Task],
+    pool_name: str = "",
+    pool_id: int = 0,
+    user: User | None = None,
 ) -> int:
     """Add tasks to the pool of this name or number; how many it did not have yet. Raises NotFound, and Conflict for an
     id given twice."""

@@ -13,18 +13,18 @@ import httpx
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-from benchmarks.parts.kills.desk import ENDED, Command, Desk
-from benchmarks.parts.kills.witnesses import Witnesses, line_of
+from benchmarks.parts.kills.episode_client import ENDED, Command, EpisodeClient
+from benchmarks.parts.kills.machine_logs import MachineLogReader, log_command
 
 RETRY_SECONDS = 0.2
-THOUGHT_SECONDS = 0.1
+THINKING_SECONDS = 0.1
 """Between two acts: quicker than any person."""
-FATE_SECONDS = 60.0
+OUTCOME_TIMEOUT_SECONDS = 60.0
 """A command without an answer for so long has no fate."""
 BURST = 3
 """Most acts that are sent before the first of them is answered."""
 HTTP_SECONDS = 15.0
-READ = "JSON.stringify([...document.querySelectorAll('input')].map(field => field.value).join(' '))"
+READ_FIELDS_SCRIPT = "JSON.stringify([...document.querySelectorAll('input')].map(field => field.value).join(' '))"
 
 
 @dataclass(eq=False, slots=True)
@@ -52,10 +52,10 @@ class Annotator:
     addresses: tuple[str, ...]
     origin: str
     run: str
-    witnesses: Witnesses
+    machine_logs: MachineLogReader
     limit: int
-    chance: random.Random
-    desk: Desk | None = None
+    rng: random.Random
+    episode_client: EpisodeClient | None = None
     episodes: list[Episode] = field(default_factory=list)
     acted: float = 0.0
     """When the last act was sent of those that are stored (`time.monotonic`)."""
@@ -72,80 +72,99 @@ class Annotator:
             if episode is None:
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
-            self.desk = Desk(episode, self.session, self.addresses, self.origin, self.chance)
-            running = asyncio.create_task(self.desk.run())
+            self.episode_client = EpisodeClient(episode, self.session, self.addresses, self.origin, self.rng)
+            running = asyncio.create_task(self.episode_client.run())
             try:
-                self.episodes.append(await self._play(self.desk))
+                self.episodes.append(await self._play(self.episode_client))
             finally:
                 running.cancel()
                 await asyncio.gather(running, return_exceptions=True)
-                self.desk = None
+                self.episode_client = None
 
-    async def _play(self, desk: Desk) -> Episode:
+    async def _play(self, episode_client: EpisodeClient) -> Episode:
         self.idle = "waits for a machine"
-        await self._until(desk, lambda: desk.status != "warming" and desk.steers)
+        await self._until(episode_client, lambda: episode_client.status != "warming" and episode_client.has_control)
         done, complete, failed_at = 0, False, None
         if self.kind == "browser":
-            await self._do(desk, [{"kind": "press_keys", "keys": ["Tab"]}])
-        while done < self.limit and not self.over and desk.status == "running":
-            burst = min(self.chance.randint(1, BURST), self.limit - done)
+            await self._do(episode_client, [{"kind": "press_keys", "keys": ["Tab"]}])
+        while done < self.limit and not self.over and episode_client.status == "running":
+            burst = min(self.rng.randint(1, BURST), self.limit - done)
             done += burst
-            await self._act(desk, burst)
-            await asyncio.sleep(self.chance.random() * 2 * THOUGHT_SECONDS)
-        if desk.status == "running":
-            complete = await self._read(desk)
-            await self._end(desk, {"type": "finish", "outcome": "success"})
+            await self._act(episode_client, burst)
+            await asyncio.sleep(self.rng.random() * 2 * THINKING_SECONDS)
+        if episode_client.status == "running":
+            complete = await self._read(episode_client)
+            await self._end(episode_client, {"type": "finish", "outcome": "success"})
         else:
             failed_at = time.monotonic()
-            await self._end(desk, {"type": "leave", "how": "broken", "reason": desk.error[:200]})
-        commands = list(desk.commands.values())
-        return Episode(desk.episode, self.kind, commands, desk.status, desk.error, complete, failed_at)
+            await self._end(episode_client, {"type": "leave", "how": "broken", "reason": episode_client.error[:200]})
+        commands = list(episode_client.commands.values())
+        return Episode(
+            episode_client.episode,
+            self.kind,
+            commands,
+            episode_client.status,
+            episode_client.error,
+            complete,
+            failed_at,
+        )
 
-    async def _act(self, desk: Desk, count: int) -> None:
+    async def _act(self, episode_client: EpisodeClient, count: int) -> None:
         names = [f"a{secrets.token_hex(5)}" for _ in range(count)]
         if self.kind == "browser":
             actions = [{"kind": "type_text", "text": f"{name} "} for name in names]
         else:
-            actions = [{"kind": "run_command", "command": line_of(self.run, desk.episode, name)} for name in names]
-        await self._do(desk, actions, names)
+            actions = [
+                {"kind": "run_command", "command": log_command(self.run, episode_client.episode, name)}
+                for name in names
+            ]
+        await self._do(episode_client, actions, names)
 
-    async def _do(self, desk: Desk, actions: list[dict[str, Any]], names: list[str] | None = None) -> None:
+    async def _do(
+        self, episode_client: EpisodeClient, actions: list[dict[str, Any]], names: list[str] | None = None
+    ) -> None:
         """Send acts and wait until each is stored or refused, or the episode has failed."""
         self.idle = "waits for what came of an act"
         began = time.monotonic()
         given = names or [f"b{secrets.token_hex(5)}" for _ in actions]
         sent = [
-            desk.send({"type": "act", "thought": "on", "action": action}, name)
+            episode_client.send({"type": "act", "thought": "on", "action": action}, name)
             for action, name in zip(actions, given, strict=True)
         ]
-        await self._until(desk, lambda: all(_settled(command) for command in sent) or desk.status != "running")
+        await self._until(
+            episode_client, lambda: all(_has_outcome(command) for command in sent) or episode_client.status != "running"
+        )
         if stored := [command for command in sent if command.step is not None]:
             self.acted, self.steps = began, self.steps + len(stored)
 
-    async def _end(self, desk: Desk, body: dict[str, Any]) -> None:
+    async def _end(self, episode_client: EpisodeClient, body: dict[str, Any]) -> None:
         """End the episode; a refusal is heard, and it is tried again."""
-        while desk.status not in ENDED:
-            self.idle = f"ends the episode ({desk.status})"
-            await self._until(desk, lambda: desk.steers or desk.status in ENDED)
-            command = desk.send(body)
-            await self._until(desk, lambda command=command: bool(command.fate) or desk.status in ENDED)
+        while episode_client.status not in ENDED:
+            self.idle = f"ends the episode ({episode_client.status})"
+            await self._until(episode_client, lambda: episode_client.has_control or episode_client.status in ENDED)
+            command = episode_client.send(body)
+            await self._until(
+                episode_client, lambda command=command: bool(command.fate) or episode_client.status in ENDED
+            )
             if command.fate == "acknowledged":
-                await self._until(desk, lambda: desk.status in ENDED, seconds=5.0)
+                await self._until(episode_client, lambda: episode_client.status in ENDED, seconds=5.0)
             elif command.fate:
-                if desk.status == "failed":
+                if episode_client.status == "failed":
                     body = {"type": "leave", "how": "broken"}
                 await asyncio.sleep(RETRY_SECONDS)
-        await self._until(desk, lambda: not desk.waiting)
+        await self._until(episode_client, lambda: not episode_client.waiting)
 
-    async def _until(self, desk: Desk, true: Any, *, seconds: float = FATE_SECONDS) -> None:
+    async def _until(
+        self, episode_client: EpisodeClient, true: Any, *, seconds: float = OUTCOME_TIMEOUT_SECONDS
+    ) -> None:
         """Return when `true()` is, or when a bound has passed: what has no fate by then is counted as such."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while not true():
-                    desk.changed.clear()
+                    episode_client.changed.clear()
                     with contextlib.suppress(TimeoutError):
                         async with asyncio.timeout(1.0):
-                            await desk.changed.wait()
+                            await episode_client.changed.wait()
 
     # --- what a person does besides
 
@@ -155,7 +174,7 @@ class Annotator:
         return told["episode_id"] if told else None
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any] | None:
-        address = self.chance.choice(self.addresses)
+        address = self.rng.choice(self.addresses)
         cookies = {"sessionid": self.session}
         try:
             async with httpx.AsyncClient(
@@ -169,38 +188,38 @@ class Annotator:
         except (httpx.HTTPError, ValueError):
             return None
 
-    async def _read(self, desk: Desk) -> bool:
+    async def _read(self, episode_client: EpisodeClient) -> bool:
         """Read the witness inside the machine while the episode still has it."""
         if self.kind != "browser":
-            await asyncio.to_thread(self.witnesses.look)
+            await asyncio.to_thread(self.machine_logs.read_all)
             return True
         for _ in range(3):
-            told = await self._post(f"episodes/{desk.episode}/tickets", {"kind": "cdp"})
+            told = await self._post(f"episodes/{episode_client.episode}/tickets", {"kind": "cdp"})
             if told is None:
                 continue
             with contextlib.suppress(OSError, WebSocketException, TimeoutError, KeyError):
-                self.witnesses.typed[desk.episode] = (await _value(told["url"])).split()
+                self.machine_logs.typed[episode_client.episode] = (await _field_values(told["url"])).split()
                 return True
         return False
 
 
-def _settled(command: Command) -> bool:
+def _has_outcome(command: Command) -> bool:
     """Whether it is known what came of an act."""
     return command.step is not None or command.fate not in ("", "acknowledged", "recorded")
 
 
-async def _value(url: str) -> str:
+async def _field_values(url: str) -> str:
     """What the fields of a browser's page hold, over its debugging protocol."""
     async with asyncio.timeout(10), connect(url, proxy=None, max_size=None) as socket:
-        targets = await _asked(socket, "Target.getTargets")
+        targets = await _cdp_call(socket, "Target.getTargets")
         page = next(each["targetId"] for each in targets["targetInfos"] if each["type"] == "page")
-        session = (await _asked(socket, "Target.attachToTarget", targetId=page, flatten=True))["sessionId"]
-        found = await _asked(socket, "Runtime.evaluate", session, expression=READ)
+        session = (await _cdp_call(socket, "Target.attachToTarget", targetId=page, flatten=True))["sessionId"]
+        found = await _cdp_call(socket, "Runtime.evaluate", session, expression=READ_FIELDS_SCRIPT)
         value: str = json.loads(found["result"]["value"])
         return value
 
 
-async def _asked(socket: Any, method: str, session: str | None = None, **given: object) -> dict[str, Any]:
+async def _cdp_call(socket: Any, method: str, session: str | None = None, **given: object) -> dict[str, Any]:
     await socket.send(
         json.dumps({"id": 1, "method": method, "params": given} | ({"sessionId": session} if session else {}))
     )

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.parts.figures import say
+from benchmarks.parts.figures import print_progress
 from benchmarks.parts.kills.annotators import Annotator
 from benchmarks.parts.kills.stack import Stack, now
-from benchmarks.parts.kills.victims import Victim, send, victims
+from benchmarks.parts.kills.victims import Victim, send_signal, victims
 
 RECOVERY_SECONDS = 60.0
 """Longest wait for a recovery; it counts as so long."""
@@ -21,7 +21,7 @@ TOGETHER_SHARE = 0.15
 SLOW_SECONDS = 10.0
 """After so long a progress line names the annotators that still wait."""
 BEAT_STARTS = "beat: Starting"
-SAY_EVERY = 20
+PROGRESS_EVERY_KILLS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class KillSchedule:
 
     stack: Stack
     people: Sequence[Annotator]
-    chance: random.Random
+    rng: random.Random
     deaths: list[Death] = field(default_factory=list)
-    not_there: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    absent: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     kills: int = 0
     _beats: int = 1
 
@@ -52,17 +52,17 @@ class KillSchedule:
         known = [victim for victim in victims(self.stack) if not only or victim.name in only]
         end, said = now() + seconds, 0
         while self.kills < kills and now() < end:
-            for victim in self.chance.sample(known, len(known)):
+            for victim in self.rng.sample(known, len(known)):
                 if self.kills >= kills or now() >= end:
                     break
                 together = [victim]
-                if self.chance.random() < TOGETHER_SHARE:
-                    together.append(self.chance.choice([other for other in known if not other.freeze] or known))
+                if self.rng.random() < TOGETHER_SHARE:
+                    together.append(self.rng.choice([other for other in known if not other.freeze] or known))
                 await self._turn(together)
-                if self.kills // SAY_EVERY > said:
-                    said = self.kills // SAY_EVERY
-                    say(f"{self.kills} kills, {sum(each.steps for each in self.people)} acts")
-                await asyncio.sleep(self.chance.random() * 0.5)
+                if self.kills // PROGRESS_EVERY_KILLS > said:
+                    said = self.kills // PROGRESS_EVERY_KILLS
+                    print_progress(f"{self.kills} kills, {sum(each.steps for each in self.people)} acts")
+                await asyncio.sleep(self.rng.random() * 0.5)
 
     async def _turn(self, together: Sequence[Victim]) -> None:
         ended = await asyncio.gather(*map(self._end, together))
@@ -75,48 +75,48 @@ class KillSchedule:
     async def _end(self, victim: Victim) -> float | None:
         """Kill or freeze it. Returns since when its absence counts; None where there was nothing to end."""
         if victim.sockets is not None:
-            hit = victim.sockets(self.people, self.chance)
+            hit = victim.sockets(self.people, self.rng)
             return now() if hit else None
         found = await asyncio.to_thread(victim.pids)
         if not found:
-            self.not_there[victim.name] += 1
+            self.absent[victim.name] += 1
             return None
-        pid = self.chance.choice(found)
+        pid = self.rng.choice(found)
         if victim.freeze is not None:
-            return await self._freeze(pid, self.chance.uniform(*victim.freeze))
+            return await self._freeze(pid, self.rng.uniform(*victim.freeze))
         at = now()
         if not await asyncio.to_thread(victim.kill, pid):
-            self.not_there[victim.name] += 1
+            self.absent[victim.name] += 1
             return None
         return at
 
     async def _freeze(self, pid: int, seconds: float) -> float | None:
-        if not send(pid, signal.SIGSTOP):
+        if not send_signal(pid, signal.SIGSTOP):
             return None
         try:
             await asyncio.sleep(seconds)
         finally:
-            send(pid, signal.SIGCONT)
+            send_signal(pid, signal.SIGCONT)
         return now()
 
     async def _recovery(self, victim: Victim, at: float) -> float:
-        slow = asyncio.get_running_loop().call_later(SLOW_SECONDS, self._say_who_waits, victim, at)
+        slow = asyncio.get_running_loop().call_later(SLOW_SECONDS, self._report_waiting, victim, at)
         try:
             async with asyncio.timeout(RECOVERY_SECONDS):
-                await asyncio.gather(*(self._acts_again(person, at) for person in self.people))
+                await asyncio.gather(*(self._wait_for_action(person, at) for person in self.people))
                 if victim.job:
                     await self._job(victim)
         except TimeoutError:
-            say(f"not recovered within {RECOVERY_SECONDS:g} s after {victim.name}")
+            print_progress(f"not recovered within {RECOVERY_SECONDS:g} s after {victim.name}")
         finally:
             slow.cancel()
         return min(RECOVERY_SECONDS, now() - at)
 
-    def _say_who_waits(self, victim: Victim, at: float) -> None:
+    def _report_waiting(self, victim: Victim, at: float) -> None:
         late = [f"{each.name} ({each.kind}) {each.idle}" for each in self.people if each.acted < at]
-        say(f"{now() - at:.0f} s after {victim.name}: {'; '.join(late) or 'a job is not done'}")
+        print_progress(f"{now() - at:.0f} s after {victim.name}: {'; '.join(late) or 'a job is not done'}")
 
-    async def _acts_again(self, person: Annotator, at: float) -> None:
+    async def _wait_for_action(self, person: Annotator, at: float) -> None:
         while person.acted < at:  # noqa: ASYNC110 - one of many conditions that no event tells of
             await asyncio.sleep(POLL_SECONDS)
 

@@ -41,13 +41,13 @@ def main() -> None:
 
 
 def _task(kind: str, number: int, place: int):  # type: ignore[no-untyped-def]  # Django must be set up first
+    from protocol.trajectory.tasks import Task, TaskVariant
     from vm_bridge.suites.registry import make_tasks
-    from vocabulary.tasks import Task, Variant
 
     name = f"kills-{number}-{place}"
     if kind == "browser":
         suite, wanted = FORM
-        made = next(task for task in make_tasks(suite, Variant(seed=place)) if task.name == wanted)
+        made = next(task for task in make_tasks(suite, TaskVariant(seed=place)) if task.name == wanted)
         return made.model_copy(update={"id": name, "max_steps": MAX_STEPS})
     return Task(id=name, instruction="Write lines.", platform=PLATFORMS[kind], seed=place, max_steps=MAX_STEPS)
 

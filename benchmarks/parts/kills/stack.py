@@ -16,13 +16,13 @@ import psycopg
 from celery import Celery
 
 from annotation_app.operations.console import Console
-from annotation_app.operations.ports import free_ports
-from annotation_app.operations.programs import Answers, Program, Says
-from annotation_app.operations.running import Running, running
-from annotation_app.operations.stack import ROOT
-from annotation_app.operations.supervisor import Supervisor
-from benchmarks.parts.figures import say
-from benchmarks.parts.kills.witnesses import Witnesses
+from annotation_app.operations.runtime.ports import free_ports
+from annotation_app.operations.runtime.programs import HttpReadiness, OutputReadiness, Program
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.runtime.supervisor import Supervisor
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
+from benchmarks.parts.figures import print_progress
+from benchmarks.parts.kills.machine_logs import MachineLogReader
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
 
@@ -47,13 +47,13 @@ class Person:
 class Stack:
     """Where the parts of a running platform are."""
 
-    platform: Running
+    platform: TemporaryPlatform
     extra: Path
     """Of the second web process and worker."""
     addresses: tuple[str, ...]
     """`host:port` of each web process."""
     people: tuple[Person, ...]
-    witnesses: Witnesses
+    machine_logs: MachineLogReader
     machines: int
     names: tuple[str, ...] = PROGRAMS
 
@@ -101,7 +101,9 @@ class Stack:
                     leases.append(await claim)
             if len(leases) < count:
                 for machine in await bridge.fleet.machines():
-                    say(f"{machine.id} is {machine.state} since {machine.since:%H:%M:%S}, held by {machine.holder}")
+                    print_progress(
+                        f"{machine.id} is {machine.state} since {machine.since:%H:%M:%S}, held by {machine.holder}"
+                    )
             for lease in leases:
                 await bridge.release(lease)
         return len(leases)
@@ -119,20 +121,20 @@ async def stack(folder: Path, kinds: tuple[str, ...], tasks: int, machines: int,
     """All of it, ready, with a person for each of `kinds`."""
     os.environ["PILOTHOUSE_MAX_MACHINES"] = str(machines)
     os.environ["PILOTHOUSE_WARM_POOL"] = json.dumps({kind: 1 for kind in kinds})
-    with running(folder / "platform") as platform:
-        seeded = await asyncio.to_thread(_seeded, platform, kinds, tasks)
+    with temporary_platform(folder / "platform") as platform:
+        seeded = await asyncio.to_thread(_seed_people, platform, kinds, tasks)
         extra = folder / "extra"
         (port,) = free_ports(1)
         first = platform.url.removeprefix("http://").replace("localhost", LOOPBACK)
         with (folder / "extra.log").open("w") as log:
             async with Supervisor(extra, Console(log)) as supervisor:
-                await supervisor.start(*_second(platform, port))
-                async with _watched(supervisor):
-                    yield Stack(platform, extra, (first, f"{LOOPBACK}:{port}"), seeded, Witnesses(run), machines)
+                await supervisor.start(*_start_second_host(platform, port))
+                async with _watch_supervisor(supervisor):
+                    yield Stack(platform, extra, (first, f"{LOOPBACK}:{port}"), seeded, MachineLogReader(run), machines)
 
 
 @contextlib.asynccontextmanager
-async def _watched(supervisor: Supervisor) -> AsyncIterator[None]:
+async def _watch_supervisor(supervisor: Supervisor) -> AsyncIterator[None]:
     watching = asyncio.create_task(supervisor.watch())
     try:
         yield
@@ -141,7 +143,7 @@ async def _watched(supervisor: Supervisor) -> AsyncIterator[None]:
         await asyncio.gather(watching, return_exceptions=True)
 
 
-def _seeded(platform: Running, kinds: tuple[str, ...], tasks: int) -> tuple[Person, ...]:
+def _seed_people(platform: TemporaryPlatform, kinds: tuple[str, ...], tasks: int) -> tuple[Person, ...]:
     command = [sys.executable, "-m", "benchmarks.parts.kills.seed", str(tasks), *kinds]
     told = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **platform.environment}, stdout=subprocess.PIPE, text=True, check=True,
@@ -150,16 +152,16 @@ def _seeded(platform: Running, kinds: tuple[str, ...], tasks: int) -> tuple[Pers
     return tuple(Person(**each) for each in json.loads(told))
 
 
-def _second(platform: Running, port: int) -> tuple[Program, ...]:
+def _start_second_host(platform: TemporaryPlatform, port: int) -> tuple[Program, ...]:
     """Another web process and another worker, as on a second host."""
     environment = {**platform.environment, "PYTHONPATH": str(ROOT)}
     daphne = ("-m", "daphne", "-b", LOOPBACK, "-p", str(port), "annotation_app.asgi_server:application")
     celery = ("-m", "celery", "-A", "annotation_app", "worker", "--loglevel", "INFO", "--concurrency", "1")
     return (
-        Program("web-2", (sys.executable, *daphne), Answers(f"http://{LOOPBACK}:{port}/api/health"), environment),
+        Program("web-2", (sys.executable, *daphne), HttpReadiness(f"http://{LOOPBACK}:{port}/api/health"), environment),
         Program(
             "worker-2", (sys.executable, *celery, "-n", "second@%h", "--without-mingle", "--without-gossip"),
-            Says(" ready."), environment,
+            OutputReadiness(" ready."), environment,
         ),
     )  # fmt: skip
 

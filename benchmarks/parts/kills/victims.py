@@ -11,7 +11,7 @@ import psycopg
 
 from benchmarks.parts.kills.annotators import Annotator
 from benchmarks.parts.kills.stack import Stack
-from benchmarks.parts.processes import below, words_of
+from benchmarks.parts.processes import command_line, descendant_pids
 
 FREEZE_SECONDS = (0.5, 4.0)
 LONG_FREEZE_SECONDS = (13.0, 13.0)
@@ -19,7 +19,7 @@ LONG_FREEZE_SECONDS = (13.0, 13.0)
 ENGINE = b"chromium-headless-shell"
 
 
-def send(pid: int, number: signal.Signals) -> bool:
+def send_signal(pid: int, number: signal.Signals) -> bool:
     """Send a signal; whether the process was there."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
@@ -27,9 +27,9 @@ def send(pid: int, number: signal.Signals) -> bool:
     return False
 
 
-def killed(pid: int) -> bool:
+def kill_process(pid: int) -> bool:
     """Kill a process; whether it was there."""
-    return send(pid, signal.SIGKILL)
+    return send_signal(pid, signal.SIGKILL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Victim:
     name: str
     pids: Callable[[], list[int]] = list
     """The processes of which one is taken."""
-    kill: Callable[[int], bool] = killed
+    kill: Callable[[int], bool] = kill_process
     freeze: tuple[float, float] | None = None
     """Between which bounds it is stopped instead (seconds)."""
     sockets: Callable[[Sequence[Annotator], random.Random], bool] | None = None
@@ -56,20 +56,22 @@ def victims(stack: Stack) -> tuple[Victim, ...]:
         Victim(f"{name} frozen", programs[name], freeze=FREEZE_SECONDS)
         for name in ("web", "web-2", "bridge", "redis", "worker", "model")
     ]
-    guests = stack.witnesses.alive
+    guests = stack.machine_logs.alive
     return (
         *killed_programs,
         *frozen_programs,
         Victim("web frozen long", programs["web"], freeze=LONG_FREEZE_SECONDS),
-        Victim("worker child", lambda: _below(stack.pids("worker"), b"celery"), job=True),
-        Victim("redis emptied", programs["redis"], lambda pid: _emptied(stack, pid)),
-        Victim("redis emptied with the bridge", programs["redis"], lambda pid: _emptied(stack, pid, "bridge")),
+        Victim("worker child", lambda: _descendants_running(stack.pids("worker"), b"celery"), job=True),
+        Victim("redis emptied", programs["redis"], lambda pid: _empty_redis(stack, pid)),
+        Victim("redis emptied with the bridge", programs["redis"], lambda pid: _empty_redis(stack, pid, "bridge")),
         Victim("database backend", lambda: _backends(stack)),
-        Victim("database connection", lambda: _backends(stack), lambda pid: _terminated(stack, pid)),
+        Victim("database connection", lambda: _backends(stack), lambda pid: _terminate_backend(stack, pid)),
         Victim("database backend frozen", lambda: _backends(stack), freeze=FREEZE_SECONDS),
         Victim("guest", guests, lambda pid: _guest(stack, pid)),
         Victim("guest frozen", guests, freeze=FREEZE_SECONDS),
-        Victim("screen of a guest", lambda: _below(guests(), b"Xtigervnc"), lambda pid: _screen(stack, pid)),
+        Victim(
+            "screen of a guest", lambda: _descendants_running(guests(), b"Xtigervnc"), lambda pid: _screen(stack, pid)
+        ),
         Victim("browser engine", lambda: _chromium(stack, engine=True)),
         Victim("browser engine frozen", lambda: _chromium(stack, engine=True), freeze=FREEZE_SECONDS),
         Victim("browser page", lambda: _chromium(stack, engine=False)),
@@ -78,8 +80,8 @@ def victims(stack: Stack) -> tuple[Victim, ...]:
     )
 
 
-def _below(pids: list[int], word: bytes) -> list[int]:
-    return [child for pid in pids for child in below(pid) if word in words_of(child)]
+def _descendants_running(pids: list[int], word: bytes) -> list[int]:
+    return [child for pid in pids for child in descendant_pids(pid) if word in command_line(child)]
 
 
 def _backends(stack: Stack) -> list[int]:
@@ -91,7 +93,7 @@ def _backends(stack: Stack) -> list[int]:
     return []
 
 
-def _terminated(stack: Stack, pid: int) -> bool:
+def _terminate_backend(stack: Stack, pid: int) -> bool:
     """As an operator ends a connection."""
     with contextlib.suppress(psycopg.Error), psycopg.connect(stack.database, connect_timeout=5) as connection:
         row = connection.execute("SELECT pg_terminate_backend(%s)", [pid]).fetchone()
@@ -99,35 +101,35 @@ def _terminated(stack: Stack, pid: int) -> bool:
     return False
 
 
-def _emptied(stack: Stack, pid: int, *others: str) -> bool:
+def _empty_redis(stack: Stack, pid: int, *others: str) -> bool:
     """Redis comes back without its data."""
     for name in others:
         for other in stack.pids(name):
-            killed(other)
-    hit = killed(pid)
+            kill_process(other)
+    hit = kill_process(pid)
     stack.empty_redis()
     return hit
 
 
 def _guest(stack: Stack, pid: int) -> bool:
     """Its witness is read while it stands still, before it is gone."""
-    if not send(pid, signal.SIGSTOP):
+    if not send_signal(pid, signal.SIGSTOP):
         return False
-    stack.witnesses.end(pid)
-    return killed(pid)
+    stack.machine_logs.end(pid)
+    return kill_process(pid)
 
 
 def _screen(stack: Stack, pid: int) -> bool:
     """The screen's program is in the same file system as its guest."""
-    stack.witnesses.end(pid)
-    return killed(pid)
+    stack.machine_logs.end(pid)
+    return kill_process(pid)
 
 
 def _chromium(stack: Stack, *, engine: bool) -> list[int]:
     """Browser processes, or those of their pages."""
     found = []
-    for pid in _below(stack.pids("bridge"), ENGINE):
-        words = words_of(pid)
+    for pid in _descendants_running(stack.pids("bridge"), ENGINE):
+        words = command_line(pid)
         if words.startswith((b"bwrap", b"/bin/sh")):
             continue
         if (b"--type=" not in words) if engine else (b"--type=renderer" in words):
@@ -135,10 +137,10 @@ def _chromium(stack: Stack, *, engine: bool) -> list[int]:
     return found
 
 
-def _one_socket(people: Sequence[Annotator], chance: random.Random) -> bool:
-    person = chance.choice(people)
-    return person.desk is not None and person.desk.abort()
+def _one_socket(people: Sequence[Annotator], rng: random.Random) -> bool:
+    person = rng.choice(people)
+    return person.episode_client is not None and person.episode_client.abort()
 
 
-def _all_sockets(people: Sequence[Annotator], chance: random.Random) -> bool:
-    return any([person.desk is not None and person.desk.abort() for person in people])
+def _all_sockets(people: Sequence[Annotator], rng: random.Random) -> bool:
+    return any([person.episode_client is not None and person.episode_client.abort() for person in people])

@@ -306,7 +306,7 @@ export interface InvitationOut {
 /**
  * The link, which is shown this once, and whether it was sent.
  */
-export interface InvitationMade {
+export interface InvitationCreated {
   invitation: InvitationOut;
   link: string;
   sent: boolean;
@@ -326,7 +326,7 @@ export interface InvitationIn {
 /**
  * What the person with the link is told.
  */
-export interface InvitationShown {
+export interface InvitationDetails {
   email: string;
   roles: string[];
   invited_by: string;
@@ -401,7 +401,7 @@ export interface TokenOut {
 /**
  * What an authenticator app needs: the key, and the same as an address and a picture of it (SVG).
  */
-export interface FactorBegun {
+export interface FactorSetup {
   secret: string;
   address: string;
   picture: string;
@@ -427,7 +427,7 @@ export interface PasswordIn {
 /**
  * A token, shown this once.
  */
-export interface TokenMade {
+export interface TokenCreated {
   token: string;
   shown: TokenOut;
 }
@@ -445,7 +445,7 @@ export interface TokenIn {
 }
 /**
  * A pool and what waits in it for one person, counted as far as a thousand; `mine_done` counts what they finished.
- * `opens_at` is when it gives tasks out again, where it does not now.
+ * `next_opening` is when it gives tasks out again, where it does not now.
  */
 export interface PoolSummary {
   id: number;
@@ -639,7 +639,7 @@ export interface TaskRow {
 /**
  * Why a row is no task; rows count from 1, the line of a heading included.
  */
-export interface Fault {
+export interface RowFault {
   row: number;
   reason: string;
   code: "invalid_row" | "unsupported_task";
@@ -652,7 +652,7 @@ export interface UploadReport {
   added: boolean;
   new: number;
   known: number;
-  faults: Fault[];
+  faults: RowFault[];
   first: TaskRow[];
 }
 /**
@@ -851,20 +851,11 @@ export interface Registered {
   new: boolean;
 }
 /**
- * How the attempts stand when so many steps are allowed.
- */
-export interface Allowed {
-  steps: number;
-  successes: Rate;
-  score?: number | null;
-  cut_off?: number;
-}
-/**
  * Against another evaluation; tasks that only one has are named, not compared.
  */
 export interface Comparison {
   policies: PolicyRef[];
-  overall: Overall;
+  overall: PairedComparison;
   tasks: TaskChange[];
   only_before?: string[];
   only_after?: string[];
@@ -872,7 +863,7 @@ export interface Comparison {
 /**
  * Attempts at the same task with the same seed, in pairs: those that only the one or only the other solved.
  */
-export interface Overall {
+export interface PairedComparison {
   pairs: number;
   won: number;
   lost: number;
@@ -902,7 +893,7 @@ export interface Evaluation {
   attempts: number;
   judged?: number;
   judge?: string;
-  left_out?: LeftOut;
+  left_out?: ExcludedAttempts;
   suites?: SuiteResult[];
   tasks?: TaskResult[];
   comparison?: Comparison | null;
@@ -910,7 +901,7 @@ export interface Evaluation {
 /**
  * Attempts that say nothing of the policy alone.
  */
-export interface LeftOut {
+export interface ExcludedAttempts {
   unjudged?: number;
   broken?: number;
   assisted?: number;
@@ -928,7 +919,7 @@ export interface SuiteResult {
   think_characters: number;
   reply_tokens?: number | null;
   pass_at?: PassAt[];
-  scaling?: Allowed[];
+  scaling?: StepLimitResult[];
   suite: string;
   tasks: Spread;
   runs?: Spread | null;
@@ -940,6 +931,15 @@ export interface PassAt {
   k: number;
   tasks: number;
   rate: number;
+}
+/**
+ * How the attempts stand when so many steps are allowed.
+ */
+export interface StepLimitResult {
+  steps: number;
+  successes: Rate;
+  score?: number | null;
+  cut_off?: number;
 }
 /**
  * A value over so many runs or tasks: its mean, and by how much they differ (None for a single one).
@@ -962,7 +962,7 @@ export interface TaskResult {
   think_characters: number;
   reply_tokens?: number | null;
   pass_at?: PassAt[];
-  scaling?: Allowed[];
+  scaling?: StepLimitResult[];
   suite: string;
   name: string;
   level?: number;
@@ -1085,14 +1085,14 @@ export interface FileEntry {
 /**
  * A folder of the machine; a path that is not absolute begins at the home folder.
  */
-export interface Folder {
+export interface FolderListing {
   path: string;
   entries: FileEntry[];
 }
 /**
  * A web program inside a machine, started when somebody first comes to its port.
  */
-export interface Service {
+export interface WebProgram {
   name: string;
   title: string;
   port: number;
@@ -1126,7 +1126,7 @@ export interface EpisodePage {
  * The state before a step at which the active revision was overridden, or failed; `weight` is the need of its
  * task. `waiting`: the task is in the queue already; `done`: nobody is at it.
  */
-export interface StateOfNeed {
+export interface BranchCandidate {
   episode: string;
   step: number;
   reason: "overridden" | "failed";
@@ -1176,17 +1176,6 @@ export interface StepMark {
   ends: number;
 }
 /**
- * Bounds of a prompt's history: screenshots (the present one included), and tokens of thoughts and actions.
- */
-export interface Budget {
-  images: number;
-  stride: number;
-  tokens: number;
-  working: number;
-  episode: number;
-  note_tokens: number;
-}
-/**
  * Which finished trajectories an export holds; practice is never exported.
  */
 export interface ExportFilters {
@@ -1224,7 +1213,7 @@ export interface ExportOut {
   records: number;
   bytes: number;
   error: string;
-  missing: Missing[];
+  missing: MissingPicture[];
   refused: number;
   refused_codes: {
     [k: string]: number;
@@ -1241,11 +1230,22 @@ export interface ExportOut {
 export interface ExportPlan {
   format: string;
   dialect: string;
-  budget: Budget;
+  budget: HistoryBudget;
   decisions: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[] | null;
   shares: Shares;
   bar_evaluated: boolean | null;
   leave_out_missing: boolean;
+}
+/**
+ * Bounds of a prompt's history: screenshots (the present one included), and tokens of thoughts and actions.
+ */
+export interface HistoryBudget {
+  images: number;
+  stride: number;
+  tokens: number;
+  working: number;
+  episode: number;
+  note_tokens: number;
 }
 /**
  * How much is held back, as shares of the kinds of task; `salt` makes another division.
@@ -1258,7 +1258,7 @@ export interface Shares {
 /**
  * A picture that is lost, and a trajectory that shows it.
  */
-export interface Missing {
+export interface MissingPicture {
   sha256: string;
   episode: string;
 }
@@ -1397,7 +1397,7 @@ export interface Query {
 /**
  * A line of the browser: a line of episodes, and what it was found by.
  */
-export interface Found {
+export interface FoundEpisode {
   id: string;
   task_id: string;
   instruction: string;
@@ -1423,7 +1423,7 @@ export interface Found {
  * A page, newest first; `next` asks for the following one, however much is added meanwhile.
  */
 export interface FoundPage {
-  items: Found[];
+  items: FoundEpisode[];
   next: string | null;
 }
 /**
@@ -1499,7 +1499,7 @@ export interface Calibration {
 /**
  * What a calibration rests on.
  */
-export interface Counted {
+export interface CalibrationCounts {
   successes: number;
   failures: number;
   unsaid_successes: number;
@@ -1544,7 +1544,7 @@ export interface JudgeRow {
   finished: number;
   judged: number;
   unsaid: number;
-  counted: Counted;
+  counted: CalibrationCounts;
   at_threshold: Calibration | null;
   best: number | null;
   run: RunOut | null;
@@ -1588,7 +1588,7 @@ export interface PoolJudgeIn {
  */
 export interface Sweep {
   judge: JudgeRef;
-  counted: Counted;
+  counted: CalibrationCounts;
   points: Calibration[];
   best: number | null;
 }
@@ -1639,13 +1639,13 @@ export interface ReviewIn {
  */
 export interface Change {
   kind: "changed" | "added" | "removed";
-  before: Said | null;
-  after: Said | null;
+  before: StepContent | null;
+  after: StepContent | null;
 }
 /**
  * What a step says, in one version of it.
  */
-export interface Said {
+export interface StepContent {
   index: number;
   thought: string;
   action:
@@ -1789,15 +1789,6 @@ export interface JobOut {
   finished_at: string | null;
 }
 /**
- * Another episode that is nearly the same.
- */
-export interface Likeness {
-  id: string;
-  instruction: string;
-  text: number;
-  screens: number | null;
-}
-/**
  * What a reviewer said of a step.
  */
 export interface RemarkOut {
@@ -1807,6 +1798,25 @@ export interface RemarkOut {
   mine: boolean;
   verdict: ("right" | "wrong_element" | "wrong_action" | "redundant" | "hallucinated") | null;
   comment: string;
+}
+/**
+ * All that belongs to reviewing one episode. `may`: what this person may do with it now.
+ */
+export interface ReviewDetails {
+  episode: EpisodeSummary;
+  round: number;
+  may: "review" | "mend" | "look";
+  claim: ClaimOut | null;
+  rounds: RoundOut[];
+  remarks: RemarkOut[];
+  fixes: FixOut[];
+  segments: Segment[];
+  can_undo_cut: boolean;
+  previous: string | null;
+  changes: Change[];
+  siblings: Sibling[];
+  check: JobOut | null;
+  duplicates: SimilarEpisode[];
 }
 /**
  * A decision, and why.
@@ -1827,25 +1837,6 @@ export interface Segment {
   instruction: string;
 }
 /**
- * All that belongs to reviewing one episode. `may`: what this person may do with it now.
- */
-export interface Sheet {
-  episode: EpisodeSummary;
-  round: number;
-  may: "review" | "mend" | "look";
-  claim: ClaimOut | null;
-  rounds: RoundOut[];
-  remarks: RemarkOut[];
-  fixes: FixOut[];
-  segments: Segment[];
-  can_undo_cut: boolean;
-  previous: string | null;
-  changes: Change[];
-  siblings: Sibling[];
-  check: JobOut | null;
-  duplicates: Likeness[];
-}
-/**
  * Another attempt at the same task.
  */
 export interface Sibling {
@@ -1854,6 +1845,15 @@ export interface Sibling {
   outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
   steps: number;
   chosen: boolean;
+}
+/**
+ * Another episode that is nearly the same.
+ */
+export interface SimilarEpisode {
+  id: string;
+  instruction: string;
+  text: number;
+  screens: number | null;
 }
 /**
  * What to say of a step; nothing at all takes it back.
@@ -1967,19 +1967,19 @@ export interface GoldScore {
   outcomes: number;
 }
 /**
+ * Places of two attempts that belong together; None where one of them has nothing to set beside the other's.
+ */
+export interface AlignedSteps {
+  one: number | null;
+  other: number | null;
+  same: boolean;
+}
+/**
  * One side of a comparison.
  */
 export interface Attempt {
   episode: EpisodeSummary;
   policies: string[];
-}
-/**
- * Places of two attempts that belong together; None where one of them has nothing to set beside the other's.
- */
-export interface Pair {
-  one: number | null;
-  other: number | null;
-  same: boolean;
 }
 /**
  * Two attempts at one task beside each other; `divergence` is a place in `pairs`.
@@ -1988,7 +1988,7 @@ export interface SideBySide {
   task: number;
   one: Attempt;
   other: Attempt;
-  pairs: Pair[];
+  pairs: AlignedSteps[];
   divergence: number | null;
   agreement: number;
   chosen: string | null;
@@ -1998,7 +1998,7 @@ export interface SideBySide {
 /**
  * A task that two policies were given, with the newest attempt of each.
  */
-export interface Meeting {
+export interface SharedTask {
   task: number;
   one: Attempt;
   other: Attempt;
@@ -2006,9 +2006,9 @@ export interface Meeting {
 /**
  * The revisions there are attempts of, and where two of them met; `more`: there are further tasks.
  */
-export interface Meetings {
+export interface SharedTasks {
   revisions: string[];
-  items: Meeting[];
+  items: SharedTask[];
   more: boolean;
 }
 /**
@@ -2084,7 +2084,7 @@ export interface Latency {
 /**
  * How long machines of an image were in use by episodes that ended.
  */
-export interface MachineUse {
+export interface MachineUsage {
   image: string;
   platform: string;
   episodes: number;
@@ -2110,7 +2110,7 @@ export interface Report {
   rows: ReportRow[];
   days: ReportRow[];
   latencies: Latency[];
-  machines: MachineUse[];
+  machines: MachineUsage[];
   queues: QueueAge[];
   asked_at: string;
 }
@@ -2130,8 +2130,8 @@ export interface Fleet {
   machines: FleetMachine[];
   hosts: HostInfo[];
   images: ImageInfo[];
-  queue: Waiter[];
-  losses: Loss[];
+  queue: QueueEntry[];
+  losses: LostMachine[];
   quotas: Quota[];
 }
 /**
@@ -2180,7 +2180,7 @@ export interface ImageInfo {
 /**
  * Who waits, as the operator sees it.
  */
-export interface Waiter {
+export interface QueueEntry {
   request_id: string;
   image: string;
   position: number;
@@ -2193,7 +2193,7 @@ export interface Waiter {
 /**
  * A machine that ended under its lease.
  */
-export interface Loss {
+export interface LostMachine {
   machine_id: string;
   image: string;
   host: string;
@@ -2583,9 +2583,24 @@ export interface WordingIn {
   text: string;
 }
 /**
+ * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites, or
+ * the trainer's toy world.
+ */
+export interface GateTrials {
+  world: "bridge" | "toy";
+  suite: string;
+  tasks: string[];
+  first_seed: number;
+  seeds: number;
+  parallel: number;
+  threads: number;
+  size: string;
+  temperature: number;
+}
+/**
  * Data that is not of this platform: documents or conversations, as `trainer ct` reads them.
  */
-export interface General {
+export interface GeneralData {
   kind: "documents" | "chats";
   /**
    * @minItems 1
@@ -2596,7 +2611,7 @@ export interface General {
 /**
  * One training by likelihood: how long, of which mix, and the trainer's other settings.
  */
-export interface Likelihood {
+export interface LikelihoodTraining {
   by: "ct" | "nano";
   updates: number;
   shares: MixShares;
@@ -2614,19 +2629,6 @@ export interface MixShares {
   general: number;
 }
 /**
- * Attempts on the bridge's machines: at the kinds of task of a suite that are worth playing.
- */
-export interface Played {
-  suite: string;
-  first_seed: number;
-  pages: number;
-  seeds: number;
-  group: number;
-  parallel: number;
-  threads: number;
-  size: string;
-}
-/**
  * All a turn is told.
  */
 export interface Recipe {
@@ -2640,13 +2642,13 @@ export interface Recipe {
   judge: boolean;
   passes: number;
   general: {
-    [k: string]: General;
+    [k: string]: GeneralData;
   };
-  ct: Likelihood | null;
-  sft: Likelihood | null;
-  rl: Reinforcement | null;
-  trials: Trials;
-  serving: Serving | null;
+  ct: LikelihoodTraining | null;
+  sft: LikelihoodTraining | null;
+  rl: ReinforcementTraining | null;
+  trials: GateTrials;
+  serving: ServingSettings | null;
   server: string;
   activate: boolean;
 }
@@ -2654,7 +2656,7 @@ export interface Recipe {
  * Training by reward: at what `play` says, or, with `world` `lights` in the settings, the trainer plays by itself;
  * else players of somebody's own fill its inbox.
  */
-export interface Reinforcement {
+export interface ReinforcementTraining {
   algorithm: "ppo" | "grpo";
   updates: number;
   every: number;
@@ -2664,37 +2666,35 @@ export interface Reinforcement {
    */
   between: unknown[];
   attempts: number;
-  play: Played | null;
+  play: RolloutSettings | null;
   settings: {
     [k: string]: JsonValue;
   };
 }
 /**
- * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites, or
- * the trainer's toy world.
+ * Attempts on the bridge's machines: at the kinds of task of a suite that are worth playing.
  */
-export interface Trials {
-  world: "bridge" | "toy";
+export interface RolloutSettings {
   suite: string;
-  tasks: string[];
   first_seed: number;
+  pages: number;
   seeds: number;
+  group: number;
   parallel: number;
   threads: number;
   size: string;
-  temperature: number;
 }
 /**
  * A running model server that is given the weights which play or are tried, one set after the other.
  */
-export interface Serving {
+export interface ServingSettings {
   url: string;
   model: string;
 }
 /**
  * How many samples went where; those still on their way are in none.
  */
-export interface Routes {
+export interface RouteCounts {
   sft: number;
   ct: number;
   none: number;
@@ -2727,7 +2727,7 @@ export interface TurnRow {
   created_at: string;
   ended_at: string | null;
   stages: StageOut[];
-  routes: Routes;
+  routes: RouteCounts;
   active: string;
   revision: string;
   success: Rate | null;
@@ -2851,31 +2851,31 @@ export interface Trial {
   steps: number;
 }
 /**
+ * Two attempts at one task and seed beside each other; `divergence` is a place in `pairs`.
+ */
+export interface TrialComparison {
+  kind: string;
+  seed: number;
+  instruction: string;
+  active: TrialDetails;
+  candidate: TrialDetails;
+  pairs: AlignedSteps[];
+  divergence: number | null;
+  agreement: number;
+}
+/**
  * An attempt at the gate, step by step, and how it ended.
  */
-export interface TrialShown {
+export interface TrialDetails {
   steps: Step[];
   outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
   verdict: Verdict | null;
 }
 /**
- * Two attempts at one task and seed beside each other; `divergence` is a place in `pairs`.
- */
-export interface TrialsBeside {
-  kind: string;
-  seed: number;
-  instruction: string;
-  active: TrialShown;
-  candidate: TrialShown;
-  pairs: Pair[];
-  divergence: number | null;
-  agreement: number;
-}
-/**
  * A checkpoint that a trajectory taught: itself, by its kind of task (`played`), or by one it comes of
  * (`inherited`).
  */
-export interface Taught {
+export interface LearnedCheckpoint {
   checkpoint: CheckpointOut;
   wheel: string;
   source: "fresh" | "earlier" | "played" | "inherited";
@@ -2888,7 +2888,7 @@ export interface TrajectoryLineage {
   turn: number;
   turn_id: string;
   sample: SampleOut;
-  taught: Taught[];
+  taught: LearnedCheckpoint[];
 }
 /**
  * A checkpoint, those it comes of, the newest first, and a page of what it was itself trained on.

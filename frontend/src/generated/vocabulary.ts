@@ -86,8 +86,8 @@ export type Command =
   | ConfirmSecrets
   | TakeControl
   | Undo
-  | SetPace
-  | Hurry
+  | SetTimeScale
+  | SkipSettle
   | Ping;
 export type Mark = "acceptable" | "wrong";
 export type Control = "mine" | "other" | "nobody";
@@ -487,7 +487,7 @@ export interface RunCode {
   timeout: number;
 }
 /**
- * Call a tool (`vocabulary.tools`) by its name: `server.tool` where an MCP server offers it.
+ * Call a tool (`protocol.actions.tools`) by its name: `server.tool` where an MCP server offers it.
  */
 export interface CallTool {
   kind: "call_tool";
@@ -762,7 +762,7 @@ export interface Undo {
 /**
  * How fast the machine's own time goes between two acts: 0 stands still, as the policy sees it, 1 is real time.
  */
-export interface SetPace {
+export interface SetTimeScale {
   command_id: string;
   type: "pace";
   rate: number;
@@ -770,7 +770,7 @@ export interface SetPace {
 /**
  * Cut a settle short.
  */
-export interface Hurry {
+export interface SkipSettle {
   command_id: string;
   type: "hurry";
 }

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from annotation_app.operations.ports import free_port
+from annotation_app.operations.runtime.ports import free_port
 from tests.integration.bridge.conftest import SECRET
 from vm_bridge.api.client import BridgeClient
 

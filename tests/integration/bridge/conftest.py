@@ -13,8 +13,8 @@ from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisDown
 
-from annotation_app.operations.redis import binary
-from annotation_app.operations.redis_users import BRIDGE, OPERATOR, PLATFORM, user_lines
+from annotation_app.operations.runtime.redis import find_redis_server
+from annotation_app.operations.runtime.redis_users import BRIDGE, OPERATOR, PLATFORM, user_lines
 from tests.waiting import eventually, wait_until
 from vm_bridge.__main__ import create_bridge_app
 from vm_bridge.api.client import BridgeClient
@@ -35,7 +35,7 @@ def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("redis")
     (folder / "redis.conf").write_text(user_lines({name: name for name in (OPERATOR, PLATFORM, BRIDGE)}))
     options = ("--port", "0", "--unixsocket", "socket", "--save", "", "--dir", str(folder))
-    command = [str(binary(folder)), str(folder / "redis.conf"), *options]
+    command = [str(find_redis_server(folder)), str(folder / "redis.conf"), *options]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, cwd=folder, stdout=log)
     url = f"unix://{OPERATOR}:{OPERATOR}@{folder}/socket"

@@ -54,7 +54,7 @@ class Bridge:
         await self.manager.overview.set_warm_target(image, count, at_least=False)
 
 
-async def nobody_watches(machine_id: str) -> None:
+async def no_viewers(machine_id: str) -> None:
     """What the pool tells when nobody looks at a machine."""
 
 
@@ -63,7 +63,7 @@ async def bridge_over(
     host: FakeHost,
     redis: Redis,
     *,
-    ended: Callable[[str], Awaitable[None]] = nobody_watches,
+    ended: Callable[[str], Awaitable[None]] = no_viewers,
     leave: bool = False,
     lease_file: LeaseFile | None = None,
 ) -> AsyncIterator[Bridge]:

@@ -7,6 +7,9 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
+from protocol.actions.types import Action, Click, Navigate, ReadFile, TypeText, Wait
+from protocol.blobs import BlobRef
+from protocol.trajectory.tasks import Task
 from tests.integration.bridge.conftest import SECRET, RunningBridge
 from tests.waiting import eventually
 from vm_bridge.api.client import BridgeClient
@@ -26,9 +29,6 @@ from vm_bridge.errors import (
 from vm_bridge.machine import Lease, action_timeout
 from vm_bridge.settle import MAX_SETTLE_SECONDS
 from vm_bridge.simulators.fake.sandbox import FakeHost
-from vocabulary.actions import Action, Click, Navigate, ReadFile, TypeText, Wait
-from vocabulary.blobs import BlobRef
-from vocabulary.tasks import Task
 
 CLICK = Click(x=100, y=100)
 

@@ -10,6 +10,8 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from protocol.actions.types import MAX_FILE, DownloadFile, UploadFile
+from protocol.blobs import BlobRef
 from tests.integration.bridge.conftest import SECRET, RunningBridge
 from tests.waiting import LIMIT
 from vm_bridge.api.client import BridgeClient
@@ -18,8 +20,6 @@ from vm_bridge.api.tickets import TicketClaim, mint_ticket
 from vm_bridge.errors import InvalidAction, StaleLease
 from vm_bridge.machine import Lease, Machine
 from vm_bridge.machine_io import FileChange
-from vocabulary.actions import MAX_FILE, DownloadFile, UploadFile
-from vocabulary.blobs import BlobRef
 
 DATA = bytes(range(256)) * 40_000
 
@@ -172,21 +172,21 @@ async def test_a_ticket_opens_one_connection(bridge: RunningBridge, lease: Lease
     url = address(bridge, lease)
     async with connect(url, origin=bridge.url):  # type: ignore[arg-type]
         pass
-    await refused(bridge, url)
+    await assert_forbidden(bridge, url)
 
 
-async def refused(bridge: RunningBridge, url: str, origin: str | None = None) -> None:
+async def assert_forbidden(bridge: RunningBridge, url: str, origin: str | None = None) -> None:
     with pytest.raises(InvalidStatus) as refusal:
         await connect(url, origin=origin or bridge.url)  # type: ignore[arg-type]
     assert refusal.value.response.status_code == 403
 
 
 async def test_who_may_not_look_is_refused(bridge: RunningBridge, lease: Lease) -> None:
-    await refused(bridge, address(bridge, lease), origin="http://elsewhere.example")
-    await refused(bridge, address(bridge, lease, kind="stills"))
-    await refused(bridge, address(bridge, lease, fencing_token=lease.fencing_token + 1))
-    await refused(bridge, f"{bridge.url.replace('http', 'ws')}/streams/terminal?token=forged")
-    await refused(bridge, f"{bridge.url.replace('http', 'ws')}/streams/terminal")
+    await assert_forbidden(bridge, address(bridge, lease), origin="http://elsewhere.example")
+    await assert_forbidden(bridge, address(bridge, lease, kind="stills"))
+    await assert_forbidden(bridge, address(bridge, lease, fencing_token=lease.fencing_token + 1))
+    await assert_forbidden(bridge, f"{bridge.url.replace('http', 'ws')}/streams/terminal?token=forged")
+    await assert_forbidden(bridge, f"{bridge.url.replace('http', 'ws')}/streams/terminal")
 
 
 async def test_viewers_go_when_the_lease_does(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.parts.ray_cluster import Cluster, cluster
+from benchmarks.parts.ray_cluster.cluster import Cluster, run_cluster
 from tests.integration.bridge.conftest import SECRET
 
 NODES, MACHINES = 3, 4
@@ -32,5 +32,5 @@ def started() -> Cluster:
     folder = Path(RUNNING.enter_context(tempfile.TemporaryDirectory(prefix="pilothouse-")))
     settings = {"PILOTHOUSE_MACHINES": "fake", "PILOTHOUSE_SECRET": SECRET}
     return RUNNING.enter_context(
-        cluster(folder, nodes=NODES, machines=MACHINES, warm={"desktop": 6}, settings=settings)
+        run_cluster(folder, nodes=NODES, machines=MACHINES, warm={"desktop": 6}, settings=settings)
     )

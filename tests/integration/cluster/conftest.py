@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from benchmarks.parts.ray_cluster import Cluster
+from benchmarks.parts.ray_cluster.cluster import Cluster
 from tests.integration.cluster.cluster_helpers import placed as placed
 from vm_bridge.api.client import BridgeClient
 

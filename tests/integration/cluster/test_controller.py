@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from annotation_app.operations.cluster import ensure_ray
 from annotation_app.operations.console import Console
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.install.extra_environments import ensure_ray
+from annotation_app.operations.runtime.stack import ROOT
 from tests.integration.cluster.cluster_helpers import GROUP
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group(GROUP)]

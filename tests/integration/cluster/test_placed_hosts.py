@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.parts.processes import below, words_of
-from benchmarks.parts.ray_cluster import Cluster
+from benchmarks.parts.processes import command_line, descendant_pids
+from benchmarks.parts.ray_cluster.cluster import Cluster
+from protocol.actions.types import TypeText
 from tests.integration.cluster.cluster_helpers import MACHINES, MARKS, NODES
 from tests.waiting import eventually
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.machine import Lease
 from vm_bridge.simulators.fake.call_log import read_entries
-from vocabulary.actions import TypeText
 
 pytestmark = list(MARKS)
 BRIDGE = b"\0vm_bridge\0"
@@ -42,7 +42,7 @@ async def claim_on(client: BridgeClient, cluster: Cluster, count: int) -> tuple[
     return cluster.hosts()[host], [lease for lease in leases if host_of[lease.machine_id] == host]
 
 
-async def refused(client: BridgeClient, leases: list[Lease]) -> str:
+async def wait_until_rejected(client: BridgeClient, leases: list[Lease]) -> str:
     """Returns when every renewal is refused: the reason, which is one."""
     while True:
         renewals = await client.renew_many(leases, ttl=600)
@@ -68,10 +68,10 @@ async def test_a_bridge_that_is_killed_comes_again_under_its_name_and_address(
 ) -> None:
     node, leases = await claim_on(client, placed, 1)
     before = {host.id: (host.url, host.last_seen) for host in await client.fleet.hosts()}
-    (bridge,) = [pid for pid in below(placed.nodes[node]) if BRIDGE in words_of(pid)]
+    (bridge,) = [pid for pid in descendant_pids(placed.nodes[node]) if BRIDGE in command_line(pid)]
     os.kill(bridge, signal.SIGKILL)
     async with asyncio.timeout(SECONDS):
-        refusal = await refused(client, leases)
+        refusal = await wait_until_rejected(client, leases)
     assert "did not outlive its bridge" in refusal  # painted machines are part of it
     assert {host.id: host.url for host in await client.fleet.hosts()} == {id: url for id, (url, _) in before.items()}
     await claim(client, "next")
@@ -84,7 +84,7 @@ async def test_a_bridge_that_could_not_be_started_is_started_as_soon_as_it_can(
     (name,) = [host for host, on in placed.hosts().items() if on == node]
 
     def bridges() -> list[int]:
-        return [pid for pid in below(placed.nodes[node]) if BRIDGE in words_of(pid)]
+        return [pid for pid in descendant_pids(placed.nodes[node]) if BRIDGE in command_line(pid)]
 
     def denied() -> bool:
         logs = Path(placed.environment["RAY_TMPDIR"]).glob("**/worker-*.err")
@@ -110,7 +110,7 @@ async def test_a_node_that_dies_takes_its_leases_and_new_claims_land_elsewhere(
     node, lost = await claim_on(client, placed, MACHINES + 1)
     placed.kill(node)
     async with asyncio.timeout(SECONDS):
-        assert "died" in await refused(client, lost)
+        assert "died" in await wait_until_rejected(client, lost)
         again = [await claim(client, f"again-{number}") for number in range(len(lost))]
     assert not {lease.machine_id for lease in again} & {lease.machine_id for lease in lost}
     assert node not in placed.hosts().values()
@@ -129,7 +129,7 @@ async def test_a_node_that_wakes_after_it_was_given_up_lets_nobody_act(placed: C
     assert before, "each looked when it was claimed"
     with placed.frozen(node):
         async with asyncio.timeout(SECONDS):
-            assert "died" in await refused(client, lost)
+            assert "died" in await wait_until_rejected(client, lost)
             await claim(client, "elsewhere")
     for lease in lost:
         with pytest.raises(BridgeError):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
 
 DOCKER = ROOT / "docker"
 PROJECT = "pilothouse-test"
@@ -105,7 +105,7 @@ class Stack:
         """End a service's program without a word. Nothing starts it again."""
         self._compose("kill", "-s", "SIGKILL", service, patience=120)
 
-    def said(self) -> str:
+    def log_tails(self) -> str:
         """The ends of all logs, for who has to find out what went wrong."""
         return self._compose("logs", "--no-color", "--tail", "40", patience=120)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from annotation_app.operations.ports import free_port
-from annotation_app.operations.proxy import Proxy, nginx_of
-from benchmarks.parts.failover import NGINX
+from annotation_app.operations.runtime.nginx import NginxConfig, render_nginx_config
+from annotation_app.operations.runtime.ports import free_port
+from benchmarks.parts.failover.web_processes import NGINX
 from tests.integration.deploy.stack import DOCKER
 from tests.waiting import wait_until
 
@@ -82,8 +82,8 @@ class Front:
         self.refuse("/of nobody/")
         configuration = folder / "nginx.conf"
         configuration.write_text(
-            nginx_of(
-                Proxy(
+            render_nginx_config(
+                NginxConfig(
                     name="_", web=(f"web-1:{self.port}", f"web-2:{self.port}"), bridges=(f"bridge:{self.port}",),
                     gateways=(f"vnc:{self.port}",), listen=f"127.0.0.1:{self._pages}",
                     bridge_listen=f"127.0.0.1:{self._streams}", vnc_listen=f"127.0.0.1:{free_port()}",

@@ -12,15 +12,15 @@ from django.db import transaction
 from moto.server import ThreadedMotoServer
 
 from annotation_app.accounts.services import user_ensure
-from annotation_app.blobs.bucket import bucket_at
+from annotation_app.blobs.bucket import open_bucket
 from annotation_app.blobs.models import Blob
-from annotation_app.blobs.selectors import blob_file, blob_path, blob_read, blob_size
+from annotation_app.blobs.selectors import blob_path, blob_read, blob_size, local_blob_path
 from annotation_app.blobs.services import blob_record, blob_write, blobs_delete
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.services import blob_upload, episode_next
-from annotation_app.health.selectors import data_check
+from annotation_app.health.selectors import check_data
+from protocol.blobs import BlobRef
 from tests.integration.web.conftest import PASSWORD, World
-from vocabulary.blobs import BlobRef
 
 DATA = b"a picture of ten thousand bytes" * 322
 REF = BlobRef.of(DATA, "image/jpeg")
@@ -36,11 +36,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadedMotoServer]:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "tests")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    bucket_at.cache_clear()
+    open_bucket.cache_clear()
     httpx.post(f"http://{host}:{port}/moto-api/reset", trust_env=False).raise_for_status()  # one state for all servers
     yield server
     server.stop()
-    bucket_at.cache_clear()
+    open_bucket.cache_clear()
 
 
 @pytest.fixture
@@ -67,10 +67,10 @@ def test_what_one_host_keeps_another_reads(bucket: Any, data: Path, settings: An
     blob_write(ref=REF, data=DATA)
     assert keys(bucket) == [f"here/{REF.sha256[:2]}/{REF.sha256}"]
     elsewhere(settings, data / "another")
-    assert not blob_file(REF.sha256).exists()
+    assert not local_blob_path(REF.sha256).exists()
     assert blob_size(REF.sha256) == len(DATA)
     assert blob_read(REF.sha256) == DATA
-    assert [path.name for path in blob_file(REF.sha256).parent.iterdir()] == [REF.sha256]
+    assert [path.name for path in local_blob_path(REF.sha256).parent.iterdir()] == [REF.sha256]
 
 
 @pytest.mark.usefixtures("bucket")
@@ -92,7 +92,7 @@ def test_a_copy_that_outlived_its_deletion_hides_nothing(bucket: Any, data: Path
         assert blobs_delete([REF.sha256]) == (1, len(DATA))
     assert keys(bucket) == []
     settings.ENV = settings.ENV.model_copy(update={"data": first})
-    assert blob_file(REF.sha256).exists(), "this host's copy is still there"
+    assert local_blob_path(REF.sha256).exists(), "this host's copy is still there"
     blob_write(ref=REF, data=DATA)
     assert len(keys(bucket)) == 1, "the bucket has it again"
 
@@ -104,7 +104,7 @@ def test_a_bucket_that_is_not_there_keeps_nothing(server: ThreadedMotoServer, da
         blob_write(ref=REF, data=DATA)
     assert failed.value.errno == errno.EIO
     assert Blob.objects.count() == 0
-    assert not blob_file(REF.sha256).exists()
+    assert not local_blob_path(REF.sha256).exists()
 
 
 def test_pictures_come_through_their_episode_alone(bucket: Any, committed: World, data: Path, settings: Any) -> None:
@@ -125,6 +125,6 @@ def test_what_the_bucket_lost_is_found_out(bucket: Any, committed: World) -> Non
     assert episode is not None
     blob_upload(episode_id=episode.pk, ref=REF, data=DATA)
     assert Episode.objects.count() == 1
-    assert data_check().missing == ()
+    assert check_data().missing == ()
     bucket.delete_object(Bucket="pictures", Key=keys(bucket)[0])
-    assert data_check().missing == (REF.sha256,)
+    assert check_data().missing == (REF.sha256,)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.parts.failover import NGINX, STEPS, counted, deaths
-from benchmarks.parts.pilots import Pilot
-from vocabulary.actions import Click
+from benchmarks.parts.failover.annotators import ReconnectingAnnotator
+from benchmarks.parts.failover.web_processes import NGINX, STEPS, count_lost_and_doubled, measure_deaths
+from protocol.actions.types import Click
 
 PILOTS = 2
 
@@ -21,16 +21,16 @@ PILOTS = 2
 def test_an_episode_goes_on_in_the_other_process(hosts: tuple[str, str]) -> None:
     """The killed process is started again only when every pilot has done a step without it."""
     with tempfile.TemporaryDirectory(prefix="pilothouse-") as short:  # the database's socket lies in it
-        figures = deaths(Path(short) / "deaths", hosts=hosts, rounds=1, pilots=PILOTS)
+        figures = measure_deaths(Path(short) / "deaths", hosts=hosts, rounds=1, annotator_count=PILOTS)
     assert figures["deaths"] >= 1
     assert figures["steps"] >= PILOTS * STEPS + figures["deaths"]
     assert (figures["lost_steps"], figures["doubled_steps"]) == (0, 0)
 
 
-def flown(*stored: tuple[str, int], done: list[str]) -> Pilot:
+def flown(*stored: tuple[str, int], done: list[str]) -> ReconnectingAnnotator:
     """A pilot whose browser heard of `done`, and whose commands are stored with where they clicked."""
     steps = [{"command_id": name, "action": {"x": x, "y": 0}} for name, x in stored]
-    return Pilot("e", "s", 0, "nowhere", done=done, stored=steps, steered=[0.1], acted=[0.1])
+    return ReconnectingAnnotator("e", "s", 0, "nowhere", done=done, stored=steps, steered=[0.1], acted=[0.1])
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def flown(*stored: tuple[str, int], done: list[str]) -> Pilot:
 def test_what_is_lost_or_done_twice_is_counted(
     stored: tuple[tuple[str, int], ...], acts: tuple[int, ...], lost: int, doubled: int
 ) -> None:
-    figures = counted([flown(*stored, done=["a", "b"])], [[Click(x=x, y=0) for x in acts]])
+    figures = count_lost_and_doubled([flown(*stored, done=["a", "b"])], [[Click(x=x, y=0) for x in acts]])
     assert (figures["lost_steps"], figures["doubled_steps"]) == (lost, doubled)

@@ -8,10 +8,10 @@ import pytest
 from celery.signals import worker_init
 from django.db import connections
 
-from annotation_app.blobs.services import MARK, folder_claim
+from annotation_app.blobs.services import MARK_NAME, data_folder_claim
 from annotation_app.errors import Conflict
+from tests.integration.web.celery_workers import worker_running
 from tests.integration.web.conftest import BOUND, World
-from tests.integration.web.workers import worker_running
 
 
 def point(settings: Any, folder: Path) -> None:
@@ -22,21 +22,21 @@ def point(settings: Any, folder: Path) -> None:
 
 @pytest.mark.django_db
 def test_the_first_folder_is_the_installations(data: Path, settings: Any) -> None:
-    folder_claim()
-    folder_claim()
+    data_folder_claim()
+    data_folder_claim()
     point(settings, data / "another")
     with pytest.raises(Conflict) as refused:
-        folder_claim()
+        data_folder_claim()
     assert refused.value.code == "other_folder"
-    assert not (data / "another" / MARK).exists(), "nothing was written where it does not belong"
+    assert not (data / "another" / MARK_NAME).exists(), "nothing was written where it does not belong"
 
 
 @pytest.mark.django_db
 def test_a_copy_of_the_folder_is_the_folder(data: Path, settings: Any) -> None:
-    folder_claim()
+    data_folder_claim()
     point(settings, data / "copy")
-    (data / "copy" / MARK).write_text((data / MARK).read_text())
-    folder_claim()
+    (data / "copy" / MARK_NAME).write_text((data / MARK_NAME).read_text())
+    data_folder_claim()
 
 
 @pytest.mark.usefixtures("committed")
@@ -46,7 +46,7 @@ def test_those_who_begin_at_once_share_one_mark(data: Path) -> None:
     def begin() -> None:
         together.wait(BOUND)
         try:
-            folder_claim()
+            data_folder_claim()
         except Conflict as error:
             refused.append(error)
         finally:
@@ -58,12 +58,12 @@ def test_those_who_begin_at_once_share_one_mark(data: Path) -> None:
     for thread in threads:
         thread.join(BOUND)
     assert refused == []
-    assert sorted(path.name for path in data.iterdir()) == [MARK]
+    assert sorted(path.name for path in data.iterdir()) == [MARK_NAME]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_asks_before_it_takes_a_job(data: Path, settings: Any) -> None:
-    folder_claim()
+    data_folder_claim()
     point(settings, data / "another")
     with pytest.raises(SystemExit, match="other_folder: "):
         worker_init.send(sender=None)
@@ -74,7 +74,7 @@ def test_a_worker_asks_before_it_takes_a_job(data: Path, settings: Any) -> None:
 def test_a_worker_with_another_folder_does_not_begin(
     committed: World, data: Path, redis_url: str, settings: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    folder_claim()
+    data_folder_claim()
     (data / "another").mkdir()
     with worker_running(redis_url, settings, PILOTHOUSE_DATA=str(data / "another")) as worker:
         assert worker.wait(500) == 1

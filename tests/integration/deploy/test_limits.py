@@ -12,9 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from annotation_app.operations.ports import free_port
-from annotation_app.operations.proxy import SIGN_INS_PER_SECOND, Proxy, nginx_of
-from benchmarks.parts.failover import NGINX
+from annotation_app.operations.runtime.nginx import SIGN_INS_PER_SECOND, NginxConfig, render_nginx_config
+from annotation_app.operations.runtime.ports import free_port
+from benchmarks.parts.failover.web_processes import NGINX
 from tests.waiting import wait_until
 
 COOKIE = {"Cookie": "sessionid=good"}
@@ -82,12 +82,12 @@ def front(tmp_path: Path) -> Iterator[Front]:
     assert NGINX is not None
     behind = free_port()
     made = Front(Web(behind), tmp_path)
-    proxy = Proxy(
+    proxy = NginxConfig(
         name="_", web=(f"127.0.0.1:{behind}",), listen=f"127.0.0.1:{made.port}", folder=tmp_path,
         log=str(tmp_path / "access.log"),
     )  # fmt: skip
     configuration = tmp_path / "nginx.conf"
-    configuration.write_text(nginx_of(proxy))
+    configuration.write_text(render_nginx_config(proxy))
     nginx = subprocess.Popen(
         [NGINX, "-c", configuration, "-g", "daemon off;"], env={"PATH": f"/usr/sbin:{os.environ['PATH']}"}
     )

@@ -10,13 +10,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from annotation_app.blobs.services import DELETION
+from annotation_app.blobs.services import DELETION_LOCK_KEY
 from annotation_app.episodes.services import blob_upload
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts.pooler import PGBOUNCER, pooler
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.failover.pgbouncer import PGBOUNCER, run_pgbouncer
+from protocol.blobs import BlobRef
 from tests.integration.web.conftest import World, database_url
-from tests.integration.web.test_exports import finished
-from vocabulary.blobs import BlobRef
+from tests.integration.web.exports.test_exports import finished
 
 pytestmark = [
     pytest.mark.slow,
@@ -38,7 +38,7 @@ input()
 def pooled(committed: World, data: Path, settings: Any) -> Iterator[dict[str, str]]:
     """The surroundings of a program whose connections are shared: two for all."""
     direct = database_url()
-    with pooler(direct, size=2) as url:
+    with run_pgbouncer(direct, size=2) as url:
         yield {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "annotation_app.settings.local",
@@ -52,7 +52,7 @@ def pooled(committed: World, data: Path, settings: Any) -> Iterator[dict[str, st
 def deletable() -> bool:
     """Whether nobody holds blobs now, anywhere."""
     with psycopg.connect(database_url()) as connection:
-        row = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", [DELETION]).fetchone()
+        row = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", [DELETION_LOCK_KEY]).fetchone()
     assert row is not None
     return bool(row[0])
 

@@ -20,17 +20,17 @@ from av import VideoFrame
 from websockets import Origin
 from websockets.asyncio.client import connect
 
-from agent_backend.annotator.annotator import annotate
-from agent_backend.annotator.desk import Account, Desk
+from agent_backend.simulated_annotator.annotator import annotate
+from agent_backend.simulated_annotator.web_client import EpisodeConnection, WebAppClient
 from annotation_app.client.client import Pilothouse
 from annotation_app.client.errors import NotFound
+from protocol.actions.types import Action, Finish, PressKeys, TypeText
+from protocol.messages.events import LeaveEpisode
+from protocol.trajectory.export_folders import TRAJECTORIES
+from protocol.trajectory.trajectories import Trajectory
 from tests.integration.deploy.stack import HOST, SENDER, Stack, need_stack
 from tests.waiting import wait_until
 from vm_bridge.machine import ExpertSuggestion
-from vocabulary.actions import Action, Finish, PressKeys, TypeText
-from vocabulary.exports import TRAJECTORIES
-from vocabulary.messages import LeaveEpisode
-from vocabulary.trajectories import Trajectory
 
 ORIGIN = f"https://{HOST}"
 PERSON, PASSWORD = "first", "a-long-word-for-the-first"
@@ -65,24 +65,24 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
         made.start()
         yield made
     finally:
-        print(made.said())  # shown where the test fails
+        print(made.log_tails())  # shown where the test fails
         made.stop()
 
 
 @asynccontextmanager
-async def signed_in() -> AsyncIterator[tuple[httpx.AsyncClient, Account]]:
+async def signed_in() -> AsyncIterator[tuple[httpx.AsyncClient, WebAppClient]]:
     """The first person, as a browser has them: the calls of its pages, and the way to desks."""
     trust = ssl.create_default_context()
     async with (
         httpx.AsyncClient(base_url=ORIGIN, timeout=60, headers={"Origin": ORIGIN}, verify=trust) as http,
-        Account(ORIGIN, http=http) as account,
+        WebAppClient(ORIGIN, http=http) as account,
     ):
         await account.sign_in(PERSON, PASSWORD)
         http.headers["X-CSRFToken"] = (await http.get("/api/session")).json()["csrf"]
         yield http, account
 
 
-async def asked(http: httpx.AsyncClient, path: str, **what: Any) -> Any:
+async def api_call(http: httpx.AsyncClient, path: str, **what: Any) -> Any:
     """What a page's call is answered."""
     answer = await http.post(path, **what)
     assert answer.is_success, answer.text
@@ -92,11 +92,11 @@ async def asked(http: httpx.AsyncClient, path: str, **what: Any) -> Any:
 async def opened(http: httpx.AsyncClient) -> int:
     """A pool with a few tasks alike, in which the scripts of the container `scripted` propose; its number."""
     scripts = {"base_url": "http://scripted:8000/v1", "model": "scripted", "scripted": True, "dialect": "ui_tars_1_5"}
-    revision = await asked(http, "/api/policies", json={"name": "scripted", "revision": "1", **scripts})
+    revision = await api_call(http, "/api/policies", json={"name": "scripted", "revision": "1", **scripts})
     settings = {"name": "Containers", "open_to_all": True, "review_mode": "none"}
-    pool = await asked(http, "/api/pools", json={"settings": settings, "policy": revision["id"]})
+    pool = await api_call(http, "/api/pools", json={"settings": settings, "policy": revision["id"]})
     tasks = "".join(json.dumps({**TASK, "id": f"deploy/{seed}", "seed": seed}) + "\n" for seed in range(TRIES))
-    report = await asked(
+    report = await api_call(
         http,
         f"/api/pools/{pool['id']}/tasks",
         files={"file": ("tasks.jsonl", tasks.encode())},
@@ -108,7 +108,7 @@ async def opened(http: httpx.AsyncClient) -> int:
 
 async def ticket(http: httpx.AsyncClient, episode: str, kind: str) -> dict[str, Any]:
     """A ticket for a live picture, and where it is shown."""
-    given: dict[str, Any] = await asked(http, f"/api/episodes/{episode}/tickets", json={"kind": kind})
+    given: dict[str, Any] = await api_call(http, f"/api/episodes/{episode}/tickets", json={"kind": kind})
     return given
 
 
@@ -143,7 +143,7 @@ async def viewer(http: httpx.AsyncClient, episode: str) -> AsyncIterator[MediaSt
         peer.addTransceiver("video", direction="recvonly")
         await peer.setLocalDescription(await peer.createOffer())
         offer = {"ticket": given["ticket"], "sdp": peer.localDescription.sdp, "type": "offer"}
-        answer = await asked(http, given["url"], json=offer)
+        answer = await api_call(http, given["url"], json=offer)
         await peer.setRemoteDescription(RTCSessionDescription(answer["sdp"], answer["type"]))
         yield await tracks.get()
     finally:
@@ -171,46 +171,48 @@ async def relay(http: httpx.AsyncClient, episode: str) -> None:
         await create_turn_endpoint(asyncio.DatagramProtocol, at, name, word)
 
 
-async def begun(account: Account, pool: int) -> str:
+async def start_episode(account: WebAppClient, pool: int) -> str:
     """An episode whose machine stands as its task wants it."""
     for _ in range(TRIES):
         episode = await account.next_episode(pool)
         assert episode is not None
-        async with Desk(account, episode) as desk:
-            await desk.until(lambda: desk.steering or desk.state.status == "failed")
-            if desk.state.status != "failed":
+        async with EpisodeConnection(account, episode) as connection:
+            await connection.until(lambda: connection.has_control or connection.state.status == "failed")
+            if connection.state.status != "failed":
                 return episode
-            print(desk.state.error)
-            await desk.send(LeaveEpisode(command_id=f"leave-{episode}", how="broken", reason=desk.state.error))
+            print(connection.state.error)
+            await connection.send(
+                LeaveEpisode(command_id=f"leave-{episode}", how="broken", reason=connection.state.error)
+            )
     raise AssertionError("no machine could be prepared")
 
 
-async def played(stack: Stack) -> str:
+async def run_task(stack: Stack) -> str:
     """A task is claimed, watched, and done at its desk, whose web process dies before the second act; the episode's
     name."""
     killed = ""
     async with signed_in() as (http, account):
         pool = await opened(http)
-        episode = await begun(account, pool)
-        async with Desk(account, episode) as desk:
+        episode = await start_episode(account, pool)
+        async with EpisodeConnection(account, episode) as connection:
 
             async def ask() -> ExpertSuggestion:
                 nonlocal killed
-                if desk.state.steps and not killed:
+                if connection.state.steps and not killed:
                     runner = await asyncio.to_thread(stack.query, RUNNER.format(episode))
                     killed = runner.split(":")[0]
                     await asyncio.to_thread(stack.kill, killed)
-                return ExpertSuggestion(thought="as anybody would", action=WAY[len(desk.state.steps)])
+                return ExpertSuggestion(thought="as anybody would", action=WAY[len(connection.state.steps)])
 
             for seen in (stills, vnc, video, relay):
                 await seen(http, episode)
-            told = await annotate(desk, ask)
+            told = await annotate(connection, ask)
             assert told.ended == "success"
             assert told.shown == 0, "the policy was asked before each act, and answered"
             assert killed in ("web-1", "web-2")
-            await desk.until(lambda: desk.state.status == "finished")
-            assert desk.state.verdict is not None
-            assert desk.state.verdict.success is True
+            await connection.until(lambda: connection.state.status == "finished")
+            assert connection.state.verdict is not None
+            assert connection.state.verdict.success is True
     return episode
 
 
@@ -236,7 +238,7 @@ async def test_an_episode_through_every_container(stack: Stack, tmp_path: Path) 
     assert stack.run("worker", "printenv", "PILOTHOUSE_EMAIL_FROM").strip() == SENDER
     for each in ("bridge", "vnc"):
         assert stack.run(each, "stat", "--file-system", "--format", "%T", "/tmp").strip() == "tmpfs"
-    episode = await played(stack)
+    episode = await run_task(stack)
 
     token = stack.manage("make_token", PERSON, "test").strip()
     with Pilothouse(ORIGIN, token) as api:

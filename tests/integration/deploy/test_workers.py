@@ -13,18 +13,18 @@ from django.utils import timezone
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.celery import app
 from annotation_app.episodes.models import Step
-from annotation_app.exports.jobs import export_write_job, exports_again_job
+from annotation_app.exports.jobs import export_write_job, exports_requeue_job
 from annotation_app.exports.models import Export
 from annotation_app.exports.schemas import ExportFilters
 from annotation_app.exports.selectors import export_folder
 from annotation_app.exports.services import export_request
 from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.notices.models import Notice
+from protocol.trajectory.export_folders import MANIFEST, TRAJECTORIES, UNFINISHED_SUFFIX
+from tests.integration.web.celery_workers import worker_kill, worker_running
 from tests.integration.web.conftest import World
 from tests.integration.web.flywheel.flywheel_helpers import import_attempts
-from tests.integration.web.workers import worker_kill, worker_running
 from tests.waiting import wait_until
-from vocabulary.exports import MANIFEST, TRAJECTORIES, UNFINISHED
 
 FIRST, SECOND = "exports@host-a.example", "exports@host-b.example"
 PATIENCE = 200.0
@@ -39,7 +39,7 @@ def send(redis_url: str) -> Iterator[Callable[..., None]]:
 
 
 @pytest.fixture
-def asked(redis_url: str) -> Iterator[Callable[[str, str], Any]]:
+def inspect_worker(redis_url: str) -> Iterator[Callable[[str, str], Any]]:
     """What the worker of a name says of itself; None while it does not answer."""
     with Celery("asking", broker=redis_url, set_as_current=False) as asking:
 
@@ -71,7 +71,7 @@ def test_two_hosts_share_the_work_and_what_one_dies_at_the_other_does_once(
     settings: Any,
     tmp_path_factory: pytest.TempPathFactory,
     send: Callable[..., None],
-    asked: Callable[[str, str], Any],
+    inspect_worker: Callable[[str, str], Any],
 ) -> None:
     import_attempts(tmp_path_factory.mktemp("attempts") / "first", {1: True, 2: False, 3: True})
     entries_refresh()
@@ -80,46 +80,50 @@ def test_two_hosts_share_the_work_and_what_one_dies_at_the_other_does_once(
         worker_running(redis_url, settings, SECOND),
     ):
         for name in (FIRST, SECOND):
-            wait_until(lambda: asked(name, "ping"), limit=PATIENCE)  # noqa: B023
+            wait_until(lambda: inspect_worker(name, "ping"), limit=PATIENCE)  # noqa: B023
         exports = [export_request(user=committed.ravi, pool_id=None, filters=ExportFilters(review=None)) for _ in "ab"]
         with steps_withheld():
             for export in exports:
                 send(export_write_job, str(export.pk))
             wait_until(lambda: states() == [("running", 1), ("running", 1)], limit=PATIENCE)
-            at = {name: [job["args"] for job in asked(name, "active")] for name in (FIRST, SECOND)}
+            at = {name: [job["args"] for job in inspect_worker(name, "active")] for name in (FIRST, SECOND)}
             assert sorted(at.values()) == sorted([[str(export.pk)]] for export in exports), "each host has one of them"
             ((lost,),) = at[FIRST]
             folder = export_folder(Export.objects.get(pk=lost).id)
-            wait_until(folder.with_name(folder.name + UNFINISHED).is_dir, limit=PATIENCE)
+            wait_until(folder.with_name(folder.name + UNFINISHED_SUFFIX).is_dir, limit=PATIENCE)
             worker_kill(first)
         wait_until(lambda: states() == [("done", 1), ("running", 1)], limit=PATIENCE)
         assert not folder.exists()
 
         Export.objects.filter(pk=lost).update(heard_at=timezone.now() + LOST_AFTER)  # as if it still beat
-        send(exports_again_job)
+        send(exports_requeue_job)
         send(export_write_job, lost)  # as Redis does an hour after its worker died
-        wait_until(lambda: done_by(asked, SECOND) == {"exports.write": 2, "exports.again": 1}, limit=PATIENCE)
-        wait_until(lambda: asked(SECOND, "active") == [], limit=PATIENCE)
+        wait_until(
+            lambda: jobs_of_worker(inspect_worker, SECOND) == {"exports.write": 2, "exports.again": 1}, limit=PATIENCE
+        )
+        wait_until(lambda: inspect_worker(SECOND, "active") == [], limit=PATIENCE)
         assert states() == [("done", 1), ("running", 1)], "nobody takes it up while it beats"
 
         Export.objects.filter(pk=lost).update(heard_at=timezone.now() - LOST_AFTER)
-        send(exports_again_job)
+        send(exports_requeue_job)
         wait_until(lambda: states() == [("done", 1), ("done", 2)], limit=PATIENCE)
         manifest = (folder / MANIFEST).stat()
-        send(exports_again_job)
+        send(exports_requeue_job)
         send(export_write_job, lost)
-        wait_until(lambda: done_by(asked, SECOND) == {"exports.write": 4, "exports.again": 3}, limit=PATIENCE)
-        wait_until(lambda: asked(SECOND, "active") == [], limit=PATIENCE)
+        wait_until(
+            lambda: jobs_of_worker(inspect_worker, SECOND) == {"exports.write": 4, "exports.again": 3}, limit=PATIENCE
+        )
+        wait_until(lambda: inspect_worker(SECOND, "active") == [], limit=PATIENCE)
     assert states() == [("done", 1), ("done", 2)]
     assert (folder / MANIFEST).stat() == manifest, "once and never again"
     for export in exports:
         whole = export_folder(export.pk)
         assert len((whole / TRAJECTORIES).read_text().splitlines()) == 3
-        assert not whole.with_name(whole.name + UNFINISHED).exists()
+        assert not whole.with_name(whole.name + UNFINISHED_SUFFIX).exists()
         assert Notice.objects.filter(subject=f"export:{export.pk}", kind="export.finished").count() == 1
 
 
-def done_by(asked: Callable[[str, str], Any], name: str) -> dict[str, int]:
+def jobs_of_worker(inspect_worker: Callable[[str, str], Any], name: str) -> dict[str, int]:
     """Which jobs a worker was given since it began, and how many of each."""
-    told: dict[str, int] = (asked(name, "stats") or {}).get("total", {})
+    told: dict[str, int] = (inspect_worker(name, "stats") or {}).get("total", {})
     return told

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import OpenApp, ReadFile, RunCommand, WriteFile
+from protocol.trajectory.tasks import Task
 from tests.integration.docker.machines import CONTAINER, docker_host, need_engine
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, NoMachine, StaleLease
@@ -20,8 +22,6 @@ from vm_bridge.hosts.docker.container import PREFIX, Container
 from vm_bridge.hosts.docker.engine import ContainerEngine
 from vm_bridge.hosts.docker.host import DockerHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
-from vocabulary.actions import OpenApp, ReadFile, RunCommand, WriteFile
-from vocabulary.tasks import Task
 
 MEMORY_HOG = "held = [bytearray(8 * 2**20) for _ in range(500)]; print('all of it')"
 FORKS = """
@@ -40,7 +40,7 @@ BRIDGE = """
 import asyncio, sys
 from pathlib import Path
 from tests.integration.docker.machines import CONTAINER, docker_host
-from vocabulary.actions import WriteFile
+from protocol.actions.types import WriteFile
 
 async def main():
     sandbox = await docker_host(Path(sys.argv[1])).create(CONTAINER)
@@ -89,7 +89,7 @@ async def ran(sandbox: LocalSandbox, command: str, *, fence: int = 1) -> str:
     return done.after.text or ""
 
 
-def told(engine: ContainerEngine, name: str) -> str:
+def container_state(engine: ContainerEngine, name: str) -> str:
     """The state of a container as the engine tells it; empty when there is none."""
     status, said = engine.ask("GET", f"/containers/{name}/json", expected={404})
     return "" if status == 404 else str(said["State"]["Status"])
@@ -143,7 +143,7 @@ async def test_a_reset_is_another_container_and_leaves_nothing(desktop: LocalSan
     old, user = container(desktop).name, await ran(desktop, "id -u; echo left > ~/left; (setsid sleep 1000 &)")
     await desktop.reset()
     assert container(desktop).name != old
-    assert told(engine, old) == ""
+    assert container_state(engine, old) == ""
     text = await ran(desktop, "id -u; ls ~; cat /proc/[0-9]*/cmdline | tr '\\0' ' '", fence=2)
     assert "left" not in text
     assert "sleep 1000" not in text
@@ -165,7 +165,7 @@ async def test_a_killed_container_is_found_and_replaced(desktop: LocalSandbox, e
         await desktop.bind(1).observe()
     await desktop.reset()
     assert await desktop.healthy()
-    await eventually(lambda: told(engine, name) == "")
+    await eventually(lambda: container_state(engine, name) == "")
 
 
 async def test_an_image_that_is_not_there_is_named(data: Path) -> None:
@@ -187,7 +187,7 @@ async def test_one_that_nobody_wants_any_more_leaves_nothing(host: DockerHost, e
     coming.cancel()
     with pytest.raises(asyncio.CancelledError):
         await coming
-    assert told(engine, PREFIX + folder.name) == ""
+    assert container_state(engine, PREFIX + folder.name) == ""
     assert folder not in folder.parent.iterdir()
 
 
@@ -202,7 +202,7 @@ def killed_bridge(data: Path) -> str:
 
 
 @pytest.fixture
-def own_data(tmp_path: Path, data: Path) -> Path:
+def private_data(tmp_path: Path, data: Path) -> Path:
     """A data folder nobody else uses, with the images that are prepared already."""
     need_engine()
     (data / "images").mkdir(exist_ok=True)
@@ -210,9 +210,9 @@ def own_data(tmp_path: Path, data: Path) -> Path:
     return tmp_path
 
 
-async def test_a_machine_goes_on_with_the_next_bridge(own_data: Path) -> None:
-    name = await asyncio.to_thread(killed_bridge, own_data)
-    host = docker_host(own_data)
+async def test_a_machine_goes_on_with_the_next_bridge(private_data: Path) -> None:
+    name = await asyncio.to_thread(killed_bridge, private_data)
+    host = docker_host(private_data)
     try:
         (sandbox,) = await host.adopt([name])
         with pytest.raises(StaleLease):
@@ -227,13 +227,13 @@ async def test_a_machine_goes_on_with_the_next_bridge(own_data: Path) -> None:
 
 
 async def test_a_machine_goes_on_though_the_engine_does_not_answer(
-    own_data: Path, monkeypatch: pytest.MonkeyPatch
+    private_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As while an engine that keeps containers alive is restarted, and the bridge with it."""
-    name = await asyncio.to_thread(killed_bridge, own_data)
+    name = await asyncio.to_thread(killed_bridge, private_data)
     there = ContainerEngine()
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{own_data}/nobody.sock")
-    host = docker_host(own_data)
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{private_data}/nobody.sock")
+    host = docker_host(private_data)
     try:
         (sandbox,) = await host.adopt([name])
         assert isinstance(sandbox, LocalSandbox)
@@ -242,12 +242,12 @@ async def test_a_machine_goes_on_though_the_engine_does_not_answer(
         ended = container(sandbox).name
     finally:
         await host.close()
-    await eventually(lambda: told(there, ended) == "")
+    await eventually(lambda: container_state(there, ended) == "")
 
 
-async def test_a_killed_bridge_leaves_nothing_to_the_next(own_data: Path, engine: ContainerEngine) -> None:
-    name = await asyncio.to_thread(killed_bridge, own_data)
-    host = docker_host(own_data)
+async def test_a_killed_bridge_leaves_nothing_to_the_next(private_data: Path, engine: ContainerEngine) -> None:
+    name = await asyncio.to_thread(killed_bridge, private_data)
+    host = docker_host(private_data)
     try:
         assert await host.adopt([]) == []
         again = await host.create(CONTAINER)
@@ -263,16 +263,16 @@ async def test_a_killed_bridge_leaves_nothing_to_the_next(own_data: Path, engine
 
 
 async def test_containers_end_by_themselves_when_no_bridge_comes(
-    own_data: Path, engine: ContainerEngine, monkeypatch: pytest.MonkeyPatch
+    private_data: Path, engine: ContainerEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vm_bridge.hosts.docker.container.LEASH_SECONDS", 1)
-    host = docker_host(own_data)
+    monkeypatch.setattr("vm_bridge.hosts.docker.container.ORPHAN_TIMEOUT_SECONDS", 1)
+    host = docker_host(private_data)
     try:
         sandbox = await host.create(CONTAINER)
         assert isinstance(sandbox, LocalSandbox)
         await sandbox.bind(1).perform("leash-0001", WriteFile(path="note.txt", text="x"))
         name = container(sandbox).name
         sandbox.tree.link.close()
-        await eventually(lambda: told(engine, name) == "")
+        await eventually(lambda: container_state(engine, name) == "")
     finally:
         await host.close()

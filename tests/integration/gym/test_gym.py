@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from protocol.actions.types import Click, Finish, Wait
 from tests.integration.browser.machine.pages import GO, PagesSuite
 from vm_bridge.gym import BrowserEnv, BrowserVectorEnv, GridClicks
 from vm_bridge.gym.runner import Image
 from vm_bridge.suites.registry import WEB_SUITES
-from vocabulary.actions import Click, Finish, Wait
 
 BUTTON = "Pilothouse/miniwob-click-test-v0"
 NOWHERE = Click(x=2, y=200)

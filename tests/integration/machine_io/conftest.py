@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import Action
+from protocol.trajectory.observations import Transition
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
-from vocabulary.actions import Action
-from vocabulary.observations import Transition
 
 Do = Callable[[Action], Awaitable[Transition]]
 commands = (f"command-{number:04}" for number in itertools.count())

@@ -4,12 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.integration.machine_io.conftest import Do
-from tests.waiting import eventually
-from vm_bridge.errors import InvalidAction
-from vm_bridge.hosts.local.sandbox import LocalSandbox
-from vm_bridge.machine import Machine
-from vocabulary.actions import (
+from protocol.actions.types import (
     Action,
     CallTool,
     DownloadFile,
@@ -21,8 +16,13 @@ from vocabulary.actions import (
     UploadFile,
     WriteFile,
 )
-from vocabulary.observations import Transition
-from vocabulary.tasks import Task
+from protocol.trajectory.observations import Transition
+from protocol.trajectory.tasks import Task
+from tests.integration.machine_io.conftest import Do
+from tests.waiting import eventually
+from vm_bridge.errors import InvalidAction
+from vm_bridge.hosts.local.sandbox import LocalSandbox
+from vm_bridge.machine import Machine
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -35,7 +35,7 @@ def failed(transition: Transition) -> str:
     return transition.error.code
 
 
-async def shown(do: Do, text: str, wanted: str, session: str = "main") -> str:
+async def type_until_shown(do: Do, text: str, wanted: str, session: str = "main") -> str:
     """Type, and look until this is shown."""
     seen = (await do(TypeTerminal(text=text, session=session))).after.text or ""
     for _ in range(20):
@@ -110,15 +110,15 @@ async def test_whoever_hurries_need_not_wait(machine: Machine, do: Do, action: A
 
 
 async def test_an_interactive_program_is_talked_to(do: Do) -> None:
-    await shown(do, "python3 -q\n", ">>>")
-    await shown(do, "6 * 7\n", "42")
-    await shown(do, "import time; time.sleep(600)\n", "sleep")
-    await shown(do, "\x03", "KeyboardInterrupt")
-    await shown(do, "\x04", "$")
+    await type_until_shown(do, "python3 -q\n", ">>>")
+    await type_until_shown(do, "6 * 7\n", "42")
+    await type_until_shown(do, "import time; time.sleep(600)\n", "sleep")
+    await type_until_shown(do, "\x03", "KeyboardInterrupt")
+    await type_until_shown(do, "\x04", "$")
 
 
 async def test_a_full_screen_program_writes_a_file(do: Do) -> None:
-    await shown(do, "vi story.txt\n", "story.txt", "editor")
+    await type_until_shown(do, "vi story.txt\n", "story.txt", "editor")
     await do(TypeTerminal(text="iOnce upon a time\x1b", session="editor"))
     await do(TypeTerminal(text=":wq\n", session="editor"))
     assert (await do(ReadFile(path="story.txt"))).after.text == "Once upon a time\n"
@@ -228,7 +228,7 @@ async def test_helpers_that_are_killed_are_started_again(do: Do) -> None:
     lost = await do(RunCode(code="x"))
     assert failed(lost) in ("ended", "raised")
     assert (await do(RunCode(code="print('again')"))).after.text == "again\n"
-    await shown(do, "echo ba''ck\n", "back")
+    await type_until_shown(do, "echo ba''ck\n", "back")
 
 
 async def test_programs_inside_hold_nothing_of_the_guests(do: Do) -> None:

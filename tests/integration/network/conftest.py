@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from protocol.actions.types import RunCommand
+from protocol.trajectory.tasks import Task
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.machine import Machine
 from vm_bridge.network.addresses import is_public
 from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.sandbox import Sandbox
-from vocabulary.actions import RunCommand
-from vocabulary.tasks import Task
 
 OUTSIDE = "127.0.0.2"
 """What these tests call public; every other address is judged as it is everywhere."""

@@ -10,6 +10,8 @@ import pytest
 import uvicorn
 from playwright.async_api import Page, async_playwright, expect
 
+from protocol.actions.types import RunCommand, WriteFile
+from protocol.trajectory.observations import Observation
 from tests.integration.bridge.conftest import SECRET, bridge_redis, private_redis
 from tests.waiting import eventually
 from vm_bridge.__main__ import create_bridge_app
@@ -18,8 +20,6 @@ from vm_bridge.api.tickets import PREVIEW_PARAMETER, TicketClaim, mint_ticket, p
 from vm_bridge.config import Config
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.machine import Lease, Machine
-from vocabulary.actions import RunCommand, WriteFile
-from vocabulary.observations import Observation
 
 __all__ = ["bridge_redis", "private_redis"]
 CHROMIUM = "/usr/bin/chromium"

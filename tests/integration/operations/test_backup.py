@@ -8,10 +8,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from annotation_app.operations.backup import DUMP, MANIFEST, backup, restore
+from annotation_app.operations.backup import DUMP_NAME, MANIFEST_NAME, backup, restore
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.running import Running, running
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
 
 BYTES = b"\xff\xd8 a picture"
 WEIGHTS, COPY = "train/sft/model.safetensors", "data/sft-fresh/trajectories.jsonl"
@@ -19,9 +19,9 @@ WEIGHTS, COPY = "train/sft/model.safetensors", "data/sft-fresh/trajectories.json
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporaryPlatform]:
     """An installation with a table and a file that it names."""
-    with running(tmp_path_factory.mktemp("original"), storage_only=True) as whole:
+    with temporary_platform(tmp_path_factory.mktemp("original"), storage_only=True) as whole:
         with psycopg.connect(whole.environment["PILOTHOUSE_DATABASE_URL"]) as connection:
             connection.execute("CREATE TABLE kept AS SELECT 'żółw' AS word")
         blob = whole.data / "blobs" / "ab" / "abcd"
@@ -36,7 +36,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="module")
-def saved(original: Running, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(original: TemporaryPlatform, tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("saved") / "monday"
     manifest = backup(original.data, target, quiet())
     assert manifest.bytes > len(BYTES)
@@ -47,12 +47,14 @@ def quiet() -> Console:
     return Console(io.StringIO())
 
 
-def test_what_was_saved_from_a_running_one_runs_again_elsewhere(original: Running, saved: Path, tmp_path: Path) -> None:
+def test_what_was_saved_from_a_running_one_runs_again_elsewhere(
+    original: TemporaryPlatform, saved: Path, tmp_path: Path
+) -> None:
     assert not (saved / "blobs" / "ab" / "half.tmp").exists(), "what is still being written is not saved"
     assert (saved / "flywheel" / "0c1d" / WEIGHTS).read_bytes() == BYTES
     assert not (saved / "flywheel" / "0c1d" / COPY).exists(), "the database has it"
     restore(saved, tmp_path / "fresh", quiet())
-    with running(tmp_path / "fresh", storage_only=True) as again:
+    with temporary_platform(tmp_path / "fresh", storage_only=True) as again:
         with psycopg.connect(again.environment["PILOTHOUSE_DATABASE_URL"]) as connection:
             assert connection.execute("SELECT word FROM kept").fetchone() == ("żółw",)
         assert (again.data / "blobs" / "ab" / "abcd").read_bytes() == BYTES
@@ -71,9 +73,9 @@ def test_a_damaged_one_is_refused_and_leaves_nothing(saved: Path, tmp_path: Path
     copy = tmp_path / "copy"
     shutil.copytree(saved, copy)
     if damage == "cut":
-        (copy / DUMP).write_bytes((copy / DUMP).read_bytes()[:-1])
+        (copy / DUMP_NAME).write_bytes((copy / DUMP_NAME).read_bytes()[:-1])
     elif damage == "no_manifest":
-        (copy / MANIFEST).unlink()
+        (copy / MANIFEST_NAME).unlink()
     else:
         (copy / "blobs" / "ab" / "abcd").unlink()
     with pytest.raises(OperationsError):
@@ -81,7 +83,7 @@ def test_a_damaged_one_is_refused_and_leaves_nothing(saved: Path, tmp_path: Path
     assert not (tmp_path / "fresh" / "postgres").exists()
 
 
-def test_nothing_is_written_over(original: Running, saved: Path, tmp_path: Path) -> None:
+def test_nothing_is_written_over(original: TemporaryPlatform, saved: Path, tmp_path: Path) -> None:
     with pytest.raises(OperationsError, match="exists"):
         backup(original.data, saved, quiet())
     with pytest.raises(OperationsError, match="not empty"):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.stack import ROOT
-from annotation_app.operations.virtual_environments import python_of, runs
+from annotation_app.operations.install.virtual_environments import environment_python, python_runs
+from annotation_app.operations.runtime.stack import ROOT
 
 COMMANDS = (
     "demo",
@@ -29,7 +29,7 @@ INSTALLING = ("bench", "no-such-benchmark")
 BOUND = 100.0
 
 pytestmark = pytest.mark.skipif(
-    not runs(Path("/usr/bin/python3"), "import sys, ensurepip; assert sys.version_info >= (3, 11)"),
+    not python_runs(Path("/usr/bin/python3"), "import sys, ensurepip; assert sys.version_info >= (3, 11)"),
     reason="needs /usr/bin/python3 from 3.11 on, with ensurepip",
 )
 
@@ -92,7 +92,7 @@ def test_a_missing_environment_is_made(clone: Path) -> None:
     done = pilothouse(clone, *INSTALLING)
     assert done.returncode == 1
     assert "There is no benchmark" in done.stdout
-    assert runs(python_of(clone / ".venv"), "import pip")
+    assert python_runs(environment_python(clone / ".venv"), "import pip")
 
 
 def test_an_environment_without_pip_is_kept_and_given_pip(clone: Path) -> None:
@@ -100,16 +100,16 @@ def test_an_environment_without_pip_is_kept_and_given_pip(clone: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     (folder / "own").touch()
     assert "--help" in pilothouse(clone, "--help").stdout
-    assert not runs(python_of(folder), "import pip")
+    assert not python_runs(environment_python(folder), "import pip")
     done = pilothouse(clone, *INSTALLING)
     assert "Adding pip to .venv" in done.stdout
     assert "There is no benchmark" in done.stdout
     assert (folder / "own").exists()
-    assert runs(python_of(folder), "import pip")
+    assert python_runs(environment_python(folder), "import pip")
 
 
 def test_an_environment_whose_interpreter_is_gone_is_moved_aside_which_is_said(clone: Path) -> None:
-    python = python_of(clone / ".venv")
+    python = environment_python(clone / ".venv")
     python.parent.mkdir(parents=True)
     python.symlink_to("/no/such/python")
     assert pilothouse(clone, "--help").returncode == 0
@@ -117,5 +117,5 @@ def test_an_environment_whose_interpreter_is_gone_is_moved_aside_which_is_said(c
     done = pilothouse(clone, *INSTALLING)
     aside = clone / ".venv-broken"
     assert f"The interpreter of .venv does not run. The folder is now {aside}" in done.stdout
-    assert python_of(aside).is_symlink()
-    assert runs(python, "import pip")
+    assert environment_python(aside).is_symlink()
+    assert python_runs(python, "import pip")

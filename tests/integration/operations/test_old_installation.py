@@ -17,9 +17,9 @@ import pytest
 
 from annotation_app.operations.backup import restore
 from annotation_app.operations.console import Console
-from annotation_app.operations.running import Running, running
-from annotation_app.operations.stack import ROOT
-from annotation_app.settings.env import environment_read
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
+from annotation_app.settings.env import read_environment
 from vm_bridge.config import read_config
 
 ARCHIVE = ROOT / "tests" / "fixtures" / "installation-624d354.tar.xz"
@@ -49,16 +49,16 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def upgraded(old: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def upgraded(old: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporaryPlatform]:
     """The restored and migrated installation."""
     data = tmp_path_factory.mktemp("upgraded") / "data"
     restore(old / "backup", data, Console(io.StringIO()))
-    with running(data, storage_only=True) as installation:
+    with temporary_platform(data, storage_only=True) as installation:
         installation.manage("migrate")
         yield installation
 
 
-def read_json(installation: Running) -> dict[str, Any]:
+def read_json(installation: TemporaryPlatform) -> dict[str, Any]:
     lines = installation.manage("shell", "-c", READ).splitlines()
     found: dict[str, Any] = json.loads(next(line for line in lines if line.startswith("READ ")).removeprefix("READ "))
     return found
@@ -70,7 +70,7 @@ def steps_by_trajectory(folder: Path) -> dict[str, list[Any]]:
     return {row["id"]: [(step["thought"], step["action"]) for step in row["steps"]] for row in rows}
 
 
-def test_everything_in_the_backup_is_found(upgraded: Running) -> None:
+def test_everything_in_the_backup_is_found(upgraded: TemporaryPlatform) -> None:
     report = json.loads(upgraded.manage("check_data"))
     assert (report["episodes"], report["migrations_due"], report["missing"]) == (EPISODES, [], [])
     found = read_json(upgraded)
@@ -81,13 +81,13 @@ def test_everything_in_the_backup_is_found(upgraded: Running) -> None:
 
 
 def test_its_trajectories_are_exported_as_that_commit_exported_them(
-    upgraded: Running, old: Path, tmp_path: Path
+    upgraded: TemporaryPlatform, old: Path, tmp_path: Path
 ) -> None:
     upgraded.manage("export_trajectories", str(tmp_path / "export"), "--review", "any")
     assert steps_by_trajectory(tmp_path / "export") == steps_by_trajectory(old / "export")
 
 
-def test_its_export_is_imported(upgraded: Running, old: Path) -> None:
+def test_its_export_is_imported(upgraded: TemporaryPlatform, old: Path) -> None:
     words = upgraded.manage("import_trajectories", str(old / "export"))
     assert f"{EPISODES} were here" in words, "the same trajectories are not imported twice"
 
@@ -95,7 +95,7 @@ def test_its_export_is_imported(upgraded: Running, old: Path) -> None:
 def test_its_environment_is_read_under_present_names(old: Path) -> None:
     lines = (line.partition("=") for line in (old / "environment").read_text().splitlines())
     environment = {name: value for name, _, value in lines}
-    web, bridge = environment_read(environment), read_config(environment)
+    web, bridge = read_environment(environment), read_config(environment)
     assert (web.https, web.webhooks_allow_private) == (True, True)
     assert (bridge.browser_unsandboxed, bridge.warm_pool) == (True, {"desktop": 2})
     assert bridge.fake_machine_log == Path("calls.log")

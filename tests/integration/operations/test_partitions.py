@@ -9,7 +9,7 @@ from django.db import connection
 from psycopg.errors import CheckViolation, InvalidForeignKey, UniqueViolation
 
 from benchmarks import partitions
-from benchmarks.parts.step_tables import EPISODE, LAYOUTS, MONTHS, Layout, episode_of, moment_of, row_of
+from benchmarks.parts.data.step_tables import EPISODE, LAYOUTS, MONTHS, Layout, episode_id_for, moment_at, step_row
 
 STEPS = 4_000
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
@@ -32,13 +32,13 @@ def tables(transactional_db: None) -> Iterator[psycopg.Connection]:
 
 def insert(tables: psycopg.Connection, layout: Layout, **changed: object) -> None:
     """A step whose number is none of those filled in, but for what is changed."""
-    row = row_of(10 * STEPS) | changed
+    row = step_row(10 * STEPS) | changed
     names, places = ", ".join(f'"{name}"' for name in row), ", ".join(["%s"] * len(row))
     tables.execute(f"INSERT INTO {layout.table} ({names}) VALUES ({places})", tuple(row.values()))
 
 
 def test_every_layout_answers_alike(tables: psycopg.Connection) -> None:
-    for what, statement in partitions.QUESTIONS.items():
+    for what, statement in partitions.QUERIES.items():
         if what == "append":
             continue
         answers = []
@@ -48,12 +48,12 @@ def test_every_layout_answers_alike(tables: psycopg.Connection) -> None:
                 answers.append(sorted(cursor.execute(sql, values).fetchall()))
         assert answers[0], what
         assert answers[0] == answers[1] == answers[2], what
-    steps = tables.execute('SELECT "index" FROM steps_hash WHERE episode_id = %s ORDER BY 1', (episode_of(7),))
+    steps = tables.execute('SELECT "index" FROM steps_hash WHERE episode_id = %s ORDER BY 1', (episode_id_for(7),))
     assert [index for (index,) in steps.fetchall()] == list(range(EPISODE))
 
 
 def test_a_split_table_does_not_know_that_a_command_was_done(tables: psycopg.Connection) -> None:
-    known = {"command_id": row_of(0)["command_id"]}
+    known = {"command_id": step_row(0)["command_id"]}
     with pytest.raises(UniqueViolation):
         insert(tables, BY_NAME["plain"], **known)
     insert(tables, BY_NAME["hash"], **known)
@@ -61,13 +61,13 @@ def test_a_split_table_does_not_know_that_a_command_was_done(tables: psycopg.Con
 
 
 def test_by_months_not_even_a_step_is_there_once(tables: psycopg.Connection) -> None:
-    known = {"episode_id": episode_of(0), "index": 0}
+    known = {"episode_id": episode_id_for(0), "index": 0}
     for name in ("plain", "hash"):
         with pytest.raises(UniqueViolation):
             insert(tables, BY_NAME[name], **known)
     insert(tables, BY_NAME["months"], **known)
     with pytest.raises(CheckViolation, match="no partition"):
-        insert(tables, BY_NAME["months"], created_at=moment_of(1.5))
+        insert(tables, BY_NAME["months"], created_at=moment_at(1.5))
 
 
 def test_nothing_refers_to_a_step_of_a_split_table_by_its_id(tables: psycopg.Connection) -> None:
@@ -85,7 +85,7 @@ def test_a_month_that_is_a_partition_goes_with_its_table(tables: psycopg.Connect
         layout.month_delete(tables)
         row = tables.execute(f"SELECT count(*), min(created_at) FROM {layout.table}").fetchone()
         assert row is not None
-        assert row[1] >= moment_of(1 / MONTHS)
+        assert row[1] >= moment_at(1 / MONTHS)
         left.add(row[0])
     assert left == {STEPS - STEPS // MONTHS - 1}
 
@@ -93,9 +93,9 @@ def test_a_month_that_is_a_partition_goes_with_its_table(tables: psycopg.Connect
 def test_statements_are_told_by_pages_and_processor_time(
     tables: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partitions, "ASKED", 10)
+    monkeypatch.setattr(partitions, "REPETITIONS", 10)
     for what in ("append", "command"):
-        told = partitions.asked(tables, partitions.QUESTIONS[what], STEPS)
+        told = partitions.time_statements(tables, partitions.QUERIES[what], STEPS)
         assert told.keys() == BY_NAME.keys()
         assert all(figures["pages"] > 0 and figures["cpu_ms"] > 0 for figures in told.values())
         assert all(("wal_bytes" in figures) == (what == "append") for figures in told.values())

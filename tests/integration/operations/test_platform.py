@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.running import Running, running
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
 
 PROGRAMS = ("postgres", "redis", "web", "worker", "beat", "bridge", "vnc", "model")
 BOUND = 30.0
@@ -24,7 +24,7 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def healthy(platform: Running) -> bool:
+def healthy(platform: TemporaryPlatform) -> bool:
     try:
         with urllib.request.urlopen(f"{platform.url}/api/health", timeout=5) as answer:
             return bool(json.load(answer)["ok"])
@@ -39,13 +39,13 @@ def name_of(pid: int) -> str:
         return ""
 
 
-def test_every_program_runs_and_the_web_is_healthy(platform: Running) -> None:
+def test_every_program_runs_and_the_web_is_healthy(platform: TemporaryPlatform) -> None:
     assert healthy(platform)
     for program in PROGRAMS:
         os.kill(platform.pid(program), 0)
 
 
-def test_the_demo_has_people_pools_and_tasks(platform: Running) -> None:
+def test_the_demo_has_people_pools_and_tasks(platform: TemporaryPlatform) -> None:
     count = (
         "from annotation_app.accounts.models import User; from annotation_app.tasks.models import Pool, Task; "
         "print(User.objects.count(), Pool.objects.count(), Task.objects.count())"
@@ -56,7 +56,7 @@ def test_the_demo_has_people_pools_and_tasks(platform: Running) -> None:
     assert tasks >= 10
 
 
-def test_secrets_reach_the_programs_and_not_their_logs(platform: Running) -> None:
+def test_secrets_reach_the_programs_and_not_their_logs(platform: TemporaryPlatform) -> None:
     secrets = json.loads((platform.data / "secrets.json").read_text())
     assert platform.environment["PILOTHOUSE_SECRET"] == secrets["bridge"]
     for program in PROGRAMS:
@@ -79,7 +79,7 @@ def descendants(root: int) -> set[int]:
 
 @pytest.mark.timeout(300)
 def test_nothing_is_left_of_a_platform_whose_supervisor_is_killed(tmp_path: Path) -> None:
-    with running(tmp_path) as platform:
+    with temporary_platform(tmp_path) as platform:
         until(lambda: "Xtigervnc" in {name_of(pid) for pid in descendants(platform.supervisor)})
         below = descendants(platform.supervisor)
         os.kill(platform.supervisor, signal.SIGKILL)
@@ -87,7 +87,7 @@ def test_nothing_is_left_of_a_platform_whose_supervisor_is_killed(tmp_path: Path
 
 
 @pytest.mark.parametrize("program", ["web", "bridge", "worker", "postgres"])
-def test_a_killed_program_comes_back(platform: Running, program: str) -> None:
+def test_a_killed_program_comes_back(platform: TemporaryPlatform, program: str) -> None:
     first = platform.pid(program)
     os.kill(first, signal.SIGKILL)
     until(lambda: (platform.data / "run" / f"{program}.pid").exists() and platform.pid(program) != first)

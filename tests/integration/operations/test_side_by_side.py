@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 
-from annotation_app.operations.running import Running, running
-from annotation_app.operations.stack import LOOPBACK, Ports
+from annotation_app.operations.runtime.stack import LOOPBACK, Ports
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
 
 PORTS = ("PILOTHOUSE_BRIDGE_URL", "PILOTHOUSE_SCRIPTED_URL", "PILOTHOUSE_REDIS_URL", "PILOTHOUSE_VNC_PUBLIC_URL")
 
@@ -28,7 +28,7 @@ def taken() -> Iterator[None]:
         yield
 
 
-def ports_of(platform: Running) -> list[int | None]:
+def ports_of(platform: TemporaryPlatform) -> list[int | None]:
     addresses = [platform.environment[name].replace("{host}", LOOPBACK) for name in PORTS]
     return [urlsplit(address).port for address in (platform.url, *addresses)]
 
@@ -36,7 +36,7 @@ def ports_of(platform: Running) -> list[int | None]:
 @pytest.mark.usefixtures("taken")
 def test_two_installations_start_at_once_and_share_no_port(tmp_path: Path) -> None:
     with contextlib.ExitStack() as started, ThreadPoolExecutor(max_workers=2) as starting:
-        both = [running(tmp_path / name, port=None, storage_only=True) for name in ("one", "two")]
+        both = [temporary_platform(tmp_path / name, port=None, storage_only=True) for name in ("one", "two")]
         one, two = starting.map(started.enter_context, both)
         ports = [*ports_of(one), *ports_of(two)]
         assert None not in ports

@@ -19,12 +19,12 @@ from redis.asyncio import Redis as Client
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError, StartFailed
-from annotation_app.operations.note import NOTE, Note, note_of
-from annotation_app.operations.ports import free_port
-from annotation_app.operations.postgres import Postgres
-from annotation_app.operations.redis import Redis
-from annotation_app.operations.running import running
-from annotation_app.operations.supervisor import Supervisor
+from annotation_app.operations.runtime.platform_info import PLATFORM_FILE, PlatformInfo, read_platform_info
+from annotation_app.operations.runtime.ports import free_port
+from annotation_app.operations.runtime.postgres import Postgres
+from annotation_app.operations.runtime.redis import Redis
+from annotation_app.operations.runtime.supervisor import Supervisor
+from annotation_app.operations.runtime.temporary_platform import temporary_platform
 
 BOUND = 20.0
 
@@ -175,7 +175,7 @@ async def test_redis_says_why_it_cannot_start(redis_server: Redis, tmp_path: Pat
 
 
 def test_a_second_run_on_the_same_folder_is_refused(tmp_path: Path) -> None:
-    with running(tmp_path, storage_only=True) as first:
+    with temporary_platform(tmp_path, storage_only=True) as first:
         command = [sys.executable, "-m", "annotation_app.operations", "serve", "--data", str(tmp_path), "--port", "0"]
         second = subprocess.run(command, capture_output=True, text=True, timeout=BOUND, check=False)
         assert second.returncode == 1
@@ -186,17 +186,17 @@ def test_a_second_run_on_the_same_folder_is_refused(tmp_path: Path) -> None:
 
 def test_what_names_a_running_platform_is_private_and_goes_with_it(tmp_path: Path) -> None:
     note = tmp_path / "run" / "platform.json"
-    with running(tmp_path, storage_only=True):
+    with temporary_platform(tmp_path, storage_only=True):
         assert stat.S_IMODE(note.stat().st_mode) == 0o600
     assert not note.exists()
 
 
 def test_a_platform_comes_up_after_one_that_was_killed_and_is_not_taken_for_it(tmp_path: Path) -> None:
-    with running(tmp_path, storage_only=True) as first:
+    with temporary_platform(tmp_path, storage_only=True) as first:
         os.kill(first.supervisor, signal.SIGKILL)
-    assert (tmp_path / NOTE).exists()
-    assert note_of(tmp_path) is None
-    with running(tmp_path, storage_only=True) as second:
-        assert note_of(tmp_path) == Note(second.url, second.environment, second.supervisor)
+    assert (tmp_path / PLATFORM_FILE).exists()
+    assert read_platform_info(tmp_path) is None
+    with temporary_platform(tmp_path, storage_only=True) as second:
+        assert read_platform_info(tmp_path) == PlatformInfo(second.url, second.environment, second.supervisor)
         with psycopg.connect(second.environment["PILOTHOUSE_DATABASE_URL"]) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)

@@ -16,10 +16,10 @@ import pytest
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import StartFailed
-from annotation_app.operations.ports import free_ports
-from annotation_app.operations.programs import Answers, Listens, Program, Says
-from annotation_app.operations.stack import ROOT
-from annotation_app.operations.supervisor import Supervisor
+from annotation_app.operations.runtime.ports import free_ports
+from annotation_app.operations.runtime.programs import HttpReadiness, OutputReadiness, PortReadiness, Program
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.runtime.supervisor import Supervisor
 
 BOUND = 20.0
 SLEEPER = "import time; print('up', flush=True); time.sleep(600)"
@@ -28,7 +28,7 @@ PARENT = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c',
 
 
 def program(name: str, code: str, **more: object) -> Program:
-    return Program(name=name, command=(sys.executable, "-c", code), ready=Says("up"), **more)  # type: ignore[arg-type]
+    return Program(name=name, command=(sys.executable, "-c", code), ready=OutputReadiness("up"), **more)  # type: ignore[arg-type]
 
 
 def lives(pid: int) -> bool:
@@ -49,7 +49,7 @@ def pid_of(folder: Path, name: str) -> int:
     return int((folder / "run" / f"{name}.pid").read_text())
 
 
-def with_word(word: str) -> list[int]:
+def pids_with_argument(word: str) -> list[int]:
     """The processes that were given a word."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -60,21 +60,21 @@ def with_word(word: str) -> list[int]:
 
 
 @pytest.fixture
-def said() -> io.StringIO:
+def output() -> io.StringIO:
     return io.StringIO()
 
 
 @pytest.fixture
-def supervisor(tmp_path: Path, said: io.StringIO) -> Supervisor:
-    return Supervisor(tmp_path, Console(said))
+def supervisor(tmp_path: Path, output: io.StringIO) -> Supervisor:
+    return Supervisor(tmp_path, Console(output))
 
 
 async def test_output_is_prefixed_on_the_terminal_and_kept_in_a_file(
-    supervisor: Supervisor, said: io.StringIO, tmp_path: Path
+    supervisor: Supervisor, output: io.StringIO, tmp_path: Path
 ) -> None:
     async with supervisor:
         await supervisor.start(program("one", f"print('hello'); {SLEEPER}"))
-    assert "one     │ hello\n" in said.getvalue()
+    assert "one     │ hello\n" in output.getvalue()
     assert "hello" in (tmp_path / "logs" / "one.log").read_text()
 
 
@@ -98,7 +98,7 @@ async def test_programs_stop_in_reverse_order(supervisor: Supervisor, tmp_path: 
     assert order.read_text() == "cba"
 
 
-async def test_a_killed_program_is_started_again(supervisor: Supervisor, said: io.StringIO, tmp_path: Path) -> None:
+async def test_a_killed_program_is_started_again(supervisor: Supervisor, output: io.StringIO, tmp_path: Path) -> None:
     async with supervisor:
         await supervisor.start(program("one", SLEEPER))
         first = pid_of(tmp_path, "one")
@@ -107,7 +107,7 @@ async def test_a_killed_program_is_started_again(supervisor: Supervisor, said: i
         second = pid_of(tmp_path, "one")
         assert lives(second)
     assert not lives(second)
-    assert "ended with status -9; starting again in 0.5 s" in said.getvalue()
+    assert "ended with status -9; starting again in 0.5 s" in output.getvalue()
 
 
 async def test_a_program_that_ends_before_it_is_ready_is_told_with_its_last_lines(supervisor: Supervisor) -> None:
@@ -118,7 +118,7 @@ async def test_a_program_that_ends_before_it_is_ready_is_told_with_its_last_line
 
 
 async def test_a_program_that_is_not_ready_in_time_is_told_and_ended(supervisor: Supervisor, tmp_path: Path) -> None:
-    silent = program("silent", "import time; time.sleep(600)", ready_within=0.3)
+    silent = program("silent", "import time; time.sleep(600)", ready_timeout_seconds=0.3)
     async with supervisor:
         with pytest.raises(StartFailed, match=r"silent was not ready in 0\.3 s"):
             await supervisor.start(silent, program("other", SLEEPER))
@@ -126,40 +126,40 @@ async def test_a_program_that_is_not_ready_in_time_is_told_and_ended(supervisor:
     assert not any(map(lives, pids))
 
 
-async def test_nothing_is_left_of_a_start_that_is_cancelled_at_any_moment(tmp_path: Path, said: io.StringIO) -> None:
+async def test_nothing_is_left_of_a_start_that_is_cancelled_at_any_moment(tmp_path: Path, output: io.StringIO) -> None:
     for turns in range(12):
         word = f"{uuid4()}"
         silent = f"import time; time.sleep(600) # {word}"
-        async with Supervisor(tmp_path, Console(said)) as supervisor:
+        async with Supervisor(tmp_path, Console(output)) as supervisor:
             starting = asyncio.create_task(supervisor.start(program("one", silent)))
             for _ in range(turns):
                 await asyncio.sleep(0)
             starting.cancel()
             await asyncio.wait({starting})
-        assert not with_word(word), f"after {turns} turns of the loop"
+        assert not pids_with_argument(word), f"after {turns} turns of the loop"
 
 
 async def test_a_program_that_does_not_exist_is_told(supervisor: Supervisor) -> None:
     async with supervisor:
         with pytest.raises(StartFailed, match="ghost cannot be started"):
-            await supervisor.start(Program("ghost", ("/no/such/program",), Says("up")))
+            await supervisor.start(Program("ghost", ("/no/such/program",), OutputReadiness("up")))
 
 
 async def test_a_program_that_will_not_stop_is_killed(
-    supervisor: Supervisor, said: io.StringIO, tmp_path: Path
+    supervisor: Supervisor, output: io.StringIO, tmp_path: Path
 ) -> None:
     async with supervisor:
-        await supervisor.start(program("stubborn", STUBBORN, stop_within=0.2))
+        await supervisor.start(program("stubborn", STUBBORN, stop_timeout_seconds=0.2))
         pid = pid_of(tmp_path, "stubborn")
     assert not lives(pid)
-    assert "did not stop in 0.2 s: killed" in said.getvalue()
+    assert "did not stop in 0.2 s: killed" in output.getvalue()
 
 
-async def test_very_long_and_undecodable_lines_are_no_obstacle(supervisor: Supervisor, said: io.StringIO) -> None:
+async def test_very_long_and_undecodable_lines_are_no_obstacle(supervisor: Supervisor, output: io.StringIO) -> None:
     noisy = "import sys; sys.stdout.buffer.write(b'x' * 1_000_000 + b'\\xff\\n'); print('up', flush=True); "
     async with supervisor:
         await supervisor.start(program("noisy", noisy + "import time; time.sleep(600)"))
-    assert said.getvalue().count("x") >= 1_000_000
+    assert output.getvalue().count("x") >= 1_000_000
 
 
 async def test_ports_and_pages_tell_readiness(supervisor: Supervisor, tmp_path: Path) -> None:
@@ -167,8 +167,8 @@ async def test_ports_and_pages_tell_readiness(supervisor: Supervisor, tmp_path: 
     serve = (sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(tmp_path))
     async with supervisor:
         await supervisor.start(
-            Program("listens", (*serve, str(port)), Listens("127.0.0.1", port)),
-            Program("answers", (*serve, str(other)), Answers(f"http://127.0.0.1:{other}/")),
+            Program("listens", (*serve, str(port)), PortReadiness("127.0.0.1", port)),
+            Program("answers", (*serve, str(other)), HttpReadiness(f"http://127.0.0.1:{other}/")),
         )
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.close()
@@ -179,8 +179,8 @@ async def test_nothing_is_left_when_the_supervisor_itself_is_killed(tmp_path: Pa
     script = f"""
         import asyncio, pathlib
         from annotation_app.operations.console import Console
-        from annotation_app.operations.programs import Program, Says
-        from annotation_app.operations.supervisor import Supervisor
+        from annotation_app.operations.runtime.programs import Program, Says
+        from annotation_app.operations.runtime.supervisor import Supervisor
 
         async def main():
             async with Supervisor(pathlib.Path({str(tmp_path)!r}), Console()) as supervisor:

@@ -13,8 +13,8 @@ from psycopg.conninfo import make_conninfo
 
 from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.console import Console
-from annotation_app.operations.postgres import binaries
-from annotation_app.operations.running import Running, running
+from annotation_app.operations.runtime.postgres import binaries_folder
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
 from tests.contract.test_store import PICTURE, REF, step
 
 OLD = {"accounts": "0002_tokens", "policies": "0002_revisions", "tasks": "0004_need", "episodes": "0004_step_refused"}
@@ -70,7 +70,7 @@ print("READ " + json.dumps({
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A backup of an installation as it was before the newer migrations, with one finished episode."""
-    with running(tmp_path_factory.mktemp("old"), storage_only=True) as whole:
+    with temporary_platform(tmp_path_factory.mktemp("old"), storage_only=True) as whole:
         definition = json.dumps({"id": "t-1", "instruction": "Rename it.", "suite": "desktop", "name": "rename"})
         done = step(command_id="command-old").model_dump_json()
         old = [*OLD.items(), ("audit", "0001_initial"), ("blobs", "0001_initial")]
@@ -84,10 +84,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def upgraded(saved: Path, tmp_path: Path) -> Iterator[Running]:
+def upgraded(saved: Path, tmp_path: Path) -> Iterator[TemporaryPlatform]:
     """What was restored from it with the code of today, not migrated yet."""
     restore(saved, tmp_path / "fresh", Console(io.StringIO()))
-    with running(tmp_path / "fresh", storage_only=True) as whole:
+    with temporary_platform(tmp_path / "fresh", storage_only=True) as whole:
         yield whole
 
 
@@ -100,7 +100,7 @@ def _new_database() -> str:
 def _schema(database: str) -> list[str]:
     """The statements of a dump without rows. Casts in conditions are left out: restoring a dump moves them."""
     dump = subprocess.run(
-        [binaries() / "pg_dump", "--schema-only", "--no-owner", "--no-privileges", f"--dbname={database}"],
+        [binaries_folder() / "pg_dump", "--schema-only", "--no-owner", "--no-privileges", f"--dbname={database}"],
         capture_output=True, text=True, timeout=60, check=True,
     ).stdout  # fmt: skip
     lines = [line for line in dump.splitlines() if line and not line.startswith(("--", "\\"))]
@@ -108,7 +108,7 @@ def _schema(database: str) -> list[str]:
 
 
 @pytest.mark.django_db
-def test_an_older_installation_is_found_whole_after_its_upgrade(upgraded: Running) -> None:
+def test_an_older_installation_is_found_whole_after_its_upgrade(upgraded: TemporaryPlatform) -> None:
     with pytest.raises(subprocess.CalledProcessError) as refused:
         upgraded.manage("check_data")
     assert "tasks.0005_kinds" in json.loads(refused.value.stdout)["migrations_due"]

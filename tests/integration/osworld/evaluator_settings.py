@@ -6,7 +6,7 @@ import pytest
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.osworld import ensure_osworld
+from annotation_app.operations.install.extra_environments import ensure_osworld
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
 
 

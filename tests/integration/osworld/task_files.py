@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from protocol.actions.types import RunCommand
+from protocol.trajectory.tasks import Task
 from vm_bridge.hosts.osworld.host import GuestSandbox
 from vm_bridge.machine import Machine
-from vocabulary.actions import RunCommand
-from vocabulary.tasks import Task
 
 NEEDS_CHROMIUM = pytest.mark.skipif(
     shutil.which("chromium-headless-shell") is None, reason="needs chromium-headless-shell"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from protocol.actions.types import RunCommand
 from tests.integration.osworld.evaluator_settings import means_ensured
 from tests.integration.osworld.task_files import (
     NEEDS_CHROMIUM,
@@ -25,7 +26,6 @@ from vm_bridge.drivers.osworld.task_files import SUPPORTED_NAMES
 from vm_bridge.errors import UnsupportedTask, VerifierFailed
 from vm_bridge.hosts.osworld import evaluator_program
 from vm_bridge.hosts.osworld.host import GuestSandbox
-from vocabulary.actions import RunCommand
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("Xtigervnc") is None, reason="needs Xtigervnc"),

@@ -61,10 +61,10 @@ async def test_what_takes_too_long_is_ended_with_all_it_started(
     monkeypatch.setattr(evaluator, "RUN_TIMEOUT_SECONDS", 6.0)
     for_ever = {"type": "execute", "command": ["true"], "until": {"returncode": 1}}
     preparing = asyncio.create_task(machine.prepare(task(for_ever, func="infeasible")))
-    folder = await behind_walls_begun(guest)
+    folder = await wait_for_task_folder(guest)
     with pytest.raises(MachineGone, match="did not end within 6 s"):
         await preparing
-    await eventually(lambda: not behind_walls(folder))
+    await eventually(lambda: not processes_in_sandbox(folder))
     assert not folder.exists()
 
 
@@ -72,11 +72,11 @@ async def test_what_a_lease_still_does_ends_with_it(guest: GuestSandbox) -> None
     machine = guest.bind(1)
     for_ever = {"type": "execute", "command": ["true"], "until": {"returncode": 1}}
     preparing = asyncio.create_task(machine.prepare(task(for_ever, func="infeasible")))
-    folder = await behind_walls_begun(guest)
+    folder = await wait_for_task_folder(guest)
     await guest.reset()
     with pytest.raises(MachineGone, match="taken away"):
         await preparing
-    await eventually(lambda: not behind_walls(folder))
+    await eventually(lambda: not processes_in_sandbox(folder))
     assert not folder.exists()
     await run(guest.bind(2), "true")
 
@@ -119,7 +119,7 @@ def test():
     monkeypatch.setattr(disk_quota, "MAX_BYTES", 2**22)
     with pytest.raises(VerifierFailed, match="its files take more than"):
         await machine.evaluate()
-    await eventually(lambda: not behind_walls(folder))
+    await eventually(lambda: not processes_in_sandbox(folder))
 
 
 async def test_a_host_that_is_not_allowed_is_refused_before_anything_changes(guest: GuestSandbox, web: Web) -> None:
@@ -146,14 +146,14 @@ async def test_an_account_is_read_by_the_step_that_asks_for_it(guest: GuestSandb
         await machine.prepare(task(nobody, func="infeasible"))
 
 
-async def behind_walls_begun(guest: GuestSandbox) -> Path:
+async def wait_for_task_folder(guest: GuestSandbox) -> Path:
     """The folder of the present task, once a program sees it."""
-    await eventually(lambda: guest.evaluator.folder and behind_walls(guest.evaluator.folder), 60)
+    await eventually(lambda: guest.evaluator.folder and processes_in_sandbox(guest.evaluator.folder), 60)
     assert guest.evaluator.folder is not None
     return guest.evaluator.folder
 
 
-def behind_walls(folder: Path) -> list[str]:
+def processes_in_sandbox(folder: Path) -> list[str]:
     """Programs that see a task's folder, which may have been removed since."""
     found = []
     for mounts in Path("/proc").glob("[0-9]*/mountinfo"):

@@ -9,12 +9,21 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import (
+    Click,
+    GetClipboard,
+    PressKeys,
+    ReadFile,
+    RunCommand,
+    SetClipboard,
+    TypeText,
+    WriteFile,
+)
+from protocol.trajectory.tasks import Task
 from tests.integration.osworld.evaluator_settings import means_ensured
 from vm_bridge.errors import MachineGone, NoMachine, UnsupportedTask
 from vm_bridge.hosts.osworld.host import GuestHost, GuestSandbox
 from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
-from vocabulary.actions import Click, GetClipboard, PressKeys, ReadFile, RunCommand, SetClipboard, TypeText, WriteFile
-from vocabulary.tasks import Task
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("Xtigervnc") is None, reason="needs Xtigervnc"),

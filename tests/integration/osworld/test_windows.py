@@ -10,11 +10,7 @@ from typing import Any
 
 import pytest
 
-from vm_bridge.drivers.osworld import guest_program
-from vm_bridge.drivers.osworld.actions import build_request
-from vm_bridge.simulators.osworld.__main__ import PACKAGES
-from vm_bridge.simulators.osworld.packages import ensure_packages
-from vocabulary.actions import (
+from protocol.actions.types import (
     Action,
     Click,
     Drag,
@@ -31,6 +27,10 @@ from vocabulary.actions import (
     SetClipboard,
     TypeText,
 )
+from vm_bridge.drivers.osworld import guest_program
+from vm_bridge.drivers.osworld.actions import build_request
+from vm_bridge.simulators.osworld.__main__ import PACKAGES
+from vm_bridge.simulators.osworld.packages import ensure_packages
 
 HARNESS = Path(__file__).with_name("windows.py")
 LEFT_CLICK, RIGHT_CLICK, LEFT_DOWN, LEFT_UP, WHEEL, SIDEWAYS = 0x6, 0x18, 0x2, 0x4, 0x800, 0x1000

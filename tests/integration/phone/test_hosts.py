@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import OpenApp, ReadFile, RunCommand, WriteFile
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.phone.adb import AdbRequestFailed
 from vm_bridge.errors import NoMachine, StaleLease
 from vm_bridge.hosts.composite import CompositeHost
@@ -19,8 +21,6 @@ from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.phone.devices import IMAGE, DeviceHost, parse_size
 from vm_bridge.hosts.phone.simulated import PhoneHost, PhoneSandbox
 from vm_bridge.simulators.phone.paths import TRUSTED_KEYS
-from vocabulary.actions import OpenApp, ReadFile, RunCommand, WriteFile
-from vocabulary.tasks import Task
 
 TASK = Task(id="task-1", instruction="Do something.", platform="phone")
 commands = (f"command-{number:04}" for number in itertools.count())
@@ -31,7 +31,7 @@ import asyncio, sys
 from pathlib import Path
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.phone.simulated import PhoneHost
-from vocabulary.actions import WriteFile
+from protocol.actions.types import WriteFile
 
 async def main():
     data = Path(sys.argv[1])

@@ -9,12 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from vm_bridge.drivers.phone.frames import MAX_CAPTURE_BYTES, decode_screencap
-from vm_bridge.errors import InvalidAction, OutcomeUnknown, StaleLease
-from vm_bridge.hosts.phone.simulated import PhoneSandbox
-from vm_bridge.machine import Machine
-from vm_bridge.simulators.phone.paths import STATE_FILE
-from vocabulary.actions import (
+from protocol.actions.types import (
     Action,
     Click,
     DownloadFile,
@@ -32,8 +27,13 @@ from vocabulary.actions import (
     UploadFile,
     WriteFile,
 )
-from vocabulary.observations import Transition
-from vocabulary.tasks import Task
+from protocol.trajectory.observations import Transition
+from protocol.trajectory.tasks import Task
+from vm_bridge.drivers.phone.frames import MAX_CAPTURE_BYTES, decode_screencap
+from vm_bridge.errors import InvalidAction, OutcomeUnknown, StaleLease
+from vm_bridge.hosts.phone.simulated import PhoneSandbox
+from vm_bridge.machine import Machine
+from vm_bridge.simulators.phone.paths import STATE_FILE
 
 TASK = Task(id="task-1", instruction="Do something.", platform="phone")
 commands = (f"command-{number:04}" for number in itertools.count())
@@ -45,19 +45,19 @@ async def do(machine: Machine, action: Action) -> Transition:
     return done
 
 
-async def said(machine: Machine, command: str) -> str:
+async def shell_output(machine: Machine, command: str) -> str:
     """What a command line says in the phone's shell."""
     return (await do(machine, RunCommand(command=command))).after.text or ""
 
 
 async def front(machine: Machine) -> str:
     """The package whose app is in front."""
-    return (await said(machine, "dumpsys activity")).split(" u0 ")[1].split("/")[0]
+    return (await shell_output(machine, "dumpsys activity")).split(" u0 ")[1].split("/")[0]
 
 
 async def middle(machine: Machine, words: str) -> Point:
     """The middle of the last thing that shows these words, where the phone's own description says it is."""
-    described = ElementTree.fromstring(await said(machine, "uiautomator dump /dev/tty"))
+    described = ElementTree.fromstring(await shell_output(machine, "uiautomator dump /dev/tty"))
     found = [node for node in described if words in (node.get("text"), node.get("content-desc"))]
     assert found, f"nothing on the screen says {words!r}"
     left, top, right, bottom = map(int, re.findall(r"\d+", found[-1].get("bounds", "")))
@@ -100,14 +100,14 @@ async def test_an_app_that_is_not_there_is_an_error(machine: Machine) -> None:
 
 @pytest.mark.parametrize("text", ["Milk & 100%sure 'eggs' \"$(id)\"", "买牛奶，żółw 🥛", "one\ntwo\t3"])
 async def test_typed_text_arrives_whole(machine: Machine, text: str) -> None:
-    method = await said(machine, "settings get secure default_input_method")
+    method = await shell_output(machine, "settings get secure default_input_method")
     await do(machine, OpenApp(name="Notes"))
     await tap(machine, "New note")
     await tap(machine, "Note")
     await do(machine, TypeText(text=text.replace("\t", " ")))
     await tap(machine, "Save")
     assert (await state(machine))["notes"]["notes"][0]["body"] == text.replace("\t", " ")
-    assert await said(machine, "settings get secure default_input_method") == method
+    assert await shell_output(machine, "settings get secure default_input_method") == method
 
 
 async def test_keys_together_and_alone(machine: Machine) -> None:
@@ -144,7 +144,7 @@ async def test_a_swipe_and_a_scroll_move_the_list(machine: Machine) -> None:
 async def test_the_screen_turns_and_taps_still_land(phone: PhoneSandbox, machine: Machine) -> None:
     upright = await machine.observe(settle=True)
     assert (upright.width, upright.height) == (412, 915)
-    await said(machine, "settings put system user_rotation 1")
+    await shell_output(machine, "settings put system user_rotation 1")
     turned = await machine.observe(settle=True)
     assert (turned.width, turned.height) == (915, 412)
     assert phone.frames is not None
@@ -155,13 +155,13 @@ async def test_the_screen_turns_and_taps_still_land(phone: PhoneSandbox, machine
         await machine.perform(next(commands), Click(x=200, y=600))
     await tap(machine, "Shop")
     assert await front(machine) == "org.pilothouse.shop"
-    await said(machine, "settings put system user_rotation 0")
+    await shell_output(machine, "settings put system user_rotation 0")
     again = await machine.observe(settle=True)
     assert (again.width, again.height) == (412, 915)
 
 
 async def test_the_apps_are_listed(phone: PhoneSandbox, machine: Machine) -> None:
-    listed = (await said(machine, "pm list packages -3")).split()
+    listed = (await shell_output(machine, "pm list packages -3")).split()
     assert {"package:org.pilothouse.messages", "package:org.pilothouse.clock"} < set(listed)
     assert {"Messages", "Clock"} < set(phone.capabilities.apps)
 
@@ -184,7 +184,7 @@ async def test_clearing_an_app_puts_its_data_back(machine: Machine) -> None:
     await tap(machine, "Delete note")
     await tap(machine, "Delete")
     assert (await state(machine))["notes"] != first["notes"]
-    assert "Success" in await said(machine, "pm clear org.pilothouse.notes")
+    assert "Success" in await shell_output(machine, "pm clear org.pilothouse.notes")
     assert await state(machine) == first
     assert await front(machine) == "org.pilothouse.launcher"
 
@@ -193,7 +193,7 @@ async def test_files_go_in_and_out(machine: Machine) -> None:
     content = bytes(range(256)) * 4
     blob = await machine.stage_upload(content, "application/octet-stream")
     await do(machine, UploadFile(path="Download/file.bin", blob=blob))
-    assert await said(machine, "stat -c %s Download/file.bin") == f"{len(content)}\n"
+    assert await shell_output(machine, "stat -c %s Download/file.bin") == f"{len(content)}\n"
     brought = (await do(machine, DownloadFile(path="Download/file.bin"))).after.attachment
     assert brought is not None
     assert await machine.blob(brought) == content
@@ -203,7 +203,7 @@ async def test_a_reset_leaves_nothing(phone: PhoneSandbox, machine: Machine) -> 
     first = await machine.prepare(TASK)
     await do(machine, WriteFile(path="left-over.txt", text="x"))
     await do(machine, OpenApp(name="Settings"))
-    await said(machine, "settings put system user_rotation 1")
+    await shell_output(machine, "settings put system user_rotation 1")
     await phone.reset()
     with pytest.raises(StaleLease):
         await machine.observe()

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import OpenApp
 from vm_bridge.drivers.phone import frames as phone_frames
 from vm_bridge.drivers.phone.adb import Device
 from vm_bridge.drivers.phone.frames import MAX_CAPTURE_BYTES, decode_screencap
@@ -17,7 +18,6 @@ from vm_bridge.hosts.phone.devices import IMAGE, DeviceHost
 from vm_bridge.hosts.phone.simulated import PhoneSandbox
 from vm_bridge.sandbox import Frame, Sandbox
 from vm_bridge.simulators.phone.paths import TRUSTED_KEYS
-from vocabulary.actions import OpenApp
 
 BOUND = 60.0
 LIKE = 6.0
@@ -49,7 +49,7 @@ def recordings(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     return asked
 
 
-def shown(frame: Frame) -> npt.NDArray[np.int16]:
+def to_array(frame: Frame) -> npt.NDArray[np.int16]:
     pixels = np.frombuffer(frame.pixels, np.uint8).reshape(frame.height, frame.width, 4)
     return pixels[:, :, :3].astype(np.int16)
 
@@ -60,7 +60,7 @@ async def until_like(frames: AsyncIterator[Frame], phone: PhoneSandbox) -> Frame
     real = np.frombuffer(pixels, np.uint8).reshape(height, width, 4)[: height & ~1, : width & ~1, :3].astype(np.int16)
     async with asyncio.timeout(BOUND):
         async for frame in frames:
-            if shown(frame).shape == real.shape and np.abs(shown(frame) - real).mean() < LIKE:
+            if to_array(frame).shape == real.shape and np.abs(to_array(frame) - real).mean() < LIKE:
                 return frame
     raise AssertionError("the picture ended")
 
@@ -76,7 +76,7 @@ async def test_viewers_see_what_the_phone_records(
         assert opened.error is None
         later = await until_like(frames, phone)
         assert later.serial > first.serial
-        assert np.abs(shown(first) - shown(later)).mean() > LIKE
+        assert np.abs(to_array(first) - to_array(later)).mean() > LIKE
         await until_like(others, phone)
     assert len(recordings) == 1, "one for all"
 

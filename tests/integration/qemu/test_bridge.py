@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from protocol.actions.types import OpenApp, RunCommand, TypeText
+from protocol.trajectory.tasks import Task
 from tests.integration.bridge.bridge_process import bridge, settings
 from tests.integration.qemu.machines import MEMORY, VIRTUAL, need_virtual
 from vm_bridge.api.client import BridgeClient
@@ -13,8 +15,6 @@ from vm_bridge.errors import CannotRestore
 from vm_bridge.hosts.qemu.host import IMAGE
 from vm_bridge.machine import Lease
 from vm_bridge.virtual.base_image import DEFAULT_DISKS_FOLDER
-from vocabulary.actions import OpenApp, RunCommand, TypeText
-from vocabulary.tasks import Task
 
 pytestmark = list(VIRTUAL)
 START_SECONDS = 300.0
@@ -35,7 +35,7 @@ async def claimed(client: BridgeClient) -> Lease:
     return await client.allocate(image=IMAGE, holder="tests", session="episode-1", ttl=600, wait=CLAIM_SECONDS)
 
 
-async def said(client: BridgeClient, lease: Lease, command: str) -> str:
+async def command_output(client: BridgeClient, lease: Lease, command: str) -> str:
     """What a command in the machine prints."""
     done = await client.machine(lease).perform(next(commands), RunCommand(command=command))
     assert done.error is None
@@ -56,14 +56,14 @@ async def test_an_act_is_undone_over_the_bridge(environment: dict[str, str]) -> 
         assert seen.screenshot == before.after.screenshot
         again = await machine.perform(next(commands), TypeText(text="cat note.txt > copy.txt; clear\n"))
         assert again.error is None
-        assert await said(client, lease, "cat copy.txt") == "first\n"
+        assert await command_output(client, lease, "cat copy.txt") == "first\n"
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGHUP])
 async def test_machines_and_leases_outlive_the_bridge(environment: dict[str, str], end: signal.Signals) -> None:
     async with bridge(environment, end, seconds=START_SECONDS) as client:
         lease = await claimed(client)
-        await said(client, lease, "sleep 1000 & echo $! > pid")
+        await command_output(client, lease, "sleep 1000 & echo $! > pid")
         old = await client.machine(lease).snapshot()
     # As after an upgrade: the next one has to boot a first machine before it makes any, but adopts without.
     memory = str(MEMORY + 64)
@@ -73,11 +73,11 @@ async def test_machines_and_leases_outlive_the_bridge(environment: dict[str, str
         assert list(DEFAULT_DISKS_FOLDER.glob(f"states-*-{memory}-*")) == []
         assert (await client.renew(lease)).fencing_token == lease.fencing_token
         assert [machine.id for machine in await client.fleet.machines_of("episode-1")] == [lease.machine_id]
-        assert "alive" in await said(client, lease, "kill -0 $(cat pid) && echo alive")
+        assert "alive" in await command_output(client, lease, "kill -0 $(cat pid) && echo alive")
         machine = client.machine(lease)
         with pytest.raises(CannotRestore):
             await machine.restore(old)
         kept = await machine.snapshot()
-        await said(client, lease, "kill $(cat pid); rm pid")
+        await command_output(client, lease, "kill $(cat pid); rm pid")
         await machine.restore(kept)
-        assert "alive" in await said(client, lease, "kill -0 $(cat pid) && echo alive")
+        assert "alive" in await command_output(client, lease, "kill -0 $(cat pid) && echo alive")

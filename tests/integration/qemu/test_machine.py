@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import OpenApp, ReadFile, RunCommand, TypeText, WriteFile
+from protocol.trajectory.tasks import Task
 from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
 from tests.processes import commands_with
 from tests.waiting import eventually
 from vm_bridge.errors import CannotRestore
 from vm_bridge.hosts.qemu.sandbox import MAX_SNAPSHOTS, QemuSandbox
 from vm_bridge.hosts.qemu.virtual_machine import BOOT_SECONDS
-from vocabulary.actions import OpenApp, ReadFile, RunCommand, TypeText, WriteFile
-from vocabulary.tasks import Task
 
 pytestmark = list(VIRTUAL)
 commands = (f"command-{number:04}" for number in itertools.count())

@@ -17,7 +17,7 @@ BEFORE, AFTER = b"before", b"after!"
 
 
 @dataclass
-class Standing:
+class FileBackedMachine:
     """A machine whose memory is a file, and the folder with its control socket."""
 
     folder: Path
@@ -37,16 +37,16 @@ class Standing:
             memory.seek(PLACE)
             return memory.read(len(BEFORE))
 
-    def put_back(self, *words: str) -> "subprocess.CompletedProcess[str]":
+    def restore(self, *words: str) -> "subprocess.CompletedProcess[str]":
         argv = (sys.executable, "-m", "vm_bridge.hosts.qemu_revert", *words, str(self.folder), self.address)
         return subprocess.run(argv, capture_output=True, text=True, timeout=100)
 
 
 @pytest.fixture
-def standing(tmp_path: Path) -> Iterator[Standing]:
+def file_backed_machine(tmp_path: Path) -> Iterator[FileBackedMachine]:
     if not is_qemu_installed():
         pytest.skip("needs QEMU: qemu-system-x86 qemu-utils")
-    machine = Standing(tmp_path)
+    machine = FileBackedMachine(tmp_path)
     disk = tmp_path / "disk.qcow2"
     subprocess.run(("qemu-img", "create", "-q", "-f", "qcow2", disk, "1M"), check=True)
     argv = [
@@ -63,23 +63,23 @@ def standing(tmp_path: Path) -> Iterator[Standing]:
         subprocess.run(("kill", (tmp_path / "pid").read_text().strip()), check=True)
 
 
-async def test_memory_is_as_it_was_and_the_machine_runs(standing: Standing) -> None:
-    standing.write(BEFORE)
-    qmp = await QmpClient.connect(standing.control)
+async def test_memory_is_as_it_was_and_the_machine_runs(file_backed_machine: FileBackedMachine) -> None:
+    file_backed_machine.write(BEFORE)
+    qmp = await QmpClient.connect(file_backed_machine.control)
     await qmp.do("snapshot-save", seconds=100, tag="ready", vmstate="disk", devices=["disk"])
     qmp.close()
-    standing.write(AFTER)
-    done = await asyncio.to_thread(standing.put_back)
+    file_backed_machine.write(AFTER)
+    done = await asyncio.to_thread(file_backed_machine.restore)
     assert (done.returncode, done.stderr) == (0, "")
-    assert standing.read() == BEFORE
-    qmp = await QmpClient.connect(standing.control)
+    assert file_backed_machine.read() == BEFORE
+    qmp = await QmpClient.connect(file_backed_machine.control)
     assert (await qmp.ask("query-status"))["running"]
     qmp.close()
 
 
-async def test_without_such_a_state_nothing_changes(standing: Standing) -> None:
-    standing.write(AFTER)
-    done = await asyncio.to_thread(standing.put_back, "--state", "other")
+async def test_without_such_a_state_nothing_changes(file_backed_machine: FileBackedMachine) -> None:
+    file_backed_machine.write(AFTER)
+    done = await asyncio.to_thread(file_backed_machine.restore, "--state", "other")
     assert done.returncode == 1
     assert "no state 'other'" in done.stderr
-    assert standing.read() == AFTER
+    assert file_backed_machine.read() == AFTER

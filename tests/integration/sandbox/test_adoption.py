@@ -10,20 +10,20 @@ from typing import NoReturn
 
 import pytest
 
+from protocol.actions.types import OpenApp, ReadFile, TypeText, WriteFile
+from protocol.trajectory.tasks import Task
 from tests.waiting import LIMIT, eventually
 from vm_bridge.errors import NoMachine, StaleLease
-from vm_bridge.hosts.isolation.process_sandbox import ProcessSandbox
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
-from vocabulary.actions import OpenApp, ReadFile, TypeText, WriteFile
-from vocabulary.tasks import Task
+from vm_bridge.hosts.process_sandbox import ProcessSandbox
 
 BRIDGE = """
 import asyncio, sys
 from pathlib import Path
 from vm_bridge.hosts.local.host import LocalHost
-from vocabulary.actions import OpenApp, WriteFile
-from vocabulary.tasks import Task
+from protocol.actions.types import OpenApp, WriteFile
+from protocol.trajectory.tasks import Task
 
 async def main():
     sandbox = await LocalHost(Path(sys.argv[1])).create("desktop")
@@ -31,7 +31,7 @@ async def main():
     await machine.prepare(Task(id="task-1", instruction="Do something.", parameters={"screenshot": "png"}))
     await machine.perform("adopted-0001", WriteFile(path="note.txt", text="before"))
     await machine.perform("adopted-0002", OpenApp(name="terminal"))
-    assert await sandbox.desk(7).wait_for_window("xterm")
+    assert await sandbox.environment(7).wait_for_window("xterm")
     await machine.observe(settle=True)
     print(sandbox.id, flush=True)
     await asyncio.sleep(600)
@@ -41,7 +41,7 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def own_data(tmp_path: Path, data: Path) -> Path:
+def private_data(tmp_path: Path, data: Path) -> Path:
     """A data folder nobody else uses, with the images that are prepared already."""
     (tmp_path / "images").symlink_to(data / "images")
     return tmp_path
@@ -58,9 +58,9 @@ def killed_bridge(data: Path) -> str:
     return name
 
 
-async def test_a_machine_goes_on_with_the_next_bridge(own_data: Path) -> None:
-    name = await asyncio.to_thread(killed_bridge, own_data)
-    host = LocalHost(own_data)
+async def test_a_machine_goes_on_with_the_next_bridge(private_data: Path) -> None:
+    name = await asyncio.to_thread(killed_bridge, private_data)
+    host = LocalHost(private_data)
     try:
         (sandbox,) = await host.adopt([name])
         with pytest.raises(StaleLease):
@@ -84,10 +84,10 @@ async def test_a_machine_goes_on_with_the_next_bridge(own_data: Path) -> None:
 
 
 async def test_it_is_reached_before_its_image_is_prepared_and_ended_where_that_fails(
-    own_data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    private_data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As after an upgrade, when there is a new image to prepare: meanwhile it would end by itself."""
-    name = await asyncio.to_thread(killed_bridge, own_data)
+    name = await asyncio.to_thread(killed_bridge, private_data)
     reached: list[ProcessSandbox] = []
     adopt = ProcessSandbox.adopt
 
@@ -99,8 +99,8 @@ async def test_it_is_reached_before_its_image_is_prepared_and_ended_where_that_f
         raise NoMachine("a library cannot be had" if reached else "it is too early")
 
     monkeypatch.setattr(ProcessSandbox, "adopt", reach)
-    monkeypatch.setattr("vm_bridge.hosts.local.host.image_prepare", prepare)
-    host = LocalHost(own_data)
+    monkeypatch.setattr("vm_bridge.hosts.local.host.prepare_image", prepare)
+    host = LocalHost(private_data)
     try:
         assert await host.adopt([name]) == []
         assert "a library cannot be had" in caplog.text
@@ -111,9 +111,9 @@ async def test_it_is_reached_before_its_image_is_prepared_and_ended_where_that_f
         await host.close()
 
 
-async def test_what_nobody_asks_for_is_ended(own_data: Path) -> None:
-    name = await asyncio.to_thread(killed_bridge, own_data)
-    host = LocalHost(own_data)
+async def test_what_nobody_asks_for_is_ended(private_data: Path) -> None:
+    name = await asyncio.to_thread(killed_bridge, private_data)
+    host = LocalHost(private_data)
     try:
         assert await host.adopt([]) == []
         again = await host.create("desktop")
@@ -124,9 +124,11 @@ async def test_what_nobody_asks_for_is_ended(own_data: Path) -> None:
         await host.close()
 
 
-async def test_a_guest_whose_host_is_gone_waits_and_then_ends(own_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vm_bridge.hosts.isolation.process_sandbox.ORPHAN_TIMEOUT_SECONDS", 1)
-    host = LocalHost(own_data)
+async def test_a_guest_whose_host_is_gone_waits_and_then_ends(
+    private_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vm_bridge.hosts.process_sandbox.ORPHAN_TIMEOUT_SECONDS", 1)
+    host = LocalHost(private_data)
     try:
         sandbox = await host.create("desktop")
         assert isinstance(sandbox, LocalSandbox)
@@ -138,9 +140,9 @@ async def test_a_guest_whose_host_is_gone_waits_and_then_ends(own_data: Path, mo
         await host.close()
 
 
-async def test_tasks_survive_with_the_machine(own_data: Path) -> None:
-    name = await asyncio.to_thread(killed_bridge, own_data)
-    host = LocalHost(own_data)
+async def test_tasks_survive_with_the_machine(private_data: Path) -> None:
+    name = await asyncio.to_thread(killed_bridge, private_data)
+    host = LocalHost(private_data)
     try:
         (sandbox,) = await host.adopt([name, "desktop-no-such"])
         verdict = await sandbox.bind(7).evaluate()

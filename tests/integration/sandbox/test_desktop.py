@@ -12,14 +12,7 @@ import pytest
 import simplejpeg
 from pydantic import JsonValue
 
-from tests.waiting import eventually
-from vm_bridge.errors import InvalidAction, MachineGone, OutcomeUnknown
-from vm_bridge.hosts.isolation.resource_usage import measure_usage
-from vm_bridge.hosts.local.host import LocalHost
-from vm_bridge.hosts.local.sandbox import LocalSandbox
-from vm_bridge.machine import Machine
-from vm_bridge.sandbox import Frame
-from vocabulary.actions import (
+from protocol.actions.types import (
     Action,
     Click,
     DoubleClick,
@@ -42,8 +35,15 @@ from vocabulary.actions import (
     Wait,
     WriteFile,
 )
-from vocabulary.observations import Observation, Transition
-from vocabulary.tasks import Task
+from protocol.trajectory.observations import Observation, Transition
+from protocol.trajectory.tasks import Task
+from tests.waiting import eventually
+from vm_bridge.errors import InvalidAction, MachineGone, OutcomeUnknown
+from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.local.sandbox import LocalSandbox
+from vm_bridge.isolation.resource_usage import measure_usage
+from vm_bridge.machine import Machine
+from vm_bridge.sandbox import Frame
 
 numbers = itertools.count()
 

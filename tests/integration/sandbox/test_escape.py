@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from protocol.actions.types import RunCommand
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
-from vocabulary.actions import RunCommand
 
 numbers = itertools.count()
 REPOSITORY = Path(__file__).parents[3]

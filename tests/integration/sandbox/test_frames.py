@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import numpy as np
 
+from protocol.actions.types import OpenApp, TypeText
 from tests.waiting import eventually
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Frame
-from vocabulary.actions import OpenApp, TypeText
 
 QUIET = 1.0
 """A picture that has not changed for so long has come to rest (seconds)."""
@@ -37,7 +37,7 @@ class Viewer:
             self.shares.append((right - left) * (bottom - top) / (frame.width * frame.height))
             self._came_at = time.monotonic()
 
-    async def rested(self, pictures: int) -> None:
+    async def wait_for_last(self, pictures: int) -> None:
         """Returns when so many came, and no more."""
         await eventually(lambda: len(self.shares) >= pictures and time.monotonic() > self._came_at + QUIET)
 
@@ -49,11 +49,11 @@ async def test_what_changed_put_on_what_was_there_gives_the_picture(desktop: Loc
         viewer = Viewer(frames)
         following = asyncio.create_task(viewer.follow())
         try:
-            await viewer.rested(1)
+            await viewer.wait_for_last(1)
             for text in ("seq 30\n", "x"):
                 before = len(viewer.shares)
                 await machine.perform(uuid4().hex, TypeText(text=text))
-                await viewer.rested(before + 1)
+                await viewer.wait_for_last(before + 1)
                 assert np.array_equal(viewer.kept, viewer.last)
         finally:
             following.cancel()

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import RunCommand
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.isolation.init_process import InitProcess
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
-from vm_bridge.hosts.users import user_free
-from vocabulary.actions import RunCommand
+from vm_bridge.isolation.init_process import InitProcess
+from vm_bridge.isolation.users import user_free
 
 MIB = 1024 * 1024
 MEMORY_HOG = "held = [bytearray(8 * 2**20) for _ in range(200)]; print('all of it')"

@@ -5,13 +5,13 @@ import itertools
 
 import pytest
 
+from protocol.actions.types import Action, OpenApp, ReadFile, RunCommand, TypeText
+from protocol.trajectory.observations import Transition
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
-from vm_bridge.hosts.isolation.init_process import InitProcess
 from vm_bridge.hosts.local.sandbox import LocalSandbox
+from vm_bridge.isolation.init_process import InitProcess
 from vm_bridge.machine import Machine
-from vocabulary.actions import Action, OpenApp, ReadFile, RunCommand, TypeText
-from vocabulary.observations import Transition
-from vocabulary.tasks import Task
 
 TASK = Task(id="task-1", instruction="Do something.")
 numbers = itertools.count()

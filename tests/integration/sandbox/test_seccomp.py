@@ -5,10 +5,10 @@ import json
 
 import pyseccomp
 
-from vm_bridge.hosts.isolation.seccomp import DENIED_SYSCALLS
+from protocol.actions.types import RunCommand
 from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.isolation.seccomp import DENIED_SYSCALLS
 from vm_bridge.machine import Machine
-from vocabulary.actions import RunCommand
 
 numbers = itertools.count()
 TRY = """

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import simplejpeg
 
+from protocol.actions.types import Click, PressKeys, RightClick, RunCommand, TypeText
+from protocol.trajectory.observations import Observation, Transition
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
-from vocabulary.actions import Click, PressKeys, RightClick, RunCommand, TypeText
-from vocabulary.observations import Observation, Transition
 
 PROGRAM = (Path(__file__).parent / "redrawing.py").read_text()
 STEP = 4

@@ -12,10 +12,10 @@ import pytest_asyncio
 from tests.processes import commands_with
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, NoMachine
-from vm_bridge.hosts.isolation.cgroups import PARENT, ROOT
-from vm_bridge.hosts.isolation.process_sandbox import PreparedImage, ProcessSandbox
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
+from vm_bridge.hosts.process_sandbox import PreparedImage, ProcessSandbox
+from vm_bridge.isolation.cgroups import PARENT, ROOT
 
 
 @pytest_asyncio.fixture
@@ -23,7 +23,7 @@ async def image(host: LocalHost) -> PreparedImage:
     return await host._image("desktop")
 
 
-def left(folder: Path) -> list[str]:
+def remaining_files(folder: Path) -> list[str]:
     """What there is of a tree."""
     groups = (ROOT / PARENT / folder.name, *ROOT.glob(f"*/{PARENT}/{folder.name}"))
     return [*(str(path) for path in (folder, *groups) if path.exists()), *commands_with(str(folder))]
@@ -38,7 +38,7 @@ async def folder(host: LocalHost) -> Path:
 async def test_a_tree_of_another_state_leaves_nothing(image: PreparedImage, folder: Path) -> None:
     with pytest.raises(MachineGone, match="did not start from its image's state"):
         await ProcessSandbox.spawn(replace(image, home="another digest"), folder)
-    assert left(folder) == []
+    assert remaining_files(folder) == []
 
 
 async def test_a_tree_that_is_no_longer_wanted_leaves_nothing(image: PreparedImage, folder: Path) -> None:
@@ -47,7 +47,7 @@ async def test_a_tree_that_is_no_longer_wanted_leaves_nothing(image: PreparedIma
     coming.cancel()
     with pytest.raises(asyncio.CancelledError):
         await coming
-    assert left(folder) == []
+    assert remaining_files(folder) == []
 
 
 async def test_a_desktop_on_a_full_disk_leaves_nothing(host: LocalHost, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +59,11 @@ async def test_a_desktop_on_a_full_disk_leaves_nothing(host: LocalHost, monkeypa
     def full(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for step in ("hosts.localsandbox.kept_write", "network.gate.Gate.attach", "hosts.tree.standing_note"):
+    for step in (
+        "hosts.local.sandbox.write_state",
+        "network.sandbox_network.SandboxNetwork.attach",
+        "hosts.process_sandbox.write_sandbox_state",
+    ):
         with monkeypatch.context() as change:
             change.setattr(f"vm_bridge.{step}", full)
             with pytest.raises(NoMachine, match="No space left"):

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
+from protocol.actions.types import OpenApp, PressKeys, ReadFile, TypeText
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
-from vocabulary.actions import OpenApp, PressKeys, ReadFile, TypeText
 
 TEXTS = {
     "ascii": "".join(map(chr, range(0x21, 0x7F))) + " <a href='x'>&amp;</a> $(no) `no` \\ |~^",

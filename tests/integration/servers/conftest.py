@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from annotation_app.operations.console import Console
-from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts.servers.environment import EnvironmentUnavailable
-from benchmarks.parts.servers.starting import Server, checkpoint_write, trainer_server, vllm_server
+from annotation_app.operations.install.extra_environments import ensure_trainer
+from benchmarks.parts.model_servers.launcher import Server, trainer_server, vllm_server, write_checkpoint
+from benchmarks.parts.model_servers.vllm_environment import EnvironmentUnavailable
 from tests.integration.servers.likelihoods import Likelihoods
 
 
@@ -30,13 +30,13 @@ def trainer_python() -> Path:
 @pytest.fixture(scope="session")
 def checkpoint(trainer_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the model."""
-    return checkpoint_write(trainer_python, tmp_path_factory.mktemp("model") / "tiny")
+    return write_checkpoint(trainer_python, tmp_path_factory.mktemp("model") / "tiny")
 
 
 @pytest.fixture(scope="session")
 def other_checkpoint(trainer_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same model with other weights."""
-    return checkpoint_write(trainer_python, tmp_path_factory.mktemp("model") / "other", "--seed", "1")
+    return write_checkpoint(trainer_python, tmp_path_factory.mktemp("model") / "other", "--seed", "1")
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
 
 TEMPERATURE = 0.7
 ANSWER_TIMEOUT_SECONDS = 600.0

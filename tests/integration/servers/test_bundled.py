@@ -9,19 +9,19 @@ from random import Random
 
 import pytest
 
-from agent_backend.policy.completions import Waits
-from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts.servers.environment import EnvironmentUnavailable
-from benchmarks.parts.servers.starting import trainer_server, vllm_server
+from agent_backend.policy.completions import RequestTimeouts
+from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint, SamplingParams
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.model_servers.launcher import trainer_server, vllm_server
+from benchmarks.parts.model_servers.vllm_environment import EnvironmentUnavailable
+from protocol.actions.types import Action, Click
+from protocol.blobs import BlobRef
+from protocol.trajectory.memory import HistoryBudget
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.tasks import Task
 from trainer.nano.prompts import KINDS
 from trainer.nano.synthetic.instructions import request_widget
 from trainer.nano.synthetic.screens import Screen, Widget, draw_screen
-from vocabulary.actions import Action, Click
-from vocabulary.blobs import BlobRef
-from vocabulary.memory import Budget
-from vocabulary.observations import Observation
-from vocabulary.tasks import Task
 
 BUNDLED = ROOT / "trainer" / "nano" / "checkpoint"
 SCREENS = 12
@@ -44,7 +44,7 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, s
         yield own.url, other.url
 
 
-def drawn(seed: int) -> tuple[Screen, Widget, str]:
+def random_screen(seed: int) -> tuple[Screen, Widget, str]:
     """A screen of words that training keeps away from, and what is asked for on it."""
     random = Random(f"served {seed}")
     screen = draw_screen(random, page=(320, 240), dense=False, held_out=True)
@@ -52,7 +52,7 @@ def drawn(seed: int) -> tuple[Screen, Widget, str]:
     return screen, widget, request_widget(random, widget).sentence
 
 
-async def said(url: str, screen: Screen, instruction: str) -> Action | None:
+async def predict_action(url: str, screen: Screen, instruction: str) -> Action | None:
     """What the policy served there does first, greedily."""
     data = io.BytesIO()
     screen.image.save(data, "PNG")
@@ -63,15 +63,15 @@ async def said(url: str, screen: Screen, instruction: str) -> Action | None:
         screenshot=ref, width=width, height=height, captured_at=now, settled=True, rest="rested", settle_ms=0.0
     )
     policy = OpenAIPolicy(
-        Endpoint(
+        PolicyEndpoint(
             base_url=f"{url}/v1",
             model="tiny",
             dialect="ui_tars_1_5",
             name="nano",
             revision="1",
-            sampling=Sampling(n=1, temperature=0.0, max_tokens=64),
-            waits=Waits(token=BOUND, total=BOUND),
-            budget=Budget(images=1, stride=1),
+            sampling=SamplingParams(n=1, temperature=0.0, max_tokens=64),
+            timeouts=RequestTimeouts(token=BOUND, total=BOUND),
+            budget=HistoryBudget(images=1, stride=1),
         )
     )
 
@@ -92,8 +92,8 @@ async def said(url: str, screen: Screen, instruction: str) -> Action | None:
 def test_vllm_serves_the_bundled_folder_and_it_clicks_what_is_asked_for(addresses: tuple[str, str]) -> None:
     hits, apart = [0, 0], list[tuple[str, Action | None, Action | None]]()
     for seed in range(SCREENS):
-        screen, widget, instruction = drawn(seed)
-        acts = [asyncio.run(said(url, screen, instruction)) for url in addresses]
+        screen, widget, instruction = random_screen(seed)
+        acts = [asyncio.run(predict_action(url, screen, instruction)) for url in addresses]
         for number, act in enumerate(acts):
             hits[number] += isinstance(act, Click) and widget.hit(act.x, act.y)
         own, other = acts

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 import simplejpeg
 
-from agent_backend.judges.model import JudgeEndpoint, ModelJudge
-from agent_backend.policy.completions import Waits
-from benchmarks.parts.servers.starting import Server
-from tests.unit.vocabulary.examples import TASK, trajectory
-from vocabulary.actions import Click, Finish
-from vocabulary.blobs import BlobRef
-from vocabulary.judgements import REFERENCE, JudgeRef, JudgeSettings
-from vocabulary.judging import JudgePrompt
+from agent_backend.judges.model_judge import JudgeEndpoint, ModelJudge
+from agent_backend.policy.completions import RequestTimeouts
+from benchmarks.parts.model_servers.launcher import Server
+from protocol.actions.types import Click, Finish
+from protocol.blobs import BlobRef
+from protocol.evaluation.judge_prompts import JudgePrompt
+from protocol.evaluation.judgements import REFERENCE_PARAMETER, JudgeRef, JudgeSettings
+from tests.unit.protocol.examples import TASK, trajectory
 
 BOUND = 120.0
 VOTES = 3
-ASKED = TASK.model_copy(update={"parameters": {REFERENCE: "42"}})
+ASKED = TASK.model_copy(update={"parameters": {REFERENCE_PARAMETER: "42"}})
 ATTEMPT = trajectory(Click(x=1, y=1), Finish(answer="42"), task=ASKED, answer="42")
 
 
@@ -36,7 +36,7 @@ async def judge(server: Server, request: pytest.FixtureRequest) -> AsyncIterator
             base_url=f"{server.url}/v1",
             model="tiny",
             settings=JudgeSettings(votes=VOTES, temperature=1.0, max_tokens=24, images=2),
-            waits=Waits(token=BOUND, total=BOUND),
+            timeouts=RequestTimeouts(token=BOUND, total=BOUND),
         )
     )
     yield made
@@ -46,10 +46,10 @@ async def judge(server: Server, request: pytest.FixtureRequest) -> AsyncIterator
 async def test_what_a_random_model_says_is_a_reason_and_no_score(judge: ModelJudge) -> None:
     kept: dict[str, bytes] = {}
 
-    async def keep(ref: BlobRef, data: bytes) -> None:
+    async def save_blob(ref: BlobRef, data: bytes) -> None:
         kept[ref.sha256] = data
 
-    said = await judge.judge(ATTEMPT, blob=picture, keep=keep)
+    said = await judge.judge(ATTEMPT, blob=picture, save_blob=save_blob)
     assert said.score is None
     assert said.unsaid in ("unreadable", "cut_off", "contradictory", "out_of_range", "undecided")
     assert len(said.votes) == VOTES

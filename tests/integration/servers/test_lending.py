@@ -15,7 +15,7 @@ from annotation_app.flywheel.model_servers import (
 )
 from annotation_app.flywheel.programs import ProgramRunner, turn_lock
 from annotation_app.flywheel.recipe import ServingSettings
-from benchmarks.parts.servers.starting import Server
+from benchmarks.parts.model_servers.launcher import Server
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def programs(tmp_path: Path) -> Iterator[ProgramRunner]:
         yield ProgramRunner(lock, lambda: True, {})
 
 
-def said(url: str, model: str) -> str:
+def greedy_reply(url: str, model: str) -> str:
     """Greedy words of these weights."""
     asked = {"model": model, "messages": [{"role": "user", "content": "Where?"}], "temperature": 0, "max_tokens": 12}
     answer = httpx.post(f"{url}/chat/completions", json=asked, timeout=300, trust_env=False).raise_for_status().json()
@@ -43,7 +43,7 @@ def test_each_side_answers_with_its_own_weights(
                 programs, weights, name="nano", version=version, threads=1, log=log, serving=serving
             ) as answering:
                 assert answering.model == "tiny"
-                words.setdefault(version, []).append(said(answering.url, answering.model))
+                words.setdefault(version, []).append(greedy_reply(answering.url, answering.model))
             weights_verify(programs, serving.url, version, tried, log=log)
         assert words["one"][0] == words["one"][1] != words["two"][0]
 
@@ -57,4 +57,4 @@ def test_each_side_answers_with_its_own_weights(
         assert not tried.exists()
     finally:
         weights_load(programs, server.url, checkpoint, "one", log=log)
-    assert said(f"{server.url}/v1", "tiny") == words["one"][0], "it goes on with what it had"
+    assert greedy_reply(f"{server.url}/v1", "tiny") == words["one"][0], "it goes on with what it had"

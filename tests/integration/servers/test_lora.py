@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from agent_backend.policy.reload import main
-from benchmarks.parts.servers.environment import EnvironmentUnavailable
-from benchmarks.parts.servers.starting import vllm_server
+from benchmarks.parts.model_servers.launcher import vllm_server
+from benchmarks.parts.model_servers.vllm_environment import EnvironmentUnavailable
 from tests.integration.servers.likelihoods import Likelihoods, difference
-from tests.integration.servers.test_parity import asked, picture
+from tests.integration.servers.test_parity import picture, request_completion
 
 CLOSE = 1e-4
 """Largest difference of a log-probability in single precision: an adapter adds beside the weights, not into them."""
@@ -57,15 +57,15 @@ def test_adapters_are_swapped_while_it_runs(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     images = (picture(7),)
-    before = asked(client, images)
+    before = request_completion(client, images)
     for seed in range(2):
         adapter, folded = adapter_write(trainer_python, checkpoint, tmp_path, seed)
         assert adapt(client, adapter, "r12") == 0, capfd.readouterr().err
         assert {card["id"] for card in client.get("/v1/models").json()["data"]} == {"tiny", "r12"}
-        answer = asked(client, images, model="r12")
+        answer = request_completion(client, images, model="r12")
         assert difference(likelihoods, folded, answer, images) <= CLOSE
         assert difference(likelihoods, checkpoint, answer, images) > 100 * CLOSE, "it is another model indeed"
-    again = asked(client, images)
+    again = request_completion(client, images)
     assert [c["token_ids"] for c in again["choices"]] == [c["token_ids"] for c in before["choices"]], "the base stays"
     assert adapt(client, tmp_path / "nowhere", "r13") == 1
     assert client.get("/health").is_success, "an adapter that is not there ends nothing"

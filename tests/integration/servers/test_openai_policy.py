@@ -11,19 +11,19 @@ import pytest
 import simplejpeg
 
 from agent_backend.errors import PolicyRejected
-from agent_backend.policy.completions import Completions, Waits
-from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
+from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
+from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint, SamplingParams
 from agent_backend.policy.samples import Samples
-from benchmarks.parts.servers.checkpoint import token_id
-from benchmarks.parts.servers.starting import IMAGES, Server
-from vocabulary.actions import Click
-from vocabulary.blobs import BlobRef
-from vocabulary.memory import Budget
-from vocabulary.messages import Partial
-from vocabulary.observations import Observation
-from vocabulary.proposals import Proposal
-from vocabulary.steps import Step
-from vocabulary.tasks import Task
+from benchmarks.parts.model_servers.checkpoint import token_id
+from benchmarks.parts.model_servers.launcher import IMAGES, Server
+from protocol.actions.types import Click
+from protocol.blobs import BlobRef
+from protocol.messages.events import Partial
+from protocol.trajectory.memory import HistoryBudget
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
 
 BOUND = 60.0
 ENDLESS = 7500
@@ -43,7 +43,7 @@ def picture(number: int) -> bytes:
 PICTURES = {BlobRef.of(picture(number), "image/jpeg"): picture(number) for number in range(IMAGES + 2)}
 
 
-def seen(number: int) -> Observation:
+def make_observation(number: int) -> Observation:
     ref = list(PICTURES)[number]
     return Observation(
         screenshot=ref, width=224, height=168, captured_at=NOW, settled=True, rest="rested", settle_ms=0.0
@@ -59,8 +59,8 @@ def past(count: int) -> tuple[Step, ...]:
             decision="override",
             thought="next",
             action=Click(x=10, y=10),
-            before=seen(index),
-            after=seen(index + 1),
+            before=make_observation(index),
+            after=make_observation(index + 1),
             started_at=NOW,
             ended_at=NOW,
         )
@@ -68,24 +68,24 @@ def past(count: int) -> tuple[Step, ...]:
     )
 
 
-def endpoint(url: str, **sampling: object) -> Endpoint:
+def endpoint(url: str, **sampling: object) -> PolicyEndpoint:
     drawn = {"n": 3, "temperature": 1.0, "max_tokens": 24, "seed": 1, **sampling}
-    return Endpoint(
+    return PolicyEndpoint(
         base_url=f"{url}/v1",
         model="tiny",
         dialect="ui_tars_1_5",
         name="tiny",
         revision="random-0",
-        sampling=Sampling.model_validate(drawn),
-        waits=Waits(token=BOUND, total=2 * BOUND),
-        budget=Budget(images=IMAGES),
+        sampling=SamplingParams.model_validate(drawn),
+        timeouts=RequestTimeouts(token=BOUND, total=2 * BOUND),
+        budget=HistoryBudget(images=IMAGES),
     )
 
 
 class Asking:
     """One policy, its candidates, and the texts it thought aloud."""
 
-    def __init__(self, given: Endpoint) -> None:
+    def __init__(self, given: PolicyEndpoint) -> None:
         self.policy = OpenAIPolicy(given)
         self.partials: list[tuple[Partial, ...]] = []
 
@@ -96,7 +96,7 @@ class Asking:
         async def partial(partials: tuple[Partial, ...]) -> None:
             self.partials.append(partials)
 
-        now = seen(len(steps))
+        now = make_observation(len(steps))
         return await self.policy.propose(TASK, steps, now, kinds=KINDS, blob=blob, partial=partial)
 
 
@@ -143,7 +143,7 @@ async def test_each_picture_is_in_the_prompt(asking: Asking) -> None:
     assert one == (224 // 28) * (168 // 28)
     assert await pads(2) == 3 * one
     assert await pads(IMAGES - 1) == IMAGES * one
-    left = IMAGES + 1 - Budget().stride
+    left = IMAGES + 1 - HistoryBudget().stride
     assert await pads(IMAGES) == left * one, "the oldest leave together, so that prompts grow at their end in between"
 
 
@@ -172,7 +172,7 @@ async def test_a_processor_with_other_limits_is_told(asking: Asking) -> None:
 
 
 async def test_the_server_counts_tokens(server: Server) -> None:
-    client = Completions(f"{server.url}/v1", waits=Waits())
+    client = CompletionsClient(f"{server.url}/v1", timeouts=RequestTimeouts())
     text = "naïve 你好\n<|im_end|>"
     assert await client.count("tiny", text) == len("naïve 你好\n".encode()) + 1
     await client.aclose()
@@ -180,7 +180,7 @@ async def test_the_server_counts_tokens(server: Server) -> None:
 
 async def test_what_the_server_will_not_have_is_told_in_its_words(server: Server) -> None:
     given = endpoint(server.url)
-    asking = Asking(given.model_copy(update={"budget": Budget(images=IMAGES + 1)}))
+    asking = Asking(given.model_copy(update={"budget": HistoryBudget(images=IMAGES + 1)}))
     with pytest.raises(PolicyRejected, match=f"At most {IMAGES} image"):
         await asking.ask(past(IMAGES))
     assert len(await asking.ask()) > 0, "and the next request is answered"
@@ -188,7 +188,7 @@ async def test_what_the_server_will_not_have_is_told_in_its_words(server: Server
 
 
 async def test_cancelling_frees_the_server(server: Server) -> None:
-    client = Completions(f"{server.url}/v1", waits=Waits(token=BOUND, total=2 * BOUND))
+    client = CompletionsClient(f"{server.url}/v1", timeouts=RequestTimeouts(token=BOUND, total=2 * BOUND))
     heard = asyncio.Event()
 
     async def hear(samples: Samples) -> None:
@@ -196,17 +196,17 @@ async def test_cancelling_frees_the_server(server: Server) -> None:
 
     message = {"role": "user", "content": "Count."}
     endless = {"model": "tiny", "messages": [message], "stream": True, "max_tokens": ENDLESS, "ignore_eos": True}
-    before = await tokens_at_rest(server)
+    before = await settled_token_count(server)
     asked = asyncio.create_task(client.sample(endless, hear))
     await asyncio.wait_for(heard.wait(), BOUND)
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
-    assert await tokens_at_rest(server) - before < ENDLESS, "it was given up, not finished"
+    assert await settled_token_count(server) - before < ENDLESS, "it was given up, not finished"
     await client.aclose()
 
 
-async def tokens_at_rest(server: Server) -> float:
+async def settled_token_count(server: Server) -> float:
     """How many tokens the server has generated so far, once it generates no more."""
     async with asyncio.timeout(2 * BOUND):
         last = -1.0

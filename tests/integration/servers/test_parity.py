@@ -11,7 +11,7 @@ import pytest
 import simplejpeg
 
 from agent_backend.policy.reload import main
-from benchmarks.parts.servers.starting import Server
+from benchmarks.parts.model_servers.launcher import Server
 from tests.integration.servers.likelihoods import TEMPERATURE, Likelihoods, difference
 
 CLOSE = 1e-5
@@ -32,7 +32,7 @@ def client(server: Server) -> Iterator[httpx.Client]:
         yield made
 
 
-def asked(client: httpx.Client, images: tuple[str, ...], **given: object) -> dict[str, Any]:
+def request_completion(client: httpx.Client, images: tuple[str, ...], **given: object) -> dict[str, Any]:
     """A whole answer to a conversation with these pictures."""
     parts: list[dict[str, object]] = [{"type": "image_url", "image_url": {"url": image}} for image in images]
     messages = [
@@ -62,7 +62,7 @@ def test_logprobs_are_the_trainers(
     client: httpx.Client, likelihoods: Likelihoods, checkpoint: Path, count: int
 ) -> None:
     images = tuple(picture(seed) for seed in range(count))
-    assert difference(likelihoods, checkpoint, asked(client, images), images) <= CLOSE
+    assert difference(likelihoods, checkpoint, request_completion(client, images), images) <= CLOSE
 
 
 @pytest.mark.parametrize("size", [(320, 240), (301, 97), (640, 480), (45, 33)])
@@ -70,16 +70,16 @@ def test_pictures_are_scaled_as_the_trainer_scales_them(
     client: httpx.Client, likelihoods: Likelihoods, checkpoint: Path, size: tuple[int, int]
 ) -> None:
     images = (picture(11, size), picture(12, size))
-    assert difference(likelihoods, checkpoint, asked(client, images), images) <= CLOSE
+    assert difference(likelihoods, checkpoint, request_completion(client, images), images) <= CLOSE
 
 
 def test_a_prompt_that_was_read_before_gives_the_same(
     client: httpx.Client, likelihoods: Likelihoods, checkpoint: Path
 ) -> None:
     images = tuple(picture(seed) for seed in range(3))
-    asked(client, images[:2])
-    asked(client, images)
-    assert difference(likelihoods, checkpoint, asked(client, images), images) <= CLOSE
+    request_completion(client, images[:2])
+    request_completion(client, images)
+    assert difference(likelihoods, checkpoint, request_completion(client, images), images) <= CLOSE
 
 
 def reload(server: Server, folder: Path, version: str) -> None:
@@ -91,14 +91,14 @@ def test_other_weights_are_loaded_while_it_runs(
     server: Server, client: httpx.Client, likelihoods: Likelihoods, checkpoint: Path, other_checkpoint: Path
 ) -> None:
     images = (picture(7),)
-    before = asked(client, images)
+    before = request_completion(client, images)
     reload(server, other_checkpoint, "two")
     try:
-        after = asked(client, images)
+        after = request_completion(client, images)
         assert client.get("/weight_info").json()["weight_version"] == "two"
         assert difference(likelihoods, other_checkpoint, after, images) <= CLOSE
         assert difference(likelihoods, checkpoint, after, images) > 100 * CLOSE, "the weights are others indeed"
     finally:
         reload(server, checkpoint, "one")
-    again = asked(client, images)
+    again = request_completion(client, images)
     assert [c["token_ids"] for c in again["choices"]] == [c["token_ids"] for c in before["choices"]]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.stack import ROOT
-from benchmarks.parts.servers.environment import EnvironmentUnavailable, prepare
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.model_servers.vllm_environment import EnvironmentUnavailable, ensure_environment
 
 ASKED = """
 import json, sys
@@ -34,7 +34,7 @@ def test_vllm_reads_the_scheme(scheme: str, kind: str, trainer_python: Path, che
     command += [part for word in words for part in ("--set", word)]
     subprocess.run(command, cwd=ROOT, check=True, timeout=600)
     try:
-        python = prepare(ROOT / ".data" / "venvs" / "vllm")
+        python = ensure_environment(ROOT / ".data" / "venvs" / "vllm")
     except EnvironmentUnavailable as error:
         pytest.skip(f"missing capability: vLLM on CPU ({error})")
     told = subprocess.run(

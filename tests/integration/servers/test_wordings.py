@@ -2,7 +2,7 @@
 
 from annotation_app.design.rewording import MAX_WORDING_LENGTH, request_wordings
 from annotation_app.design.schemas import WriterServer, WritingPlan
-from benchmarks.parts.servers.starting import Server
+from benchmarks.parts.model_servers.launcher import Server
 
 COUNT = 3
 

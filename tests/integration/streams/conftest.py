@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, async_playwright
 
-from annotation_app.operations.ports import free_port
+from annotation_app.operations.runtime.ports import free_port
 from tests.integration.bridge.conftest import (
     SECRET,
     RunningBridge,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from playwright.async_api import Page
 
-from annotation_app.operations.ports import free_port
+from annotation_app.operations.runtime.ports import free_port
 from tests.integration.streams.test_webrtc import RED, Ticket, paint, shows, watch
 from tests.waiting import eventually, wait_until
 from vm_bridge.ice import IceServer, with_credentials

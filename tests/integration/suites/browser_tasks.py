@@ -5,9 +5,9 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 import annotation_app.demo
+from protocol.trajectory.tasks import Task
 from vm_bridge.suites.registry import WEB_SUITES
 from vm_bridge.suites.web import DRILLS, GAMES, SITES
-from vocabulary.tasks import Task
 
 TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
 DEMO = Path(annotation_app.demo.__file__).with_name("browser.json")

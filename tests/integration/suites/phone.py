@@ -9,10 +9,21 @@ from pathlib import Path
 
 from playwright.async_api import CDPSession, Page, ViewportSize, async_playwright
 
+from protocol.actions.types import (
+    Action,
+    Click,
+    Drag,
+    Finish,
+    LongPress,
+    OpenApp,
+    Point,
+    PressBack,
+    PressHome,
+    TypeText,
+)
 from vm_bridge.images.build import IMAGES
 from vm_bridge.suites.phone.task import TaskAction, Touch
 from vm_bridge.suites.phone.world import World
-from vocabulary.actions import Action, Click, Drag, Finish, LongPress, OpenApp, Point, PressBack, PressHome, TypeText
 
 APPS = IMAGES / "phone" / "apps"
 CHROMIUM = "/usr/bin/chromium"

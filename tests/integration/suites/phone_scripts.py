@@ -11,15 +11,15 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 import annotation_app.demo
-from agent_backend.scripted.__main__ import PHONE
-from agent_backend.scripted.script import Line, Script, Stage
+from agent_backend.scripted_policy.__main__ import PHONE
+from agent_backend.scripted_policy.script import Line, Script, Stage
+from protocol.actions.types import Action, OpenApp, TypeText
+from protocol.dialects.dialect import ScreenSize
+from protocol.trajectory.tasks import Task
 from tests.integration.suites.phone import APPS, SCREEN, Phone, phone_opened
 from vm_bridge.suites.phone.suite import MAKERS, PhoneSuite, make_phone_task
 from vm_bridge.suites.phone.task import ExpertStep, Touch
 from vm_bridge.suites.phone.world import make_world
-from vocabulary.actions import Action, OpenApp, TypeText
-from vocabulary.dialect import Screen
-from vocabulary.tasks import Task
 
 SCRIPTS: TypeAdapter[list[Script]] = TypeAdapter(list[Script])
 TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
@@ -34,7 +34,7 @@ async def script_record(phone: Phone, name: str) -> Script:
     for move in phone_task.expert_steps:
         stages.append(await _stage(phone, move))
         await phone.perform(stages[-1].lines[0].action)
-    size = Screen(width=SCREEN["width"], height=SCREEN["height"])
+    size = ScreenSize(width=SCREEN["width"], height=SCREEN["height"])
     return Script(task=name, instruction=phone_task.instruction, screen=size, stages=tuple(stages))
 
 

@@ -6,18 +6,18 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from agent_backend.scripted.__main__ import PHONE
-from agent_backend.scripted.script import scripts_load
+from agent_backend.scripted_policy.__main__ import PHONE
+from agent_backend.scripted_policy.script import load_scripts
+from protocol.actions.equivalence import equivalent
+from protocol.actions.types import Finish
 from tests.integration.suites.phone import Phone, phone_opened
 from tests.integration.suites.phone_scripts import script_record
 from tests.waiting import eventually
 from vm_bridge.errors import UnknownTask
 from vm_bridge.suites.phone.suite import MAKERS, judge, make_phone_task, make_task
 from vm_bridge.suites.phone.task import PhoneTask
-from vocabulary.actions import Finish
-from vocabulary.equivalence import equivalent
 
-SCRIPTS = {script.task: script for script in scripts_load(PHONE)}
+SCRIPTS = {script.task: script for script in load_scripts(PHONE)}
 NEAR = 8
 """How far a recorded place may lie from where the apps have it now: well within what is touched (pixels)."""
 

@@ -8,11 +8,11 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import OpenApp, PressBack, TypeText
 from tests.integration.suites.phone import Phone, apps_served, phone_opened
 from tests.waiting import eventually
 from vm_bridge.suites.phone.task import Touch
 from vm_bridge.suites.phone.world import make_world
-from vocabulary.actions import OpenApp, PressBack, TypeText
 
 WORLD = make_world(5)
 

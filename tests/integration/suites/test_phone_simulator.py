@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from agent_backend.scripted.__main__ import PHONE
-from agent_backend.scripted.script import Script, scripts_load
+from agent_backend.scripted_policy.__main__ import PHONE
+from agent_backend.scripted_policy.script import Script, load_scripts
+from protocol.actions.types import Finish
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.phone.simulated import PhoneHost
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.suites.phone.suite import make_task
 from vm_bridge.suites.registry import SUITES
-from vocabulary.actions import Finish
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(shutil.which("adb") is None, reason="needs adb"),
 ]
-SCRIPTS = scripts_load(PHONE)
+SCRIPTS = load_scripts(PHONE)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -9,14 +9,14 @@ import pytest_asyncio
 from pydantic import TypeAdapter
 
 import annotation_app.demo
-from agent_backend.scripted.__main__ import DESKTOP, TERMINAL
-from agent_backend.scripted.script import Script, scripts_load
+from agent_backend.scripted_policy.__main__ import DESKTOP, TERMINAL
+from agent_backend.scripted_policy.script import Script, load_scripts
+from protocol.actions.types import Finish
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnknownTask
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.machine import Machine
 from vm_bridge.suites.registry import SUITES, get_suite
-from vocabulary.actions import Finish
-from vocabulary.tasks import Task
 
 DEMO = Path(annotation_app.demo.__file__).parent
 
@@ -34,8 +34,8 @@ class Bundle:
 
 
 BUNDLES = (
-    Bundle("desktop", scripts_load(DESKTOP), "tasks.json"),
-    Bundle("terminal", scripts_load(TERMINAL), "terminal.json"),
+    Bundle("desktop", load_scripts(DESKTOP), "tasks.json"),
+    Bundle("terminal", load_scripts(TERMINAL), "terminal.json"),
 )
 SOLVED = [(bundle, script) for bundle in BUNDLES for script in bundle.scripts]
 MACHINES = pytest.mark.parametrize("machine", [bundle.suite for bundle in BUNDLES], indirect=True)

@@ -18,8 +18,8 @@ from django.core.cache.backends.redis import RedisCache
 from django.db import connection, connections
 from django.test import Client
 
-from agent_backend.scripted.script import Line, Script, Stage
-from agent_backend.scripted.server import app_of
+from agent_backend.scripted_policy.script import Line, Script, Stage
+from agent_backend.scripted_policy.server import create_app
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.asgi import application
@@ -31,15 +31,15 @@ from annotation_app.policies.services import policy_ensure
 from annotation_app.settings.base import CACHES
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure, tasks_add
+from protocol.actions.types import Click, Finish, TypeText
+from protocol.dialects.families import get_dialect
+from protocol.trajectory.tasks import Task
 from tests.integration.bridge import conftest as bridge_fixtures
 from tests.integration.web.reloadable_model_server import ReloadableModelServer, reloadable
 from tests.waiting import eventually
 from vm_bridge.__main__ import create_bridge_app
 from vm_bridge.config import Config
 from vm_bridge.simulators.fake.sandbox import FakeHost
-from vocabulary.actions import Click, Finish, TypeText
-from vocabulary.dialects import dialect_named
-from vocabulary.tasks import Task
 
 private_redis = bridge_fixtures.private_redis
 bridge_redis = bridge_fixtures.bridge_redis
@@ -210,7 +210,7 @@ async def stack(committed: World, bridge_redis: str, data: Path, settings: Any) 
         return create_bridge_app(config, host)
 
     def model_at(url: str) -> Any:
-        return app_of(scripts, dialect_named("ui_tars_1_5"), pace=0)
+        return create_app(scripts, get_dialect("ui_tars_1_5"), pace=0)
 
     async with serving(bridge_at) as bridge_url, serving(model_at) as model_url:
         settings.ENV = settings.ENV.model_copy(update={"bridge_url": bridge_url, "secret": SECRET})

@@ -7,7 +7,15 @@ from django.contrib.auth import authenticate
 from django.core.management import call_command
 
 from annotation_app.accounts.models import User
-from annotation_app.demo.contents import BROWSER_FILE, PHONE_FILE, SMALL_FILE, TASKS, TASKS_FILE, TERMINAL_FILE, USERS
+from annotation_app.demo.demo_data import (
+    BROWSER_FILE,
+    DEMO_USERS,
+    PHONE_FILE,
+    SMALL_FILE,
+    TASKS,
+    TASKS_FILE,
+    TERMINAL_FILE,
+)
 from annotation_app.episodes import services
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.tasks.models import Pool, Task
@@ -24,7 +32,7 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
     call_command("seed_demo")
     assert [model.objects.count() for model in (User, Pool, Task)] == counts
     printed = capsys.readouterr().out
-    for user in USERS:
+    for user in DEMO_USERS:
         password = user.password(exposed=False)
         assert password in printed
         assert authenticate(username=user.username, password=password) is not None
@@ -38,14 +46,14 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
 def test_where_others_can_reach_it_no_password_is_guessed(capsys: pytest.CaptureFixture[str], settings: Any) -> None:
     call_command("seed_demo")
     call_command("seed_demo", "--exposed")
-    easy, hard = ([user.password(exposed=exposed) for user in USERS] for exposed in (False, True))
+    easy, hard = ([user.password(exposed=exposed) for user in DEMO_USERS] for exposed in (False, True))
     printed = capsys.readouterr().out
-    for user, old, new in zip(USERS, easy, hard, strict=True):
+    for user, old, new in zip(DEMO_USERS, easy, hard, strict=True):
         assert authenticate(username=user.username, password=old) is None
         assert authenticate(username=user.username, password=new) is not None
         assert new in printed
     settings.SECRET_KEY = "the key of another installation, 32 long"
-    assert not set(hard) & {user.password(exposed=True) for user in USERS}
+    assert not set(hard) & {user.password(exposed=True) for user in DEMO_USERS}
 
 
 @pytest.mark.django_db

@@ -17,10 +17,10 @@ from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode, Proposal, Step
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure, tasks_add
+from protocol.actions.types import Click
+from protocol.trajectory.steps import Decision
 from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
 from tests.integration.web.conftest import World, task_named
-from vocabulary.actions import Click
-from vocabulary.steps import Decision
 
 
 def recent_days() -> dict[str, str]:
@@ -29,7 +29,9 @@ def recent_days() -> dict[str, str]:
     return {"since": str(today - timedelta(days=1)), "until": str(today + timedelta(days=1))}
 
 
-def episode_done(user: User, pool: int, decisions: tuple[Decision, ...], *, outcome: str, decide_ms: float) -> Episode:
+def create_finished_episode(
+    user: User, pool: int, decisions: tuple[Decision, ...], *, outcome: str, decide_ms: float
+) -> Episode:
     """An episode of one step a decision, of which each took a second and was offered something."""
     episode = episodes.episode_next(user=user, pool_id=pool)
     assert episode is not None
@@ -63,16 +65,18 @@ def work(committed: World) -> World:
     """Ada accepts, edits and overrides in one pool, Ben takes over in another; practice is there too."""
     other = pool_ensure(name="other", members=[committed.ben])
     tasks_add(pool=other, definitions=[task_named("four")])
-    episode_done(committed.ada, committed.pool.pk, ("accept", "edit", "override"), outcome="success", decide_ms=2_000)
-    episode_done(committed.ben, other.pk, ("takeover",), outcome="failure", decide_ms=500)
+    create_finished_episode(
+        committed.ada, committed.pool.pk, ("accept", "edit", "override"), outcome="success", decide_ms=2_000
+    )
+    create_finished_episode(committed.ben, other.pk, ("takeover",), outcome="failure", decide_ms=500)
     rehearsed = pool_ensure(name="rehearsed", members=[committed.ada])
     tasks_add(pool=rehearsed, definitions=[task_named("five")])
-    episode_done(committed.ada, rehearsed.pk, ("override",) * 5, outcome="success", decide_ms=1)
+    create_finished_episode(committed.ada, rehearsed.pk, ("override",) * 5, outcome="success", decide_ms=1)
     Pool.objects.filter(pk=rehearsed.pk).update(practice=True)
     return committed
 
 
-def asked(world: World, **query: str) -> dict[str, Any]:
+def get_report(world: World, **query: str) -> dict[str, Any]:
     answer = world.client(world.ravi).get("/api/report", {**recent_days(), **query})
     assert answer.status_code == 200, answer.content
     found: dict[str, Any] = answer.json()
@@ -81,7 +85,7 @@ def asked(world: World, **query: str) -> dict[str, Any]:
 
 class TestFigures:
     def test_everything_together_without_practice(self, work: World) -> None:
-        total = asked(work)["total"]
+        total = get_report(work)["total"]
         assert (total["episodes"], total["finished"], total["steps"]) == (2, 2, 4)
         assert [total[name] for name in ("accepted", "edited", "overridden", "taken_over", "alone")] == [1, 1, 1, 1, 0]
         assert (total["override"]["successes"], total["override"]["attempts"]) == (2, 4)
@@ -100,7 +104,7 @@ class TestFigures:
             "kind": ["fake/type"],
             "day": sorted({str(begun.date()) for begun in begun_at}),
         }.items():
-            report = asked(work, by=by)
+            report = get_report(work, by=by)
             assert [row["label"] for row in report["rows"]] == labels, by
             for name in ("steps", "episodes", "overridden"):
                 assert sum(row["figures"][name] for row in report["rows"]) == report["total"][name], (by, name)
@@ -113,13 +117,13 @@ class TestFigures:
         Placement.objects.create(task=placed, node=buying, rubric=rubric, level=level_of(rubric))
         level = str(level_of(rubric))
         for by, keys in (("application", ["fake", "Shop"]), ("level", ["", level])):
-            report = asked(work, by=by)
+            report = get_report(work, by=by)
             assert [row["key"] for row in report["rows"]] == keys, by
             assert [row["figures"]["steps"] for row in report["rows"]] == [3, 1], by
             assert [row["figures"]["episodes"] for row in report["rows"]] == [1, 1], by
             for row in report["rows"]:
-                assert asked(work, by="annotator", **{by: row["key"]})["total"] == row["figures"], by
-        report = asked(work, by="policy", application="fake")
+                assert get_report(work, by="annotator", **{by: row["key"]})["total"] == row["figures"], by
+        report = get_report(work, by="policy", application="fake")
         first = report["rows"][0]
         assert (first["key"], first["figures"]["override"]["successes"]) == (POLICY.label, 1)
         answer = work.client(work.ravi).get("/api/report.csv", {**recent_days(), "by": "application"})
@@ -128,30 +132,30 @@ class TestFigures:
         assert work.client(work.ravi).get("/api/report", {**recent_days(), "level": "6"}).status_code == 422
 
     def test_filters_narrow_steps_episodes_latencies_and_queues(self, work: World) -> None:
-        report = asked(work, pool=str(work.pool.pk), annotator="ada")
+        report = get_report(work, pool=str(work.pool.pk), annotator="ada")
         assert report["total"]["steps"] == 3
         assert [queue["pool"] for queue in report["queues"]] == ["real"]
         assert [(row["policy"], row["count"], row["p50_ms"]) for row in report["latencies"]] == [(POLICY.label, 3, 200)]
-        assert asked(work, policy=POLICY.label)["total"]["steps"] == 4
-        assert asked(work, policy="nobody 9")["total"]["steps"] == 0
-        assert asked(work, kind="no such kind")["rows"] == []
+        assert get_report(work, policy=POLICY.label)["total"]["steps"] == 4
+        assert get_report(work, policy="nobody 9")["total"]["steps"] == 0
+        assert get_report(work, kind="no such kind")["rows"] == []
 
     def test_days_are_those_of_the_asker(self, work: World) -> None:
         midnight = datetime.now(UTC).replace(hour=0, minute=30, second=0, microsecond=0)
         counted = Episode.objects.exclude(task__pool__practice=True).update(created_at=midnight)
-        days = asked(work, by="day", zone="America/New_York")["rows"]
+        days = get_report(work, by="day", zone="America/New_York")["rows"]
         # What was done in them is of now, which from five o'clock on is another day there.
         assert [(row["key"], row["figures"]["episodes"]) for row in days if row["figures"]["episodes"]] == [
             (str(midnight.date() - timedelta(days=1)), counted)
         ]
 
     def test_what_waits_since_when_and_machines(self, work: World) -> None:
-        queue = next(row for row in asked(work)["queues"] if row["pool"] == "real")
+        queue = next(row for row in get_report(work)["queues"] if row["pool"] == "real")
         assert (queue["tasks_waiting"], queue["tasks_held"], queue["reviews_waiting"]) == (2, 0, 1)
         assert queue["oldest_task_at"] is not None
         assert queue["oldest_review_at"] is not None
         Episode.objects.update(created_at=datetime.now(UTC) - timedelta(minutes=30))
-        [machine] = asked(work)["machines"]
+        [machine] = get_report(work)["machines"]
         assert machine["episodes"] == 2
         assert 0.9 < machine["hours"] < 1.2
 
@@ -173,7 +177,7 @@ class TestAsking:
             assert world.client(world.ada).get(path, recent_days()).status_code == 403
 
     def test_nothing_yet(self, world: World) -> None:
-        report = asked(world)
+        report = get_report(world)
         assert (report["rows"], report["days"], report["total"]["override"]) == ([], [], None)
 
     def test_the_table_holds_the_rows(self, work: World) -> None:

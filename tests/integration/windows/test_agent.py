@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.integration.windows.wine import MARKS, SECRET, SIZE, Provided
-from vm_bridge.drivers.computer.guest_link import GuestLink
-from vm_bridge.errors import InvalidAction, MachineGone, StaleLease, UnsupportedAction
-from vm_bridge.hosts.windows import WindowsSandbox
-from vm_bridge.machine import Machine
-from vocabulary.actions import (
+from protocol.actions.types import (
     Action,
     Click,
     DoubleClick,
@@ -34,8 +29,13 @@ from vocabulary.actions import (
     Wait,
     WriteFile,
 )
-from vocabulary.observations import Observation, Transition
-from vocabulary.tasks import Task
+from protocol.trajectory.observations import Observation, Transition
+from protocol.trajectory.tasks import Task
+from tests.integration.windows.wine import MARKS, SECRET, SIZE, Provided
+from vm_bridge.drivers.computer.guest_link import GuestLink
+from vm_bridge.errors import InvalidAction, MachineGone, StaleLease, UnsupportedAction
+from vm_bridge.hosts.windows import WindowsSandbox
+from vm_bridge.machine import Machine
 
 pytestmark = list(MARKS)
 commands = (f"command-{number:04}" for number in itertools.count())
@@ -47,7 +47,7 @@ async def do(machine: Machine, action: Action) -> Transition:
     return await machine.perform(next(commands), action)
 
 
-async def told(machine: Machine, action: Action) -> str | None:
+async def action_output(machine: Machine, action: Action) -> str | None:
     """What an act that works says."""
     done = await do(machine, action)
     assert done.error is None, done.error
@@ -60,14 +60,14 @@ async def picture(machine: Machine, seen: Observation) -> "np.ndarray[tuple[int,
 
 
 async def notepad(machine: Machine) -> None:
-    await told(machine, OpenApp(name="notepad"))
-    await told(machine, INTO)
+    await action_output(machine, OpenApp(name="notepad"))
+    await action_output(machine, INTO)
 
 
 async def selected(machine: Machine) -> str | None:
     """What a program says is selected."""
-    await told(machine, PressKeys(keys=("ctrl", "c")))
-    return await told(machine, GetClipboard())
+    await action_output(machine, PressKeys(keys=("ctrl", "c")))
+    return await action_output(machine, GetClipboard())
 
 
 async def test_a_program_opens_and_shows_what_is_typed(machine: Machine) -> None:
@@ -82,41 +82,41 @@ async def test_a_program_opens_and_shows_what_is_typed(machine: Machine) -> None
 async def test_every_character_is_typed_as_it_is(machine: Machine) -> None:
     text = "".join(map(chr, range(0x20, 0x7F))) + "\n\tżółw Ünïcode 中文 😀"
     await notepad(machine)
-    await told(machine, TypeText(text=text))
-    await told(machine, PressKeys(keys=("ctrl", "a")))
+    await action_output(machine, TypeText(text=text))
+    await action_output(machine, PressKeys(keys=("ctrl", "a")))
     assert await selected(machine) == text
 
 
 async def test_shift_selects_with_the_arrows(machine: Machine) -> None:
     await notepad(machine)
-    await told(machine, TypeText(text="one two"))
-    await told(machine, PressKeys(keys=("shift", "left")))
-    await told(machine, PressKeys(keys=("shift", "ctrl", "left")))
+    await action_output(machine, TypeText(text="one two"))
+    await action_output(machine, PressKeys(keys=("shift", "left")))
+    await action_output(machine, PressKeys(keys=("shift", "ctrl", "left")))
     assert await selected(machine) == "two"
 
 
 async def test_two_clicks_are_one_act(machine: Machine) -> None:
     await notepad(machine)
-    await told(machine, TypeText(text="firstword second"))
-    await told(machine, DoubleClick(x=30, y=52))
+    await action_output(machine, TypeText(text="firstword second"))
+    await action_output(machine, DoubleClick(x=30, y=52))
     assert str(await selected(machine)).strip() == "firstword"
 
 
 async def test_a_drag_selects(machine: Machine) -> None:
     await notepad(machine)
-    await told(machine, TypeText(text="dragged over"))
-    await told(machine, Drag(start=Point(x=9, y=52), end=Point(x=300, y=52)))
+    await action_output(machine, TypeText(text="dragged over"))
+    await action_output(machine, Drag(start=Point(x=9, y=52), end=Point(x=300, y=52)))
     assert await selected(machine) == "dragged over"
 
 
 async def test_the_clipboard_has_any_text(machine: Machine) -> None:
-    await told(machine, SetClipboard(text="żółw 中文\n<tag>"))
-    assert await told(machine, GetClipboard()) == "żółw 中文\n<tag>"
+    await action_output(machine, SetClipboard(text="żółw 中文\n<tag>"))
+    assert await action_output(machine, GetClipboard()) == "żółw 中文\n<tag>"
 
 
 async def test_a_command_says_what_it_printed_and_how_it_ended(machine: Machine) -> None:
-    assert await told(machine, RunCommand(command="echo one\necho two>&2")) == "one\ntwo\n"
-    assert await told(machine, RunCommand(command="echo no& exit 3")) == "no\n\n[exit status 3]"
+    assert await action_output(machine, RunCommand(command="echo one\necho two>&2")) == "one\ntwo\n"
+    assert await action_output(machine, RunCommand(command="echo no& exit 3")) == "no\n\n[exit status 3]"
 
 
 async def test_a_command_that_takes_too_long_ends_with_all_it_started(machine: Machine, provided: Provided) -> None:
@@ -125,12 +125,12 @@ async def test_a_command_that_takes_too_long_ends_with_all_it_started(machine: M
     assert done.error is not None
     assert (done.error.code, done.after.text) == ("timed_out", "begun\n")
     assert "ping" not in provided.programs()
-    assert await told(machine, RunCommand(command="echo next")) == "next\n"
+    assert await action_output(machine, RunCommand(command="echo next")) == "next\n"
 
 
 async def test_what_a_command_leaves_behind_lives_on(machine: Machine, provided: Provided) -> None:
     behind = 'start /b cmd /c "ping -n 600 127.0.0.1 >nul"\necho begun'
-    assert await told(machine, RunCommand(command=behind)) == "begun\n"
+    assert await action_output(machine, RunCommand(command=behind)) == "begun\n"
     assert "ping" in provided.programs()
 
 
@@ -147,14 +147,14 @@ async def test_hurry_cuts_a_command_short(machine: Machine) -> None:
 async def test_files_come_and_go(machine: Machine) -> None:
     data = bytes(range(256)) * 20_000
     ref = await machine.stage_upload(data, "application/octet-stream")
-    await told(machine, UploadFile(path="new\\folder\\data.bin", blob=ref))
+    await action_output(machine, UploadFile(path="new\\folder\\data.bin", blob=ref))
     brought = (await do(machine, DownloadFile(path="new/folder/data.bin"))).after.attachment
     assert brought is not None
     assert sha256(await machine.blob(brought)).digest() == sha256(data).digest()
-    assert "data.bin\tfile\t5120000" in str(await told(machine, ListFiles(path="new/folder")))
-    await told(machine, WriteFile(path="new/text.txt", text="żółw\nold"))
-    await told(machine, EditFile(path="new/text.txt", old="old", new="中文"))
-    assert await told(machine, ReadFile(path="new/text.txt")) == "żółw\n中文"
+    assert "data.bin\tfile\t5120000" in str(await action_output(machine, ListFiles(path="new/folder")))
+    await action_output(machine, WriteFile(path="new/text.txt", text="żółw\nold"))
+    await action_output(machine, EditFile(path="new/text.txt", old="old", new="中文"))
+    assert await action_output(machine, ReadFile(path="new/text.txt")) == "żółw\n中文"
     assert {entry.name for entry in await machine.files.list("new")} == {"folder", "text.txt"}
     await machine.files.delete("new", recursive=True)
     assert (await do(machine, ReadFile(path="new/text.txt"))).error is not None
@@ -202,11 +202,11 @@ async def test_the_agent_keeps_the_fence_for_every_host(machine: Machine, sandbo
 
 
 async def test_what_it_cannot_be_given_is_refused(machine: Machine) -> None:
-    await told(machine, WriteFile(path="kept.txt", text="kept"))
+    await action_output(machine, WriteFile(path="kept.txt", text="kept"))
     for wanted in ({"screen": "800x600"}, {"mcp_servers": {"one": {"command": "x"}}}):
         with pytest.raises(InvalidAction):
             await machine.prepare(Task(id="task-1", instruction="x", parameters=wanted))
-    assert await told(machine, ReadFile(path="kept.txt")) == "kept"
+    assert await action_output(machine, ReadFile(path="kept.txt")) == "kept"
     with pytest.raises(UnsupportedAction):
         _ = machine.terminals
     with pytest.raises(InvalidAction):
@@ -217,7 +217,7 @@ async def test_what_it_cannot_be_given_is_refused(machine: Machine) -> None:
 async def test_a_machine_put_back_has_nothing_of_the_lease_before(
     machine: Machine, sandbox: WindowsSandbox, provided: Provided
 ) -> None:
-    await told(machine, WriteFile(path="left.txt", text="left"))
+    await action_output(machine, WriteFile(path="left.txt", text="left"))
     await notepad(machine)
     assert "notepad" in provided.programs()
     await sandbox.reset()

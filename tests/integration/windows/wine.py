@@ -92,7 +92,7 @@ def wine_machine(folder: Path) -> Iterator[Provided]:
         yield Provided(address, revert, folder)
 
 
-def put_back(folder: Path, address: str) -> None:
+def reset_guest(folder: Path, address: str) -> None:
     """No program, an empty home folder, and a new agent, which knows nothing. Returns when it listens."""
     environment = json.loads((folder / MACHINE).read_text())["environment"]
     _end(environment)
@@ -175,4 +175,4 @@ def _free_port() -> int:
 
 
 if __name__ == "__main__":
-    put_back(Path(sys.argv[1]), sys.argv[2])
+    reset_guest(Path(sys.argv[1]), sys.argv[2])

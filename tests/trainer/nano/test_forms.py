@@ -6,6 +6,9 @@ from random import Random
 import pytest
 import torch
 
+from protocol.actions.types import Click, TypeText
+from protocol.dialects.dialect import ParsedReply
+from protocol.dialects.dialect import ScreenSize as Size
 from trainer.model.checkpoints import Checkpoint
 from trainer.nano.batches import (
     Decision,
@@ -29,9 +32,6 @@ from trainer.nano.synthetic.forms import (
 from trainer.nano.synthetic.labels import is_held_out
 from trainer.nano.synthetic.screens import PAGES, Screen
 from trainer.nano.synthetic.targets import NOWHERE, letter_class, screen_targets
-from vocabulary.actions import Click, TypeText
-from vocabulary.dialect import Parsed
-from vocabulary.dialect import Screen as Size
 
 SMALL = sorted(set(PAGES))[0]
 
@@ -45,7 +45,7 @@ def test_the_same_seed_gives_the_same_step(page: tuple[int, int]) -> None:
 
 def test_a_form_is_filled_in_as_far_as_was_typed() -> None:
     kinds = set()
-    for screen, wanted in _drawn(draw_form, 60):
+    for screen, wanted in _sample_screens(draw_form, 60):
         typed = [act.text for act in wanted.done if isinstance(act, TypeText)]
         fields = [widget for widget in screen.widgets if widget.kind == "field"]
         assert [field.state.text for field in fields if field.state.text] == typed
@@ -66,7 +66,7 @@ def test_a_form_is_filled_in_as_far_as_was_typed() -> None:
 
 def test_of_a_list_the_first_that_is_wanted_and_not_ticked_comes_next() -> None:
     ends = 0
-    for screen, wanted in _drawn(draw_list, 60):
+    for screen, wanted in _sample_screens(draw_list, 60):
         *boxes, button = screen.widgets
         names = {label for _, label in wanted.labels[:-1]}
         left = [box for box in boxes if box.label in names and not box.state.ticked]
@@ -79,7 +79,7 @@ def test_of_a_list_the_first_that_is_wanted_and_not_ticked_comes_next() -> None:
 
 
 def test_links_stand_in_running_text() -> None:
-    for screen, wanted in _drawn(draw_paragraph, 20):
+    for screen, wanted in _sample_screens(draw_paragraph, 20):
         assert wanted.widget is not None
         link = screen.widgets[wanted.widget]
         assert link.kind == "link"
@@ -90,7 +90,7 @@ def test_links_stand_in_running_text() -> None:
 
 def test_what_stands_in_a_field_is_to_be_read_there() -> None:
     found = 0
-    for screen, _ in _drawn(draw_form, 40):
+    for screen, _ in _sample_screens(draw_form, 40):
         letters = screen_targets(screen).letters
         for widget in screen.widgets:
             if widget.content is not None and not widget.state.secret and len(widget.content.text) > 3:
@@ -108,11 +108,11 @@ def test_words_kept_for_measuring_are_asked_to_be_typed_where_they_are_wanted() 
 
 def test_letters_are_copied_from_where_they_stand(nano: Checkpoint) -> None:
     decision_tokenizer, typed = DecisionTokenizer(nano.tokenizer), 0
-    for screen, wanted in _drawn(draw_form, 30):
+    for screen, wanted in _sample_screens(draw_form, 30):
         one = build_decision(decision_tokenizer, screen, wanted)
         said = nano.tokenizer.decode(one.reply, skip_special_tokens=True)
         parsed = nano_dialect().parse(said, Size(width=screen.image.width, height=screen.image.height))
-        assert isinstance(parsed, Parsed)
+        assert isinstance(parsed, ParsedReply)
         assert parsed.action == wanted.act
         batch = build_batch([one], decision_tokenizer)
         if not isinstance(wanted.act, TypeText):
@@ -130,7 +130,7 @@ def test_letters_are_copied_from_where_they_stand(nano: Checkpoint) -> None:
 
 def test_without_a_picture_places_go_on_as_if_there_were_one(nano: Checkpoint) -> None:
     decision_tokenizer = DecisionTokenizer(nano.tokenizer)
-    screen, wanted = next(one for one in _drawn(draw_form, 30) if isinstance(one[1].act, TypeText))
+    screen, wanted = next(one for one in _sample_screens(draw_form, 30) if isinstance(one[1].act, TypeText))
     whole = build_decision(decision_tokenizer, screen, wanted)
     blind = build_decision_without_picture(decision_tokenizer, wanted, screen.image.size)
     assert (blind.before, blind.after, blind.reply) == (whole.before, whole.after, whole.reply)
@@ -162,7 +162,7 @@ def test_a_letter_that_is_typed_right_costs_less(nano: Checkpoint) -> None:
     assert {"spelled_copied_right", "spelled_typed_right", "spelled_ordinal_right"} <= set(figures)
 
 
-def _drawn(layout: object, count: int) -> list[tuple[Screen, NextAction]]:
+def _sample_screens(layout: object, count: int) -> list[tuple[Screen, NextAction]]:
     made = [layout(Random(number), SMALL, False) for number in range(2 * count)]  # type: ignore[operator]
     found = [one for one in made if one is not None]
     assert len(found) >= count / 2

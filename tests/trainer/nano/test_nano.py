@@ -11,6 +11,7 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
+from protocol.dialects.dialect import ParsedReply, ScreenSize, TextPart
 from trainer.errors import CheckpointMismatched
 from trainer.model import merge
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
@@ -27,7 +28,6 @@ from trainer.nano.tokenizer import single_token_phrases
 from trainer.nano.training_runs import HEADS
 from trainer.serve.prompt_encoder import PromptEncoder
 from trainer.serve.schemas import Message
-from vocabulary.dialect import Parsed, Screen, TextPart
 
 REPLY = "Thought: \"Größe 中文\" is at the top left.\nAction: click(point='<point>123 45</point>')"
 
@@ -58,7 +58,7 @@ def test_a_server_reads_the_same_tokens_and_pixels(nano: Checkpoint) -> None:
     link = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
     told = [
         Message.model_validate({"role": message.role, "content": [_part(part, link) for part in message.content]})
-        for message in _asked(4)
+        for message in _sample_request(4)
     ]
     prompt = PromptEncoder(nano, max_images=5, context=4096).read(told)
     decision_tokenizer = DecisionTokenizer(nano.tokenizer)
@@ -72,8 +72,8 @@ def test_replies_are_read_as_a_click_within_the_target(nano: Checkpoint) -> None
     for one in _decisions(nano, 8):
         height, width, _ = one.pixels.shape
         said = nano.tokenizer.decode(one.reply, skip_special_tokens=True)
-        parsed = nano_dialect().parse(said, Screen(width=width, height=height))
-        assert isinstance(parsed, Parsed)
+        parsed = nano_dialect().parse(said, ScreenSize(width=width, height=height))
+        assert isinstance(parsed, ParsedReply)
         assert parsed.action.kind == "click"
         assert one.target is not None
         left, top, right, bottom = one.target
@@ -95,7 +95,7 @@ def test_the_batched_forward_pass_is_that_of_transformers(nano: Checkpoint) -> N
             mm_token_type_ids=(batch.ids == decision_tokenizer.picture).int(),
         ).logits
         other = forward_batch(model, build_batch([_grey(one) for one in _decisions(nano, 3)], decision_tokenizer))[2]
-    theirs = whole.flatten(0, 1)[batch.said_at]
+    theirs = whole.flatten(0, 1)[batch.reply_at]
     assert torch.allclose(logits, theirs, atol=1e-3)
     assert (logits - other).abs().max() > 0.1  # the picture matters, or this would show nothing
 
@@ -164,11 +164,11 @@ def test_it_is_told_which_letters_of_an_instruction_are_the_label(nano: Checkpoi
         assert spelled == label
         assert [pair for _, pair in one.pairs] == [pair for _, pair in letter_pairs(label)]
         batch = build_batch([one], decision_tokenizer)
-        assert len(batch.told_at) == len(one.sentence) >= len(label)
-        assert {int(batch.ids[0, place]) for place in batch.told_at} == set(
+        assert len(batch.instruction_at) == len(one.sentence) >= len(label)
+        assert {int(batch.ids[0, place]) for place in batch.instruction_at} == set(
             one.before[one.sentence.start : one.sentence.stop]
         )
-        assert float(batch.told.sum()) == len(one.pairs)
+        assert float(batch.instruction_pairs.sum()) == len(one.pairs)
 
 
 def test_the_same_seed_gives_the_same_weights(start: Path, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def _decisions(nano: Checkpoint, count: int) -> list[Decision]:
     ]
 
 
-def _asked(seed: int) -> tuple:  # type: ignore[type-arg]
+def _sample_request(seed: int) -> tuple:  # type: ignore[type-arg]
     from trainer.nano.synthetic.instructions import request_widget
 
     screen, random = draw_screen(Random(seed), page=(320, 240), dense=True), Random(seed)

@@ -5,7 +5,14 @@ from random import Random
 
 from trainer.model.checkpoints import Checkpoint
 from trainer.nano import clicking
-from trainer.nano.batches import ACTS_TOLD, NAMES, DecisionTokenizer, build_batch, build_decision, sample_decision
+from trainer.nano.batches import (
+    MAX_COUNTED_ACTIONS,
+    NAMES,
+    DecisionTokenizer,
+    build_batch,
+    build_decision,
+    sample_decision,
+)
 from trainer.nano.synthetic.ordered_tasks import BACKWARDS, sample_ordered_task, uniquely_named
 from trainer.nano.synthetic.screens import PAGES, Screen, draw_screen
 from trainer.nano.synthetic.targets import NOWHERE
@@ -64,8 +71,8 @@ def test_letters_are_asked_for_their_name_what_was_done_and_whether_they_are_due
     unknown = replace(plain, due=range(0))
     batch = build_batch([plain, ordered, unknown], decision_tokenizer)
     first, then = len(plain.sentence), len(plain.sentence) + len(wanted.sentence)
-    assert batch.told_done.tolist() == [0] * first + [len(wanted.done)] * len(wanted.sentence) + [0] * first
-    letters, due = batch.told_names[first:then].tolist(), batch.told_due[first:then].tolist()
+    assert batch.done_count.tolist() == [0] * first + [len(wanted.done)] * len(wanted.sentence) + [0] * first
+    letters, due = batch.instruction_names[first:then].tolist(), batch.due[first:then].tolist()
     assert wanted.widget is not None
     for number, (at, name) in enumerate(wanted.labels, start=1):
         assert letters[at : at + len(name)] == [number] * len(name)
@@ -73,8 +80,8 @@ def test_letters_are_asked_for_their_name_what_was_done_and_whether_they_are_due
         assert due[at : at + len(name)] == [mine] * len(name)
     assert letters.count(0) == len(wanted.sentence) - sum(len(name) for _, name in wanted.labels)
     assert sum(due) == len(screen.widgets[wanted.widget].label)
-    assert batch.told_due[:first].sum() == len(plain.due)
-    assert (batch.told_due[then:] == NOWHERE).all()
+    assert batch.due[:first].sum() == len(plain.due)
+    assert (batch.due[then:] == NOWHERE).all()
     heads = clicking.create_heads(nano.model)
     loss, figures = clicking.clicking_loss(nano.model, heads, batch, decision_tokenizer)
     loss.backward()
@@ -89,5 +96,5 @@ def test_more_names_than_there_are_numbers_have_the_last(nano: Checkpoint) -> No
     one = build_decision(decision_tokenizer, screen, sample_ordered_task(Random(1), screen.widgets, able))
     many = replace(one, names=tuple((one.sentence.start + place, "a") for place in range(NAMES + 3)), done=99)
     batch = build_batch([many], decision_tokenizer)
-    assert batch.told_names.max() == NAMES - 1
-    assert set(batch.told_done.tolist()) == {ACTS_TOLD - 1}
+    assert batch.instruction_names.max() == NAMES - 1
+    assert set(batch.done_count.tolist()) == {MAX_COUNTED_ACTIONS - 1}

@@ -6,6 +6,9 @@ from random import Random
 
 import pytest
 
+from protocol.actions.types import Click, Drag, TypeText
+from protocol.dialects.dialect import ParsedReply
+from protocol.dialects.dialect import ScreenSize as Size
 from trainer.model.checkpoints import Checkpoint
 from trainer.nano.batches import DecisionTokenizer, build_batch, build_decision
 from trainer.nano.prompts import nano_dialect
@@ -13,9 +16,6 @@ from trainer.nano.synthetic.forms import NextAction
 from trainer.nano.synthetic.screens import PAGES, Screen
 from trainer.nano.synthetic.sites import draw_board, draw_lines, draw_signup, draw_site
 from trainer.nano.synthetic.targets import letter_pairs
-from vocabulary.actions import Click, Drag, TypeText
-from vocabulary.dialect import Parsed
-from vocabulary.dialect import Screen as Size
 
 PAGE = PAGES[0]
 
@@ -28,7 +28,7 @@ def test_the_same_seed_gives_the_same_page() -> None:
 
 def test_what_is_pressed_stands_in_the_line_that_is_asked_for() -> None:
     apart = 0
-    for screen, wanted in _drawn(draw_lines, 60):
+    for screen, wanted in _sample_screens(draw_lines, 60):
         assert isinstance(wanted.act, Click)
         assert wanted.widget is not None
         line = screen.widgets[wanted.widget]
@@ -42,7 +42,7 @@ def test_what_is_pressed_stands_in_the_line_that_is_asked_for() -> None:
 
 
 def test_a_card_is_dragged_out_of_its_column_into_another() -> None:
-    for screen, wanted in _drawn(draw_board, 40):
+    for screen, wanted in _sample_screens(draw_board, 40):
         assert isinstance(wanted.act, Drag)
         assert wanted.widget is not None
         assert wanted.ended is not None
@@ -56,7 +56,7 @@ def test_a_card_is_dragged_out_of_its_column_into_another() -> None:
 
 def test_people_are_signed_up_from_top_to_bottom() -> None:
     kinds = Counter[str]()
-    for screen, wanted in _drawn(draw_signup, 80):
+    for screen, wanted in _sample_screens(draw_signup, 80):
         typed = [act.text for act in wanted.done if isinstance(act, TypeText)]
         fields = [widget for widget in screen.widgets if widget.kind == "field"]
         assert [field.state.text for field in fields if field.state.text] == typed
@@ -87,7 +87,7 @@ def test_a_page_is_asked_about_in_the_dialect_and_its_labels_are_found_behind_cu
     said = nano_dialect().parse(
         nano.tokenizer.decode(one.reply, skip_special_tokens=True), Size(width=width, height=height)
     )
-    assert isinstance(said, Parsed)
+    assert isinstance(said, ParsedReply)
     assert said.action == wanted.act
     letters = nano.tokenizer.decode([one.before[place] for place in one.sentence])
     assert letters == wanted.sentence
@@ -98,14 +98,14 @@ def test_a_page_is_asked_about_in_the_dialect_and_its_labels_are_found_behind_cu
 
 def test_heads_are_told_of_the_column_a_drag_ends_at(nano: Checkpoint) -> None:
     decision_tokenizer = DecisionTokenizer(nano.tokenizer)
-    boards = [build_decision(decision_tokenizer, *one) for one in _drawn(draw_board, 4)]
-    lines = [build_decision(decision_tokenizer, *one) for one in _drawn(draw_lines, 2)]
+    boards = [build_decision(decision_tokenizer, *one) for one in _sample_screens(draw_board, 4)]
+    lines = [build_decision(decision_tokenizer, *one) for one in _sample_screens(draw_lines, 2)]
     batch = build_batch([*boards, *lines], decision_tokenizer)
     assert batch.ends.sum(-1).tolist() == pytest.approx([1, 1, 1, 1, 0, 0])
     assert not (batch.ends * batch.targets).any()  # no card stands in the column that it goes to
 
 
-def _drawn(
+def _sample_screens(
     layout: Callable[[Random, tuple[int, int]], tuple[Screen, NextAction] | None], count: int
 ) -> list[tuple[Screen, NextAction]]:
     made = (layout(Random(f"{layout.__name__} {number}"), PAGE) for number in range(8 * count))

@@ -9,8 +9,13 @@ import pytest
 import torch
 from PIL import Image
 
+from protocol.actions.types import Action, Click, Drag, Point, PressKeys, TypeText
+from protocol.training.samples import training_samples
+from protocol.trajectory.observations import PageLayout, TextElement
+from protocol.trajectory.steps import Step
+from protocol.trajectory.trajectories import Trajectory
 from tests.trainer.examples import DIALECT, TYPED, as_served, read, write_attempt_folder
-from tests.unit.vocabulary.examples import step, trajectory
+from tests.unit.protocol.examples import step, trajectory
 from trainer.data.trajectories import TrajectoryFolder, open_folder
 from trainer.model.checkpoints import Checkpoint
 from trainer.nano import clicking
@@ -20,23 +25,20 @@ from trainer.nano.synthetic.labels import real_words
 from trainer.nano.synthetic.targets import CELL, letter_pairs
 from trainer.nano.trajectory_data import SERVED, TrajectoryDecisions, read_decisions, with_policy_thoughts
 from trainer.serve.prompt_encoder import PromptEncoder
-from vocabulary.actions import Action, Click, Drag, Point, PressKeys, TypeText
-from vocabulary.parts import Part, Parts
-from vocabulary.samples import samples_of
-from vocabulary.steps import Step
-from vocabulary.trajectories import Trajectory
 
 CLICK = Click(x=30, y=40)
 ACTS: tuple[Action, ...] = (CLICK, TYPED, CLICK)
 
 
-def _part(text: str, left: float, top: float, right: float, bottom: float) -> Part:
+def _part(text: str, left: float, top: float, right: float, bottom: float) -> TextElement:
     step = (right - left) / len(text)
     bounds = tuple(left + step * number for number in range(len(text) + 1))
-    return Part(kind="button", text=text, bounds=bounds, line=(top + 2, bottom - 2), box=(left, top, right, bottom))
+    return TextElement(
+        kind="button", text=text, bounds=bounds, line=(top + 2, bottom - 2), box=(left, top, right, bottom)
+    )
 
 
-PARTS = Parts(
+PARTS = PageLayout(
     parts=(
         _part("Twice", 0, 0, 18, 12),
         _part("Save", 20, 30, 40, 46),
@@ -48,7 +50,7 @@ PARTS = Parts(
 
 def attempt() -> Trajectory:
     """An attempt of three steps, whose pictures have the sizes that are said of them."""
-    return trajectory(steps=tuple(_seen(step(index, act)) for index, act in enumerate(ACTS)))
+    return trajectory(steps=tuple(_resize_step(step(index, act)) for index, act in enumerate(ACTS)))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> TrajectoryFolder:
 def test_every_step_is_asked_for_as_a_server_reads_it(nano: Checkpoint, folder: TrajectoryFolder) -> None:
     decision_tokenizer, reader = DecisionTokenizer(nano.tokenizer), PromptEncoder(nano, max_images=1, context=4096)
     decisions = [one.whole() for one in read_decisions(folder, decision_tokenizer)]
-    samples = list(samples_of(with_policy_thoughts(attempt()), DIALECT, budget=SERVED))
+    samples = list(training_samples(with_policy_thoughts(attempt()), DIALECT, budget=SERVED))
     assert len(decisions) == len(samples) == 3
     for one, sample in zip(decisions, samples, strict=True):
         prompt = as_served(reader, sample)
@@ -92,7 +94,7 @@ def test_heads_are_told_of_the_cell_that_is_clicked_and_of_none_where_nothing_is
 
 def test_a_drag_is_learned_where_it_begins_and_ends_and_a_key_as_itself(nano: Checkpoint, tmp_path: Path) -> None:
     acts: tuple[Action, ...] = (Drag(start=Point(x=30, y=40), end=Point(x=50, y=45)), PressKeys(keys=("left",)))
-    made = trajectory(steps=tuple(_seen(step(index, act)) for index, act in enumerate(acts)))
+    made = trajectory(steps=tuple(_resize_step(step(index, act)) for index, act in enumerate(acts)))
     decision_tokenizer = DecisionTokenizer(nano.tokenizer)
     opened = open_folder(write_attempt_folder(tmp_path, made))
     dragged, pressed = (one.whole() for one in read_decisions(opened, decision_tokenizer))
@@ -123,7 +125,7 @@ def test_a_stage_learns_from_attempts(nano: Checkpoint, folder: TrajectoryFolder
 
 
 def test_what_stands_where_is_told_to_heads_and_not_to_the_policy(nano: Checkpoint, tmp_path: Path) -> None:
-    plain = _seen(step(0, CLICK))
+    plain = _resize_step(step(0, CLICK))
     told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": PARTS})})
     decision_tokenizer = DecisionTokenizer(nano.tokenizer)
     without, within = (
@@ -147,7 +149,7 @@ def test_what_stands_where_is_told_to_heads_and_not_to_the_policy(nano: Checkpoi
 
 
 def test_another_part_of_a_page_is_asked_for_by_its_name(nano: Checkpoint, tmp_path: Path) -> None:
-    plain = _seen(step(0, CLICK))
+    plain = _resize_step(step(0, CLICK))
     told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": PARTS})})
     decision_tokenizer = DecisionTokenizer(nano.tokenizer)
     opened = open_folder(write_attempt_folder(tmp_path, trajectory(steps=(told,))))
@@ -168,7 +170,7 @@ def test_another_part_of_a_page_is_asked_for_by_its_name(nano: Checkpoint, tmp_p
 
 
 def test_several_parts_of_a_page_are_asked_for_in_an_order(nano: Checkpoint, tmp_path: Path) -> None:
-    plain = _seen(step(0, CLICK))
+    plain = _resize_step(step(0, CLICK))
     told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": PARTS})})
     opened = open_folder(write_attempt_folder(tmp_path, trajectory(steps=(told,))))
     done = set()
@@ -187,7 +189,7 @@ def test_several_parts_of_a_page_are_asked_for_in_an_order(nano: Checkpoint, tmp
 def test_which_part_has_a_name_in_quotes_is_known_and_what_was_done(nano: Checkpoint, tmp_path: Path) -> None:
     told = [
         one.model_copy(update={"before": one.before.model_copy(update={"accessibility": PARTS})})
-        for one in (_seen(step(0, CLICK)), _seen(step(1, CLICK)))
+        for one in (_resize_step(step(0, CLICK)), _resize_step(step(1, CLICK)))
     ]
     made = trajectory(steps=tuple(told))
     task = made.task.model_copy(update={"instruction": "Press “later” or “save”."})
@@ -201,19 +203,19 @@ def test_which_part_has_a_name_in_quotes_is_known_and_what_was_done(nano: Checkp
 
 def test_a_name_without_quotes_is_due_where_it_is_said_once(nano: Checkpoint, tmp_path: Path) -> None:
     for number, (instruction, said) in enumerate((("Find “é”, then save it.", "save"), ("“é”: save, save.", ""))):
-        plain = _seen(step(0, CLICK))
+        plain = _resize_step(step(0, CLICK))
         told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": PARTS})})
         made = trajectory(steps=(told,))
         task = made.task.model_copy(update={"instruction": instruction})
         opened = open_folder(write_attempt_folder(tmp_path / str(number), made.model_copy(update={"task": task})))
-        (one,) = (held_out.whole() for held_out in read_decisions(opened, DecisionTokenizer(nano.tokenizer)))
+        (one,) = (stored.whole() for stored in read_decisions(opened, DecisionTokenizer(nano.tokenizer)))
         assert nano.tokenizer.decode(list(one.before[one.due.start : one.due.stop])) == said
 
 
 def test_a_part_whose_name_is_kept_for_measuring_is_not_asked_for(nano: Checkpoint, tmp_path: Path) -> None:
     word = next(word for word in real_words(held_out=True) if len(word) == 5)
-    parts = Parts(parts=(_part(word.capitalize(), 0, 0, 18, 12), _part("Save", 20, 30, 40, 46))).model_dump_json()
-    plain = _seen(step(0, CLICK))
+    parts = PageLayout(parts=(_part(word.capitalize(), 0, 0, 18, 12), _part("Save", 20, 30, 40, 46))).model_dump_json()
+    plain = _resize_step(step(0, CLICK))
     told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": parts})})
     decision_tokenizer = DecisionTokenizer(nano.tokenizer)
     opened = open_folder(write_attempt_folder(tmp_path, trajectory(steps=(told,))))
@@ -222,7 +224,7 @@ def test_a_part_whose_name_is_kept_for_measuring_is_not_asked_for(nano: Checkpoi
 
 
 def test_what_stands_in_quotes_of_any_kind_is_told_and_copied(nano: Checkpoint, tmp_path: Path) -> None:
-    made = trajectory(steps=(_seen(step(0, TypeText(text="Rye bread"))),))
+    made = trajectory(steps=(_resize_step(step(0, TypeText(text="Rye bread"))),))
     task = made.task.model_copy(update={"instruction": "Search for “Rye bread”, please."})
     decision_tokenizer = DecisionTokenizer(nano.tokenizer)
     opened = open_folder(write_attempt_folder(tmp_path, made.model_copy(update={"task": task})))
@@ -258,7 +260,7 @@ def test_a_page_that_was_won_often_teaches_no_more_than_one_that_was_won_once(na
     assert sum(one.before in hard for one in drawn) / 400 == pytest.approx(1 / 2, abs=0.08)
 
 
-def _seen(one: Step) -> Step:
+def _resize_step(one: Step) -> Step:
     assert one.before.screenshot is not None
     width, height = Image.open(io.BytesIO(read(one.before.screenshot))).size
     return one.model_copy(update={"before": one.before.model_copy(update={"width": width, "height": height})})

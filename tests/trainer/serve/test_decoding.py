@@ -40,7 +40,7 @@ def alone(checkpoint: Checkpoint, prompt: Prompt, reply: list[int]) -> torch.Ten
 
 def test_replies_of_different_lengths_do_not_see_each_other(checkpoint: Checkpoint, reader: PromptEncoder) -> None:
     prompts = [prompt_of(reader, "a"), prompt_of(reader, "a longer question", 10, 20), prompt_of(reader, "b", 30)]
-    reads, batch = PromptCache(checkpoint.model, kept_tokens=10_000), DecodingBatch(checkpoint.model)
+    reads, batch = PromptCache(checkpoint.model, cache_tokens=10_000), DecodingBatch(checkpoint.model)
     replies: list[list[int]] = []
     for prompt in prompts:
         batch.join(reads.read(prompt), 1)
@@ -63,20 +63,20 @@ def test_replies_of_different_lengths_do_not_see_each_other(checkpoint: Checkpoi
 
 
 def test_what_prompts_have_in_common_is_read_once(checkpoint: Checkpoint, reader: PromptEncoder) -> None:
-    reads = PromptCache(checkpoint.model, kept_tokens=10_000)
+    reads = PromptCache(checkpoint.model, cache_tokens=10_000)
     first = reads.read(prompt_of(reader, "what now?", 10))
     again = reads.read(prompt_of(reader, "what now?", 10))
     assert first.reused == 0
     assert again.reused == again.tokens - 1
     assert torch.allclose(first.logits, again.logits, atol=CLOSE, rtol=0)
-    fresh = PromptCache(checkpoint.model, kept_tokens=10_000)
+    fresh = PromptCache(checkpoint.model, cache_tokens=10_000)
     longer = prompt_of(reader, "what now? And then?", 10)
     assert torch.allclose(reads.read(longer).logits, fresh.read(longer).logits, atol=CLOSE, rtol=0)
     assert reads.read(longer).position == fresh.read(longer).position
 
 
 def test_another_picture_is_not_taken_for_the_one_seen(checkpoint: Checkpoint, reader: PromptEncoder) -> None:
-    reads = PromptCache(checkpoint.model, kept_tokens=10_000)
+    reads = PromptCache(checkpoint.model, cache_tokens=10_000)
     one = reads.read(prompt_of(reader, "what now?", 10))
     other = reads.read(prompt_of(reader, "what now?", 11))
     assert 0 < other.reused < other.tokens / 2, "only what comes before the picture"
@@ -86,7 +86,7 @@ def test_another_picture_is_not_taken_for_the_one_seen(checkpoint: Checkpoint, r
 
 
 def test_little_is_kept_where_little_may_be(checkpoint: Checkpoint, reader: PromptEncoder) -> None:
-    reads = PromptCache(checkpoint.model, kept_tokens=1)
+    reads = PromptCache(checkpoint.model, cache_tokens=1)
     reads.read(prompt_of(reader, "first", 10))
     reads.read(prompt_of(reader, "second", 20))
     assert reads.read(prompt_of(reader, "first", 10)).reused < 30

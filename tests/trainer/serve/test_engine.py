@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.parts.servers.checkpoint import write
+from benchmarks.parts.model_servers.checkpoint import write
 from tests.trainer.serve.test_decoding import prompt_of
 from trainer.errors import CheckpointUnusable
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
@@ -21,7 +21,7 @@ BOUND = 60.0
 @pytest.fixture
 async def engine(checkpoint: Checkpoint) -> AsyncIterator[Engine]:
     own = load_checkpoint(checkpoint.path)
-    made = Engine(own, context=2048, rows=8, kept_tokens=4096)
+    made = Engine(own, context=2048, rows=8, cache_tokens=4096)
     yield made
     made.close()
 
@@ -122,7 +122,7 @@ async def test_other_weights_take_over_under_a_reply(engine: Engine, reader: Pro
     assert before_it + after_it == 100
     assert heard[0][:before_it] == before[0][:before_it]
     assert heard[0] != before[0]
-    fresh = Engine(load_checkpoint(tmp_path / "other"), context=2048, rows=8, kept_tokens=0)
+    fresh = Engine(load_checkpoint(tmp_path / "other"), context=2048, rows=8, cache_tokens=0)
     whole = Prompt(ids=(*prompt.ids, *heard[0][:before_it]), pictures=prompt.pictures)
     try:
         rest = await Asking(fresh, reader, whole, temperature=0, max_tokens=after_it).whole()

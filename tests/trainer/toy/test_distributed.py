@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from protocol.training.inbox import PROCESSED_FOLDER
 from tests.trainer.test_distributed import lines, trained, weights
 from trainer.__main__ import COMMANDS
 from trainer.algorithms import ppo
@@ -16,7 +17,6 @@ from trainer.model.checkpoints import STATE, load_checkpoint
 from trainer.model.critic import HEAD, load_critic
 from trainer.runtime.distributed import SHARES
 from trainer.toy.rollout_source import play_lights
-from vocabulary.inboxes import TAKEN
 
 LAST = "update-000002"
 COMMON = ("checkpoint", "out", "learning_rate", "warmup", "vision", "sequences", "tokens")
@@ -85,7 +85,7 @@ def test_two_learn_as_one_does(command: str, settings: Settings, tmp_path: Path)
     shutil.rmtree(ended / LAST)
     if command != "value":
         inbox = Path(two["inbox"])
-        (inbox / TAKEN / "played-000002").rename(inbox / "played-000002")
+        (inbox / PROCESSED_FOLDER / "played-000002").rename(inbox / "played-000002")
     again = trained(command, {**two, "out": str(ended), "recompute": True}, processes=2)
     assert again.stdout == f"{ended / LAST}\n", again.stderr
     for model, same in zip(of_run(by_two), of_run(ended / LAST), strict=True):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from protocol.dialects.families import get_dialect
+from protocol.trajectory.proposals import PolicyRef
 from trainer.data.rendering import Renderer
 from trainer.data.trajectories import open_folder
 from trainer.model.checkpoints import load_checkpoint
@@ -14,8 +16,6 @@ from trainer.toy import hybrid
 from trainer.toy.episodes import DIALECT
 from trainer.toy.evaluation import create_attempts
 from trainer.toy.hybrid import ARMS, CRITICS, compare_arms, format_mean_and_range, table
-from vocabulary.dialects import dialect_named
-from vocabulary.proposals import PolicyRef
 
 SMALL = ("--seeds", "1", "--sizes", "48", "--exam", "24", "--value-updates", "10", "--updates", "1")
 
@@ -25,7 +25,7 @@ def test_attempts_with_the_tool_are_learned_from_token_for_token(start: Path, tm
     folder = create_attempts(start, tmp_path / "helped", range(6), by=by, temperature=1.0, with_tool=True)
     renderer = Renderer(load_checkpoint(start), context=256)
     found, lost = read_attempts(
-        open_folder(folder), dialect_named(DIALECT), renderer, shaping=RewardShaping(), temperature=1.0
+        open_folder(folder), get_dialect(DIALECT), renderer, shaping=RewardShaping(), temperature=1.0
     )
     trajectories = {one.id: one for one in open_folder(folder).trajectories()}
     assert not lost

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import torch
 
+from protocol.training.inbox import PROCESSED_FOLDER
 from trainer.algorithms import grpo, ppo
-from trainer.errors import CheckpointMismatched, RolloutsMissing
+from trainer.errors import CheckpointMismatched, ConfigInvalid, RolloutsMissing
 from trainer.model.checkpoints import STATE, load_checkpoint
-from vocabulary.inboxes import TAKEN
+from trainer.toy.rollout_source import LightsSource
 
 Told = Callable[..., dict[str, Any]]
 QUICK: dict[str, Any] = {"updates": 3, "attempts": 8, "critic_learning_rate": 3e-3, "alpha": 0.5, "value_updates": 1}
@@ -27,7 +28,7 @@ def test_ppo_learns(told: Told) -> None:
     # At 3e-3, with or without an end that falls, some seeds and processors unlearn again what they had learned.
     rates = {"learning_rate": 2e-3, "settle": 10, "critic_learning_rate": 3e-3}
     config = ppo.Config(**told(updates=18, attempts=32, alpha=0.5, value_updates=4, epochs=2, **rates))
-    run = ppo.run(config).parent
+    run = ppo.run(config, LightsSource()).parent
     success = [line["success"] for line in log(run)]
     assert sum(success[:4]) / 4 < 0.65, "the start knows half of it"
     assert sum(success[-4:]) / 4 > 0.85
@@ -44,14 +45,14 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(
     more: dict[str, Any], critics: list[str], told: Told, tmp_path: Path
 ) -> None:
     settings = QUICK | more
-    whole = ppo.run(ppo.Config(**told(**settings)))
+    whole = ppo.run(ppo.Config(**told(**settings)), LightsSource())
     ended = tmp_path / "ended"
     shutil.copytree(whole.parent, ended)
     shutil.copytree(tmp_path / "inbox", tmp_path / "again")
     shutil.rmtree(ended / whole.name)
     (ended / f"{whole.name}.making").mkdir()
-    shutil.rmtree(tmp_path / "again" / TAKEN / "played-000003")
-    again = ppo.run(ppo.Config(**told(**settings, out=ended, inbox=tmp_path / "again")))
+    shutil.rmtree(tmp_path / "again" / PROCESSED_FOLDER / "played-000003")
+    again = ppo.run(ppo.Config(**told(**settings, out=ended, inbox=tmp_path / "again")), LightsSource())
     for folder in (".", *critics):
         first, second = (load_checkpoint(one / folder).model.state_dict() for one in (whole, again))
         assert all(torch.equal(first[name], second[name]) for name in first)
@@ -60,14 +61,16 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(
 
 
 def test_attempts_that_were_learned_from_are_not_learned_from_again(told: Told, tmp_path: Path) -> None:
-    whole = ppo.run(ppo.Config(**told(**QUICK | {"updates": 1})))
+    whole = ppo.run(ppo.Config(**told(**QUICK | {"updates": 1})), LightsSource())
     assert json.loads((whole / STATE).read_text())["place"]["taken"] == ["played-000001"]
-    (tmp_path / "inbox" / TAKEN / "played-000001").rename(tmp_path / "inbox" / "played-000001")  # killed before it left
+    (tmp_path / "inbox" / PROCESSED_FOLDER / "played-000001").rename(
+        tmp_path / "inbox" / "played-000001"
+    )  # killed before it left
     elsewhere = told(**QUICK | {"updates": 2}, world="inbox", patience=0.01)
     with pytest.raises(CheckpointMismatched):
         ppo.run(ppo.Config(**elsewhere))
-    ppo.run(ppo.Config(**told(**QUICK | {"updates": 2})))
-    assert {one.name for one in (tmp_path / "inbox" / TAKEN).iterdir()} == {"played-000001", "played-000002"}
+    ppo.run(ppo.Config(**told(**QUICK | {"updates": 2})), LightsSource())
+    assert {one.name for one in (tmp_path / "inbox" / PROCESSED_FOLDER).iterdir()} == {"played-000001", "played-000002"}
 
 
 def test_a_trainer_that_nobody_plays_for_says_so(told: Told) -> None:
@@ -75,9 +78,14 @@ def test_a_trainer_that_nobody_plays_for_says_so(told: Told) -> None:
         ppo.run(ppo.Config(**told(**QUICK, world="inbox", patience=0.01)))
 
 
+def test_a_world_that_the_trainer_plays_needs_its_source(told: Told) -> None:
+    with pytest.raises(ConfigInvalid, match="the world lights needs a rollout source"):
+        ppo.run(ppo.Config(**told(**QUICK)))
+
+
 def test_grpo_learns_from_groups(told: Told) -> None:
     config = grpo.Config(**told(updates=2, attempts=8, group=4, kl=0.01, entropy=0.01))
-    run = grpo.run(config).parent
+    run = grpo.run(config, LightsSource()).parent
     first, second = log(run)
     assert first["kl_loss"] == pytest.approx(0, abs=1e-6), "it is where it began"
     assert second["kl_loss"] > 0

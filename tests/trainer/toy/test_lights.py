@@ -2,10 +2,10 @@
 
 import pytest
 
+from protocol.trajectory.proposals import WeightSpan
 from trainer.rl.attempts import attempt_interface, comparison_group
 from trainer.toy.episodes import LightsEpisode, PolicyReply
 from trainer.toy.lights import COLOURS, HITS, MISSES, NAMES, PRESS, SIZE, TURNS, Lights, calls_tool, parse_reply
-from vocabulary.proposals import WeightSpan
 
 
 def test_three_hits_win_and_two_misses_lose() -> None:
@@ -57,7 +57,7 @@ def test_the_tool_presses_once() -> None:
     assert not calls_tool("")
 
 
-def said(text: str, version: str) -> PolicyReply:
+def make_reply(text: str, version: str) -> PolicyReply:
     return PolicyReply(
         text=text, ids=(1, 2), logprobs=(-0.5, -0.25), versions=(WeightSpan(version=version, tokens=2),), finish="stop"
     )
@@ -65,10 +65,10 @@ def said(text: str, version: str) -> PolicyReply:
 
 def test_an_attempt_is_what_was_said_in_it() -> None:
     play = LightsEpisode(seed=7, draw=1)
-    play.apply_reply((9, 9), said(f" look {NAMES[play.lights.lit]}", "update-000000"), 1.0)
-    play.apply_reply((9, 9), said(" what", "update-000001"), 1.0)
+    play.apply_reply((9, 9), make_reply(f" look {NAMES[play.lights.lit]}", "update-000000"), 1.0)
+    play.apply_reply((9, 9), make_reply(" what", "update-000001"), 1.0)
     again = LightsEpisode(seed=7, draw=1)
-    for ids, words in play.said:
+    for ids, words in play.replies:
         again.apply_reply(ids, PolicyReply.model_validate(words.model_dump()), 1.0)
     assert again.lights == play.lights
     assert again.blobs == play.blobs
@@ -86,10 +86,10 @@ def test_the_same_task_is_done_both_ways() -> None:
     assert alone.blobs == with_tool.blobs, "the same screen"
     told = [with_tool.instruction]
     for play in (alone, with_tool):
-        play.apply_reply((9, 9), said(f" {PRESS}", "update-000000"), 1.0)
+        play.apply_reply((9, 9), make_reply(f" {PRESS}", "update-000000"), 1.0)
         told.append(play.instruction)
-        while not play.over:
-            play.apply_reply((9, 9), said(f" {NAMES[play.lights.lit]}", "update-000000"), 1.0)
+        while not play.is_over:
+            play.apply_reply((9, 9), make_reply(f" {NAMES[play.lights.lit]}", "update-000000"), 1.0)
     assert told == ["Point press", "Point", "Point pressed"], "what is there is said, and what is used up"
     without, with_it = alone.trajectory(), with_tool.trajectory()
     assert [step.action.kind for step in without.steps] == ["wait", "click", "click", "click"], "no tool was there"

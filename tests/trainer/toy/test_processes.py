@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from protocol.training.inbox import PROCESSED_FOLDER
 from trainer.algorithms.ppo import Config
 from trainer.toy.worker import OPEN
-from vocabulary.inboxes import TAKEN
 
 WITHIN = 600.0
 UPDATES, ATTEMPTS = 4, 6
@@ -67,12 +67,12 @@ def test_any_of_them_may_be_killed(told: Callable[..., dict[str, Any]], tmp_path
         process.kill()
         process.wait()
     left = {file.stem.split("-")[1] for file in unfinished.glob("*.json")}
-    done = {folder.name.split("-")[0] for folder in [*inbox.glob("[0-9]*"), *(inbox / TAKEN).iterdir()]}
+    done = {folder.name.split("-")[0] for folder in [*inbox.glob("[0-9]*"), *(inbox / PROCESSED_FOLDER).iterdir()]}
     trainer, player = running.begin(*train), running.begin(*play)
     assert trainer.wait(WITHIN) == 0
     lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
     assert [line["update"] for line in lines] == list(range(1, UPDATES + 1))
-    taken = {folder.name.split("-")[0] for folder in (inbox / TAKEN).iterdir()}
+    taken = {folder.name.split("-")[0] for folder in (inbox / PROCESSED_FOLDER).iterdir()}
     assert len(taken) == sum(line["attempts"] for line in lines), "each attempt was learned from once"
     waiting = {folder.name.split("-")[0] for folder in inbox.glob("[0-9]*")}
     still_open = {file.stem.split("-")[1] for file in unfinished.glob("*.json")}

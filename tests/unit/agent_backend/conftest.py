@@ -6,36 +6,36 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent_backend.acting import ActingLimits
-from agent_backend.limits import Limits
-from agent_backend.memory_store import MemoryStore
-from agent_backend.policy.fake import FakePolicy
-from agent_backend.ports import EpisodeCommand, Policy
-from agent_backend.runner import EpisodeRunner
-from agent_backend.thinking import Patience
+from agent_backend.episode.executor import ExecutorLimits
+from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
+from agent_backend.episode.limits import RunnerLimits
+from agent_backend.episode.proposals import RetryPolicy
+from agent_backend.episode.runner import EpisodeRunner
+from agent_backend.interfaces import EpisodeCommand, Policy
+from protocol.actions.types import Action, TypeText
+from protocol.messages.events import Accept, Act, DurableEvent, EpisodeState, Event
+from protocol.trajectory.observations import Transition
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
+from tests.unit.agent_backend.policy.fake_policy import FakePolicy
 from tests.waiting import eventually
 from vm_bridge.errors import BridgeUnavailable, NoMachine
 from vm_bridge.machine import Machine
 from vm_bridge.simulators.fake.machine import FakeMachine
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
-from vocabulary.actions import Action, TypeText
-from vocabulary.messages import Accept, Act, DurableEvent, EpisodeState, Event
-from vocabulary.observations import Transition
-from vocabulary.steps import Step
-from vocabulary.tasks import Task
 
 BOUND = 10.0
 """Seconds a test waits for what must come."""
 
 
-def warming(**fields: object) -> EpisodeState:
+def new_episode(**fields: object) -> EpisodeState:
     """An episode nobody has touched yet."""
     task = Task(id="t1", instruction="Type hello", suite="fake", name="type", parameters={"text": "hello"})
     first = EpisodeState(id="e1", version=0, status="warming", task=task, pool="practice", created_at=datetime.now(UTC))
     return first.model_copy(update=fields)
 
 
-class BreakableStore(MemoryStore):
+class BreakableStore(InMemoryEpisodeStore):
     """A store whose named writers raise instead of writing."""
 
     broken: dict[str, Exception] = {}
@@ -53,32 +53,32 @@ class BreakableStore(MemoryStore):
             raise self.broken[name]
 
 
-class FarMachine(FakeMachine):
+class UnreliableMachine(FakeMachine):
     """A machine behind a bridge that loses the answers to the next `lost` acts."""
 
     lost = 0
 
     async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
         transition = await super().perform(command_id, action, settle=settle)
-        if FarMachine.lost:
-            FarMachine.lost -= 1
+        if UnreliableMachine.lost:
+            UnreliableMachine.lost -= 1
             raise BridgeUnavailable("no answer in time")
         return transition
 
 
-class Desk:
+class EpisodeHarness:
     """A runner and all around it, the way the web app wires them; it can be killed and started again."""
 
     def __init__(self) -> None:
         self.sandbox = FakeSandbox("desktop", width=320, height=240)
         self.policy = FakePolicy()
         self.current: Policy | None = self.policy
-        self.store = BreakableStore(warming(), self.hear)
+        self.store = BreakableStore(new_episode(), self.hear)
         self.events: list[Event] = []
-        self.limits = Limits(
-            warm_again=0.01,
-            acting=ActingLimits(gesture_pause=0.05, reach=0.5),
-            patience=Patience(first=0.01, longest=0.02, tries=3),
+        self.limits = RunnerLimits(
+            machine_retry_seconds=0.01,
+            executor=ExecutorLimits(gesture_pause=0.05, reach=0.5),
+            retry_policy=RetryPolicy(first=0.01, longest=0.02, tries=3),
         )
         self.token = 0
         self.no_machine = ""
@@ -93,7 +93,7 @@ class Desk:
         if self.no_machine:
             raise NoMachine(self.no_machine)
         self.token += 1
-        return FarMachine(self.sandbox, self.token)
+        return UnreliableMachine(self.sandbox, self.token)
 
     async def hear(self, event: Event) -> None:
         self.events.append(event)
@@ -103,10 +103,10 @@ class Desk:
         self._running = asyncio.create_task(self.runner.run())
         return self._running
 
-    async def started(self, until: str = "ready") -> "Desk":
+    async def started(self, until: str = "ready") -> "EpisodeHarness":
         """Start, and wait until the first proposals are there (or what `until` names)."""
         self.start()
-        await self.until(lambda: getattr(self.runner, "state", warming()).thinking == until)
+        await self.until(lambda: getattr(self.runner, "state", new_episode()).thinking == until)
         return self
 
     async def until(self, true: Callable[[], bool]) -> None:
@@ -152,8 +152,8 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
+async def harness() -> AsyncIterator[EpisodeHarness]:
+    made = EpisodeHarness()
     yield made
     await made.kill()
 
@@ -163,8 +163,8 @@ def act(number: int, text: str = "hello", thought: str = "because") -> Act:
     return Act(command_id=f"command-{number}", action=TypeText(text=text), thought=thought)
 
 
-def accept(desk: Desk, number: int, **fields: object) -> Accept:
+def accept(harness: EpisodeHarness, number: int, **fields: object) -> Accept:
     """The acceptance of what is offered first, seen with all steps."""
-    first = desk.store.state.proposals[0]
-    given = {"proposal_id": first.id, "base_version": len(desk.store.state.steps), **fields}
+    first = harness.store.state.proposals[0]
+    given = {"proposal_id": first.id, "base_version": len(harness.store.state.steps), **fields}
     return Accept.model_validate({"command_id": f"command-{number}", **given})

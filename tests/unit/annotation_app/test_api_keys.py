@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from annotation_app.policies.api_keys import api_key_for
-from annotation_app.settings.env import environment_read
+from annotation_app.settings.env import read_environment
 
 
 @pytest.fixture(autouse=True)
@@ -41,4 +41,4 @@ def test_no_other_gets_it(url: str) -> None:
 
 def test_a_key_without_its_servers_is_refused_at_start() -> None:
     with pytest.raises(ImproperlyConfigured, match="PILOTHOUSE_POLICY_API_KEY_SERVERS"):
-        environment_read({"PILOTHOUSE_POLICY_API_KEY": "key"})
+        read_environment({"PILOTHOUSE_POLICY_API_KEY": "key"})

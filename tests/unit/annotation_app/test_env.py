@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from annotation_app.settings.env import database_settings, environment_read, production_check
+from annotation_app.settings.env import check_production, database_settings, read_environment
 
 ROOT = Path(__file__).resolve().parents[3]
 WHOLE = {
@@ -23,7 +23,7 @@ WHOLE = {
 
 
 def test_only_its_own_variables_count() -> None:
-    read = environment_read({"PILOTHOUSE_DATA": "/somewhere", "DATA": "/elsewhere"})
+    read = read_environment({"PILOTHOUSE_DATA": "/somewhere", "DATA": "/elsewhere"})
     assert read.data == Path("/somewhere")
     assert read.list_of("allowed_hosts") == ["localhost", "127.0.0.1", "[::1]"]
 
@@ -34,11 +34,11 @@ def test_only_its_own_variables_count() -> None:
 )
 def test_a_wrong_value_is_named(name: str, value: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=name):
-        environment_read({name: value})
+        read_environment({name: value})
 
 
 def test_a_redis_socket_is_spelt_for_celery() -> None:
-    assert environment_read({"PILOTHOUSE_REDIS_URL": "unix:///run/redis"}).celery_url == "redis+socket:///run/redis"
+    assert read_environment({"PILOTHOUSE_REDIS_URL": "unix:///run/redis"}).celery_url == "redis+socket:///run/redis"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_what_is_no_database_address_is_refused() -> None:
 
 
 def production(**changes: str) -> None:
-    production_check(environment_read({name: value for name, value in {**WHOLE, **changes}.items() if value}))
+    check_production(read_environment({name: value for name, value in {**WHOLE, **changes}.items() if value}))
 
 
 def test_production_starts_with_everything_it_needs() -> None:
@@ -78,8 +78,8 @@ def test_production_refuses_to_start_without(name: str) -> None:
 )
 def test_production_shows_programs_under_a_host_name_of_their_own(url: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="PILOTHOUSE_PREVIEW_URL"):
-        production_check(environment_read({**WHOLE, "PILOTHOUSE_PREVIEW_URL": url}))
-    production_check(environment_read({**WHOLE, "PILOTHOUSE_PREVIEW_URL": "https://{machine}.preview.example"}))
+        check_production(read_environment({**WHOLE, "PILOTHOUSE_PREVIEW_URL": url}))
+    check_production(read_environment({**WHOLE, "PILOTHOUSE_PREVIEW_URL": "https://{machine}.preview.example"}))
 
 
 def test_production_refuses_short_secrets_without_showing_them() -> None:
@@ -100,4 +100,4 @@ def test_the_production_settings_make_that_check() -> None:
 @pytest.mark.parametrize("value", ["{}", "stun:a.example", ""])
 def test_ice_servers_are_a_list(value: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="PILOTHOUSE_ICE_SERVERS"):
-        environment_read({"PILOTHOUSE_ICE_SERVERS": value})
+        read_environment({"PILOTHOUSE_ICE_SERVERS": value})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation_app.exports.writers import lines_join, part_path, tar_header
+from annotation_app.exports.part_writers import join_lines, part_path, tar_header
 
 EMPTY, TEXT, PICTURED = '{"images":[]}', '{"text":"\\"images\\":[\\"a"}', '{"images":["a.png"]}'
 
@@ -26,7 +26,9 @@ def test_a_row_with_pictures_comes_first(tmp_path: Path, parts: list[list[str]],
         path = part_path(tmp_path, "train", "rows.jsonl", number)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{line}\n" for line in lines))
-    name, sha256, size = lines_join(tmp_path, "train", "rows.jsonl", "rows.jsonl", len(parts), lead=b'"images":["')
+    name, sha256, size = join_lines(
+        tmp_path, "train", "rows.jsonl", "rows.jsonl", len(parts), first_line_marker=b'"images":["'
+    )
     data = (tmp_path / name).read_bytes()
     assert data.decode().splitlines() == expected
     assert (sha256, size) == (hashlib.sha256(data).hexdigest(), len(data))

@@ -7,11 +7,11 @@ from pydantic import ValidationError
 
 from annotation_app.episodes.models import EpisodeStateDocument
 from annotation_app.fields import DocumentField
-from tests.unit.vocabulary.examples import proposal
-from vocabulary.actions import Click
-from vocabulary.messages import PendingAct
-from vocabulary.proposals import Proposal
-from vocabulary.tasks import Task
+from protocol.actions.types import Click
+from protocol.messages.events import PendingAct
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.tasks import Task
+from tests.unit.protocol.examples import proposal
 
 DESK = EpisodeStateDocument(error="nul \x00, quote ', 中", thinking="failed", capabilities=("click",))
 

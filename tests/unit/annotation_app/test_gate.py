@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from annotation_app.policies.gate import Decision, Gate, decide
-from vocabulary.evaluations import Comparison, Evaluation, Finding, Overall, TaskResult
-from vocabulary.proposals import PolicyRef
-from vocabulary.statistics import rate_of
+from protocol.evaluation.reports import Comparison, Evaluation, Finding, PairedComparison, TaskResult
+from protocol.evaluation.statistics import wilson_rate
+from protocol.trajectory.proposals import PolicyRef
 
 OLD = PolicyRef(name="tars", revision="1", dialect="ui_tars_1_5")
 NEW = PolicyRef(name="tars", revision="2", dialect="ui_tars_1_5")
@@ -24,7 +24,7 @@ def report(policy: PolicyRef, tasks: dict[str, tuple[int, int]], comparison: Com
             TaskResult(
                 suite=kind.split("/")[0],
                 name=kind.split("/")[1],
-                successes=rate_of(*counts),
+                successes=wilson_rate(*counts),
                 steps=1,
                 think_characters=0,
             )
@@ -39,7 +39,7 @@ def reasons(decision: Decision) -> list[tuple[str, str]]:
     return [(reason.code, reason.subject) for reason in decision.reasons]
 
 
-def judged(
+def gate_reasons(
     gate: Gate, after: dict[str, tuple[int, int]], before: dict[str, tuple[int, int]] | None = None
 ) -> list[tuple[str, str]]:
     old = None if before is None else report(OLD, before)
@@ -53,7 +53,7 @@ def compared(finding: Finding, *dropped: str, against: PolicyRef = OLD) -> Compa
     return Comparison.model_validate(
         {
             "policies": (against,),
-            "overall": Overall(pairs=9, won=0, lost=9, chance=0.004, finding=finding),
+            "overall": PairedComparison(pairs=9, won=0, lost=9, chance=0.004, finding=finding),
             "tasks": ({**task, "finding": "chance"},),
             "only_before": dropped,
         }
@@ -61,54 +61,56 @@ def compared(finding: Finding, *dropped: str, against: PolicyRef = OLD) -> Compa
 
 
 def test_what_is_no_worse_passes() -> None:
-    assert judged(Gate(), {"games/2048": (4, 5)}, {"games/2048": (3, 5)}) == []
+    assert gate_reasons(Gate(), {"games/2048": (4, 5)}, {"games/2048": (3, 5)}) == []
 
 
 def test_every_task_needs_its_attempts() -> None:
     tasks = {"games/2048": (5, 5), "games/snake": (4, 4)}
-    assert judged(Gate(no_regression=False), tasks) == [("too_few_attempts", "games/snake")]
+    assert gate_reasons(Gate(no_regression=False), tasks) == [("too_few_attempts", "games/snake")]
 
 
 def test_the_success_is_that_of_what_the_gate_is_over() -> None:
     tasks = {"games/2048": (5, 5), "sites/shop": (0, 5)}
     gate = Gate(success=0.6, no_regression=False)
-    assert judged(gate, tasks) == [("success_too_low", "")]
-    assert judged(gate.model_copy(update={"over": ("games",)}), tasks) == []
-    assert judged(gate.model_copy(update={"over": ("sites/shop",)}), tasks) == [("success_too_low", "")]
-    assert judged(gate.model_copy(update={"success": 0.5}), tasks) == []
+    assert gate_reasons(gate, tasks) == [("success_too_low", "")]
+    assert gate_reasons(gate.model_copy(update={"over": ("games",)}), tasks) == []
+    assert gate_reasons(gate.model_copy(update={"over": ("sites/shop",)}), tasks) == [("success_too_low", "")]
+    assert gate_reasons(gate.model_copy(update={"success": 0.5}), tasks) == []
 
 
 def test_a_suite_is_not_its_namesake() -> None:
-    assert judged(Gate(over=("game",), no_regression=False), {"games/2048": (5, 5)}) == [("not_evaluated", "game")]
+    assert gate_reasons(Gate(over=("game",), no_regression=False), {"games/2048": (5, 5)}) == [
+        ("not_evaluated", "game")
+    ]
 
 
 def test_nothing_evaluated_is_nothing_shown() -> None:
-    assert judged(Gate(no_regression=False), {}) == [("nothing_evaluated", "")]
+    assert gate_reasons(Gate(no_regression=False), {}) == [("nothing_evaluated", "")]
 
 
 def test_nobody_knows_without_a_report_on_the_active_one() -> None:
     tasks = {"games/2048": (5, 5)}
-    assert judged(Gate(), tasks) == [("active_not_evaluated", "tars 1")]
-    assert judged(Gate(), tasks, {"sites/shop": (5, 5)}) == [("active_not_evaluated", "tars 1")]
+    assert gate_reasons(Gate(), tasks) == [("active_not_evaluated", "tars 1")]
+    assert gate_reasons(Gate(), tasks, {"sites/shop": (5, 5)}) == [("active_not_evaluated", "tars 1")]
     assert reasons(decide(Gate(), report(NEW, tasks), None, None)) == [], "nobody is active"
 
 
 def test_a_task_that_got_worse_shuts_it() -> None:
     before, after = {"games/2048": (9, 9), "games/snake": (0, 9)}, {"games/2048": (0, 9), "games/snake": (9, 9)}
-    assert judged(Gate(), after, before) == [("worse_task", "games/2048")]
-    assert judged(Gate(no_regression=False), after, before) == []
+    assert gate_reasons(Gate(), after, before) == [("worse_task", "games/2048")]
+    assert gate_reasons(Gate(no_regression=False), after, before) == []
 
 
 def test_small_losses_in_many_tasks_shut_it_though_none_is_more_than_chance() -> None:
     kinds = [f"games/{n}" for n in range(12)]
     gate = Gate(attempts=2)
-    assert judged(gate, dict.fromkeys(kinds, (0, 2)), dict.fromkeys(kinds, (1, 2))) == [("worse", "")]
-    assert judged(gate, dict.fromkeys(kinds, (1, 2)), dict.fromkeys(kinds, (0, 2))) == []
+    assert gate_reasons(gate, dict.fromkeys(kinds, (0, 2)), dict.fromkeys(kinds, (1, 2))) == [("worse", "")]
+    assert gate_reasons(gate, dict.fromkeys(kinds, (1, 2)), dict.fromkeys(kinds, (0, 2))) == []
 
 
 def test_a_task_that_was_not_tried_again_shuts_it() -> None:
     before = {"games/2048": (5, 5), "games/snake": (5, 5), "sites/shop": (5, 5)}
-    assert judged(Gate(over=("games",)), {"games/2048": (5, 5)}, before) == [("task_dropped", "games/snake")]
+    assert gate_reasons(Gate(over=("games",)), {"games/2048": (5, 5)}, before) == [("task_dropped", "games/snake")]
 
 
 def test_pairs_count_where_the_report_was_compared_with_the_active_one() -> None:
@@ -129,8 +131,8 @@ def test_more_successes_never_shut_a_gate_that_was_open(attempts: int) -> None:
     gate = Gate(success=0.4)
     for was, now in product(range(attempts + 1), range(attempts)):
         before = {"games/2048": (was, attempts)}
-        if not judged(gate, {"games/2048": (now, attempts)}, before):
-            assert not judged(gate, {"games/2048": (now + 1, attempts)}, before)
+        if not gate_reasons(gate, {"games/2048": (now, attempts)}, before):
+            assert not gate_reasons(gate, {"games/2048": (now + 1, attempts)}, before)
 
 
 def test_a_judging_models_word_opens_no_gate() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from annotation_app.blobs.pictures import PictureUnreadable, picture_described
+from annotation_app.blobs.pictures import PictureUnreadable, describe_picture
 from annotation_app.reviews.similarity import fingerprint
 from vm_bridge.drivers.osworld.guest_client import decode_image
 from vm_bridge.drivers.remote.errors import TransportError
@@ -51,13 +51,13 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG"])
 def test_a_picture_is_described(form: str) -> None:
-    assert picture_described(encoded(form)) == (f"image/{form.lower()}", 64, 48)
+    assert describe_picture(encoded(form)) == (f"image/{form.lower()}", 64, 48)
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_what_cannot_be_used_is_one_error(name: str) -> None:
     with pytest.raises(PictureUnreadable):
-        picture_described(UNREADABLE[name])
+        describe_picture(UNREADABLE[name])
 
 
 @pytest.mark.parametrize("name", ["text", "GIF", "a bomb", "a picture of too many pixels", "JPEG cut short"])

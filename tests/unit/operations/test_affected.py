@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.affected.graph import build_project
-from annotation_app.operations.affected.selection import (
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.testing.affected.graph import build_project
+from annotation_app.operations.testing.affected.selection import (
     LOADED,
     PATH,
     AffectedTest,
     Node,
     Project,
     affected_tests,
-    in_running_order,
+    sort_by_run_order,
 )
-from annotation_app.operations.affected.source import read_source
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.testing.affected.source import read_source
 
 UNIT, OTHER, END = "tests/unit/test_one.py", "tests/unit/test_two.py", "tests/e2e/test_pages.py"
 THIS = str(Path(__file__).relative_to(ROOT))
@@ -69,7 +69,7 @@ def test_stages_come_first_then_failures_then_the_nearest() -> None:
     near, far = AffectedTest(UNIT, (UNIT, "a")), AffectedTest(OTHER, (OTHER, "b", "a"))
     contract, end = AffectedTest("tests/contract/test_it.py", ("", "", "", "")), AffectedTest(END, (END,))
     middle = AffectedTest("tests/integration/test_it.py", ("", ""))
-    assert in_running_order([end, middle, far, near, contract], {contract.path, END}) == [
+    assert sort_by_run_order([end, middle, far, near, contract], {contract.path, END}) == [
         contract, near, far, middle, end,
     ]  # fmt: skip
 
@@ -103,8 +103,8 @@ def affected(path: str, project: Project) -> set[str]:
 
 
 def test_the_actions_affect_machines_and_pages(project: Project) -> None:
-    found = affected("vocabulary/actions.py", project)
-    assert {"tests/contract/test_machine.py", "tests/trainer/test_rendering.py"} <= found
+    found = affected("protocol/actions/types.py", project)
+    assert {"tests/contract/test_machine.py", "tests/trainer/data/test_rendering.py"} <= found
     assert {str(path.relative_to(ROOT)) for path in ROOT.glob("tests/e2e/test_*.py")} <= found
 
 
@@ -115,7 +115,7 @@ def test_a_file_of_tests_affects_itself(project: Project) -> None:
 def test_the_simulated_guest_does_not_affect_the_vocabulary(project: Project) -> None:
     for path in Path(ROOT, "vm_bridge", "osworld").glob("*.py"):
         found = affected(str(path.relative_to(ROOT)), project)
-        assert not any(test.startswith("tests/unit/vocabulary/") for test in found)
+        assert not any(test.startswith("tests/unit/protocol/") for test in found)
 
 
 def test_a_program_that_only_an_image_names_affects_the_pages(project: Project) -> None:
@@ -123,7 +123,7 @@ def test_a_program_that_only_an_image_names_affects_the_pages(project: Project) 
 
 
 def test_tests_of_the_trainer_see_no_fixtures_of_the_others(project: Project) -> None:
-    assert affected("tests/trainer/test_sft.py", project) == {"tests/trainer/test_sft.py"}
+    assert affected("tests/trainer/algorithms/test_sft.py", project) == {"tests/trainer/algorithms/test_sft.py"}
     found = affected("tests/conftest.py", project)
     assert not any(path.startswith("tests/trainer/") for path in found)
 
@@ -135,4 +135,4 @@ def test_documents_affect_those_who_read_them(project: Project) -> None:
 def test_a_conftest_affects_what_lies_below(project: Project) -> None:
     below = {path for path in project.tests if not path.startswith("tests/trainer/")}
     assert affected("tests/conftest.py", project) == below - {THIS}
-    assert "tests/unit/vocabulary/test_keys.py" not in affected("tests/integration/web/conftest.py", project)
+    assert "tests/unit/protocol/actions/test_keys.py" not in affected("tests/integration/web/conftest.py", project)

@@ -11,22 +11,28 @@ from typing import Any
 import pytest
 
 from annotation_app.operations.audit.allowances import Allowance, read_allowances
-from annotation_app.operations.audit.bill_of_materials import write_bills
-from annotation_app.operations.audit.command import ALLOWED, REQUIREMENTS, bill_name, committed_files, conclude
-from annotation_app.operations.audit.reports import Finding, Report, State
+from annotation_app.operations.audit.command import (
+    ALLOWANCES_FILE,
+    REQUIREMENTS,
+    committed_files,
+    print_verdicts,
+    sbom_name,
+)
+from annotation_app.operations.audit.reports import Finding, ScanReport, ScanState
+from annotation_app.operations.audit.sbom import write_sboms
 from annotation_app.operations.audit.scanners import (
     CodeScan,
     ImageScan,
     NpmAudit,
     PipAudit,
-    Program,
     Scanner,
+    ScannerProgram,
     SecretScan,
-    report_of,
+    run_scanner,
 )
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
 
 TODAY = date(2026, 11, 28)
 FAKE = "import sys; out, err, status = sys.argv[1:4]; print(out); print(err, file=sys.stderr); sys.exit(int(status))"
@@ -47,10 +53,10 @@ NPM_FOUND = {
 NPM_UNREACHABLE = {"message": "request failed", "error": {"summary": "", "detail": ""}}
 
 
-def program(out: Any, *, err: str = "", status: int = 0, folder: Path = ROOT) -> Program:
+def program(out: Any, *, err: str = "", status: int = 0, folder: Path = ROOT) -> ScannerProgram:
     """A program that prints this and ends so, whatever it is asked."""
     said = out if isinstance(out, str) else json.dumps(out)
-    return Program((sys.executable, "-c", FAKE, said, err, str(status)), folder)
+    return ScannerProgram((sys.executable, "-c", FAKE, said, err, str(status)), folder)
 
 
 @pytest.fixture
@@ -60,18 +66,20 @@ def requirements(tmp_path: Path) -> Path:
     return file
 
 
-def pip_audit(requirements: Path, out: Any, *, err: str = "", status: int = 0) -> Report:
-    return report_of(PipAudit(program(out, err=err, status=status), (requirements,)))
+def pip_audit(requirements: Path, out: Any, *, err: str = "", status: int = 0) -> ScanReport:
+    return run_scanner(PipAudit(program(out, err=err, status=status), (requirements,)))
 
 
 def allowance(until: date, *findings: str, scanner: str = "pip-audit") -> Allowance:
     return Allowance(scanner, findings, TODAY, until, "known")
 
 
-def concluded(*reports: Report, allowances: tuple[Allowance, ...] = (), strict: bool = False) -> tuple[int, Any, str]:
+def concluded(
+    *reports: ScanReport, allowances: tuple[Allowance, ...] = (), strict: bool = False
+) -> tuple[int, Any, str]:
     """The exit status, the figures of the last line, and all that was told."""
     told = io.StringIO()
-    status = conclude(reports, allowances, Console(told), today=TODAY, strict=strict)
+    status = print_verdicts(reports, allowances, Console(told), today=TODAY, strict=strict)
     return status, json.loads(told.getvalue().splitlines()[-1]), told.getvalue()
 
 
@@ -105,7 +113,7 @@ def test_an_allowance_that_fits_nothing_is_told(requirements: Path) -> None:
     status, _, told = concluded(report, allowances=(allowance(TODAY, "django PYSEC-1"),))
     assert status == 0
     assert "'django PYSEC-1' any more: remove it" in told
-    silent = Report("pip-audit", State.UNAVAILABLE, detail="no network")
+    silent = ScanReport("pip-audit", ScanState.UNAVAILABLE, detail="no network")
     assert "remove it" not in concluded(silent, allowances=(allowance(TODAY, "django PYSEC-1"),))[2]
 
 
@@ -121,7 +129,7 @@ def test_an_allowance_that_fits_nothing_is_told(requirements: Path) -> None:
 )
 def test_an_unreachable_database_is_not_a_clean_result(out: Any, err: str, status: int, requirements: Path) -> None:
     report = pip_audit(requirements, out, err=err, status=status)
-    assert report.state is State.UNAVAILABLE
+    assert report.state is ScanState.UNAVAILABLE
     ended, figures, told = concluded(report)
     assert (ended, figures["audit_ran"], figures["scanners"]["pip-audit"]["state"]) == (0, False, "unavailable")
     assert "unavailable" in told
@@ -141,9 +149,9 @@ def test_an_unreachable_database_is_not_a_clean_result(out: Any, err: str, statu
 )
 def test_a_scanner_that_crashes_fails_the_audit(out: Any, err: str, status: int, requirements: Path) -> None:
     report = pip_audit(requirements, out, err=err, status=status)
-    assert report.state is State.FAILED
+    assert report.state is ScanState.FAILED
     assert report.detail
-    sound = Report("secrets", State.RAN)
+    sound = ScanReport("secrets", ScanState.RAN)
     ended, figures, _ = concluded(report, sound)
     assert (ended, figures["audit_ran"], figures["audit_findings"]) == (1, False, 0)
 
@@ -157,54 +165,54 @@ def test_what_was_found_before_a_crash_still_counts() -> None:
             raise RuntimeError("then it broke")
 
     scanner: Scanner = Breaks()
-    report = report_of(scanner)
-    assert (report.state, report.detail) == (State.FAILED, "RuntimeError: then it broke")
+    report = run_scanner(scanner)
+    assert (report.state, report.detail) == (ScanState.FAILED, "RuntimeError: then it broke")
     assert concluded(report)[1]["audit_findings"] == 1
 
 
 def test_a_scanner_that_is_not_installed_is_unavailable(tmp_path: Path) -> None:
-    report = report_of(ImageScan(Program((str(tmp_path / "trivy"),), tmp_path), ("nginx:1.30.2",)))
-    assert (report.state, "is not installed" in report.detail) == (State.UNAVAILABLE, True)
+    report = run_scanner(ImageScan(ScannerProgram((str(tmp_path / "trivy"),), tmp_path), ("nginx:1.30.2",)))
+    assert (report.state, "is not installed" in report.detail) == (ScanState.UNAVAILABLE, True)
 
 
 def test_a_scanner_that_hangs_has_failed(tmp_path: Path) -> None:
-    endless = Program((sys.executable, "-c", "import signal; signal.pause()"), tmp_path, seconds=0.2)
-    report = report_of(SecretScan(endless, ("a.py",)))
-    assert (report.state, "timed out" in report.detail) == (State.FAILED, True)
+    endless = ScannerProgram((sys.executable, "-c", "import signal; signal.pause()"), tmp_path, seconds=0.2)
+    report = run_scanner(SecretScan(endless, ("a.py",)))
+    assert (report.state, "timed out" in report.detail) == (ScanState.FAILED, True)
 
 
 @pytest.mark.parametrize(
     ("out", "err", "status", "state", "ids"),
     [
-        (NPM_FOUND, "", 1, State.RAN, ["vite GHSA-1"]),
-        (NPM_UNREACHABLE, "npm error audit endpoint returned an error", 1, State.UNAVAILABLE, []),
-        (NPM_UNREACHABLE, "npm error network getaddrinfo EAI_AGAIN registry.npmjs.org", 0, State.UNAVAILABLE, []),
-        ({"vulnerabilities": {}, "metadata": {"dependencies": {"total": 0}}}, "", 0, State.FAILED, []),
-        ("", "npm error code ENOLOCK", 1, State.FAILED, []),
+        (NPM_FOUND, "", 1, ScanState.RAN, ["vite GHSA-1"]),
+        (NPM_UNREACHABLE, "npm error audit endpoint returned an error", 1, ScanState.UNAVAILABLE, []),
+        (NPM_UNREACHABLE, "npm error network getaddrinfo EAI_AGAIN registry.npmjs.org", 0, ScanState.UNAVAILABLE, []),
+        ({"vulnerabilities": {}, "metadata": {"dependencies": {"total": 0}}}, "", 0, ScanState.FAILED, []),
+        ("", "npm error code ENOLOCK", 1, ScanState.FAILED, []),
     ],
 )
-def test_node_packages(out: Any, err: str, status: int, state: State, ids: list[str], tmp_path: Path) -> None:
-    report = report_of(NpmAudit(program(out, err=err, status=status), (tmp_path,)))
+def test_node_packages(out: Any, err: str, status: int, state: ScanState, ids: list[str], tmp_path: Path) -> None:
+    report = run_scanner(NpmAudit(program(out, err=err, status=status), (tmp_path,)))
     assert (report.state, [finding.id for finding in report.findings]) == (state, ids)
 
 
 def test_npms_last_line_is_not_taken_for_its_error(tmp_path: Path) -> None:
     err = "npm error code ENOLOCK\nnpm error no lock file\nnpm error A complete log of this run can be found in: /a.log"
-    report = report_of(NpmAudit(program("", err=err, status=1), (tmp_path,)))
+    report = run_scanner(NpmAudit(program("", err=err, status=1), (tmp_path,)))
     assert report.detail == "exit status 1: npm error no lock file"
 
 
 def test_a_secret_is_named_by_a_part_of_its_hash() -> None:
     found = {"type": "AWS Access Key", "hashed_secret": "0123456789abcdef", "line_number": 7}
-    report = report_of(SecretScan(program({"results": {"a.py": [found]}}), ("a.py",)))
+    report = run_scanner(SecretScan(program({"results": {"a.py": [found]}}), ("a.py",)))
     assert report.findings == (Finding("a.py AWS Access Key 01234567", "a.py:7 looks like a secret (AWS Access Key)"),)
-    assert report_of(SecretScan(program({"results": {}}), ())).state is State.FAILED
+    assert run_scanner(SecretScan(program({"results": {}}), ())).state is ScanState.FAILED
 
 
 def test_of_the_linter_only_security_rules_count(tmp_path: Path) -> None:
     where = {"filename": str(tmp_path / "a.py"), "location": {"row": 3}, "message": "why"}
     found = [{**where, "code": code} for code in ("S602", "SIM108", "E501", None)]
-    report = report_of(CodeScan(program(found, status=1, folder=tmp_path)))
+    report = run_scanner(CodeScan(program(found, status=1, folder=tmp_path)))
     assert [finding.id for finding in report.findings] == ["a.py S602"]
 
 
@@ -214,23 +222,23 @@ def test_only_severe_findings_of_images_count() -> None:
         {"PkgName": "bash", "VulnerabilityID": "CVE-2", "Severity": "LOW"},
     ]
     image = ImageScan(program({"Results": [{"Vulnerabilities": advisories}, {}]}), ("nginx:1.30.2",))
-    assert [finding.id for finding in report_of(image).findings] == ["nginx:1.30.2 openssl CVE-1"]
+    assert [finding.id for finding in run_scanner(image).findings] == ["nginx:1.30.2 openssl CVE-1"]
     offline = program("", err="FATAL failed to download vulnerability DB: no such host", status=1)
-    assert report_of(ImageScan(offline, ("nginx:1.30.2",))).state is State.UNAVAILABLE
+    assert run_scanner(ImageScan(offline, ("nginx:1.30.2",))).state is ScanState.UNAVAILABLE
 
 
 def test_bills_of_materials_are_written(tmp_path: Path) -> None:
     made = program({"components": [{"name": "django"}]})
     given = {"requirements": {"run": tmp_path / "a.txt"}, "packages": {"frontend": tmp_path}}
-    report = write_bills(tmp_path / "out", python=made, npm=made, **given)
-    assert report.state is State.RAN
+    report = write_sboms(tmp_path / "out", python=made, npm=made, **given)
+    assert report.state is ScanState.RAN
     assert {file.name for file in (tmp_path / "out").iterdir()} == {"python-run.cdx.json", "node-frontend.cdx.json"}
     empty = program({"components": []})
-    assert write_bills(tmp_path / "out", python=empty, npm=made, **given).state is State.FAILED
+    assert write_sboms(tmp_path / "out", python=empty, npm=made, **given).state is ScanState.FAILED
 
 
 def test_each_file_of_requirements_has_a_bill_of_its_own() -> None:
-    assert len({bill_name(file) for file in REQUIREMENTS}) == len(REQUIREMENTS)
+    assert len({sbom_name(file) for file in REQUIREMENTS}) == len(REQUIREMENTS)
     assert any("torch==" in file.read_text() for file in REQUIREMENTS)
 
 
@@ -269,7 +277,7 @@ def test_an_allowance_has_a_reason_and_dates(old: str, new: str, tmp_path: Path)
 
 
 def test_the_committed_list_is_whole() -> None:
-    assert read_allowances(ALLOWED)
+    assert read_allowances(ALLOWANCES_FILE)
 
 
 def test_the_secret_scan_reads_what_git_knows_or_would_add() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations import checks
-from annotation_app.operations.checks import Check, chosen_tests, run_checks
 from annotation_app.operations.console import Console
-from annotation_app.operations.results import Results
-from annotation_app.operations.testing import run_and_report
+from annotation_app.operations.testing import checks
+from annotation_app.operations.testing.checks import Check, run_checks, selected_tests
+from annotation_app.operations.testing.results import OutcomeCounts
+from annotation_app.operations.testing.runs import run_and_report
 
 WRITE = "import sys; open(sys.argv[1], 'w').write(sys.argv[2]); print('said by it'); sys.exit(int(sys.argv[3]))"
 TWO_GOOD = "<testsuite><testcase/><testcase/></testsuite>"
@@ -24,7 +24,7 @@ AGAIN = '<t><testcase name="a"><properties><property name="rerun" value="too lat
 def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Reports of these runs stay apart from those of the run that runs these tests."""
     folder = tmp_path / "reports"
-    monkeypatch.setattr(checks, "REPORTS", folder)
+    monkeypatch.setattr(checks, "REPORTS_FOLDER", folder)
     return folder
 
 
@@ -32,8 +32,8 @@ def check(report: Path, content: str, status: int, name: str = "some") -> Check:
     return Check(name, (sys.executable, "-c", WRITE, str(report), content, str(status)), report=report)
 
 
-def counted(*lanes: list[Check]) -> Results:
-    return Results.sum_of(outcome.results for outcome in run_checks(lanes, Console(io.StringIO())))
+def run_and_count(*lanes: list[Check]) -> OutcomeCounts:
+    return OutcomeCounts.total(outcome.results for outcome in run_checks(lanes, Console(io.StringIO())))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_last_line_counts_every_failure(tmp_path: Path, content: str, status
 def test_files_of_the_trainer_run_in_its_environment(
     words: str, chosen: list[str] | None, theirs: list[str] | None
 ) -> None:
-    found = {check.name: list(check.command) for check in chosen_tests(words.split(), Path("/trainer/python"))}
+    found = {check.name: list(check.command) for check in selected_tests(words.split(), Path("/trainer/python"))}
     wanted = {name: tests for name, tests in (("chosen tests", chosen), ("trainer tests", theirs)) if tests}
     assert found.keys() == wanted.keys()
     for name, tests in wanted.items():
@@ -77,14 +77,14 @@ def test_files_of_the_trainer_run_in_its_environment(
 def test_a_report_of_an_earlier_run_is_not_counted(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     report.write_text(TWO_GOOD)
-    results = counted([Check("dies", (sys.executable, "-c", "raise SystemExit(1)"), report=report)])
+    results = run_and_count([Check("dies", (sys.executable, "-c", "raise SystemExit(1)"), report=report)])
     assert (results.passed, results.failed) == (0, 1)
 
 
 def test_a_check_that_fails_does_not_keep_the_next_from_running() -> None:
     bad = Check("bad", (sys.executable, "-c", "raise SystemExit(1)"))
     good = Check("good", (sys.executable, "-c", ""))
-    results = counted([bad, good], [bad])
+    results = run_and_count([bad, good], [bad])
     assert (results.passed, results.failed) == (1, 2)
 
 
@@ -93,7 +93,9 @@ def test_lanes_run_side_by_side(tmp_path: Path) -> None:
     program = "import sys, time, pathlib\npathlib.Path(sys.argv[1]).touch()\nend = time.monotonic() + 60\n"
     program += "while not pathlib.Path(sys.argv[2]).exists():\n    assert time.monotonic() < end\n    time.sleep(0.01)"
     names = (str(tmp_path / "one"), str(tmp_path / "two"))
-    results = counted(*([Check("waits", (sys.executable, "-c", program, *words))] for words in (names, names[::-1])))
+    results = run_and_count(
+        *([Check("waits", (sys.executable, "-c", program, *words))] for words in (names, names[::-1]))
+    )
     assert (results.passed, results.failed) == (2, 0)
 
 

@@ -38,9 +38,9 @@ def test_a_problem_is_told_with_what_to_do() -> None:
 
 def test_a_journal_prefixes_the_terminal_and_dates_the_file(tmp_path: Path) -> None:
     said = io.StringIO()
-    journal = Console(said).journal("web", tmp_path / "logs" / "web.log")
-    journal.info("hello")
-    for handler in journal.handlers:
+    program_log = Console(said).program_log("web", tmp_path / "logs" / "web.log")
+    program_log.info("hello")
+    for handler in program_log.handlers:
         handler.close()
     assert said.getvalue() == "web     │ hello\n"
     assert (tmp_path / "logs" / "web.log").read_text().endswith(" hello\n")

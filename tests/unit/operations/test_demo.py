@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations import demo
 from annotation_app.operations.console import Console
-from annotation_app.operations.demo import reset, stack_of
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.locks import data_lock
-from annotation_app.operations.ports import PortAllocator, free_port
-from annotation_app.operations.stack import Ports, Stack
+from annotation_app.operations.file_locks import data_lock
+from annotation_app.operations.runtime import demo
+from annotation_app.operations.runtime.demo import create_stack, wipe_data
+from annotation_app.operations.runtime.ports import PortAllocator, free_port
+from annotation_app.operations.runtime.stack import PlatformStack, Ports
 
 HERE = "127.0.0.1"
 
@@ -40,14 +40,14 @@ def data(tmp_path: Path) -> Path:
 def test_nothing_is_deleted_without_a_yes(data: Path, answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     with pytest.raises(OperationsError, match="Nothing was deleted"):
-        reset(data, Console(io.StringIO()), sure=False)
+        wipe_data(data, Console(io.StringIO()), confirmed=False)
     assert (data / "postgres" / "kept").exists()
 
 
 def test_everything_goes_but_the_lock(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     with data_lock(data):
-        reset(data, Console(io.StringIO()), sure=False)
+        wipe_data(data, Console(io.StringIO()), confirmed=False)
         assert [path.name for path in data.iterdir()] == ["lock"]
         with pytest.raises(OperationsError, match="already running"), data_lock(data):
             pytest.fail("the lock was lost")
@@ -55,8 +55,8 @@ def test_everything_goes_but_the_lock(data: Path, monkeypatch: pytest.MonkeyPatc
 
 def stack(
     data: Path, allocator: PortAllocator, *, port: int | None = 0, host: str = HERE, preferred: Ports | None = None
-) -> Stack:
-    return stack_of(
+) -> PlatformStack:
+    return create_stack(
         data, host=host, port=port, allocator=allocator, console=Console(io.StringIO()), preferred=preferred or Ports()
     )
 
@@ -131,12 +131,12 @@ def test_the_programs_get_secrets_and_addresses_that_match(tmp_path: Path, alloc
 def test_a_start_that_is_stopped_before_all_is_ready_has_failed(
     tmp_path: Path, allocator: PortAllocator, monkeypatch: pytest.MonkeyPatch, ready: bool, status: int
 ) -> None:
-    async def serve(made: Stack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
+    async def serve(made: PlatformStack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
         if ready:
             started()
         os.kill(os.getpid(), signal.SIGTERM)
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(demo, "serve", serve)
+    monkeypatch.setattr(demo, "run_stack", serve)
     said = Console(io.StringIO())
     assert demo.run_until_stopped(stack(tmp_path, allocator), said, storage_only=True) == status

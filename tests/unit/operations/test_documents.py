@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from annotation_app.operations.__main__ import main
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"\]\((?!https?:|mailto:)(?P<target>[^)#\s]*)(?:#(?P<section>[^)\s]+))?\)")

@@ -16,7 +16,7 @@ from annotation_app.operations.glossary import (
     violations,
     words_of,
 )
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
 
 LEAST_RETIRED_WORDS = 120
 
@@ -49,10 +49,10 @@ def test_an_identifier_is_split_into_words(identifier: str, words: str) -> None:
 
 def test_a_retired_word_is_found_as_a_whole_word_within_its_scope() -> None:
     word = RetiredWord("deed", re.compile(r"\b(?:deeds?)\b"), ("agent_backend/",), frozenset({"deed_sha256"}))
-    assert word.matches("agent_backend/runner.py", "last_deed")
-    assert word.matches("agent_backend/runner.py", "DeedLog")
-    assert not word.matches("agent_backend/runner.py", "indeed")
-    assert not word.matches("agent_backend/runner.py", "deed_sha256"), "it is stored"
+    assert word.matches("agent_backend/episode/runner.py", "last_deed")
+    assert word.matches("agent_backend/episode/runner.py", "DeedLog")
+    assert not word.matches("agent_backend/episode/runner.py", "indeed")
+    assert not word.matches("agent_backend/episode/runner.py", "deed_sha256"), "it is stored"
     assert not word.matches("trainer/config.py", "last_deed"), "another folder"
 
 

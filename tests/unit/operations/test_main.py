@@ -8,13 +8,13 @@ from unittest import mock
 import pytest
 
 from annotation_app.operations import __main__ as operations
-from annotation_app.operations import checks
 from annotation_app.operations.__main__ import main
 from annotation_app.operations.errors import CommandFailed
+from annotation_app.operations.testing import checks
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def django_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What Django is asked of a demo that runs."""
     words: list[str] = []
 
@@ -22,7 +22,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         words.extend(command[2:])
 
     monkeypatch.setattr("os.execve", execve)
-    monkeypatch.setattr(operations, "note_of", lambda data: mock.Mock(environment={}))
+    monkeypatch.setattr(operations, "read_platform_info", lambda data: mock.Mock(environment={}))
     for made in ("ensure_python_packages", "ensure_trainer"):
         monkeypatch.setattr(operations, made, lambda *given: None)
     return words
@@ -38,28 +38,28 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("flywheel", "run_flywheel main --cycles 1"),
     ],
 )
-def test_djangos_commands_are_asked(said: str, heard: str, asked: list[str]) -> None:
+def test_djangos_commands_are_asked(said: str, heard: str, django_calls: list[str]) -> None:
     main(said.split())
-    assert asked == heard.split()
+    assert django_calls == heard.split()
 
 
 @pytest.mark.parametrize(
     "said", ["manage --help", "flywheel --toy --resume", "flywheel main --cicles 2", "flywheel --cycles 0"]
 )
-def test_what_is_ours_is_answered_here(said: str, asked: list[str], capsys: Any) -> None:
+def test_what_is_ours_is_answered_here(said: str, django_calls: list[str], capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main(said.split())
-    assert asked == []
+    assert django_calls == []
     assert "usage: ./pilothouse" in "".join(capsys.readouterr())
 
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whatever a command wants installed is there."""
-    for made in ("ensure_setup", "ensure_python_packages", "ensure_frontend_packages", "ensure_packages"):
+    for made in ("ensure_setup", "ensure_python_packages", "ensure_frontend_packages", "ensure_system_packages"):
         monkeypatch.setattr(operations, made, lambda *given, **options: None)
     monkeypatch.setattr(operations, "ensure_trainer", lambda *given: Path(sys.executable))
-    monkeypatch.setattr(checks, "REPORTS", tmp_path)
+    monkeypatch.setattr(checks, "REPORTS_FOLDER", tmp_path)
 
 
 def fails(*given: Any, **options: Any) -> None:
@@ -79,9 +79,9 @@ def fails(*given: Any, **options: Any) -> None:
         ("flywheel --toy", "run_toy_flywheel"),
         ("wheel --small", "run_toy_flywheel"),
         ("osworld", "ensure_osworld"),
-        ("bench data", "ensure_packages"),
-        ("bench no-such-benchmark", "ensure_packages"),
-        ("manage check", "note_of"),
+        ("bench data", "ensure_system_packages"),
+        ("bench no-such-benchmark", "ensure_system_packages"),
+        ("manage check", "read_platform_info"),
         ("backup copy", "backup"),
         ("restore copy", "restore"),
     ],

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from annotation_app.operations.model_server import NotServing, serve_command, until_serving
-from annotation_app.operations.ports import free_port
+from annotation_app.operations.runtime.model_server import ModelServerFailed, serve_command, wait_until_serving
+from annotation_app.operations.runtime.ports import free_port
 
 ANSWERS = """
 import http.server, sys
@@ -35,7 +35,7 @@ def program(source: str, port: int) -> Iterator["subprocess.Popen[bytes]"]:
 def test_a_server_that_answers_has_an_address() -> None:
     port = free_port()
     with program(ANSWERS, port) as process:
-        assert until_serving(process, port) == f"http://127.0.0.1:{port}"
+        assert wait_until_serving(process, port) == f"http://127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize(("source", "said"), [(ENDS, "ended with 3"), (SILENT, "did not answer within 0.2 s")])
@@ -44,8 +44,8 @@ def test_one_that_ends_or_says_nothing_is_told_apart(source: str, said: str) -> 
     with program(source, port) as process:
         if source == ENDS:
             process.wait()
-        with pytest.raises(NotServing, match=said):
-            until_serving(process, port, within=0.2)
+        with pytest.raises(ModelServerFailed, match=said):
+            wait_until_serving(process, port, timeout_seconds=0.2)
 
 
 def test_the_command_names_weights_model_and_port() -> None:

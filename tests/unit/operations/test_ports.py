@@ -12,8 +12,8 @@ import pytest
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.ports import PortAllocator, free_port, holder
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.ports import PortAllocator, free_port, port_holder
+from annotation_app.operations.runtime.stack import ROOT
 
 HERE = "127.0.0.1"
 
@@ -25,7 +25,7 @@ def allocator() -> Iterator[PortAllocator]:
 
 
 @pytest.fixture
-def taken() -> Iterator[int]:
+def occupied_port() -> Iterator[int]:
     with socket.socket() as server:
         server.bind((HERE, 0))
         server.listen()
@@ -37,15 +37,17 @@ def test_a_free_port_can_be_bound() -> None:
         server.bind((HERE, free_port()))
 
 
-def test_the_holder_of_a_port_is_named(taken: int) -> None:
-    assert holder(taken).endswith(f"(process {os.getpid()})")
+def test_the_holder_of_a_port_is_named(occupied_port: int) -> None:
+    assert port_holder(occupied_port).endswith(f"(process {os.getpid()})")
 
 
-def test_a_taken_first_choice_gives_the_next_and_says_who_holds_it(taken: int, allocator: PortAllocator) -> None:
+def test_a_taken_first_choice_gives_the_next_and_says_who_holds_it(
+    occupied_port: int, allocator: PortAllocator
+) -> None:
     said = io.StringIO()
-    port = allocator.first_free("web", taken, Console(said))
-    assert taken < port < taken + 50
-    assert f"Port {taken} is taken by" in said.getvalue()
+    port = allocator.first_free("web", occupied_port, Console(said))
+    assert occupied_port < port < occupied_port + 50
+    assert f"Port {occupied_port} is taken by" in said.getvalue()
     assert f"(process {os.getpid()})" in said.getvalue()
 
 
@@ -56,16 +58,16 @@ def test_a_free_first_choice_is_taken_without_a_word(allocator: PortAllocator) -
     assert said.getvalue() == ""
 
 
-def test_a_port_that_was_asked_for_is_that_one_or_an_error(taken: int, allocator: PortAllocator) -> None:
-    with pytest.raises(OperationsError, match=f"Port {taken}, asked for web, is taken by .*{os.getpid()}"):
-        allocator.exact("web", taken)
+def test_a_port_that_was_asked_for_is_that_one_or_an_error(occupied_port: int, allocator: PortAllocator) -> None:
+    with pytest.raises(OperationsError, match=f"Port {occupied_port}, asked for web, is taken by .*{os.getpid()}"):
+        allocator.exact("web", occupied_port)
     other = free_port()
     assert allocator.exact("web", other) == other
 
 
-def test_one_allocator_gives_each_port_once(taken: int, allocator: PortAllocator) -> None:
+def test_one_allocator_gives_each_port_once(occupied_port: int, allocator: PortAllocator) -> None:
     console = Console(io.StringIO())
-    given = [allocator.first_free(name, taken, console) for name in ("bridge", "vnc", "redis")]
+    given = [allocator.first_free(name, occupied_port, console) for name in ("bridge", "vnc", "redis")]
     given += [allocator.any_free() for _ in range(3)]
     assert len(set(given)) == len(given)
 
@@ -105,15 +107,15 @@ def test_connections_that_were_closed_do_not_hold_a_port(allocator: PortAllocato
 RESERVE = """
 import sys
 from annotation_app.operations.console import Console
-from annotation_app.operations.ports import PortAllocator
+from annotation_app.operations.runtime.ports import PortAllocator
 allocator = PortAllocator()
 print(allocator.first_free("web", int(sys.argv[1]), Console(sys.stderr)), flush=True)
 sys.stdin.read()
 """
 
 
-def test_installations_that_choose_at_once_get_different_ports(taken: int) -> None:
-    command = [sys.executable, "-c", RESERVE, str(taken)]
+def test_installations_that_choose_at_once_get_different_ports(occupied_port: int) -> None:
+    command = [sys.executable, "-c", RESERVE, str(occupied_port)]
     with contextlib.ExitStack() as started:
         choosing = [
             started.enter_context(

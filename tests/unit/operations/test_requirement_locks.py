@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.requirement_locks import (
-    BLOCK,
-    DEVELOP,
-    LOCKS,
-    RUN,
-    SOURCE_LINE,
-    TRAINER,
-    WITHOUT_HASHES,
+from annotation_app.operations.install.requirement_locks import (
+    ALL_LOCKS,
+    DEVELOPMENT_LOCK,
+    PACKAGE_PATTERN,
+    RUN_LOCK,
+    SOURCE_LINE_PATTERN,
+    TRAINER_LOCK,
+    UNHASHED_REQUIREMENTS,
     RequirementLock,
-    lock_text,
+    render_lock,
 )
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
 from vm_bridge.images.tools import REQUIREMENTS as TOOLS
 from vm_bridge.python_packages import locked_install
 
@@ -29,7 +29,7 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: str(lock.path.relative_to(ROOT)))
+@pytest.mark.parametrize("lock", ALL_LOCKS, ids=lambda lock: str(lock.path.relative_to(ROOT)))
 def test_a_lock_fits_its_requirements(lock: RequirementLock) -> None:
     assert lock.checked_path() == lock.path
     packages = {canonical(name): versions for name, versions in lock.packages().items()}
@@ -38,26 +38,26 @@ def test_a_lock_fits_its_requirements(lock: RequirementLock) -> None:
             assert packages[canonical(name)] == {version}
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: str(lock.path.relative_to(ROOT)))
+@pytest.mark.parametrize("lock", ALL_LOCKS, ids=lambda lock: str(lock.path.relative_to(ROOT)))
 def test_every_package_of_a_lock_has_hashes(lock: RequirementLock) -> None:
-    blocks = [match[0] for match in BLOCK.finditer(lock.path.read_text())]
+    blocks = [match[0] for match in PACKAGE_PATTERN.finditer(lock.path.read_text())]
     assert blocks
     assert [block for block in blocks if not re.search(r"--hash=sha256:[0-9a-f]{64}", block)] == []
     assert "://" not in lock.path.read_text()
 
 
 def test_what_runs_is_what_was_tested() -> None:
-    developed = DEVELOP.packages()
-    assert {name: versions for name, versions in RUN.packages().items() if not versions <= developed[name]} == {}
+    developed = DEVELOPMENT_LOCK.packages()
+    assert {name: versions for name, versions in RUN_LOCK.packages().items() if not versions <= developed[name]} == {}
 
 
 def test_the_trainers_lock_leaves_the_build_of_torch_alone() -> None:
-    assert not [name for name in TRAINER.packages() if name == "torch" or name.startswith("nvidia-")]
-    assert "transformers" in TRAINER.packages()
+    assert not [name for name in TRAINER_LOCK.packages() if name == "torch" or name.startswith("nvidia-")]
+    assert "transformers" in TRAINER_LOCK.packages()
 
 
 def test_every_file_of_requirements_is_locked_or_named_as_not() -> None:
-    known = {lock.source for lock in LOCKS} | set(WITHOUT_HASHES)
+    known = {lock.source for lock in ALL_LOCKS} | set(UNHASHED_REQUIREMENTS)
     found = set(ROOT.glob("requirements*.txt"))
     for folder in ("annotation_app", "benchmarks", "vm_bridge", "trainer", "tests"):
         found |= {path for path in (ROOT / folder).rglob("*requirements*.txt") if ".data" not in path.parts}
@@ -66,7 +66,7 @@ def test_every_file_of_requirements_is_locked_or_named_as_not() -> None:
 
 
 def test_the_tools_of_desktops_are_installed_from_their_lock() -> None:
-    assert TOOLS in {lock.path for lock in LOCKS}
+    assert TOOLS in {lock.path for lock in ALL_LOCKS}
 
 
 def test_the_images_install_from_the_locks() -> None:
@@ -77,7 +77,7 @@ def test_the_images_install_from_the_locks() -> None:
 
 
 def test_a_stale_lock_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation_app.operations.requirement_locks.ROOT", tmp_path)
+    monkeypatch.setattr("annotation_app.operations.install.requirement_locks.ROOT", tmp_path)
     more, source = tmp_path / "more.txt", tmp_path / "some.txt"
     more.write_text("httpx==0.28.1\n")
     source.write_text("-r more.txt\ndjango==5.2.19  # the web\n")
@@ -85,7 +85,7 @@ def test_a_stale_lock_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(OperationsError, match=r"some\.lock does not fit"):
         lock.checked_path()
     lock.path.write_text(f"django==5.2.19 \\\n    {HASH}\n")
-    lock.path.write_text(lock_text(lock))
+    lock.path.write_text(render_lock(lock))
     assert lock.checked_path() == lock.path
     source.write_text("# A comment changes nothing.\n-r more.txt\n\ndjango==5.2.19\n")
     assert lock.checked_path() == lock.path
@@ -101,8 +101,8 @@ def test_a_lock_is_read_package_by_package(tmp_path: Path) -> None:
         f"networkx==3.6.1 ; python_full_version < '3.12' \\\n    {HASH}\nnetworkx==3.7 \\\n    {HASH} \\\n    {HASH}\n"
         f"nvidia-nccl==2 \\\n    {HASH}\ntorch==2.13.0 \\\n    {HASH}\nuv==0.13.9 \\\n    {HASH}\n"
     )
-    lock.path.write_text(lock_text(lock))
-    assert SOURCE_LINE.search(lock.path.read_text())
+    lock.path.write_text(render_lock(lock))
+    assert SOURCE_LINE_PATTERN.search(lock.path.read_text())
     assert lock.packages() == {"networkx": {"3.6.1", "3.7"}, "uv": {"0.13.9"}}
     assert lock.block("uv") == f"uv==0.13.9 \\\n    {HASH}\n"
     with pytest.raises(KeyError):

@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from annotation_app.operations.results import Results
+from annotation_app.operations.testing.results import OutcomeCounts
 
 JUNIT = """<testsuites><testsuite>
 <testcase name="a"/><testcase name="b"><failure message="no">trace</failure></testcase>
@@ -16,8 +16,8 @@ JUNIT = """<testsuites><testsuite>
 
 def test_errors_count_as_failures_and_skips_keep_their_reason(tmp_path: Path) -> None:
     (tmp_path / "report.xml").write_text(JUNIT)
-    results = Results.of_junit(tmp_path / "report.xml")
-    assert results == Results(1, 2, Counter({"needs vLLM": 2, "no reason given": 1}))
+    results = OutcomeCounts.from_junit(tmp_path / "report.xml")
+    assert results == OutcomeCounts(1, 2, Counter({"needs vLLM": 2, "no reason given": 1}))
     assert results.line() == "1 passed, 2 failed, 3 skipped"
 
 
@@ -33,14 +33,16 @@ TWICE = """<testsuite>
 
 def test_a_test_that_ran_twice_counts_once_and_is_told_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "report.xml").write_text(TWICE)
-    assert Results.of_junit(tmp_path / "report.xml") == Results(2, 1, rerun=("t.a: too late", "t.b: no"))
+    assert OutcomeCounts.from_junit(tmp_path / "report.xml") == OutcomeCounts(2, 1, rerun=("t.a: too late", "t.b: no"))
 
 
 def test_sums_keep_the_reasons_apart() -> None:
-    total = Results.sum_of([Results(1, 0, Counter(x=1), ("a",)), Results(2, 1, Counter(x=2, y=1), ("b",))])
-    assert total == Results(3, 1, Counter(x=3, y=1), ("a", "b"))
+    total = OutcomeCounts.total(
+        [OutcomeCounts(1, 0, Counter(x=1), ("a",)), OutcomeCounts(2, 1, Counter(x=2, y=1), ("b",))]
+    )
+    assert total == OutcomeCounts(3, 1, Counter(x=3, y=1), ("a", "b"))
 
 
 def test_a_long_reason_is_told_in_one_short_line(tmp_path: Path) -> None:
     (tmp_path / "report.xml").write_text(f'<t><testcase><skipped message="{"x" * 300}&#10;y"/></testcase></t>')
-    assert Results.of_junit(tmp_path / "report.xml").skipped == Counter({"x" * 120 + "…": 1})
+    assert OutcomeCounts.from_junit(tmp_path / "report.xml").skipped == Counter({"x" * 120 + "…": 1})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
 from tests.scheduling import MOVED_TESTS, SHARED, UNKNOWN_SECONDS, group_of, group_seconds, reason_to_move
 
 

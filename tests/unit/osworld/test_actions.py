@@ -2,10 +2,7 @@
 
 import pytest
 
-from vm_bridge.drivers.osworld.actions import ACTION_KINDS, build_request
-from vm_bridge.drivers.osworld.guest_client import GUEST_PROGRAM, decode_image
-from vm_bridge.drivers.remote.errors import ActionFailed, TransportError
-from vocabulary.actions import (
+from protocol.actions.types import (
     ACTION_CLASSES,
     Action,
     DoubleClick,
@@ -18,6 +15,10 @@ from vocabulary.actions import (
     Scroll,
     TimedInput,
 )
+from vm_bridge.drivers.osworld.actions import ACTION_KINDS, build_request
+from vm_bridge.drivers.osworld.guest_client import GUEST_PROGRAM, decode_image
+from vm_bridge.drivers.remote.errors import TransportError
+from vm_bridge.errors import ActionFailed
 
 
 @pytest.mark.parametrize(

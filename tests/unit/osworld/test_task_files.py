@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.osworld.task_files import parse_task_file, unsupported_reason
 from vm_bridge.errors import UnsupportedTask
-from vocabulary.tasks import Task
 
 RULE = {"type": "rule", "rules": {"expected": "yes\n"}}
 SAYS = {"type": "vm_command_line", "command": ["echo", "yes"]}

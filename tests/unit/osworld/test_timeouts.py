@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.api.machine_client import PREPARE_TIMEOUT_SECONDS, RemoteMachine
 from vm_bridge.errors import MachineGone
@@ -13,7 +14,6 @@ from vm_bridge.hosts.osworld.evaluator import RUN_TIMEOUT_SECONDS
 from vm_bridge.hosts.osworld.host import GuestSandbox
 from vm_bridge.hosts.windows import WindowsSandbox
 from vm_bridge.machine import Capabilities, Lease
-from vocabulary.tasks import Task
 
 
 @pytest.mark.parametrize("parameters", [{}, {"osworld": {}}])

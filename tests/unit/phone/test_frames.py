@@ -32,7 +32,7 @@ def frame(serial: int) -> Frame:
     return Frame(serial, time.time(), 2, 1, memoryview(BGRX))
 
 
-async def kept(*frames: Frame) -> FrameWatcher:
+async def make_watcher(*frames: Frame) -> FrameWatcher:
     async def source() -> AsyncIterator[Frame]:
         for each in frames:
             yield each
@@ -43,19 +43,19 @@ async def kept(*frames: Frame) -> FrameWatcher:
 
 
 async def test_a_picture_that_stands_still_rests() -> None:
-    watch = await kept(frame(1))
+    watch = await make_watcher(frame(1))
     rest = await watch.settle(asyncio.Event(), since=time.monotonic(), quiet=0.01, limit=60)
     assert rest == "rested"
 
 
 async def test_one_that_never_stands_still_times_out() -> None:
-    watch = await kept(frame(1))
+    watch = await make_watcher(frame(1))
     rest = await watch.settle(asyncio.Event(), since=time.monotonic(), quiet=60, limit=0.01)
     assert rest == "timeout"
 
 
 async def test_a_wait_for_rest_can_be_cut_short() -> None:
-    watch, skip_settle = await kept(frame(1)), asyncio.Event()
+    watch, skip_settle = await make_watcher(frame(1)), asyncio.Event()
     waiting = asyncio.create_task(watch.settle(skip_settle, since=time.monotonic(), quiet=60, limit=60))
     await asyncio.sleep(0)
     skip_settle.set()
@@ -63,6 +63,6 @@ async def test_a_wait_for_rest_can_be_cut_short() -> None:
 
 
 async def test_a_source_without_a_picture_is_a_machine_that_is_gone() -> None:
-    watch = await kept()
+    watch = await make_watcher()
     with pytest.raises(MachineGone):
         await watch.begin()

@@ -2,6 +2,8 @@
 
 import pytest
 
+from protocol.actions.inputs import Direction
+from protocol.actions.types import Click, Drag, LongPress, Point, PressBack, PressHome, Scroll, Swipe
 from vm_bridge.drivers.phone.input import (
     TouchAction,
     find_package,
@@ -10,9 +12,7 @@ from vm_bridge.drivers.phone.input import (
     text_arguments,
     touch_arguments,
 )
-from vm_bridge.drivers.remote.errors import ActionFailed
-from vocabulary.actions import Click, Drag, LongPress, Point, PressBack, PressHome, Scroll, Swipe
-from vocabulary.inputs import Direction
+from vm_bridge.errors import ActionFailed
 
 SIZE = (400, 900)
 HERE, THERE = Point(x=10, y=20), Point(x=30, y=40)

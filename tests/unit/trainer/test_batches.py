@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainer.data.batches import BatchPosition, ShuffledOrder, fill_ratio, pack_first_fit
+from trainer.data.batches import BatchPosition, ShuffledOrder, is_held_out, pack_first_fit
 
 LENGTHS = st.lists(st.integers(1, 100), min_size=1, max_size=60)
 
@@ -47,7 +47,7 @@ def test_the_longest_are_placed_first() -> None:
     lengths = [3, 7, 5, 5, 2, 8]
     batches = pack_first_fit(range(6), lengths, 10)
     assert batches == [(5, 4), (1, 0), (2, 3)]
-    assert fill_ratio(batches, lengths, 10) == 1.0
+    assert sum(lengths[sample] for batch in batches for sample in batch) == 10 * len(batches)
 
 
 def test_what_does_not_fit_is_no_order() -> None:
@@ -72,3 +72,11 @@ def test_orders_of_other_samples_are_told_apart() -> None:
         ShuffledOrder([5, 6], tokens=20, seed=1),
     ]
     assert first not in {order.fingerprint for order in others}
+
+
+def test_the_share_that_is_held_out_follows_from_names_and_the_seed() -> None:
+    names = [f"attempt {number}" for number in range(1000)]
+    first, second = ([name for name in names if is_held_out(name, seed=seed, share=0.2)] for seed in (0, 1))
+    assert 150 < len(first) < 250
+    assert first != second
+    assert not any(is_held_out(name, seed=0, share=0.0) for name in names)

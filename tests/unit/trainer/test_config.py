@@ -70,7 +70,7 @@ def test_an_unknown_dialect_is_refused() -> None:
         read_config(DialectConfig, None, ["dialect=latin"])
 
 
-class Learned(Settings):
+class ExtendedSettings(Settings):
     """A trainer's settings, after it has learned a new one."""
 
     out: str = "runs/1"
@@ -80,6 +80,6 @@ class Learned(Settings):
 
 def test_a_run_differs_in_what_it_was_told_and_not_in_what_was_unknown_then() -> None:
     begun: dict[str, JsonValue] = {"rate": 0.1}
-    assert changed_fields(Learned(out="elsewhere"), begun, {"out"}) == []
-    assert changed_fields(Learned(lately=True, rate=0.2), begun, {"out"}) == ["lately", "rate"]
-    assert changed_fields(Learned(), {"rate": 0.1, "forgotten": 3}, {"out"}) == ["forgotten"]
+    assert changed_fields(ExtendedSettings(out="elsewhere"), begun, {"out"}) == []
+    assert changed_fields(ExtendedSettings(lately=True, rate=0.2), begun, {"out"}) == ["lately", "rate"]
+    assert changed_fields(ExtendedSettings(), {"rate": 0.1, "forgotten": 3}, {"out"}) == ["forgotten"]

@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.unit.vocabulary.examples import proposal, step, trajectory
+from protocol.actions.types import Action, Click, TypeText
+from protocol.training.preferences import extract_preferences, extract_unpaired_preferences
+from protocol.trajectory.observations import ActionError
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.trajectories import Trajectory
+from tests.unit.protocol.examples import proposal, step, trajectory
 from trainer.data.corrections import (
     Role,
     class_weights,
@@ -14,11 +19,6 @@ from trainer.data.corrections import (
     step_roles,
     step_weights,
 )
-from vocabulary.actions import Action, Click, TypeText
-from vocabulary.observations import ActionError
-from vocabulary.preferences import judgements_of, preferences_of
-from vocabulary.proposals import Proposal
-from vocabulary.trajectories import Trajectory
 
 HERE, NEAR, THERE, ELSEWHERE = Click(x=100, y=100), Click(x=104, y=97), Click(x=300, y=100), Click(x=500, y=600)
 ROLES: tuple[Role, ...] = ("own",) * 6 + ("before",) * 2 + ("correction",) * 2
@@ -31,17 +31,17 @@ def decided(*decisions: str) -> Trajectory:
     return trajectory(steps=steps, proposals=tuple(() for _ in steps))
 
 
-def offered(done: Action, *row: Proposal, **fields: Any) -> Trajectory:
+def step_with_proposals(done: Action, *row: Proposal, **fields: Any) -> Trajectory:
     """One step with what it was offered."""
     return trajectory(steps=(step(0, done, **fields),), proposals=(row,))
 
 
 def pairs(whole: Trajectory) -> list[tuple[Action, Action, str]]:
-    return [(one.chosen.action, one.rejected.action, one.source) for one in preferences_of(whole)]
+    return [(one.chosen.action, one.rejected.action, one.source) for one in extract_preferences(whole)]
 
 
-def judged(whole: Trajectory) -> list[tuple[Action, bool, str]]:
-    return [(one.candidate.action, one.desirable, one.source) for one in judgements_of(whole)]
+def rated_actions(whole: Trajectory) -> list[tuple[Action, bool, str]]:
+    return [(one.candidate.action, one.desirable, one.source) for one in extract_unpaired_preferences(whole)]
 
 
 def test_each_step_has_its_role() -> None:
@@ -131,37 +131,43 @@ def test_a_role_may_only_be_weighed_down() -> None:
 
 
 def test_what_a_person_did_is_above_what_they_were_offered() -> None:
-    whole = offered(HERE, proposal(1, THERE), proposal(2, ELSEWHERE))
+    whole = step_with_proposals(HERE, proposal(1, THERE), proposal(2, ELSEWHERE))
     assert pairs(whole) == [(HERE, THERE, "override"), (HERE, ELSEWHERE, "override")]
-    (first, _) = preferences_of(whole)
+    (first, _) = extract_preferences(whole)
     assert (first.chosen.proposal, first.chosen.thought) == (None, "Thought of step 0")
     assert first.rejected.proposal == whole.proposals[0][0]
-    assert judged(whole) == [(HERE, True, "override"), (THERE, False, "override"), (ELSEWHERE, False, "override")]
+    assert rated_actions(whole) == [
+        (HERE, True, "override"),
+        (THERE, False, "override"),
+        (ELSEWHERE, False, "override"),
+    ]
 
 
 def test_an_accepted_candidate_is_above_the_others_in_its_own_words() -> None:
-    whole = offered(HERE, proposal(1, HERE), proposal(2, THERE), decision="accept", actor="policy", proposal_id="p1")
+    whole = step_with_proposals(
+        HERE, proposal(1, HERE), proposal(2, THERE), decision="accept", actor="policy", proposal_id="p1"
+    )
     assert pairs(whole) == [(HERE, THERE, "accept")]
-    (pair,) = preferences_of(whole)
+    (pair,) = extract_preferences(whole)
     assert pair.chosen.proposal == whole.proposals[0][0]
-    assert judged(whole) == [(HERE, True, "accept")], "to accept one says nothing of the others"
+    assert rated_actions(whole) == [(HERE, True, "accept")], "to accept one says nothing of the others"
 
 
 def test_what_means_the_same_is_no_pair() -> None:
-    assert pairs(offered(HERE, proposal(1, NEAR), proposal(2, THERE), proposal(3, Click(x=301, y=99)))) == [
+    assert pairs(step_with_proposals(HERE, proposal(1, NEAR), proposal(2, THERE), proposal(3, Click(x=301, y=99)))) == [
         (HERE, THERE, "override")
     ]
-    assert pairs(offered(HERE, proposal(1, NEAR), decision="edit")) == []
-    strict = preferences_of(offered(HERE, proposal(1, NEAR)), tolerance=0)
+    assert pairs(step_with_proposals(HERE, proposal(1, NEAR), decision="edit")) == []
+    strict = extract_preferences(step_with_proposals(HERE, proposal(1, NEAR)), tolerance=0)
     assert [one.rejected.action for one in strict] == [NEAR]
 
 
 def test_marks_say_more_than_what_was_done() -> None:
     typed = TypeText(text="a")
     row = (proposal(1, THERE), proposal(2, ELSEWHERE), proposal(3, typed))
-    whole = offered(HERE, *row, acceptable_ids=("p1",), wrong_ids=("p2",))
+    whole = step_with_proposals(HERE, *row, acceptable_ids=("p1",), wrong_ids=("p2",))
     assert pairs(whole) == [(HERE, ELSEWHERE, "mark"), (THERE, ELSEWHERE, "mark"), (HERE, typed, "override")]
-    assert judged(whole) == [
+    assert rated_actions(whole) == [
         (HERE, True, "override"),
         (THERE, True, "mark"),
         (ELSEWHERE, False, "mark"),
@@ -170,25 +176,27 @@ def test_marks_say_more_than_what_was_done() -> None:
 
 
 def test_a_mark_on_the_candidate_itself_counts_too() -> None:
-    whole = offered(HERE, proposal(1, THERE, mark="acceptable"), proposal(2, ELSEWHERE, mark="wrong"))
+    whole = step_with_proposals(HERE, proposal(1, THERE, mark="acceptable"), proposal(2, ELSEWHERE, mark="wrong"))
     assert pairs(whole) == [(HERE, ELSEWHERE, "mark"), (THERE, ELSEWHERE, "mark")]
 
 
 def test_an_unmarked_twin_does_not_hide_a_mark() -> None:
-    whole = offered(HERE, proposal(1, THERE), proposal(2, Click(x=301, y=99)), wrong_ids=("p2",))
+    whole = step_with_proposals(HERE, proposal(1, THERE), proposal(2, Click(x=301, y=99)), wrong_ids=("p2",))
     assert [source for _, _, source in pairs(whole)] == ["mark"]
 
 
 def test_an_act_that_failed_is_above_nothing() -> None:
     error = ActionError(code="outcome_unknown", message="?")
     row = (proposal(1, THERE), proposal(2, ELSEWHERE))
-    whole = offered(HERE, *row, error=error, after=None, acceptable_ids=("p1",), wrong_ids=("p2",))
+    whole = step_with_proposals(HERE, *row, error=error, after=None, acceptable_ids=("p1",), wrong_ids=("p2",))
     assert pairs(whole) == [(THERE, ELSEWHERE, "mark")]
-    assert judged(whole) == [(THERE, True, "mark"), (ELSEWHERE, False, "mark")]
+    assert rated_actions(whole) == [(THERE, True, "mark"), (ELSEWHERE, False, "mark")]
 
 
 def test_what_cannot_be_read_and_what_nobody_judged_is_no_pair() -> None:
-    assert pairs(offered(HERE, proposal(1, None))) == []
-    alone = offered(HERE, proposal(1, HERE), proposal(2, THERE), decision="auto", actor="policy", proposal_id="p1")
+    assert pairs(step_with_proposals(HERE, proposal(1, None))) == []
+    alone = step_with_proposals(
+        HERE, proposal(1, HERE), proposal(2, THERE), decision="auto", actor="policy", proposal_id="p1"
+    )
     assert pairs(alone) == []
-    assert judged(alone) == []
+    assert rated_actions(alone) == []

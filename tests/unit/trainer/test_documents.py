@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from protocol.dialects.dialect import ImagePart
 from trainer.data.chats import ChatFile
 from trainer.data.documents import html_parts, list_documents, markdown_parts, read_document
 from trainer.errors import ChatUnreadable, FolderUnknown, SampleUnreadable
-from vocabulary.dialect import ImagePart
 
 
 def test_markdown_is_kept_as_it_is_written() -> None:

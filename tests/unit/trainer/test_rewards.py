@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.unit.vocabulary.examples import proposal, step, trajectory
+from protocol.actions.types import Click, NoAction
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.trajectories import Trajectory
+from tests.unit.protocol.examples import proposal, step, trajectory
 from trainer.rl.rewards import (
     RewardShaping,
     budget_penalty,
@@ -14,9 +17,6 @@ from trainer.rl.rewards import (
     reply_lengths,
     shape_rewards,
 )
-from vocabulary.actions import Click, NoAction
-from vocabulary.observations import Verdict
-from vocabulary.trajectories import Trajectory
 
 CLICK = Click(x=1, y=2)
 

@@ -2,38 +2,38 @@
 
 import pytest
 
-from tests.unit.vocabulary.examples import TASK, observation, proposal, spans, step, trajectory
+from protocol.actions.types import CONTROL_KINDS, Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
+from protocol.dialects.dialect import ImagePart, ParsedReply, ScreenSize, TextPart
+from protocol.dialects.families import get_dialect, list_dialects
+from protocol.training.samples import training_samples
+from protocol.trajectory.memory import HistoryBudget
+from protocol.trajectory.observations import ActionError
+from protocol.trajectory.proposals import WeightSpan
+from protocol.trajectory.trajectories import Trajectory
+from tests.unit.protocol.examples import TASK, observation, proposal, spans, step, trajectory
 from trainer.data.samples import sampled_decisions
-from vocabulary.actions import CONTROL_KINDS, Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
-from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
-from vocabulary.dialects import dialect_named, dialect_names
-from vocabulary.memory import Budget
-from vocabulary.observations import ActionError
-from vocabulary.proposals import WeightSpan
-from vocabulary.samples import samples_of
-from vocabulary.trajectories import Trajectory
 
-DIALECT = dialect_named("ui_tars_1_5")
+DIALECT = get_dialect("ui_tars_1_5")
 CLICK = Click(x=512, y=388)
 TYPED = TypeText(text="final.txt\n")
 
 
-@pytest.mark.parametrize("name", dialect_names())
+@pytest.mark.parametrize("name", list_dialects())
 def test_each_step_is_asked_and_answered_as_when_serving(name: str) -> None:
-    dialect = dialect_named(name)
+    dialect = get_dialect(name)
     whole = trajectory(CLICK, TYPED, capabilities=("click", "type_text"))
-    first, second = samples_of(whole, dialect)
+    first, second = training_samples(whole, dialect)
     kinds = CONTROL_KINDS | {"click", "type_text"}
     assert first.messages == dialect.render(TASK, (), observation("screen-0"), kinds=kinds)
     assert second.messages == dialect.render(TASK, whole.steps[:1], whole.steps[1].before, kinds=kinds)
-    answer = dialect.parse(second.target, Screen(width=1280, height=720))
-    assert isinstance(answer, Parsed)
+    answer = dialect.parse(second.target, ScreenSize(width=1280, height=720))
+    assert isinstance(answer, ParsedReply)
     assert (answer.thought, answer.action) == ("Thought of step 1", TYPED)
     assert (second.actor, second.decision, second.weight) == ("human", "override", 1.0)
 
 
 def test_what_cannot_be_said_is_history_but_no_target() -> None:
-    samples = list(samples_of(trajectory(CLICK, SetClipboard(text="ls"), TYPED), DIALECT))
+    samples = list(training_samples(trajectory(CLICK, SetClipboard(text="ls"), TYPED), DIALECT))
     assert [sample.index for sample in samples] == [0, 2]
     texts = [part.text for message in samples[1].messages for part in message.content if isinstance(part, TextPart)]
     assert any("Copy “ls” to the clipboard" in text for text in texts)
@@ -41,7 +41,7 @@ def test_what_cannot_be_said_is_history_but_no_target() -> None:
 
 def test_a_failed_or_unknown_act_is_no_target() -> None:
     failed = step(0, CLICK, error=ActionError(code="outcome_unknown", message="?"), after=None)
-    samples = list(samples_of(trajectory(steps=(failed, step(1, TYPED))), DIALECT))
+    samples = list(training_samples(trajectory(steps=(failed, step(1, TYPED))), DIALECT))
     assert [sample.index for sample in samples] == [1]
 
 
@@ -50,8 +50,8 @@ def test_what_was_drawn_is_told_whatever_came_of_it() -> None:
     lapse = step(0, NoAction(said="Hm."), decision="auto", error=wrong)
     failed = step(1, CLICK, decision="auto", error=wrong)
     whole = trajectory(steps=(lapse, failed, step(2, TYPED), step(3, CLICK, error=wrong)))
-    assert [sample.index for sample in samples_of(whole, DIALECT)] == [2], "nobody is taught what went wrong"
-    first, second, third = samples_of(whole, DIALECT, drawn={0, 1})
+    assert [sample.index for sample in training_samples(whole, DIALECT)] == [2], "nobody is taught what went wrong"
+    first, second, third = training_samples(whole, DIALECT, drawn={0, 1})
     assert (first.index, first.target) == (0, "")
     assert (second.index, third.index) == (1, 2), "a person's act that failed is no sample of anybody's"
     texts = [part.text for message in second.messages for part in message.content if isinstance(part, TextPart)]
@@ -60,31 +60,31 @@ def test_what_was_drawn_is_told_whatever_came_of_it() -> None:
 
 def test_what_was_done_again_is_history_but_no_target() -> None:
     again, decided = step(0, CLICK, decision="again"), step(1, TYPED)
-    (sample,) = samples_of(trajectory(steps=(again, decided)), DIALECT)
-    (alone,) = list(samples_of(trajectory(steps=(step(0, CLICK), decided)), DIALECT))[1:]
+    (sample,) = training_samples(trajectory(steps=(again, decided)), DIALECT)
+    (alone,) = list(training_samples(trajectory(steps=(step(0, CLICK), decided)), DIALECT))[1:]
     assert (sample.index, sample.messages) == (1, alone.messages)
 
 
 def test_a_swipe_is_trained_as_the_family_says_it() -> None:
     swipe = Swipe(start=Point(x=100, y=600), end=Point(x=100, y=100))
-    (sample,) = samples_of(trajectory(swipe), DIALECT)
-    parsed = DIALECT.parse(sample.target, Screen(width=1280, height=720))
-    assert isinstance(parsed, Parsed)
+    (sample,) = training_samples(trajectory(swipe), DIALECT)
+    parsed = DIALECT.parse(sample.target, ScreenSize(width=1280, height=720))
+    assert isinstance(parsed, ParsedReply)
     assert parsed.action == Drag(start=swipe.start, end=swipe.end)
 
 
 def test_the_window_of_screens_is_kept() -> None:
-    *_, last = samples_of(trajectory(*[CLICK] * 6), DIALECT, budget=Budget(images=2))
+    *_, last = training_samples(trajectory(*[CLICK] * 6), DIALECT, budget=HistoryBudget(images=2))
     assert sum(isinstance(part, ImagePart) for message in last.messages for part in message.content) == 2
 
 
 def test_what_serving_forgets_is_forgotten() -> None:
-    *_, last = samples_of(trajectory(*[CLICK] * 6), DIALECT, budget=Budget(images=1, tokens=0))
+    *_, last = training_samples(trajectory(*[CLICK] * 6), DIALECT, budget=HistoryBudget(images=1, tokens=0))
     assert [message.role for message in last.messages] == ["user", "user"]
 
 
 def test_a_trajectory_without_recorded_capabilities_offers_everything() -> None:
-    (sample,) = samples_of(trajectory(CLICK), DIALECT)
+    (sample,) = training_samples(trajectory(CLICK), DIALECT)
     assert sample.messages == DIALECT.render(TASK, (), observation("screen-0"))
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from protocol.actions.types import Click
+from protocol.trajectory.export_folders import MANIFEST, TRAJECTORIES, ExportedFile, ExportManifest
+from tests.unit.protocol.examples import ACTIONS, step, trajectory
 from tests.unit.trainer.trajectory_folders import write_manifest, write_trajectory_folder
-from tests.unit.vocabulary.examples import ACTIONS, step, trajectory
 from trainer.data.trajectories import main, open_folder, open_folders
 from trainer.errors import FolderDamaged, FolderError, FolderUnfinished, FolderUnknown, TrajectoryUnreadable
-from vocabulary.actions import Click
-from vocabulary.exports import MANIFEST, TRAJECTORIES, ExportedFile, Manifest
 
 FIRST = trajectory(*ACTIONS)
 SECOND = trajectory(Click(x=1, y=2), id="trajectory-2", outcome="failure")
@@ -132,7 +132,7 @@ def test_a_line_that_is_no_trajectory_is_named(tmp_path: Path, line: bytes) -> N
         list(open_folder(path).trajectories())
 
 
-def _relist(path: Path, manifest: Manifest, content: bytes) -> None:
+def _relist(path: Path, manifest: ExportManifest, content: bytes) -> None:
     """Replace the trajectories, and make the manifest agree."""
     (path / TRAJECTORIES).write_bytes(content)
     listed = ExportedFile(path=TRAJECTORIES, sha256=sha256(content).hexdigest(), size=len(content))

@@ -2,8 +2,8 @@
 
 import pytest
 
+from protocol.actions.types import Action, Click, Gesture, MoveTo, RunCode, RunCommand, TimedInput, TypeText, Wait
 from vm_bridge.machine import MAX_ACTION_SECONDS, action_timeout
-from vocabulary.actions import Action, Click, Gesture, MoveTo, RunCode, RunCommand, TimedInput, TypeText, Wait
 
 GESTURE = Gesture(inputs=tuple(TimedInput(at_ms=at, input=MoveTo(x=1, y=1)) for at in (0, 2500)))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
 from vm_bridge.images import build, tools
 from vm_bridge.images.build import prepare_image
 from vm_bridge.images.tools import prepare_tools

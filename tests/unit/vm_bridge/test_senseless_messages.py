@@ -43,7 +43,7 @@ def nested(depth: int) -> dict[str, Any]:
     return made
 
 
-def drawn(chance: random.Random, names: tuple[str, ...]) -> dict[str, Any]:
+def random_message(chance: random.Random, names: tuple[str, ...]) -> dict[str, Any]:
     """A message of some of these fields, with values of any type."""
     picked = chance.sample(names, chance.randint(0, len(names)))
     return {name: chance.choice((*VALUES, nested(chance.randint(1, 300)))) for name in picked}
@@ -95,7 +95,9 @@ def test_a_guest_answers_after_any_call_that_makes_no_sense(served: Path) -> Non
     ops = ("perform", "observe", "start", "tool", "frame", "inside", "hurry", "ping")
     with connected(served) as link:
         for number in range(1, ROUNDS):
-            call = drawn(chance, ("fence", "action", "settle", "width", "height", "tool", "serial", "wait", "call"))
+            call = random_message(
+                chance, ("fence", "action", "settle", "width", "height", "tool", "serial", "wait", "call")
+            )
             call |= {"op": chance.choice((*ops, *VALUES))}
             if chance.random() < 0.5:
                 call["fence"] = 1
@@ -135,7 +137,7 @@ async def test_the_bridge_hears_an_answer_behind_messages_of_any_kind(guest: tup
     chance = random.Random(SEED)
     call = asyncio.create_task(link.call("ping", EmptyReply, timeout=20))
     await asyncio.sleep(0)
-    noise = [drawn(chance, ("id", "op", "result", "refused", "slot", "data")) for _ in range(ROUNDS)]
+    noise = [random_message(chance, ("id", "op", "result", "refused", "slot", "data")) for _ in range(ROUNDS)]
     messages: list[wire.Message] = [{"id": []}, {"id": {}}, {"id": [[]], "result": {}}, *noise, {"id": 1, "result": {}}]
     await asyncio.to_thread(theirs.sendall, b"".join(map(wire.encode, messages)))
     assert await call == EmptyReply()
@@ -177,7 +179,7 @@ async def test_a_pipe_goes_on_after_any_message() -> None:
     for noise in (DEEP, b"", b"\xff", b"[]", b"7", b'{"id":[]}', b'{"method":"Target.detachedFromTarget"}'):
         pipe.data_received(noise + b"\0")
     for _ in range(ROUNDS):
-        message = drawn(chance, ("id", "method", "params", "sessionId", "result", "error"))
+        message = random_message(chance, ("id", "method", "params", "sessionId", "result", "error"))
         pipe.data_received(json.dumps(message).encode() + b"\0")
     event = {"method": "Page.frameNavigated", "sessionId": "s", "params": {"frame": {"id": "f"}}}
     pipe.data_received(json.dumps(event).encode() + b"\0")
@@ -246,7 +248,7 @@ async def test_qemu_is_heard_behind_messages_of_any_kind(tmp_path: Path) -> None
     async def qemu(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while line := await reader.readline():
             for _ in range(ROUNDS):
-                message: object = drawn(chance, ("id", "event", "data", "return", "error"))
+                message: object = random_message(chance, ("id", "event", "data", "return", "error"))
                 if chance.random() < 0.2:
                     message = chance.choice(VALUES)
                 writer.write(json.dumps(message).encode() + b"\n")

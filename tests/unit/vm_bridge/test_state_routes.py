@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest_asyncio
 
+from protocol.actions.types import MoveTo
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import Observation
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.api.state_routes import state_routes
 from vm_bridge.api.wire import unpack_response
 from vm_bridge.machine import Machine
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
-from vocabulary.actions import MoveTo
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import Observation
 
 PATH = "/v1/machines/fake-1"
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from protocol.actions.types import Action, Click, Drag, TypeText
 from trainer.nano.synthetic.fonts import fonts
 from trainer.nano.synthetic.labels import sample_label
 from trainer.nano.synthetic.screens import (
@@ -25,7 +26,6 @@ from trainer.nano.synthetic.screens import (
     scatter_widgets,
     widget_size,
 )
-from vocabulary.actions import Action, Click, Drag, TypeText
 
 ENDS = ("Submit", "Submit", "Login", "OK", "Search", "Send", "Done", "Save", "Enter")
 """What buttons that end a form are mostly called."""
@@ -77,9 +77,9 @@ Layout = Callable[[Random, Page, bool], tuple[Screen, NextAction] | None]
 def draw_form(random: Random, page: Page, held_out: bool) -> tuple[Screen, NextAction] | None:
     """One to three fields of which some are filled in, and a button; None where no room was found."""
     count = random.choice((1, 1, 1, 2, 2, 3))
-    asked = random.randint(1, min(2, count))
-    acts = random.randint(0, 2 * asked)
-    texts = [sample_text(random, held_out=held_out) for _ in range(asked)]
+    field_count = random.randint(1, min(2, count))
+    acts = random.randint(0, 2 * field_count)
+    texts = [sample_text(random, held_out=held_out) for _ in range(field_count)]
     focus = acts // 2 if acts % 2 else random.choice((acts // 2 - 1, acts // 2 - 1, NO_WIDGET))
     states = [
         WidgetState(
@@ -90,20 +90,22 @@ def draw_form(random: Random, page: Page, held_out: bool) -> tuple[Screen, NextA
     screen = draw_on_background(random, page, lambda pen: _form(pen, page, states, held_out))
     if not screen.widgets:
         return None
-    fields, button = screen.widgets[:asked], screen.widgets[count]
+    fields, button = screen.widgets[:field_count], screen.widgets[count]
     sentence = _fill_in_instruction(random, [one.label for one in fields], texts)
-    if acts == 2 * asked or random.random() < 0.6:
-        said = button.label.lower() if random.random() < 0.2 else button.label
-        sentence.say(random.choice((" and press {}", " and click {}", ' and press "{}"', ", then click {}")), said)
+    if acts == 2 * field_count or random.random() < 0.6:
+        button_name = button.label.lower() if random.random() < 0.2 else button.label
+        sentence.say(
+            random.choice((" and press {}", " and click {}", ' and press "{}"', ", then click {}")), button_name
+        )
     sentence.text += "." if random.random() < 0.8 else ""
     done = list[Action]()
     for one, text in zip(fields, texts, strict=True):
-        done += _click(one), TypeText(text=text)
+        done += click_widget(one), TypeText(text=text)
     which, typing = divmod(acts, 2)
     if typing:
         return screen, _next_action(sentence, done[:acts], TypeText(text=texts[which]), None, sentence.texts[which])
-    number = count if which == asked else which
-    return screen, _next_action(sentence, done[:acts], _click(screen.widgets[number]), number)
+    number = count if which == field_count else which
+    return screen, _next_action(sentence, done[:acts], click_widget(screen.widgets[number]), number)
 
 
 def _form(pen: DrawingContext, page: Page, states: list[WidgetState], held_out: bool) -> list[Widget]:
@@ -186,9 +188,9 @@ def draw_list(random: Random, page: Page, held_out: bool) -> tuple[Screen, NextA
         sentence.say((", " if number else "") + quoted, name)
     sentence.text += "" if names else "nothing"
     sentence.say(random.choice((" and click {}.", " and press {}.")), screen.widgets[-1].label)
-    done: list[Action] = [_click(screen.widgets[number]) for number in chosen[:acts]]
+    done: list[Action] = [click_widget(screen.widgets[number]) for number in chosen[:acts]]
     number = len(screen.widgets) - 1 if acts == wished else chosen[acts]
-    return screen, _next_action(sentence, done, _click(screen.widgets[number]), number)
+    return screen, _next_action(sentence, done, click_widget(screen.widgets[number]), number)
 
 
 def draw_paragraph(random: Random, page: Page, held_out: bool) -> tuple[Screen, NextAction] | None:
@@ -225,7 +227,7 @@ def draw_paragraph(random: Random, page: Page, held_out: bool) -> tuple[Screen, 
         return None
     number, sentence = random.choice(once), InstructionBuilder()
     sentence.say(random.choice(('Click on the link "{}".', 'Click the link "{}".', "Click on {}.")), words[number])
-    return screen, _next_action(sentence, [], _click(screen.widgets[number]), number)
+    return screen, _next_action(sentence, [], click_widget(screen.widgets[number]), number)
 
 
 LAYOUTS: tuple[Layout, ...] = (draw_form, draw_form, draw_form, draw_list, draw_list, draw_paragraph)
@@ -244,12 +246,12 @@ def sample_text(random: Random, *, held_out: bool) -> str:
     """What may be asked to be typed."""
     if held_out:
         return sample_label(random, held_out=True)
-    drawn = random.random()
+    chance = random.random()
     return (
         list_label(random, held_out)
-        if drawn < STRINGS
+        if chance < STRINGS
         else joined_words(random)
-        if drawn < STRINGS + JOINED
+        if chance < STRINGS + JOINED
         else sample_label(random)
     )
 
@@ -300,6 +302,7 @@ def _next_action(
     return NextAction(sentence.text, tuple(sentence.labels), tuple(done), act, widget, text_at)
 
 
-def _click(widget: Widget) -> Click:
+def click_widget(widget: Widget) -> Click:
+    """A click on the widget's point, in whole pixels."""
     x, y = map(round, widget.point)
     return Click(x=x, y=y)

@@ -3,8 +3,8 @@
 from random import Random
 from typing import NamedTuple
 
+from protocol.actions.types import Action, Click, DoubleClick, Drag, RightClick
 from trainer.nano.synthetic.screens import Kind, Widget
-from vocabulary.actions import Action, Click, DoubleClick, Drag, RightClick
 
 REQUEST_TEMPLATES: dict[Kind, tuple[str, ...]] = {
     "button": (

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from trainer.nano.synthetic.forms import InstructionBuilder, NextAction
+from trainer.nano.synthetic.forms import InstructionBuilder, NextAction, click_widget
 from trainer.nano.synthetic.screens import Widget
-from vocabulary.actions import Click
 
 MOST = 3
 """How many are asked for at most."""
@@ -30,7 +29,7 @@ def sample_ordered_task(random: Random, widgets: Sequence[Widget], able: Sequenc
     clicked. There must be two."""
     count = min(len(able), random.randint(2, MOST))
     chosen = random.sample(able, count)
-    clicks = [_click(widgets[number]) for number in chosen]
+    clicks = [click_widget(widgets[number]) for number in chosen]
     names = [widgets[number].label for number in chosen]
     sentence = _backwards(random, names) if count == 2 and random.random() < 0.2 else _forwards(random, names)
     done = random.randrange(count)
@@ -59,8 +58,3 @@ def _backwards(random: Random, names: Sequence[str]) -> InstructionBuilder:
     sentence.say(quoted, names[0])
     sentence.text += "."
     return sentence
-
-
-def _click(widget: Widget) -> Click:
-    x, y = map(round, widget.point)
-    return Click(x=x, y=y)

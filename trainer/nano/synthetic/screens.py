@@ -10,9 +10,9 @@ from typing import Literal
 
 from PIL import Image, ImageDraw
 
+from protocol.dialects.coordinates import smart_resize
 from trainer.nano.synthetic.fonts import Font, fonts
 from trainer.nano.synthetic.labels import sample_label
-from vocabulary.resize import smart_resize
 
 Kind = Literal["button", "checkbox", "radio", "field", "link", "text"]
 Colour = tuple[int, int, int]
@@ -174,8 +174,8 @@ def place_widget(
 
 
 def _kind(random: Random, *, dense: bool) -> Kind:
-    drawn = random.random()
-    if dense and drawn < 0.45:
+    chance = random.random()
+    if dense and chance < 0.45:
         return "text"
     return random.choice(("button", "button", "button", "checkbox", "link", "field"))
 
@@ -248,12 +248,12 @@ def draw_field(
     left, top, right, bottom = box
     edge, thick = ((20, 20, 20), 2) if state.focused else ((120, 120, 120), 1)
     brush.rectangle((left, top, right - 1, bottom - 1), WHITE, edge, thick)
-    shown = DOT * len(state.text) if state.secret else state.text
-    end = left + 3 + round(font.bounds(shown)[-1])
-    brush.text((left + 3, middle), shown, fill=(0, 0, 0), font=font.face)
+    text = DOT * len(state.text) if state.secret else state.text
+    end = left + 3 + round(font.bounds(text)[-1])
+    brush.text((left + 3, middle), text, fill=(0, 0, 0), font=font.face)
     if state.focused:
         brush.line((end + 1, middle + 1, end + 1, middle + font.height - 2), (0, 0, 0))
-    return text_line(shown, font, (left + 3, middle)) if shown else None
+    return text_line(text, font, (left + 3, middle)) if text else None
 
 
 def text_line(text: str, font: Font, place: tuple[int, int]) -> TextLine:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
+from protocol.actions.types import Action, Click, Drag, Point, TypeText
 from trainer.nano.synthetic.fonts import Font, fonts
-from trainer.nano.synthetic.forms import InstructionBuilder, NextAction
+from trainer.nano.synthetic.forms import InstructionBuilder, NextAction, click_widget
 from trainer.nano.synthetic.labels import sample_label
 from trainer.nano.synthetic.screens import (
     Colour,
@@ -26,7 +27,6 @@ from trainer.nano.synthetic.screens import (
     text_line,
     widget_size,
 )
-from vocabulary.actions import Action, Click, Drag, Point, TypeText
 
 LINES = (
     *("Switch “{}” over.", "Find “{}” and toggle it.", "“{}” should be the other way round."),
@@ -87,9 +87,9 @@ def draw_lines(random: Random, page: Page) -> tuple[Screen, NextAction] | None:
         return None
     number, sentence = random.randrange(len(screen.widgets)), InstructionBuilder()
     sentence.say(random.choice(LINES), screen.widgets[number].label)
-    done = [_click(widget) for widget in random.sample(screen.widgets, random.choice((0, 0, 0, 1, 2)))]
+    done = [click_widget(widget) for widget in random.sample(screen.widgets, random.choice((0, 0, 0, 1, 2)))]
     return screen, NextAction(
-        sentence.text, tuple(sentence.labels), tuple(done), _click(screen.widgets[number]), number
+        sentence.text, tuple(sentence.labels), tuple(done), click_widget(screen.widgets[number]), number
     )
 
 
@@ -124,7 +124,7 @@ def draw_board(random: Random, page: Page) -> tuple[Screen, NextAction] | None:
     number, (first, second), sentence = random.choice(cards[begun]), random.choice(MOVES), InstructionBuilder()
     sentence.say(first, screen.widgets[number].label)
     sentence.say(second, screen.widgets[ended].label)
-    start, end = (_click(screen.widgets[each]) for each in (number, ended))
+    start, end = (click_widget(screen.widgets[each]) for each in (number, ended))
     act = Drag(start=Point(x=start.x, y=start.y), end=Point(x=end.x, y=end.y + random.randint(8, 24)))
     return screen, NextAction(sentence.text, tuple(sentence.labels), (), act, number, ended=ended)
 
@@ -177,7 +177,7 @@ def draw_signup(random: Random, page: Page) -> tuple[Screen, NextAction] | None:
     text_at = dict(zip(("name", "mail"), sentence.texts, strict=True))
 
     def act(which: str, deed: str) -> Click | TypeText:
-        return TypeText(text=texts[which]) if deed == "type" else _click(screen.widgets[places[which]])
+        return TypeText(text=texts[which]) if deed == "type" else click_widget(screen.widgets[places[which]])
 
     before: tuple[Action, ...] = tuple(act(*each) for each in done)
     wanted, typing = act(what, doing), doing == "type"
@@ -263,9 +263,9 @@ def _card(pen: DrawingContext, box: Box, font: Font, colours: tuple[Colour, Colo
     return Widget("text", " ".join(words), box, box, lines[0], WidgetState(), lines[1])
 
 
-def _field(pen: DrawingContext, box: Box, font: Font, told: tuple[str, WidgetState]) -> Widget:
+def _field(pen: DrawingContext, box: Box, font: Font, named_state: tuple[str, WidgetState]) -> Widget:
     """A label, and below it what is written into."""
-    (left, top, right, bottom), (label, state) = box, told
+    (left, top, right, bottom), (label, state) = box, named_state
     target = left, top + font.height + 2, right, bottom
     pen.brush.text((left, top), label, fill=readable_colour(pen.random, pen.ground), font=font.face)
     content = draw_field(pen.brush, target, target[1] + 3, font, state)
@@ -299,8 +299,3 @@ def _inside(widget: Widget, page: Page) -> bool:
 def _has_unique_labels(widgets: tuple[Widget, ...]) -> bool:
     """Whether there are any, and no two are called alike."""
     return bool(widgets) and len({widget.label.lower() for widget in widgets}) == len(widgets)
-
-
-def _click(widget: Widget) -> Click:
-    x, y = map(round, widget.point)
-    return Click(x=x, y=y)

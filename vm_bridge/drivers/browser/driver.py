@@ -8,6 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from protocol.actions.types import Action, find_off_screen_point
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import ActionError, Observation, Rest, Transition, Verdict
+from protocol.trajectory.tasks import Task
 from vm_bridge.browser import BrowserFailed, Clock, PageHung, ScriptFailed, Session
 from vm_bridge.browser.action_executor import ACTION_KINDS as HANDS
 from vm_bridge.drivers.browser.episode import SUITE_ERRORS, SessionFactory, failure_code
@@ -28,10 +32,6 @@ from vm_bridge.errors import (
 )
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot
 from vm_bridge.suites.web_suite import WebSuite
-from vocabulary.actions import Action, off_screen
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
-from vocabulary.tasks import Task
 
 ACTION_KINDS = (*HANDS, "upload_file")
 STREAMS = ("webrtc", "stills")
@@ -120,7 +120,7 @@ class BrowserDriver:
             await self._episode_manager.start(plan)
             episode = await self._episode_manager.current_episode()
             start = ReplayStep(settle=True, until_ms=episode.session.now_ms)
-            return (await self._ask_with_retry(partial(self._observe, "rested", 0.0, step=start))).unopened()
+            return (await self._ask_with_retry(partial(self._observe, "rested", 0.0, step=start))).without_navigation()
 
     async def observe(self, fence: int, *, settle: bool) -> Observation:
         """See `Machine.observe`."""
@@ -254,7 +254,7 @@ class BrowserDriver:
             before = self._last_observation()
             if before is None:
                 before = await self._ask_with_retry(partial(self._observe, "skipped", 0.0))
-            point = off_screen(action, before.width, before.height)
+            point = find_off_screen_point(action, before.width, before.height)
             if point is not None:
                 raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
             if before.page is None or not before.page.truncated:

@@ -7,19 +7,19 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
+from protocol.actions.types import Action, ChooseFiles, UploadFile, Wait
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import ActionError, Rest
+from protocol.trajectory.tasks import Task
 from vm_bridge.browser import BrowserFailed, Clock, FilePayload, ScriptFailed, Session
-from vm_bridge.browser.action_executor import ActionFailed, PageActionExecutor
+from vm_bridge.browser.action_executor import PageActionExecutor
 from vm_bridge.browser.files import media_type_of
 from vm_bridge.drivers.browser.blank_page import blank_scene
 from vm_bridge.drivers.browser.replay_log import ReplayStep
 from vm_bridge.drivers.file_staging import EpisodeFileStaging
 from vm_bridge.drivers.task_parameters import ImageFormat
-from vm_bridge.errors import CannotRestore, VerifierFailed
+from vm_bridge.errors import ActionFailed, CannotRestore, VerifierFailed
 from vm_bridge.suites.web_suite import Scene, TaskProgress, WebSuite
-from vocabulary.actions import Action, ChooseFiles, UploadFile, Wait
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import ActionError, Rest
-from vocabulary.tasks import Task
 
 SETTLE_MS = 3_000.0
 """Longest settle, in the page's time."""

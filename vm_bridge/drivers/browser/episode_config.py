@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from protocol.trajectory.observations import MAX_TIME_SCALE
+from protocol.trajectory.tasks import Task
 from vm_bridge.browser import Clock
 from vm_bridge.drivers.browser.blank_page import DEFAULT_SIZE
 from vm_bridge.drivers.browser.episode import EpisodeConfig
 from vm_bridge.drivers.task_parameters import parse_image_format
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.suites.web_suite import WebSuite
-from vocabulary.observations import MAX_PACE
-from vocabulary.tasks import Task
 
 MIN_SIDE, MAX_SIDE = 64, 2560
 
@@ -57,6 +57,6 @@ def _parse_clock(task: Task | None) -> Clock:
 def _parse_time_scale(task: Task | None) -> float:
     usual = 1 if task is not None and task.parameters.get("clock") == Clock.REAL else 0
     wanted = usual if task is None else task.parameters.get("pace", usual)
-    if isinstance(wanted, int | float) and 0 <= wanted <= MAX_PACE:
+    if isinstance(wanted, int | float) and 0 <= wanted <= MAX_TIME_SCALE:
         return float(wanted)
-    raise InvalidAction(f"a pace is from 0 to {MAX_PACE:g}, not {wanted!r}")
+    raise InvalidAction(f"a pace is from 0 to {MAX_TIME_SCALE:g}, not {wanted!r}")

@@ -5,6 +5,7 @@ import asyncio
 import time
 from contextlib import suppress
 
+from protocol.trajectory.observations import PageEvent
 from vm_bridge.browser import BrowserEnded, BrowserFailed, ScriptFailed
 from vm_bridge.drivers.browser.episode import Episode, EpisodeConfig, SessionFactory
 from vm_bridge.drivers.browser.frames import BrowserFrames
@@ -12,7 +13,6 @@ from vm_bridge.drivers.browser.replay_log import ReplayLog, ReplayStep
 from vm_bridge.drivers.file_staging import EpisodeFileStaging
 from vm_bridge.errors import CannotRestore, MachineGone
 from vm_bridge.sandbox import FrameSource
-from vocabulary.observations import PageEvent
 
 CLOCK_STEP_MS = 1000 / 30
 """How much of the page's time is given at once while it goes by itself."""

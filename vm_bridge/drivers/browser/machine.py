@@ -1,14 +1,14 @@
 """A browser seen through one lease."""
 
+from protocol.actions.tools import Tool
+from protocol.actions.types import Action
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import Observation, Transition, Verdict
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.browser.driver import BrowserDriver
 from vm_bridge.errors import UnsupportedAction
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot
 from vm_bridge.machine_io import Files, Terminals
-from vocabulary.actions import Action
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import Observation, Transition, Verdict
-from vocabulary.tasks import Task
-from vocabulary.tools import Tool
 
 
 class BrowserMachine:

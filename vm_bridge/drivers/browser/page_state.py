@@ -3,10 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from protocol.trajectory.observations import BrowserPage, FileChooser, OfferedFile, PageEvent, PageEventKind, Tab
 from vm_bridge.browser import BrowserEvent, FilePayload, Session
 from vm_bridge.browser.files import FileChooserRequest
 from vm_bridge.suites.web_suite import TaskProgress
-from vocabulary.observations import BrowserPage, FileChooser, OfferedFile, PageEvent, PageEventKind, Tab
 
 MAX_EVENTS, MAX_TEXT = 40, 300
 MAX_EVENTS_PER_KIND = 4

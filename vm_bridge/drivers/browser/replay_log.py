@@ -7,18 +7,18 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from protocol.actions.types import Action
+from protocol.base import FrozenModel
+from protocol.blobs import Sha256
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import CannotRestore
 from vm_bridge.machine import Snapshot
-from vocabulary.actions import Action
-from vocabulary.base import Frozen
-from vocabulary.blobs import Sha256
-from vocabulary.tasks import Task
 
 MAX_REPLAY_STEPS = 5_000
 """Longest way that is gone again."""
 
 
-class ReplayStep(Frozen):
+class ReplayStep(FrozenModel):
     """An act, or time that passed without one."""
 
     action: Action | None = None
@@ -34,14 +34,14 @@ class ReplayStep(Frozen):
     """What was shown then, where somebody looked."""
 
 
-class EpisodeStart(Frozen):
+class EpisodeStart(FrozenModel):
     """What an episode begins from; its first deed is its start."""
 
     name: str
     task: Task | None
 
 
-class LogLine(Frozen):
+class LogLine(FrozenModel):
     """One line of the file: one of these is said."""
 
     begins: EpisodeStart | None = None

@@ -2,8 +2,8 @@
 
 from collections import OrderedDict
 
+from protocol.blobs import BlobRef
 from vm_bridge.errors import UnknownBlob
-from vocabulary.blobs import BlobRef
 
 MAX_SCREENSHOTS = 48
 

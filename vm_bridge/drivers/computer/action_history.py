@@ -5,9 +5,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from protocol.actions.types import Action
 from vm_bridge.errors import CannotRestore
 from vm_bridge.machine import Snapshot
-from vocabulary.actions import Action
 
 MAX_ACTIONS = 200
 """Longest way back that is gone."""

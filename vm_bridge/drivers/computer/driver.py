@@ -10,6 +10,12 @@ from typing import Annotated, Protocol
 
 from pydantic import Field, StringConstraints
 
+from protocol.actions.tools import Tool
+from protocol.actions.types import Action, UploadFile, find_off_screen_point
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import ActionError, Observation, Rest, Transition, Verdict
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.command_log import CommandLog
 from vm_bridge.drivers.computer.action_history import ActionHistory, RecordedAction, ReplayPath, StateFingerprint
 from vm_bridge.drivers.computer.frames import DesktopFrames, FrameRef, GuestScreen, ScreenshotStore
@@ -30,12 +36,6 @@ from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
 from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, ExpertSuggestion, Snapshot, action_timeout
 from vm_bridge.settle import MAX_SETTLE_SECONDS
 from vm_bridge.suites import Suite, evaluate_task, find_suite
-from vocabulary.actions import Action, UploadFile, off_screen
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
-from vocabulary.tasks import Task
-from vocabulary.tools import Tool
 
 MACHINE_IO_KINDS = (
     *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
@@ -66,7 +66,7 @@ class GuestCapabilities:
 DESKTOP_CAPABILITIES = GuestCapabilities(ACTION_KINDS, ("webrtc", "vnc", "stills", "terminal"), snapshots=True)
 
 
-class ObserveReply(Frozen):
+class ObserveReply(FrozenModel):
     """The guest's answer to `observe`."""
 
     after: FrameRef | None
@@ -234,7 +234,7 @@ class ComputerDriver:
     def _check(self, action: Action) -> None:
         if action.kind not in self.capabilities.kinds:
             raise UnsupportedAction(f"this machine cannot {action.kind}")
-        point = off_screen(action, self.capabilities.width, self.capabilities.height)
+        point = find_off_screen_point(action, self.capabilities.width, self.capabilities.height)
         if point is not None:
             raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
         if any(not _is_valid_text(value) for _, value in action if isinstance(value, str)):

@@ -15,13 +15,13 @@ from typing import Annotated, Protocol
 import numpy as np
 from pydantic import Field
 
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
 from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.drivers.image_encoding import StripedJpeg, encode_image, encode_stripes
 from vm_bridge.drivers.task_parameters import MAX_HEIGHT, MAX_WIDTH, ImageFormat
 from vm_bridge.errors import MachineGone, UnknownBlob
 from vm_bridge.sandbox import Frame
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
 
 SLOTS = 5
 """Two take turns for observations, two for viewers, one is the guest's own."""
@@ -36,7 +36,7 @@ LONG_POLL_SECONDS = 20.0
 Edge = Annotated[int, Field(ge=-32768, le=65535)]
 
 
-class FrameRef(Frozen):
+class FrameRef(FrozenModel):
     """A captured picture as the guest tells of it; `at` is seconds since the epoch."""
 
     serial: Annotated[int, Field(ge=1, le=2**53)]

@@ -11,19 +11,19 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
+from protocol.base import FrozenModel
 from vm_bridge.errors import ERRORS, BridgeError, MachineGone
 from vm_bridge.guest.common import handshake, wire
-from vocabulary.base import Frozen
 
 MAX_SIDE = 4096
 T = TypeVar("T", bound=BaseModel)
 
 
-class EmptyReply(Frozen):
+class EmptyReply(FrozenModel):
     """An answer that only says that the call was done."""
 
 
-class GuestState(Frozen):
+class GuestState(FrozenModel):
     """What a guest says first: whether its desktop has started and how large that is, the highest fencing token it
     has seen, and the digest of its home folder before anything was started."""
 

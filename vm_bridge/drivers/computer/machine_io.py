@@ -9,14 +9,14 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Base64Bytes, BaseModel, Field, StringConstraints, ValidationError
 
+from protocol.actions.tools import Tool
+from protocol.actions.types import MAX_FILE
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
 from vm_bridge.drivers.task_parameters import McpServer
 from vm_bridge.errors import BridgeError, InvalidAction, MachineGone
 from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState, check_file_size
-from vocabulary.actions import MAX_FILE
-from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
-from vocabulary.tools import Tool
 
 logger = logging.getLogger(__name__)
 
@@ -31,41 +31,41 @@ CALL_TIMEOUT_SECONDS = 90.0
 """Longest a guest may take to answer; a tool's server may have to start first."""
 
 
-class CallError(Frozen):
+class CallError(FrozenModel):
     """Why a call did not work."""
 
     code: Annotated[str, StringConstraints(max_length=100)]
     message: Annotated[str, StringConstraints(max_length=10_000)]
 
 
-class Reply(Frozen):
+class Reply(FrozenModel):
     """The guest's answer to any call to the inside."""
 
     failed: CallError | None
     answer: dict[str, Any]
 
 
-class BytesReply(Frozen):
+class BytesReply(FrozenModel):
     data: Base64Bytes
 
 
-class EntryReply(Frozen):
+class EntryReply(FrozenModel):
     entry: FileEntry
 
 
-class EntriesReply(Frozen):
+class EntriesReply(FrozenModel):
     entries: tuple[FileEntry, ...]
 
 
-class ChangesReply(Frozen):
+class ChangesReply(FrozenModel):
     changes: tuple[FileChange, ...]
 
 
-class TerminalStatesReply(Frozen):
+class TerminalStatesReply(FrozenModel):
     terminals: tuple[TerminalState, ...]
 
 
-class TextReply(Frozen):
+class TextReply(FrozenModel):
     text: Annotated[str, StringConstraints(max_length=200_000)]
 
 
@@ -75,11 +75,11 @@ class TerminalOutput(TerminalFrame):
     end: int
 
 
-class TerminalOutputsReply(Frozen):
+class TerminalOutputsReply(FrozenModel):
     frames: tuple[TerminalOutput, ...]
 
 
-class ToolsReply(Frozen):
+class ToolsReply(FrozenModel):
     tools: Annotated[tuple[Tool, ...], Field(max_length=MAX_TOOLS)]
     failures: dict[str, str]
 
@@ -214,7 +214,7 @@ class GuestTerminals(GuestIO):
                 yield TerminalFrame.of(frame.session, frame.data, frame.columns, frame.rows)
 
 
-class AttachmentOffer(Frozen):
+class AttachmentOffer(FrozenModel):
     """A file that an act brought out, as the guest tells of it."""
 
     key: int

@@ -5,14 +5,14 @@ from typing import Annotated
 
 from pydantic import Base64Bytes, Field, ValidationError
 
+from protocol.base import FrozenModel
 from vm_bridge.drivers.computer.frames import SLOTS
 from vm_bridge.guest.common import wire
-from vocabulary.base import Frozen
 
 BYTES_PER_PIXEL = 4
 
 
-class _CompressedRows(Frozen):
+class _CompressedRows(FrozenModel):
     """Compressed rows of a slot, from one on."""
 
     id: int

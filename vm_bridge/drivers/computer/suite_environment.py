@@ -5,34 +5,34 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from protocol.base import FrozenModel
 from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.errors import InvalidAction
 from vm_bridge.suites import CommandResult
-from vocabulary.base import Frozen
 
 T = TypeVar("T", bound=BaseModel)
 CALL_TIMEOUT_SECONDS = 30.0
 """How long a guest may take beyond the time a call names itself."""
 
 
-class _RunReply(Frozen):
+class _RunReply(FrozenModel):
     code: int | None
     output: str
 
 
-class _ReadReply(Frozen):
+class _ReadReply(FrozenModel):
     text: str | None
 
 
-class _StatusReply(Frozen):
+class _StatusReply(FrozenModel):
     failed: str | None
 
 
-class _WindowReply(Frozen):
+class _WindowReply(FrozenModel):
     found: bool
 
 
-class _DigestReply(Frozen):
+class _DigestReply(FrozenModel):
     digest: str
 
 

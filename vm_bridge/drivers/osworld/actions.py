@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vm_bridge.drivers.osworld.guest_client import SERVER_TIMEOUT_SECONDS, GuestClient
-from vm_bridge.drivers.remote.errors import ActionFailed
-from vocabulary.actions import (
+from protocol.actions.inputs import scroll_notches
+from protocol.actions.types import (
     MAX_FILE,
     Action,
     Click,
@@ -38,7 +37,8 @@ from vocabulary.actions import (
     UploadFile,
     WriteFile,
 )
-from vocabulary.inputs import notches_of
+from vm_bridge.drivers.osworld.guest_client import SERVER_TIMEOUT_SECONDS, GuestClient
+from vm_bridge.errors import ActionFailed
 
 ACTION_KINDS = (
     *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
@@ -147,7 +147,7 @@ def _held_keys_inputs(action: MouseClick | DragPath | ScrollBy) -> list[InputCal
             along = [(point.x, point.y) for point in (points[1:] or points)]
             return [*start, ("drag_along", (along, action.button), 0.0)]
         case ScrollBy():
-            dx, dy = notches_of(action)
+            dx, dy = scroll_notches(action)
             turns = [("right" if dx > 0 else "left", abs(dx)), ("down" if dy > 0 else "up", abs(dy))]
             return [*_at(action.point, 0.0), *(("scroll", turn, 0.0) for turn in turns if turn[1])]
 

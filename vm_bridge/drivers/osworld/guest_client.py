@@ -14,8 +14,8 @@ import numpy as np
 from PIL import Image
 
 from vm_bridge.drivers.remote.captures import CaptureSource
-from vm_bridge.drivers.remote.errors import ActionFailed, TransportError
-from vm_bridge.errors import MachineGone
+from vm_bridge.drivers.remote.errors import TransportError
+from vm_bridge.errors import ActionFailed, MachineGone
 
 REQUEST_TIMEOUT_SECONDS = 30.0
 """Longest the server may take to answer what takes no time by itself."""

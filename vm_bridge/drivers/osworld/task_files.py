@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from protocol.base import FrozenModel
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnsupportedTask
-from vocabulary.base import Frozen
-from vocabulary.tasks import Task
 
 IMAGES = ("osworld", "osworld-windows")
 """Of the machines that do what task files ask for."""
@@ -24,21 +24,21 @@ INFEASIBLE = "infeasible"
 MAX_REPORTED_NAMES = 20
 
 
-class Step(Frozen):
+class Step(FrozenModel):
     """One thing to be done in the guest."""
 
     type: str
     parameters: dict[str, Any] = {}
 
 
-class Getter(Frozen):
+class Getter(FrozenModel):
     """Where a value comes from: its `type`, and what that needs."""
 
     type: str
     given: dict[str, Any] = {}
 
 
-class MetricCheck(Frozen):
+class MetricCheck(FrozenModel):
     """One metric over what was found and what was expected."""
 
     func: str
@@ -46,7 +46,7 @@ class MetricCheck(Frozen):
     expected: Getter | None = None
 
 
-class Evaluator(Frozen):
+class Evaluator(FrozenModel):
     """How a file judges the end."""
 
     checks: tuple[MetricCheck, ...] = Field(min_length=1)
@@ -55,7 +55,7 @@ class Evaluator(Frozen):
     """What is done in the guest before it looks."""
 
 
-class TaskFile(Frozen):
+class TaskFile(FrozenModel):
     """A start state and an evaluator; `given` is what the package gets, as it was written."""
 
     config: tuple[Step, ...] = ()

@@ -4,10 +4,7 @@ import posixpath
 import shlex
 from collections.abc import Mapping
 
-from vm_bridge.drivers.phone.adb import REQUEST_TIMEOUT_SECONDS, AdbRequestFailed, Device
-from vm_bridge.drivers.phone.input import InputAction, PhoneInput
-from vm_bridge.drivers.remote.errors import ActionFailed
-from vocabulary.actions import (
+from protocol.actions.types import (
     MAX_FILE,
     Action,
     DownloadFile,
@@ -18,6 +15,9 @@ from vocabulary.actions import (
     UploadFile,
     WriteFile,
 )
+from vm_bridge.drivers.phone.adb import REQUEST_TIMEOUT_SECONDS, AdbRequestFailed, Device
+from vm_bridge.drivers.phone.input import InputAction, PhoneInput
+from vm_bridge.errors import ActionFailed
 
 FileAction = RunCommand | ListFiles | ReadFile | WriteFile | EditFile | UploadFile | DownloadFile
 MAX_TEXT = 64 * 1024

@@ -5,9 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
-from vm_bridge.drivers.phone.adb import Device
-from vm_bridge.drivers.remote.errors import ActionFailed
-from vocabulary.actions import (
+from protocol.actions.types import (
     Click,
     Drag,
     LongPress,
@@ -20,6 +18,8 @@ from vocabulary.actions import (
     Swipe,
     TypeText,
 )
+from vm_bridge.drivers.phone.adb import Device
+from vm_bridge.errors import ActionFailed
 
 TouchAction = Click | LongPress | Swipe | Drag | Scroll | PressHome | PressBack
 InputAction = TouchAction | TypeText | PressKeys | OpenApp

@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from protocol.trajectory.observations import Rest
 from vm_bridge.drivers.remote.errors import TransportError
 from vm_bridge.errors import MachineGone
 from vm_bridge.sandbox import Frame, FrameSource
-from vocabulary.observations import Rest
 
 FIRST_FRAME_SECONDS = 30.0
 WATCH_FPS = 30

@@ -13,12 +13,18 @@ from typing import Protocol
 
 import numpy as np
 
+from protocol.actions.tools import Tool
+from protocol.actions.types import MAX_FILE, Action, UploadFile, Wait, find_off_screen_point
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import ActionError, Observation, Rest, Transition, Verdict
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.command_log import CommandLog
 from vm_bridge.drivers.image_encoding import encode_image
 from vm_bridge.drivers.remote.captures import CapturedFrame, FrameWatcher, watch_frames
-from vm_bridge.drivers.remote.errors import ActionFailed, TransportError
+from vm_bridge.drivers.remote.errors import TransportError
 from vm_bridge.drivers.task_parameters import ImageFormat, parse_image_format
 from vm_bridge.errors import (
+    ActionFailed,
     InvalidAction,
     MachineGone,
     OutcomeUnknown,
@@ -32,11 +38,6 @@ from vm_bridge.machine_io import Terminals
 from vm_bridge.sandbox import FrameSource
 from vm_bridge.settle import MAX_SETTLE_SECONDS
 from vm_bridge.suites import SandboxEnvironment, Suite, evaluate_task, find_suite
-from vocabulary.actions import MAX_FILE, Action, UploadFile, Wait, off_screen
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
-from vocabulary.tasks import Task
-from vocabulary.tools import Tool
 
 MAX_CACHED_BLOBS = 48
 
@@ -172,7 +173,7 @@ class RemoteDriver:
 
     async def _watch_action(self, watch: FrameWatcher, action: Action, *, settle: bool) -> Transition:
         started, seen = datetime.now(UTC), watch.shot
-        point = off_screen(action, seen.width, seen.height)
+        point = find_off_screen_point(action, seen.width, seen.height)
         if point is not None:
             raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
         before = await self._observation(seen, "skipped", 0.0)

@@ -1,4 +1,4 @@
-"""Pointer and keys, moved by PyAutoGUI; its gaps are filled by each system's own (`xhands`, `win32.hands`)."""
+"""Pointer and keys, moved by PyAutoGUI; each system fills its gaps (`linux.x11_input`, `windows.input`)."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -124,7 +124,8 @@ class Server:
                     elif not _put(call_queue, call):
                         self._reject(call, CallRejected("bridge_unavailable", "too many calls are waiting"))
             if self._desktop is not None:
-                self._desktop.cancel_frame_wait()  # the next host's first frame does not stand behind the question of this one
+                # The next host's first frame must not wait behind this one's question.
+                self._desktop.cancel_frame_wait()
 
     def begin(self, width: int, height: int) -> None:
         """Make the desktop; a system that has one from the beginning does not wait for a host to ask."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from vm_bridge.guest.common.actions import Action, ActionOutput, play_gesture
 from vm_bridge.guest.linux import shell
@@ -18,15 +18,20 @@ from vm_bridge.guest.linux.screen_capture import ScreenCapture
 from vm_bridge.guest.linux.thread_activity import ThreadSampler
 from vm_bridge.settle import IDLE_SECONDS, MAX_SETTLE_SECONDS, Recheck, SettleEvidence, ThreadSamples, decide_settled
 
-if TYPE_CHECKING:
-    from vm_bridge.guest.linux.x11_input import X11InputController
-
 SAMPLES_BEFORE_ACTION = 3
 """How often to look, at most, for a moment before an act in which nothing runs."""
 REDRAW_POLL_SECONDS = 0.015
 """How often to look at the picture while a program's habit is told from what an act did (seconds)."""
 
 Answer = dict[str, Any]
+
+
+class ActionInput(Protocol):
+    """Does the actions of pointer and keys."""
+
+    def do(self, action: Action) -> None:
+        """Do one action."""
+        ...
 
 
 class LinuxDesktop:
@@ -51,7 +56,7 @@ class LinuxDesktop:
         self._redraw_delays = RedrawDelays()
         self._interrupted = threading.Event()
         self._frame_wait_cancelled = os.eventfd(0)
-        self._input: X11InputController | None = None
+        self._input: ActionInput | None = None
         self._input_loader = threading.Thread(target=self._create_input)
         self._input_loader.start()
 

@@ -1,4 +1,4 @@
-"""Waits inside the sandbox until the host wants a desktop, and then drives it: `python -m vm_bridge.guest.linux.main`."""
+"""Waits in the sandbox until the host wants a desktop, then drives it: `python -m vm_bridge.guest.linux.main`."""
 
 import argparse
 import ctypes
@@ -36,7 +36,7 @@ OBSERVED_SLOTS, STREAMED_SLOTS, LEARNING_SLOTS = (0, 1), (2, 3), (4,)
 
 
 def main() -> None:
-    """Arguments are the host's; see `vm_bridge.hosts.isolation.process_sandbox`."""
+    """Arguments are the host's; see `vm_bridge.hosts.process_sandbox`."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("listen", "tunnel", "memory", "processes", "leash"):
         parser.add_argument(f"--{name}", type=int, required=True)

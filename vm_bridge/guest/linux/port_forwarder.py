@@ -1,4 +1,8 @@
-"""Leads connections in and out of a sandbox: `python -m vm_bridge.guest.linux.port_forwarder TUNNEL EGRESS SERVICE...` (descriptors).
+"""Leads connections in and out of a sandbox.
+
+    python -m vm_bridge.guest.linux.port_forwarder TUNNEL EGRESS SERVICE...
+
+The arguments are descriptors.
 
 What comes through the tunnel names a port of this sandbox's loopback in its first line; what comes to the egress
 port goes to the proxy on the host, which decides; what comes to a service's port goes to that web program, which is
@@ -15,11 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from vm_bridge.guest.common.relay import CHUNK, StreamPair, relay
-from vm_bridge.guest.linux.port_listeners import LOOPBACK, read_services
+from vm_bridge.guest.common.tunnel import CONNECT_FAILED, CONNECTED, LOOPBACK
+from vm_bridge.guest.linux.port_listeners import read_services
 
 EGRESS = Path("/run/egress")
-CONNECTED, CONNECT_FAILED = b"+", b"-"
-"""What the tunnel answers to a port."""
 MAX_CONNECTIONS = 128
 HEADER_SECONDS = 5.0
 START_SECONDS = 60.0

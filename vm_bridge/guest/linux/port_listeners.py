@@ -12,9 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-LOOPBACK = "127.0.0.1"
-EGRESS_PORT = 3128
-"""Where programs find the proxy that is their only way out."""
+from vm_bridge.guest.common.tunnel import EGRESS_PORT, LOOPBACK
+
 SERVICES = Path("/image/tools/services.json")
 RESTART_SECONDS = 1.0
 """Between two starts of the process that answers (seconds)."""

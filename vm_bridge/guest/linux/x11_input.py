@@ -1,4 +1,4 @@
-"""Pointer and keys of an X server: what PyAutoGUI cannot type there is typed by `keyboard`."""
+"""Pointer and keys of an X server: what PyAutoGUI cannot type there is typed by `x11_keyboard`."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ SIDE_BUTTON = {"back": 8, "forward": 9}
 
 
 class X11InputController(InputController):
-    """See `Hands`."""
+    """See `InputController`."""
 
     keys = {"super": ("win",), "menu": ("apps",), "<": ("shift", ",")}
 

@@ -1,4 +1,7 @@
-"""Does one act on Windows' desktop from the frame before it to the frame after it; see `vm_bridge.guest.common.server.Desktop`."""
+"""Does one act on Windows' desktop, from the frame before it to the frame after it.
+
+See `vm_bridge.guest.common.server.Desktop`.
+"""
 
 import threading
 import time

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from vm_bridge.browser import BrowserEnded, BrowserFailed, Clock, Engine, Session
-from vm_bridge.hosts.isolation.resource_usage import measure_usage
+from vm_bridge.browser.interfaces import EngineInterface
+from vm_bridge.isolation.resource_usage import measure_usage
 from vm_bridge.sandbox import Usage
 from vm_bridge.suites.web_suite import Scene
 
@@ -36,7 +37,7 @@ class BrowserEnginePool:
         """By whether they were asked for the exact clock."""
         self._opening: Counter[Engine] = Counter()
         """How many sessions each is about to get."""
-        self._costs: dict[Engine, tuple[float, Usage]] = {}
+        self._costs: dict[EngineInterface, tuple[float, Usage]] = {}
         self._starting = asyncio.Lock()
         self._beside: set[asyncio.Task[None]] = set()
         self._number = 0
@@ -69,7 +70,7 @@ class BrowserEnginePool:
             self._opening[engine] -= 1
             self._do(self._ensure_spare(exact=exact))
 
-    async def usage(self, engine: Engine) -> Usage:
+    async def usage(self, engine: EngineInterface) -> Usage:
         """The share of one of its sessions in what a process costs."""
         at, whole = self._costs.get(engine, (0.0, Usage()))
         if time.monotonic() - at > USAGE_CACHE_SECONDS:

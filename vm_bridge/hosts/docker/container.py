@@ -17,10 +17,7 @@ from vm_bridge.drivers.computer.frames import SharedFrameMemory
 from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.docker.engine import LABEL, ContainerEngine
-from vm_bridge.hosts.isolation.bubblewrap import ENVIRONMENT, HOME, USER_ID, WRITABLE
-from vm_bridge.hosts.isolation.cgroups import ControlGroups
-from vm_bridge.hosts.isolation.init_process import InitProcess
-from vm_bridge.hosts.isolation.process_sandbox import (
+from vm_bridge.hosts.process_sandbox import (
     ERRORS_FILE,
     ORPHAN_TIMEOUT_SECONDS,
     START_SECONDS,
@@ -32,8 +29,11 @@ from vm_bridge.hosts.isolation.process_sandbox import (
     open_inherited,
     read_errors,
 )
-from vm_bridge.hosts.users import user_free
 from vm_bridge.images.build import make_readable
+from vm_bridge.isolation.bubblewrap import ENVIRONMENT, HOME, USER_ID, WRITABLE
+from vm_bridge.isolation.cgroups import ControlGroups
+from vm_bridge.isolation.init_process import InitProcess
+from vm_bridge.isolation.users import user_free
 from vm_bridge.sandbox import Usage
 
 IMAGE = "desktop-container"

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vm_bridge.errors import BridgeError, NoMachine
-from vm_bridge.hosts.isolation.cgroups import remove_empty_groups
-from vm_bridge.hosts.isolation.process_sandbox import BubblewrapSandboxFactory, PreparedImage, ProcessSandboxFactory
 from vm_bridge.hosts.lifecycle import destroy_on_failure
 from vm_bridge.hosts.local.prestarted_sandboxes import PrestartedSandboxes
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.hosts.persisted_state import read_state
+from vm_bridge.hosts.process_sandbox import BubblewrapSandboxFactory, PreparedImage, ProcessSandboxFactory
 from vm_bridge.hosts.runtime_folder import RuntimeFolder
 from vm_bridge.images.build import prepare_image
 from vm_bridge.images.tools import INSTALLED_FOLDER, prepare_tools
+from vm_bridge.isolation.cgroups import remove_empty_groups
 from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.network.sandbox_network import EgressFactory, SandboxNetwork
 from vm_bridge.sandbox import Sandbox

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.isolation.process_sandbox import PreparedImage, ProcessSandbox, ProcessSandboxFactory
+from vm_bridge.hosts.process_sandbox import PreparedImage, ProcessSandbox, ProcessSandboxFactory
 
 
 class PrestartedSandboxes:

@@ -6,19 +6,19 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.action_history import ActionHistory, ReplayPath
 from vm_bridge.drivers.computer.driver import ComputerDriver
 from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
-from vm_bridge.hosts.isolation.process_sandbox import PreparedImage, ProcessSandbox
 from vm_bridge.hosts.local.prestarted_sandboxes import PrestartedSandboxes
 from vm_bridge.hosts.persisted_state import PersistedState, write_state
+from vm_bridge.hosts.process_sandbox import PreparedImage, ProcessSandbox
 from vm_bridge.machine import Capabilities, Snapshot
 from vm_bridge.network.sandbox_network import SandboxNetwork
 from vm_bridge.sandbox import Usage
 from vm_bridge.suites import Suite
-from vocabulary.tasks import Task
 
 RESTORE_SECONDS = 120.0
 """Longest that making an earlier state again may take."""

@@ -20,23 +20,23 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import Verdict
 from vm_bridge.drivers.osworld.task_files import TaskFile, raise_unsupported
 from vm_bridge.errors import MachineGone, VerifierFailed
 from vm_bridge.guest.common.relay import StreamPair, relay
-from vm_bridge.hosts.isolation.bubblewrap import HOST_FOLDERS, MIB
-from vm_bridge.hosts.isolation.cgroups import ControlGroups, ResourceLimits
-from vm_bridge.hosts.isolation.seccomp import open_filter
-from vm_bridge.hosts.isolation.start_errors import explain_start_failure
 from vm_bridge.hosts.lifecycle import OperationGroup
 from vm_bridge.hosts.osworld import evaluator_program as program
 from vm_bridge.hosts.osworld.disk_quota import find_excess, remove_folder, wait_for_excess
 from vm_bridge.hosts.osworld.evaluator_settings import SETTINGS_FOLDER, EvaluatorSettings, account_files, list_missing
-from vm_bridge.hosts.users import user_free
+from vm_bridge.isolation.bubblewrap import HOST_FOLDERS, MIB
+from vm_bridge.isolation.cgroups import ControlGroups, ResourceLimits
+from vm_bridge.isolation.seccomp import open_filter
+from vm_bridge.isolation.start_errors import explain_start_failure
+from vm_bridge.isolation.users import user_free
 from vm_bridge.network import egress_proxy
 from vm_bridge.network.addresses import is_public, resolve
 from vm_bridge.network.egress_proxy import EgressProxy
-from vocabulary.base import Frozen
-from vocabulary.observations import Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ JOIN_GROUPS_SCRIPT = 'for group in $1; do echo $$ > "$group/cgroup.procs" || exi
 arguments are data."""
 
 
-class EvaluatorReply(Frozen):
+class EvaluatorReply(FrozenModel):
     """What the program says."""
 
     score: float | None = None

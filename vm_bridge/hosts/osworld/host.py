@@ -11,6 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.osworld.actions import ACTION_KINDS, GuestActionExecutor
 from vm_bridge.drivers.osworld.guest_client import GuestClient, Screenshots
 from vm_bridge.drivers.osworld.task_files import TaskFile, parse_task_file
@@ -24,8 +26,6 @@ from vm_bridge.hosts.runtime_folder import RuntimeFolder
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
 from vm_bridge.suites import SandboxEnvironment
-from vocabulary.observations import Verdict
-from vocabulary.tasks import Task
 
 logger = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.phone.actions import ACTION_KINDS, PhoneActionExecutor
 from vm_bridge.drivers.phone.adb import AdbRequestFailed, AdbServer, Device
 from vm_bridge.drivers.phone.frames import PhoneVideo, Screencap
@@ -17,7 +18,6 @@ from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import MAX_RESET_SECONDS, FrameSource, Sandbox, Usage
 from vm_bridge.suites import SandboxEnvironment
-from vocabulary.tasks import Task
 
 IMAGE = "android"
 HOME = "/sdcard"

@@ -8,22 +8,22 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.phone.actions import ACTION_KINDS, PhoneActionExecutor
 from vm_bridge.drivers.phone.adb import AdbRequestFailed, AdbServer, Device
 from vm_bridge.drivers.remote.driver import RemoteDriver, RemoteMachine, RemoteMachineSpec
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.guest.common.relay import relay
-from vm_bridge.hosts.isolation.bubblewrap import HOME
 from vm_bridge.hosts.lifecycle import destroy_on_failure
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.images.build import IMAGES
 from vm_bridge.images.manifest import read_manifest
+from vm_bridge.isolation.bubblewrap import HOME
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import MAX_RESET_SECONDS, FrameSource, Sandbox, Usage
 from vm_bridge.simulators.phone.paths import PORT, TRUSTED_KEYS
 from vm_bridge.suites import SandboxEnvironment, Suite
-from vocabulary.tasks import Task
 
 logger = logging.getLogger(__name__)
 

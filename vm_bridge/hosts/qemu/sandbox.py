@@ -7,22 +7,22 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.action_history import ActionHistory, StateFingerprint
 from vm_bridge.drivers.computer.driver import ComputerDriver, ComputerMachine
 from vm_bridge.drivers.computer.guest_link import EmptyReply
 from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import CannotRestore, MachineGone
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
-from vm_bridge.hosts.isolation.resource_usage import measure_usage
 from vm_bridge.hosts.persisted_state import PersistedState, read_state, write_state
 from vm_bridge.hosts.qemu.states import WAITING_STATE, PreparedMachine, size_state_name
 from vm_bridge.hosts.qemu.virtual_machine import REACH_SECONDS, VirtualMachine
 from vm_bridge.images.manifest import ImageManifest
+from vm_bridge.isolation.resource_usage import measure_usage
 from vm_bridge.machine import Machine, Snapshot
 from vm_bridge.network.sandbox_network import SandboxNetwork
 from vm_bridge.sandbox import Usage
 from vm_bridge.suites import Suite
-from vocabulary.tasks import Task
 
 MAX_SNAPSHOTS = 12
 """States that a person can go back to; each has the machine's memory on disk."""

@@ -31,8 +31,7 @@ SOURCES = tuple(
     PACKAGE / folder / f"{name}.py"
     for folder, names in (
         ("virtual", ("__init__", "multiplexer", "handshake", "guest_init")),
-        ("hosts", ("__init__",)),
-        ("hosts/isolation", ("__init__", "bubblewrap")),
+        ("isolation", ("__init__", "bubblewrap")),
     )
     for name in names
 )

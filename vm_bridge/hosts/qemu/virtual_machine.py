@@ -16,10 +16,10 @@ from vm_bridge.drivers.computer.driver import ObserveReply
 from vm_bridge.drivers.computer.frames import GuestScreen, SharedFrameMemory
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink, GuestState
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.isolation.init_process import InitProcess
-from vm_bridge.hosts.isolation.process_sandbox import ProcessSandboxState, read_sandbox_state, write_sandbox_state
+from vm_bridge.hosts.process_sandbox import ProcessSandboxState, read_sandbox_state, write_sandbox_state
 from vm_bridge.hosts.qemu.channel import VirtualMachineChannel
 from vm_bridge.hosts.qemu.qmp import QmpClient, QmpError
+from vm_bridge.isolation.init_process import InitProcess
 from vm_bridge.virtual.base_image import BaseImage
 from vm_bridge.virtual.handshake import PORT_NAME
 

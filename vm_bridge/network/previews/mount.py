@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from vm_bridge.api.tickets import preview_path
+from vm_bridge.network.headers import HOP_BY_HOP_HEADERS
 
 Header = tuple[bytes, bytes]
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
@@ -13,10 +14,6 @@ LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 SESSION_COOKIE = "pilothouse-preview"
 MAX_COOKIES = 64
 """Most names of cookies a program may keep in a browser."""
-HOP_BY_HOP_HEADERS = {
-    *(b"connection", b"keep-alive", b"proxy-connection", b"proxy-authenticate", b"proxy-authorization", b"te"),
-    *(b"trailer", b"transfer-encoding", b"upgrade"),
-}
 DROPPED_REQUEST_HEADERS = {
     *HOP_BY_HOP_HEADERS,
     # Whose they are, nobody inside may learn.

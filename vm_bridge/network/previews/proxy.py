@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vm_bridge.api.tickets import PREVIEW_PARAMETER, TicketClaim, preview_path
 from vm_bridge.errors import MachineGone, TicketRefused
-from vm_bridge.guest.linux.port_listeners import EGRESS_PORT
+from vm_bridge.guest.common.tunnel import EGRESS_PORT
 from vm_bridge.network.previews.forwarding import CONNECTION_ERRORS, WebSocketRejected, forward_http, forward_websocket
 from vm_bridge.network.previews.mount import MAX_COOKIES, Header, PreviewMount
 from vm_bridge.network.previews.sessions import PreviewSessions

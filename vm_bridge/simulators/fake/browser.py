@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from math import inf
 
+from protocol.actions.types import Action, Click, ClosePage, Finish, Navigate, NavigateBack, SwitchPage, Wait
+from protocol.trajectory.observations import BrowserPage, PageEvent, Tab
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction
 from vm_bridge.machine import ExpertSuggestion
-from vocabulary.actions import Action, Click, ClosePage, Finish, Navigate, NavigateBack, SwitchPage, Wait
-from vocabulary.observations import BrowserPage, PageEvent, Tab
-from vocabulary.tasks import Task
 
 ACTION_KINDS = ("navigate", "navigate_back", "switch_page", "close_page")
 HOME_URL = "http://fake.test/"

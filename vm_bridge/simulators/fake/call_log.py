@@ -4,10 +4,10 @@ import time
 from pathlib import Path
 from typing import Literal
 
-from vocabulary.base import Frozen
+from protocol.base import FrozenModel
 
 
-class CallEntry(Frozen):
+class CallEntry(FrozenModel):
     """One call that reached a guest, or a reset; `at` is seconds since the epoch."""
 
     at: float

@@ -5,10 +5,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 
-from vm_bridge.drivers.file_staging import FileStaging
-from vm_bridge.errors import InvalidAction
-from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState
-from vocabulary.actions import (
+from protocol.actions.tools import Tool
+from protocol.actions.types import (
     Action,
     CallTool,
     DownloadFile,
@@ -21,9 +19,11 @@ from vocabulary.actions import (
     UploadFile,
     WriteFile,
 )
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import ActionError
-from vocabulary.tools import Tool
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import ActionError
+from vm_bridge.drivers.file_staging import FileStaging
+from vm_bridge.errors import InvalidAction
+from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState
 
 ACTION_KINDS = (
     *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),

@@ -5,11 +5,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from protocol.actions.types import Action
 from vm_bridge.errors import CannotRestore
 from vm_bridge.machine import Snapshot
 from vm_bridge.simulators.fake.browser import FakeBrowser
 from vm_bridge.simulators.fake.screen import Pixels
-from vocabulary.actions import Action
 
 MAX_STATES = 16
 

@@ -1,4 +1,4 @@
-"""Starts the phone inside its sandbox: `python3 -m vm_bridge.simulators.phone.main`. The display must be there already."""
+"""Starts the phone inside its sandbox: `python3 -m vm_bridge.simulators.phone.main`. The display must exist."""
 
 import argparse
 import asyncio

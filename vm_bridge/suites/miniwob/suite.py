@@ -7,14 +7,14 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.tasks import Language, Task
 from vm_bridge.browser import ScriptFailed, Session, StaticSite
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.miniwob.clicker import suggest_action
 from vm_bridge.suites.miniwob.pages import HOST, checksum, minimum_size, page_paths, pages_folder, read_instructions
 from vm_bridge.suites.web_suite import Scene, TaskProgress
-from vocabulary.observations import Verdict
-from vocabulary.tasks import Language, Task
 
 NAME = "miniwob"
 EPISODE_MS = 1_000_000

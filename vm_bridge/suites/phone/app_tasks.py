@@ -3,6 +3,7 @@
 from random import Random
 from typing import Any
 
+from protocol.actions.types import Finish, OpenApp, TypeText
 from vm_bridge.suites.phone.contact_tasks import find_contact, message_sent, write_to
 from vm_bridge.suites.phone.task import (
     ExpertStep,
@@ -19,7 +20,6 @@ from vm_bridge.suites.phone.task import (
     unchanged,
 )
 from vm_bridge.suites.phone.world import World
-from vocabulary.actions import Finish, OpenApp, TypeText
 
 LABELS = ("Train", "Gym", "Dentist", "Call home")
 CITIES = ("Sydney", "Beijing", "New York", "Cairo")

@@ -3,6 +3,7 @@
 from random import Random
 from typing import Any
 
+from protocol.actions.types import Finish, TypeText
 from vm_bridge.suites.phone.task import (
     Check,
     ExpertStep,
@@ -19,7 +20,6 @@ from vm_bridge.suites.phone.task import (
     unchanged,
 )
 from vm_bridge.suites.phone.world import World, phone_number
-from vocabulary.actions import Finish, TypeText
 
 NEW_PEOPLE = ("Karin Lind", "Pavel Dvorak", "Zoe Baker", "Amir Rahimi", "Noor Jansen")
 REPLIES = (
@@ -30,11 +30,6 @@ REPLIES = (
 )
 GREETINGS = ("I am running ten minutes late.", "The keys are under the blue pot.", "我已经到家了。")
 OTHER_APPS = ("settings", "shop", "clock", "notes")
-
-
-def find_person(world: World, name: str) -> dict[str, Any] | None:
-    """The contact of this name, if there is one."""
-    return next((person for person in world["contacts"]["people"] if person["name"] == name), None)
 
 
 def last_message(world: World, person: str) -> dict[str, str] | None:

@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Mapping
 from random import Random
 
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import MachineGone, UnknownTask
 from vm_bridge.suites import SandboxEnvironment, reject_variants
 from vm_bridge.suites.phone import app_tasks, contact_tasks
 from vm_bridge.suites.phone.task import PhoneTask
 from vm_bridge.suites.phone.world import World, make_world
-from vocabulary.observations import Verdict
-from vocabulary.tasks import Language, Task
 
 NAME = "phone"
 START_FILE = "phone/task.json"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from protocol.actions.types import Action, Finish, OpenApp, PressHome, TypeText
 from vm_bridge.suites.phone.world import World
-from vocabulary.actions import Action, Finish, OpenApp, PressBack, PressHome, TypeText
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,6 @@ def open_app_step(name: str, thought: str, mistake: Mistake | None = None) -> Ex
 def home_step(thought: str) -> ExpertStep:
     """Back to the home screen."""
     return ExpertStep(PressHome(), thought)
-
-
-def back_step(thought: str) -> ExpertStep:
-    """One screen back."""
-    return ExpertStep(PressBack(), thought)
 
 
 def finish_step(thought: str, answer: str = "", mistake: Mistake | None = None) -> ExpertStep:

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from random import Random
 from typing import Literal
 
+from protocol.actions.types import Action, Click, Drag, Finish, Point, PressKeys, Scroll, TypeText, Wait
+from protocol.trajectory.tasks import Task
 from vm_bridge.browser import Engine, ScriptFailed, Session
-from vm_bridge.browser.action_executor import ActionFailed, PageActionExecutor
+from vm_bridge.browser.action_executor import PageActionExecutor
+from vm_bridge.errors import ActionFailed
 from vm_bridge.suites.web.records import EpisodeRecord, normalize_score
 from vm_bridge.suites.web.suite import FolderSuite, VerifierResult
 from vm_bridge.suites.web.tasks import parse_variant
 from vm_bridge.suites.web_suite import Scene
-from vocabulary.actions import Action, Click, Drag, Finish, Point, PressKeys, Scroll, TypeText, Wait
-from vocabulary.tasks import Task
 
 SETTLE_MS = 3_000.0
 """Longest settle, in the page's time."""

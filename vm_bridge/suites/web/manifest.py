@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, StringConstraints, ValidationError, model_validator
 
+from protocol.base import FrozenModel
+from protocol.trajectory.tasks import Language
 from vm_bridge.errors import InvalidAction
-from vocabulary.base import Frozen
-from vocabulary.tasks import Language
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,40}$"
 LISTS = Path(__file__).with_name("lists.json")
@@ -22,20 +22,20 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 Sentence = Annotated[str, StringConstraints(min_length=2, max_length=2_000)]
 
 
-class LocalizedText(Frozen):
+class LocalizedText(FrozenModel):
     """One text in both languages."""
 
     en: str
     zh: str
 
 
-class RangeSlot(Frozen):
+class RangeSlot(FrozenModel):
     """A whole number between two, both included."""
 
     range: tuple[int, int]
 
 
-class ChoiceSlot(Frozen):
+class ChoiceSlot(FrozenModel):
     """One of a list, or `pick` different ones of it; the same place in either language."""
 
     en: tuple[JsonValue, ...] = ()
@@ -61,7 +61,7 @@ class ChoiceSlot(Frozen):
         return self.any or (self.en if language == "en" else self.zh)
 
 
-class NameSlot(Frozen):
+class NameSlot(FrozenModel):
     """`pick` different names out of lists.json: words of one list, or pairs of a word of each of two. Pairs share their
     words with each other, so that none is told by half of it, but for the first ones, as far as that goes."""
 
@@ -106,14 +106,14 @@ def read_lists() -> dict[str, tuple[tuple[str, str], ...]]:
 Slot = ChoiceSlot | NameSlot | RangeSlot | str | int | float | bool
 
 
-class Phrasings(Frozen):
+class Phrasings(FrozenModel):
     """Several ways to say what is to be done."""
 
     en: Annotated[tuple[Sentence, ...], Field(min_length=3)]
     zh: Annotated[tuple[Sentence, ...], Field(min_length=3)]
 
 
-class ResponseRule(Frozen):
+class ResponseRule(FrozenModel):
     """How the site answers a path the first `times` times (0: always); the delay is game time."""
 
     path: str
@@ -126,7 +126,7 @@ class ResponseRule(Frozen):
     """The connection fails."""
 
 
-class Level(Frozen):
+class Level(FrozenModel):
     """One step of the curriculum."""
 
     max_steps: int = Field(ge=1, le=1_000)
@@ -135,7 +135,7 @@ class Level(Frozen):
     responses: tuple[ResponseRule, ...] = ()
 
 
-class Reference(Frozen):
+class Reference(FrozenModel):
     """What the normalised score is measured against; no human score is invented."""
 
     kind: Literal["expert", "human"] = "expert"
@@ -143,13 +143,13 @@ class Reference(Frozen):
     random: float
 
 
-class Limits(Frozen):
+class Limits(FrozenModel):
     """Where an episode ends at the latest."""
 
     game_ms: float = Field(default=600_000, gt=0)
 
 
-class Manifest(Frozen):
+class Manifest(FrozenModel):
     """manifest.json."""
 
     format: Literal[1]

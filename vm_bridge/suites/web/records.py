@@ -2,13 +2,13 @@
 
 from typing import Literal
 
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import ClockMode
+from protocol.trajectory.tasks import Language
 from vm_bridge.suites.web.manifest import Reference
-from vocabulary.base import Frozen
-from vocabulary.observations import ClockMode
-from vocabulary.tasks import Language
 
 
-class EpisodeRecord(Frozen):
+class EpisodeRecord(FrozenModel):
     """One episode."""
 
     suite: str

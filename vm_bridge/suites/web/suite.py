@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, ValidationError
 
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.tasks import Language, Task
 from vm_bridge.browser import Request, Response, ScriptFailed, Session
 from vm_bridge.errors import UnknownTask, VerifierFailed
 from vm_bridge.machine import ExpertSuggestion
@@ -15,15 +18,12 @@ from vm_bridge.suites.web.responses import SiteResponder
 from vm_bridge.suites.web.task_folder import TaskFolder, read_task_folders
 from vm_bridge.suites.web.tasks import make_task, page_parameters, parse_variant
 from vm_bridge.suites.web_suite import Scene, TaskProgress
-from vocabulary.base import Frozen
-from vocabulary.observations import Verdict
-from vocabulary.tasks import Language, Task
 
 STATE = "window.pilothouse && window.pilothouse.state ? window.pilothouse.state() : null"
 NOT_OPEN = "no page of the task is open"
 
 
-class VerifierResult(Frozen):
+class VerifierResult(FrozenModel):
     """What a verifier says of a state."""
 
     success: bool

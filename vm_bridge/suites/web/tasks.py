@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import InvalidAction
 from vm_bridge.suites.web.manifest import LANGUAGES, SMALL_SIZE
 from vm_bridge.suites.web.task_folder import TaskFolder
-from vocabulary.tasks import Language, Task
 
 
 @dataclass(frozen=True, slots=True)

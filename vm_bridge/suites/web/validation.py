@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.browser import BrowserFailed, Clock, Engine
 from vm_bridge.errors import VerifierFailed
 from vm_bridge.suites.web import static_validation
@@ -12,7 +13,6 @@ from vm_bridge.suites.web.manifest import LANGUAGES, SMALL_SIZE, Reference
 from vm_bridge.suites.web.records import EpisodeRecord
 from vm_bridge.suites.web.suite import STATE, FolderSuite
 from vm_bridge.suites.web.task_folder import TaskFolder
-from vocabulary.tasks import Task
 
 MIN_EXPERT_RATE = 0.95
 """The share of episodes an expert must win."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation_app.demo.contents import USERS, demo_load
+from annotation_app.demo.demo_data import DEMO_USERS, load_demo
 
 
 class Command(BaseCommand):
@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         exposed = options["exposed"]
-        demo_load(exposed=exposed)
+        load_demo(exposed=exposed)
         self.stdout.write("Sign in as:")
-        for user in USERS:
+        for user in DEMO_USERS:
             self.stdout.write(f"  {user.username:<12} {user.password(exposed=exposed):<22} {', '.join(user.roles)}")

@@ -7,11 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation_app.errors import ApplicationError
-from annotation_app.exports.folder import MissingBlobs
+from annotation_app.exports.folder_writer import MissingBlobs
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
-from annotation_app.exports.services import export_to
-from vocabulary.dialects import dialect_names
-from vocabulary.formats.registry import FORMATS
+from annotation_app.exports.services import export_write_to
+from protocol.dialects.families import list_dialects
+from protocol.formats.registry import FORMATS
 
 
 class Command(BaseCommand):
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--review", choices=("accepted", "pending", "returned", "any"), default="accepted")
         parser.add_argument("--outcome", choices=("success", "failure", "infeasible"))
         parser.add_argument("--format", choices=tuple(FORMATS), default="canonical")
-        parser.add_argument("--dialect", choices=dialect_names(), default="ui_tars_1_5")
+        parser.add_argument("--dialect", choices=list_dialects(), default="ui_tars_1_5")
         parser.add_argument("--undone", action="store_true", help="with the steps that were taken back")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,12 +34,12 @@ class Command(BaseCommand):
         filters = ExportFilters(review=review, outcome=options["outcome"], undone=options["undone"])
         try:
             plan = ExportPlan(format=options["format"], dialect=options["dialect"])
-            made = export_to(target=folder, pool_name=options["pool"], filters=filters, plan=plan)
+            result = export_write_to(target=folder, pool_name=options["pool"], filters=filters, plan=plan)
         except ApplicationError as error:
             raise CommandError(error.message) from error
         except MissingBlobs as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{made.counts.trajectories} trajectories, {made.images} images: {folder}")
-        if made.refused:
-            codes = ", ".join(f"{code} {count}" for code, count in made.refused.items())
+        self.stdout.write(f"{result.counts.trajectories} trajectories, {result.images} images: {folder}")
+        if result.refused:
+            codes = ", ".join(f"{code} {count}" for code, count in result.refused.items())
             self.stdout.write(f"left out (refused.jsonl): {codes}")

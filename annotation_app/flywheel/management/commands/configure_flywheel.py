@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from pydantic import ValidationError
 
-from annotation_app.accounts.selectors import person_named
+from annotation_app.accounts.selectors import person_by_username
 from annotation_app.errors import ApplicationError
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.services.ledger import wheel_set
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         try:
             recipe = Recipe.model_validate_json(options["recipe"].read_bytes())
             wheel = wheel_set(
-                user=person_named(username=options["username"]),
+                user=person_by_username(username=options["username"]),
                 name=options["flywheel"],
                 pool=options["pool"],
                 recipe=recipe,

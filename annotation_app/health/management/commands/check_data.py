@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation_app.health.selectors import data_check
+from annotation_app.health.selectors import check_data
 
 
 class Command(BaseCommand):
@@ -14,7 +14,7 @@ class Command(BaseCommand):
         parser.add_argument("--episodes", type=int, default=None, help="Read the newest so many only")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        report = data_check(episodes=options["episodes"])
+        report = check_data(episodes=options["episodes"])
         self.stdout.write(report.model_dump_json())
         if not report.ok:
             raise CommandError("Not everything is there; see above.")

@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation_app.errors import ApplicationError
-from annotation_app.imports.services import import_folder_take
-from vocabulary.formats.registry import READERS
+from annotation_app.imports.services import import_folder_run
+from protocol.formats.registry import READERS
 
-TOLD = 20
+MAX_PRINTED_REFUSALS = 20
 
 
 class Command(BaseCommand):
@@ -26,10 +26,10 @@ class Command(BaseCommand):
         if not folder.exists():
             raise CommandError(f"{folder} is not there.")
         try:
-            job = import_folder_take(folder=folder, pool=options["pool"], form=options["format"])
+            job = import_folder_run(folder=folder, pool=options["pool"], form=options["format"])
         except ApplicationError as error:
             raise CommandError(error.message) from error
-        for row in job.refusals.all()[:TOLD]:
+        for row in job.refusals.all()[:MAX_PRINTED_REFUSALS]:
             self.stderr.write(f"{row.file}:{row.line}: {row.code}: {row.message}")
         if job.status != "done":
             raise CommandError(f"{job.code}: {job.error}")

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from annotation_app.errors import ApplicationError
 from annotation_app.live.episode_driver import suite_tasks
 from annotation_app.tasks.services import tasks_load
-from vocabulary.tasks import Task
+from protocol.trajectory.tasks import Task
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""`manage.py add_evaluation USER FILE`: register the report that `agent_backend.evaluate --out` wrote."""
+"""`manage.py add_evaluation USER FILE`: register the report that `agent_backend.evaluation --out` wrote."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from annotation_app.errors import ApplicationError
 from annotation_app.promotions import selectors, services
-from vocabulary.evaluations import Evaluation
+from protocol.evaluation.reports import Evaluation
 
 
 class Command(BaseCommand):

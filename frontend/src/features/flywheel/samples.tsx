@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 
-import type { Routes, SampleOut } from "@/generated/api";
+import type { RouteCounts, SampleOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/tables/data-table";
@@ -13,7 +13,7 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { ROUTES, samplesQuery, type RouteName } from "./api";
 import styles from "./flywheel.module.css";
 
-export function Samples({ cycle, routes }: { cycle: string; routes: Routes }) {
+export function Samples({ cycle, routes }: { cycle: string; routes: RouteCounts }) {
   const { t } = useI18n();
   const [route, setRoute] = useState<RouteName>("sft");
   return (

@@ -1,6 +1,6 @@
 /** Machines that ended while somebody had them. */
 
-import type { Loss } from "@/generated/api";
+import type { LostMachine } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
@@ -8,7 +8,7 @@ import styles from "./machines.module.css";
 
 const MAX_ROWS = 20;
 
-export function LossTable({ losses }: { losses: readonly Loss[] }) {
+export function LossTable({ losses }: { losses: readonly LostMachine[] }) {
   const { t, moment } = useI18n();
   return (
     <DataTable

@@ -1,10 +1,10 @@
 /** Who waits for a machine, the next one first. */
 
-import type { Waiter } from "@/generated/api";
+import type { QueueEntry } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
-export function QueueTable({ queue }: { queue: readonly Waiter[] }) {
+export function QueueTable({ queue }: { queue: readonly QueueEntry[] }) {
   const { t, relative } = useI18n();
   return (
     <DataTable

@@ -1,7 +1,7 @@
 /** People over HTTP: who is here, invitations, groups, the audit log, and an admin's changes. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { AuditPage, EraseIn, GroupIn, GroupOut, InvitationIn, InvitationMade, InvitationOut, PersonIn, PersonOut, PersonPage } from "@/generated/api";
+import type { AuditPage, EraseIn, GroupIn, GroupOut, InvitationIn, InvitationCreated, InvitationOut, PersonIn, PersonOut, PersonPage } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const ROLES = ["annotator", "reviewer", "researcher", "admin"] as const;
@@ -50,7 +50,7 @@ export const useErase = () =>
 
 export const useRemoveFactor = () => useChange((id: number) => request<null>("DELETE", `/people/${id}/factor`));
 
-export const useInvite = () => useChange((body: InvitationIn) => request<InvitationMade>("POST", "/invitations", body));
+export const useInvite = () => useChange((body: InvitationIn) => request<InvitationCreated>("POST", "/invitations", body));
 
 export const useWithdraw = () => useChange((id: number) => request<null>("DELETE", `/invitations/${id}`));
 

@@ -3,7 +3,7 @@ import { Button, CopyButton, MultiSelect, NumberInput, TextInput } from "@mantin
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { InvitationIn, InvitationMade, InvitationOut } from "@/generated/api";
+import type { InvitationIn, InvitationCreated, InvitationOut } from "@/generated/api";
 import type { Role } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ConfirmButton } from "@/shared/ui/confirm-button";
@@ -66,7 +66,7 @@ export function Invitations() {
   );
 }
 
-function InvitationLink({ made: { link, sent, invitation } }: { made: InvitationMade }) {
+function InvitationLink({ made: { link, sent, invitation } }: { made: InvitationCreated }) {
   const { t } = useI18n();
   return (
     <div className={styles.link} role="status">

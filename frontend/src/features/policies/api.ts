@@ -1,7 +1,7 @@
 /** The registry of policies over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Gate, PoolPolicies, RevisionIn, RevisionSummary, StateOfNeed } from "@/generated/api";
+import type { Gate, PoolPolicies, RevisionIn, RevisionSummary, BranchCandidate } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "policies";
@@ -21,7 +21,7 @@ export const poolsQuery = queryOptions({
 export const statesQuery = (pool: number) =>
   queryOptions({
     queryKey: [KEY, "states", pool],
-    queryFn: () => request<StateOfNeed[]>("GET", `/pools/${pool}/states`),
+    queryFn: () => request<BranchCandidate[]>("GET", `/pools/${pool}/states`),
   });
 
 export type Change =

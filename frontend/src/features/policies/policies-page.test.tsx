@@ -7,7 +7,7 @@ import axe from "axe-core";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { PoolPolicies, RevisionSummary, StateOfNeed } from "@/generated/api";
+import type { PoolPolicies, RevisionSummary, BranchCandidate } from "@/generated/api";
 import { I18nProvider, i18nFor, type Language } from "@/shared/i18n/i18n";
 import { reasonText } from "@/shared/ui/gate-reason";
 import { TopBarProvider } from "@/shared/ui/top-bar";
@@ -68,7 +68,7 @@ const POOL: PoolPolicies = {
   sampling: "in_order",
   open_episodes: 3,
 };
-const STATE: StateOfNeed = {
+const STATE: BranchCandidate = {
   episode: "00000000-0000-0000-0000-000000000001",
   step: 4,
   reason: "overridden",
@@ -79,7 +79,7 @@ const STATE: StateOfNeed = {
   done: true,
 };
 
-type World = { revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: StateOfNeed[]; refuse?: unknown };
+type World = { revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: BranchCandidate[]; refuse?: unknown };
 type Sent = { path: string; body: unknown };
 
 function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse }: World = {}, language: Language = "en") {

@@ -3,7 +3,7 @@ import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 
-import type { PoolPolicies, StateOfNeed } from "@/generated/api";
+import type { PoolPolicies, BranchCandidate } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/tables/data-table";
@@ -40,7 +40,7 @@ function States({ pool }: { pool: PoolPolicies }) {
 }
 
 /** An attempt more: at this very state, which its steps are done again for, or from the task's start. */
-function RedoButton({ state, change }: { state: StateOfNeed; change: ReturnType<typeof useChange> }) {
+function RedoButton({ state, change }: { state: BranchCandidate; change: ReturnType<typeof useChange> }) {
   const { t } = useI18n();
   const sent = change.isPending ? change.variables : null;
   return (
@@ -70,7 +70,7 @@ function RedoButton({ state, change }: { state: StateOfNeed; change: ReturnType<
   );
 }
 
-function StateTable({ states }: { states: readonly StateOfNeed[] }) {
+function StateTable({ states }: { states: readonly BranchCandidate[] }) {
   const { t, percent } = useI18n();
   const change = useChange();
   return (

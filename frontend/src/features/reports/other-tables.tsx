@@ -1,7 +1,7 @@
 /** What waits now, how long policies take, and how long machines were in use. */
 import type { ReactNode } from "react";
 
-import type { Latency, MachineUse, QueueAge } from "@/generated/api";
+import type { Latency, MachineUsage, QueueAge } from "@/generated/api";
 import { type PlainKey, useI18n } from "@/shared/i18n/i18n";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { Empty } from "@/shared/ui/states";
@@ -44,7 +44,7 @@ export function LatencyTable({ latencies }: { latencies: readonly Latency[] }) {
   );
 }
 
-export function MachineTable({ machines }: { machines: readonly MachineUse[] }) {
+export function MachineTable({ machines }: { machines: readonly MachineUsage[] }) {
   const { t } = useI18n();
   return (
     <Figures

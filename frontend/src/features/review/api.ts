@@ -1,7 +1,7 @@
 /** Reviewing over HTTP: what waits, an episode's sheet and everything that changes it, comparing, agreement, searches. */
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Agreement, Attempt, SideBySide, CutIn, Duplicates, EpisodeSummary, FixIn, JobOut, Meetings, PoolSummary, RemarkIn, ReviewIn, ReviewQueue, Sheet } from "@/generated/api";
+import type { Agreement, Attempt, SideBySide, CutIn, Duplicates, EpisodeSummary, FixIn, JobOut, SharedTasks, PoolSummary, RemarkIn, ReviewIn, ReviewQueue, ReviewDetails } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 import { toSearch, type Filters } from "./filters";
@@ -27,7 +27,7 @@ export const poolsQuery = queryOptions({
 export const reviewDetailsQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "sheet"],
-    queryFn: () => request<Sheet>("GET", `/episodes/${episodeId}/review/sheet`),
+    queryFn: () => request<ReviewDetails>("GET", `/episodes/${episodeId}/review/sheet`),
     refetchInterval: ({ state }) => (isRunning(state.data?.check ?? null) ? POLL_MS : false),
   });
 
@@ -122,7 +122,7 @@ export const sharedTasksQuery = (one: string | null, other: string | null) => {
   const query = one && other && one !== other ? `?${new URLSearchParams({ one, other }).toString()}` : "";
   return queryOptions({
     queryKey: ["reviews", "meetings", query],
-    queryFn: () => request<Meetings>("GET", `/reviews/meetings${query}`),
+    queryFn: () => request<SharedTasks>("GET", `/reviews/meetings${query}`),
     placeholderData: keepPreviousData,
   });
 };

@@ -1,7 +1,7 @@
 /** What changed since it was sent back: each step as it was, and as it is. */
 import { Link } from "react-router";
 
-import type { Change, Sheet } from "@/generated/api";
+import type { Change, ReviewDetails } from "@/generated/api";
 import { describeAction } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
@@ -10,7 +10,7 @@ import styles from "./review.module.css";
 
 const TONE = { changed: "warn", added: "ok", removed: "danger" } as const;
 
-export function Changes({ details: { changes, previous } }: { details: Sheet }) {
+export function Changes({ details: { changes, previous } }: { details: ReviewDetails }) {
   const { t } = useI18n();
   if (changes.length === 0 && previous === null) return null;
   return (

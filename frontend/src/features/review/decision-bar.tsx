@@ -4,7 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 
-import type { Sheet } from "@/generated/api";
+import type { ReviewDetails } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -19,7 +19,7 @@ import styles from "./review.module.css";
 /** The reason is what is typed next. */
 const focus = (field: HTMLTextAreaElement | null) => field?.focus();
 
-export function DecisionBar({ details }: { details: Sheet }) {
+export function DecisionBar({ details }: { details: ReviewDetails }) {
   const { t } = useI18n();
   const { id, review } = details.episode;
   const [decision, setDecision] = useState<"return" | "reject" | null>(null);

@@ -2,14 +2,14 @@
 import { Button, Progress } from "@mantine/core";
 import { Link } from "react-router";
 
-import type { JobOut, Sheet } from "@/generated/api";
+import type { JobOut, ReviewDetails } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, OutcomeBadge } from "@/shared/ui/badge";
 
 import { isRunning, type useChange } from "./api";
 import styles from "./review.module.css";
 
-type Props = { details: Sheet; change: ReturnType<typeof useChange> };
+type Props = { details: ReviewDetails; change: ReturnType<typeof useChange> };
 
 export function RelatedAttempts({ details, change }: Props) {
   const { t, percent } = useI18n();

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 import { notifications } from "@mantine/notifications";
 
-import type { Sheet } from "@/generated/api";
+import type { ReviewDetails } from "@/generated/api";
 import type { Step } from "@/generated/vocabulary";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -31,7 +31,7 @@ export function ReviewPanel({ episodeId, steps, current }: Props) {
   return <ReviewSections details={details.data} step={steps[current]} count={steps.length} />;
 }
 
-function ReviewSections({ details, step, count }: { details: Sheet; step: Step | undefined; count: number }) {
+function ReviewSections({ details, step, count }: { details: ReviewDetails; step: Step | undefined; count: number }) {
   const { t } = useI18n();
   const change = useChange(details.episode.id);
   const canReview = details.may === "review";
@@ -56,7 +56,7 @@ function ReviewSections({ details, step, count }: { details: Sheet; step: Step |
   );
 }
 
-function ClaimNote({ details: { claim }, onRelease }: { details: Sheet; onRelease: () => void }) {
+function ClaimNote({ details: { claim }, onRelease }: { details: ReviewDetails; onRelease: () => void }) {
   const { t, relative } = useI18n();
   if (claim === null) return null;
   if (claim.mine) {
@@ -73,7 +73,7 @@ function ClaimNote({ details: { claim }, onRelease }: { details: Sheet; onReleas
   );
 }
 
-function Rounds({ details: { rounds } }: { details: Sheet }) {
+function Rounds({ details: { rounds } }: { details: ReviewDetails }) {
   const { t, moment } = useI18n();
   if (rounds.length === 0) return null;
   return (
@@ -89,7 +89,7 @@ function Rounds({ details: { rounds } }: { details: Sheet }) {
 }
 
 /** For its annotator: what was sent back is mended here and handed in again. */
-function Resubmit({ details }: { details: Sheet }) {
+function Resubmit({ details }: { details: ReviewDetails }) {
   const { t } = useI18n();
   const change = useChange(details.episode.id);
   const navigate = useNavigate();

@@ -1,7 +1,7 @@
 /** Which steps count: trimmed at both ends, split in two, and taken back; the record stays whole. */
 import { Button } from "@mantine/core";
 
-import type { CutIn, Sheet } from "@/generated/api";
+import type { CutIn, ReviewDetails } from "@/generated/api";
 import type { Step } from "@/generated/vocabulary";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -11,14 +11,14 @@ import type { useChange } from "./api";
 import { reviewCommands } from "./commands";
 import styles from "./review.module.css";
 
-type Props = { details: Sheet; step: Step | undefined; count: number; change: ReturnType<typeof useChange> };
+type Props = { details: ReviewDetails; step: Step | undefined; count: number; change: ReturnType<typeof useChange> };
 
 const CUTS = ["begin", "end", "split", "uncut"] as const;
 
 type Cut = { readonly allowed: boolean; readonly cut: CutIn };
 
 /** What each cut at this step would be, and whether it would change anything. */
-function availableCuts({ segments, can_undo_cut }: Sheet, at: number, count: number): Record<(typeof CUTS)[number], Cut> {
+function availableCuts({ segments, can_undo_cut }: ReviewDetails, at: number, count: number): Record<(typeof CUTS)[number], Cut> {
   const first = segments[0]?.first ?? 0;
   const last = segments.at(-1)?.last ?? count - 1;
   const inside = segments.length === 0 ? at < count : segments.some((part) => part.first < at && at <= part.last);

@@ -3,7 +3,7 @@ import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 
-import type { Attempt, Meeting, Meetings } from "@/generated/api";
+import type { Attempt, SharedTask, SharedTasks } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/tables/data-table";
@@ -54,7 +54,7 @@ export function SharedTaskComparison() {
   );
 }
 
-type SharedTaskResultProps = { sharedTasks: Meetings; left: string | null; right: string | null };
+type SharedTaskResultProps = { sharedTasks: SharedTasks; left: string | null; right: string | null };
 
 function SharedTaskResult({ sharedTasks: { items, more }, left, right }: SharedTaskResultProps) {
   const { t } = useI18n();
@@ -63,7 +63,7 @@ function SharedTaskResult({ sharedTasks: { items, more }, left, right }: SharedT
   return <SharedTaskTable items={items} more={more} left={left} right={right} />;
 }
 
-type SharedTaskTableProps = { items: readonly Meeting[]; more: boolean; left: string; right: string };
+type SharedTaskTableProps = { items: readonly SharedTask[]; more: boolean; left: string; right: string };
 
 function SharedTaskTable({ items, more, left, right }: SharedTaskTableProps) {
   const { t } = useI18n();

@@ -2,7 +2,7 @@
 import { Button, Textarea } from "@mantine/core";
 import { useRef, useState } from "react";
 
-import type { Sheet } from "@/generated/api";
+import type { ReviewDetails } from "@/generated/api";
 import type { Step, StepVerdict } from "@/generated/vocabulary";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -21,7 +21,7 @@ function pendingRemark({ isPending, variables }: ReturnType<typeof useChange>, i
   return isPending && variables.type === "remark" && variables.index === index ? variables : undefined;
 }
 
-type Props = { details: Sheet; step: Step; change: ReturnType<typeof useChange> };
+type Props = { details: ReviewDetails; step: Step; change: ReturnType<typeof useChange> };
 
 export function StepReview({ details, step, change }: Props) {
   const { t } = useI18n();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { Meeting } from "@/generated/api";
+import type { SharedTask } from "@/generated/api";
 
 import { isSuccessful, countTally } from "./tally";
 
@@ -10,7 +10,7 @@ const ended = (outcome: End["outcome"], success?: boolean): End => ({
   outcome,
   verdict: success === undefined ? null : ({ success } as End["verdict"]),
 });
-const sharedTask = (one: End, other: End) => ({ one: { episode: one }, other: { episode: other } }) as unknown as Meeting;
+const sharedTask = (one: End, other: End) => ({ one: { episode: one }, other: { episode: other } }) as unknown as SharedTask;
 
 test("the verifier's word stands over the annotator's", () => {
   expect(isSuccessful(ended("success", false))).toBe(false);

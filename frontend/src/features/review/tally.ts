@@ -1,5 +1,5 @@
 /** How two policies stand at the tasks both were given. Pure. */
-import type { EpisodeSummary, Meeting } from "@/generated/api";
+import type { EpisodeSummary, SharedTask } from "@/generated/api";
 
 export const TALLY = ["both", "left_only", "right_only", "neither", "unknown"] as const;
 type Tally = Record<(typeof TALLY)[number], number>;
@@ -11,7 +11,7 @@ export function isSuccessful({ verdict, outcome }: Pick<EpisodeSummary, "verdict
 }
 
 /** How many tasks both did, only the one, only the other, and neither; and where one of the ends is not known. */
-export function countTally(sharedTasks: readonly Meeting[]): Tally {
+export function countTally(sharedTasks: readonly SharedTask[]): Tally {
   const tally: Tally = { both: 0, left_only: 0, right_only: 0, neither: 0, unknown: 0 };
   for (const { one, other } of sharedTasks) {
     const [left, right] = [isSuccessful(one.episode), isSuccessful(other.episode)];

@@ -1,14 +1,14 @@
 /** What a query found, as rows. */
 import { Link } from "react-router";
 
-import type { Found } from "@/generated/api";
+import type { FoundEpisode } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { DecisionBadge, OutcomeBadge, ReviewBadge, StatusBadge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
 import styles from "./trajectories.module.css";
 
-export function ResultTable({ results }: { results: readonly Found[] }) {
+export function ResultTable({ results }: { results: readonly FoundEpisode[] }) {
   const { t, moment, relative } = useI18n();
   return (
     <DataTable

@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 
-import type { Pair } from "@/generated/api";
+import type { AlignedSteps } from "@/generated/api";
 import type { Observation, Step } from "@/generated/vocabulary";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -31,7 +31,7 @@ export type ComparedAttempt = {
 type Props = {
   title: string;
   /** What both did, row by row, and the first row where they differ. */
-  alignment: { readonly pairs: readonly Pair[]; readonly divergence: number | null; readonly agreement: number };
+  alignment: { readonly pairs: readonly AlignedSteps[]; readonly divergence: number | null; readonly agreement: number };
   one: ComparedAttempt;
   other: ComparedAttempt;
   /** What else stands in the head of the page. */
@@ -90,7 +90,7 @@ export function AttemptComparison({ title, alignment: { pairs, divergence, agree
 }
 
 /** What an attempt's screen showed when a row was reached, though it may have done nothing there. */
-function screenAt(pairs: readonly Pair[], row: number, name: SideName, steps: readonly Step[]): Observation | null {
+function screenAt(pairs: readonly AlignedSteps[], row: number, name: SideName, steps: readonly Step[]): Observation | null {
   const next = pairs.slice(row).find((pair) => pair[name] !== null)?.[name];
   return (next == null ? steps.at(-1)?.after : steps[next]?.before) ?? null;
 }

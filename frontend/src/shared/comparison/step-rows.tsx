@@ -2,7 +2,7 @@
 import { Split } from "lucide-react";
 import { useEffect, useRef } from "react";
 
-import type { Pair } from "@/generated/api";
+import type { AlignedSteps } from "@/generated/api";
 import type { Step } from "@/generated/vocabulary";
 import { describeAction } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -10,7 +10,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import styles from "./comparison.module.css";
 
 type Props = {
-  pairs: readonly Pair[];
+  pairs: readonly AlignedSteps[];
   divergence: number | null;
   one: readonly Step[];
   other: readonly Step[];

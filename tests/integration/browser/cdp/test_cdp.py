@@ -26,7 +26,7 @@ FENCE = 3
 
 
 @dataclass
-class Door:
+class CdpEndpoint:
     """A bridge's way in, two leased browsers behind it, and what ends the first one's lease."""
 
     url: str
@@ -44,7 +44,7 @@ class Door:
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[Door]:
+async def cdp_endpoint(tmp_path: Path) -> AsyncIterator[CdpEndpoint]:
     host, over, logs = BrowserHost(tmp_path / "host", {"miniwob": MiniWob()}), asyncio.Event(), tmp_path / "logs"
     mine, other = [await host.create("browser") for _ in range(2)]
     assert isinstance(mine, BrowserSandbox)
@@ -65,14 +65,14 @@ async def door(tmp_path: Path) -> AsyncIterator[Door]:
     server, listener = uvicorn.Server(config), config.bind_socket()
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     await eventually(lambda: server.started)
-    yield Door(f"ws://127.0.0.1:{listener.getsockname()[1]}", mine, other, over, logs)
+    yield CdpEndpoint(f"ws://127.0.0.1:{listener.getsockname()[1]}", mine, other, over, logs)
     server.should_exit = True
     await serving
     listener.close()
     await host.close()
 
 
-async def asked(socket: ClientConnection, method: str, **given: object) -> dict[str, Any]:
+async def send_command(socket: ClientConnection, method: str, **given: object) -> dict[str, Any]:
     """The answer to one message; events in between are not looked at."""
     await socket.send(json.dumps({"id": 7, "method": method, "params": given}))
     async with asyncio.timeout(30):
@@ -82,28 +82,28 @@ async def asked(socket: ClientConnection, method: str, **given: object) -> dict[
     return answer
 
 
-async def test_playwright_plays_the_leased_page(door: Door) -> None:
+async def test_playwright_plays_the_leased_page(cdp_endpoint: CdpEndpoint) -> None:
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(door.address, timeout=60_000)
+        browser = await playwright.chromium.connect_over_cdp(cdp_endpoint.address, timeout=60_000)
         (page,) = browser.contexts[0].pages
         assert await page.title() == "Click Test Task"
         await page.click("#subbtn", timeout=60_000)
         assert await page.evaluate("WOB_RAW_REWARD_GLOBAL") == 1
         assert (await page.screenshot(timeout=60_000)).startswith(b"\x89PNG")
         await browser.close()
-    machine = door.mine.bind(FENCE)
+    machine = cdp_endpoint.mine.bind(FENCE)
     assert (await machine.evaluate()).success
     with pytest.raises(CannotRestore, match="somebody else"):
         await machine.snapshot()
-    assert not (await door.other.bind(FENCE).evaluate()).success
-    assert any("WOB_RAW_REWARD_GLOBAL" in line["message"] for line in door.logged())
+    assert not (await cdp_endpoint.other.bind(FENCE).evaluate()).success
+    assert any("WOB_RAW_REWARD_GLOBAL" in line["message"] for line in cdp_endpoint.logged())
 
 
-async def test_a_client_that_begins_as_puppeteer_does_is_let_in(door: Door) -> None:
+async def test_a_client_that_begins_as_puppeteer_does_is_let_in(cdp_endpoint: CdpEndpoint) -> None:
     """What puppeteer-core 24 sends before it has its pages; it does not go on where one of these is refused."""
-    async with connect(door.address, proxy=None) as socket:
-        contexts = (await asked(socket, "Target.getBrowserContexts"))["result"]["browserContextIds"]
-        assert contexts == [door.mine.session.context if door.mine.session else ""]
+    async with connect(cdp_endpoint.address, proxy=None) as socket:
+        contexts = (await send_command(socket, "Target.getBrowserContexts"))["result"]["browserContextIds"]
+        assert contexts == [cdp_endpoint.mine.session.context if cdp_endpoint.mine.session else ""]
         tabs = [{"type": "page", "exclude": True}, {}]
         watch = {"waitForDebuggerOnStart": True, "flatten": True, "autoAttach": True}
         await socket.send(json.dumps({"id": 1, "method": "Target.setDiscoverTargets", "params": {"discover": True}}))
@@ -133,11 +133,11 @@ async def test_a_client_that_begins_as_puppeteer_does_is_let_in(door: Door) -> N
             assert "result" in told, method
 
 
-async def test_others_are_not_seen_and_the_browser_is_not_ruled(door: Door) -> None:
-    async with connect(door.address, proxy=None) as socket:
-        targets = (await asked(socket, "Target.getTargets"))["result"]["targetInfos"]
+async def test_others_are_not_seen_and_the_browser_is_not_ruled(cdp_endpoint: CdpEndpoint) -> None:
+    async with connect(cdp_endpoint.address, proxy=None) as socket:
+        targets = (await send_command(socket, "Target.getTargets"))["result"]["targetInfos"]
         assert len(targets) == 1
-        (foreign,) = [page.id for page in (await door.other.browser.borrow_session(FENCE)).pages]
+        (foreign,) = [page.id for page in (await cdp_endpoint.other.browser.borrow_session(FENCE)).pages]
         for method, given in (
             ("Target.attachToTarget", {"targetId": foreign}),
             ("Target.closeTarget", {"targetId": foreign}),
@@ -147,11 +147,11 @@ async def test_others_are_not_seen_and_the_browser_is_not_ruled(door: Door) -> N
             ("Browser.crash", {}),
             ("SystemInfo.getInfo", {}),
         ):
-            assert "error" in await asked(socket, method, **given), method
-        assert "result" in await asked(socket, "Browser.close")
-        assert "result" in await asked(socket, "Browser.getVersion")
+            assert "error" in await send_command(socket, method, **given), method
+        assert "result" in await send_command(socket, "Browser.close")
+        assert "result" in await send_command(socket, "Browser.getVersion")
         mine = targets[0]["targetId"]
-        session = (await asked(socket, "Target.attachToTarget", targetId=mine))["result"]["sessionId"]
+        session = (await send_command(socket, "Target.attachToTarget", targetId=mine))["result"]["sessionId"]
         for method, given in (
             ("Emulation.setVirtualTimePolicy", {"policy": "advance"}),
             ("Page.navigate", {"url": "file:///etc/passwd"}),
@@ -163,31 +163,31 @@ async def test_others_are_not_seen_and_the_browser_is_not_ruled(door: Door) -> N
                 while (told := json.loads(await socket.recv())).get("id") != 8:
                     pass
             assert "error" in told, method
-    refused = [json.loads(line["message"])["method"] for line in door.logged() if line["refused"]]
+    refused = [json.loads(line["message"])["method"] for line in cdp_endpoint.logged() if line["refused"]]
     assert {"Browser.crash", "Fetch.enable", "Target.closeTarget"} <= set(refused)
 
 
-async def test_a_ticket_is_needed_and_there_is_room_for_one(door: Door) -> None:
+async def test_a_ticket_is_needed_and_there_is_room_for_one(cdp_endpoint: CdpEndpoint) -> None:
     with pytest.raises(InvalidStatus):
-        await connect(f"{door.url}/cdp?token=forged", proxy=None)
+        await connect(f"{cdp_endpoint.url}/cdp?token=forged", proxy=None)
     with pytest.raises(InvalidStatus):
-        await connect(door.address, origin="http://evil.example", proxy=None)  # type: ignore[arg-type]
-    async with connect(door.address, proxy=None) as socket:
+        await connect(cdp_endpoint.address, origin="http://evil.example", proxy=None)  # type: ignore[arg-type]
+    async with connect(cdp_endpoint.address, proxy=None) as socket:
         with pytest.raises(InvalidStatus):
-            await connect(door.address, proxy=None)
-        door.over.set()
+            await connect(cdp_endpoint.address, proxy=None)
+        cdp_endpoint.over.set()
         async with asyncio.timeout(30):
             await socket.wait_closed()
         assert socket.close_code == 1001
 
 
-async def test_time_stands_again_when_the_program_has_left(door: Door) -> None:
-    async with connect(door.address, proxy=None) as socket:
-        assert "result" in await asked(socket, "Browser.getVersion")
-        assert (await _page(door)).pace == 1
-    await eventually(lambda: not door.mine.browser._episode_manager.rate)
-    assert (await _page(door)).pace == 0
+async def test_time_stands_again_when_the_program_has_left(cdp_endpoint: CdpEndpoint) -> None:
+    async with connect(cdp_endpoint.address, proxy=None) as socket:
+        assert "result" in await send_command(socket, "Browser.getVersion")
+        assert (await _page(cdp_endpoint)).pace == 1
+    await eventually(lambda: not cdp_endpoint.mine.browser._episode_manager.rate)
+    assert (await _page(cdp_endpoint)).pace == 0
 
 
-async def _page(door: Door) -> Any:
-    return (await door.mine.bind(FENCE).observe()).page
+async def _page(cdp_endpoint: CdpEndpoint) -> Any:
+    return (await cdp_endpoint.mine.bind(FENCE).observe()).page

@@ -68,10 +68,10 @@ class started:
 
 async def opened(engine: Engine, pages: Mapping[str, str | Response], *, seed: int = 7, url: str = "") -> Session:
     """A session that shows the first page of a site."""
-    return await shown(engine, Pages(pages), seed=seed, url=url)
+    return await open_site(engine, Pages(pages), seed=seed, url=url)
 
 
-async def shown(engine: Engine, site: Pages, *, seed: int = 7, url: str = "") -> Session:
+async def open_site(engine: Engine, site: Pages, *, seed: int = 7, url: str = "") -> Session:
     """The same of a site the test keeps hold of."""
     session = await engine.open(site, size=SIZE, seed=seed, start_time=START)
     rest = await session.goto(url or "http://site.test/")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.integration.browser.engine.conftest import opened, started
 from vm_bridge.browser import BubblewrapUnavailable, Clock, Engine
-from vm_bridge.hosts.isolation.seccomp import open_filter
+from vm_bridge.isolation.seccomp import open_filter
 
 
 def _renderers(pid: int) -> list[int]:
@@ -53,7 +53,7 @@ async def test_where_chromium_can_make_no_sandbox_the_walls_alone_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As in a container whose engine forbids user namespaces: the filter here forbids them."""
-    monkeypatch.setattr("vm_bridge.browser.process.filter_descriptor", lambda **_: open_filter(user_namespaces=False))
+    monkeypatch.setattr("vm_bridge.browser.process.open_filter", lambda **_: open_filter(user_namespaces=False))
     async with started(tmp_path / "engine", Clock.EXACT) as engine:
         assert (engine.sandboxed, engine.clock) == (False, Clock.EXACT)
         assert "Chromium's own sandbox" in caplog.text
@@ -65,7 +65,7 @@ async def test_one_without_is_had_by_asking(
     async def refused() -> None:
         raise BubblewrapUnavailable("this machine makes none")
 
-    monkeypatch.setattr("vm_bridge.browser.engine.walls_try", refused)
+    monkeypatch.setattr("vm_bridge.browser.engine.check_sandbox", refused)
     with pytest.raises(BubblewrapUnavailable):
         await Engine.start(tmp_path / "refused", exact=False)
     with caplog.at_level(logging.WARNING):

@@ -57,7 +57,7 @@ async def test_a_page_comes_to_rest_as_soon_where_it_is_watched(exact: Engine, m
 DRAWN = """<canvas id=board></canvas><script>const pen = board.getContext("2d"); pen.fillRect(0, 0, 90, 90)</script>"""
 
 
-def asked_for_frames(session: Session, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+def frame_request_event(session: Session, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Set whenever a session's page is asked for a frame, and not before the browser was told."""
     asked, send = asyncio.Event(), session.active.send
 
@@ -74,7 +74,7 @@ async def test_a_viewer_that_leaves_while_its_picture_is_drawn_costs_nobody_what
     exact: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched, neighbour = [await opened(exact, {"/": DRAWN}) for _ in range(2)]
-    asked = asked_for_frames(watched, monkeypatch)
+    asked = frame_request_event(watched, monkeypatch)
     before = await watched.picture()
     for _ in range(20):
         looking = asyncio.create_task(watched.picture())
@@ -90,7 +90,7 @@ async def test_a_session_that_ends_while_its_picture_is_drawn_holds_up_nobody(
     exact: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched, neighbour = [await opened(exact, {"/": DRAWN}) for _ in range(2)]
-    asked = asked_for_frames(watched, monkeypatch)
+    asked = frame_request_event(watched, monkeypatch)
     before = await neighbour.picture()
     neighbour.time.frame_timeout = watched.time.frame_timeout = 60
     looking = asyncio.create_task(watched.picture())

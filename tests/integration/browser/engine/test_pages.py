@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.integration.browser.engine.conftest import BUTTON, HTML, START, Pages, click, kinds, opened, shown
+from tests.integration.browser.engine.conftest import BUTTON, HTML, START, Pages, click, kinds, open_site, opened
 from vm_bridge.browser import Engine, Response, ScriptFailed
 
 FIRST = f"""<!doctype html><title>First</title><a href=/second style="{BUTTON}">second</a><script>
@@ -142,7 +142,7 @@ async def test_answers_come_in_game_time(engine: Engine) -> None:
 async def test_failures_are_the_pages_and_told(engine: Engine) -> None:
     site = Pages({"/": "<script>let word; fetch('/x').catch((e) => { word = e.name })</script>"})
     site.pages["/x"] = Response(failure="ConnectionReset")
-    session = await shown(engine, site)
+    session = await open_site(engine, site)
     await session.settle(1000)
     assert await session.evaluate("word") == "TypeError"
     assert "request_failed" in kinds(session)
@@ -150,7 +150,7 @@ async def test_failures_are_the_pages_and_told(engine: Engine) -> None:
 
 async def test_a_slow_page_is_waited_for(engine: Engine) -> None:
     site = Pages(SITE | {"/late": Response(200, b"<title>Late</title>", HTML, delay_ms=1500)})
-    session = await shown(engine, site)
+    session = await open_site(engine, site)
     rest = await session.goto("http://site.test/late")
     assert rest.settled
     assert rest.took_ms >= 1500

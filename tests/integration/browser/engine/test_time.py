@@ -67,7 +67,7 @@ async def test_css_animations_move_with_the_exact_clock(exact: Engine) -> None:
     assert abs(float(str(second["css"])) - float(str(first["css"])) - 100) < 0.01
 
 
-async def played(engine: Engine) -> tuple[list[str], object]:
+async def play_game(engine: Engine) -> tuple[list[str], object]:
     """Some play: what was seen on the way, and how it ended."""
     session = await opened(engine, {"/": GAME}, seed=11)
     seen = []
@@ -82,7 +82,7 @@ async def test_two_browsers_show_the_same(tmp_path: Path) -> None:
     runs = []
     for number in range(2):
         async with started(tmp_path / str(number), Clock.EXACT) as engine:
-            runs.append(await played(engine))
+            runs.append(await play_game(engine))
     assert runs[0] == runs[1]
     assert len(set(runs[0][0])) > 3
 
@@ -91,7 +91,7 @@ async def test_the_script_clock_repeats_what_scripts_read(tmp_path: Path) -> Non
     ends = []
     for number in range(2):
         async with started(tmp_path / str(number), Clock.SCRIPT) as engine:
-            _, end = await played(engine)
+            _, end = await play_game(engine)
             assert isinstance(end, dict)
             ends.append({name: said for name, said in end.items() if name != "css"})
     assert ends[0] == ends[1]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import Action
+from protocol.trajectory.observations import Transition
 from tests.integration.browser.machine.pages import PagesSuite
 from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
 from vm_bridge.machine import Machine
-from vocabulary.actions import Action
-from vocabulary.observations import Transition
 
 Do = Callable[[Machine, Action], Coroutine[Any, Any, Transition]]
 

@@ -3,13 +3,13 @@
 from math import inf
 from urllib.parse import urlsplit
 
+from protocol.actions.types import Click
+from protocol.trajectory.observations import BrowserPage, Observation, Verdict
+from protocol.trajectory.tasks import Language, Task
 from vm_bridge.browser import Request, Response, Session
 from vm_bridge.errors import UnknownTask, VerifierFailed
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.web_suite import Scene, TaskProgress
-from vocabulary.actions import Click
-from vocabulary.observations import BrowserPage, Observation, Verdict
-from vocabulary.tasks import Language, Task
 
 HOST = "pages.test"
 GO = Click(x=60, y=40)

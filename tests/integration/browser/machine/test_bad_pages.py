@@ -2,12 +2,12 @@
 
 import pytest
 
+from protocol.actions.types import Navigate, NavigateBack
+from protocol.trajectory.observations import Observation
 from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, page_of, task
 from vm_bridge.hosts.browser.host import BrowserHost
 from vm_bridge.machine import Machine
-from vocabulary.actions import Navigate, NavigateBack
-from vocabulary.observations import Observation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -15,7 +15,7 @@ MOST_PAGES = 40
 """More than any page may open."""
 
 
-def told(seen: Observation) -> set[str]:
+def event_kinds(seen: Observation) -> set[str]:
     """The kinds of events an observation tells of."""
     return {event.kind for event in page_of(seen).events}
 
@@ -33,14 +33,14 @@ async def test_a_thousand_windows_are_a_few(machine: Machine, do: Do) -> None:
     done = await do(machine, GO)
     assert len(page_of(done.after).tabs) < MOST_PAGES
     # Where a thousand take too long, the page has hung, and is as it was before.
-    assert told(done.after) & {"popup_refused", "restored"}
+    assert event_kinds(done.after) & {"popup_refused", "restored"}
 
 
 async def test_dialogs_are_answered_and_told(machine: Machine, do: Do) -> None:
     await machine.prepare(task("dialogs"))
     done = await do(machine, GO)
     assert done.error is None
-    assert "dialog" in told(done.after)
+    assert "dialog" in event_kinds(done.after)
 
 
 async def test_who_leaves_a_page_is_not_held_back(machine: Machine, do: Do) -> None:
@@ -51,7 +51,7 @@ async def test_who_leaves_a_page_is_not_held_back(machine: Machine, do: Do) -> N
 
 async def test_a_download_is_refused_and_told(machine: Machine, do: Do) -> None:
     await machine.prepare(task("download"))
-    assert "download" in told((await do(machine, GO)).after)
+    assert "download" in event_kinds((await do(machine, GO)).after)
 
 
 async def test_a_page_that_leads_away_leads_nowhere(machine: Machine, do: Do) -> None:
@@ -73,7 +73,7 @@ async def test_a_page_that_ends_itself_is_put_back_and_its_neighbours_go_on(
     done = await do(machine, GO)
     assert done.error is not None
     assert done.error.code in ("page_hung", "page_lost", "browser_ended")
-    assert "restored" in told(done.after)
+    assert "restored" in event_kinds(done.after)
     assert done.after.screenshot == start.screenshot
     assert (await neighbour.observe()).screenshot == beside.screenshot
     assert page_of((await do(neighbour, GO)).after).score == 2

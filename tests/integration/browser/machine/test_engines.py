@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from protocol.actions.types import Click
 from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, PagesSuite, page_of, task
-from vm_bridge.browser import Clock, Engine
+from vm_bridge.browser import Clock
+from vm_bridge.browser.interfaces import EngineInterface
 from vm_bridge.drivers.browser.blank_page import blank_scene
 from vm_bridge.hosts.browser.engines import BrowserEnginePool
 from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
-from vocabulary.actions import Click
 
 ENGINES, MACHINES = 2, 4
 
@@ -31,7 +32,7 @@ async def several(tmp_path: Path) -> AsyncIterator[list[BrowserSandbox]]:
     await host.close()
 
 
-def engine_of(sandbox: BrowserSandbox) -> Engine:
+def engine_of(sandbox: BrowserSandbox) -> EngineInterface:
     assert sandbox.session is not None
     return sandbox.session.engine
 

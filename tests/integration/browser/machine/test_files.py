@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import MAX_FILE, ChooseFiles, Click, Navigate, UploadFile
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import FileChooser, OfferedFile
+from protocol.trajectory.tasks import Task
 from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, HOST, PagesSuite, page_of
 from vm_bridge.browser import FilePayload, Request, Response
@@ -13,10 +17,6 @@ from vm_bridge.errors import InvalidAction
 from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
 from vm_bridge.machine import Machine
 from vm_bridge.suites.web_suite import Scene
-from vocabulary.actions import MAX_FILE, ChooseFiles, Click, Navigate, UploadFile
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import FileChooser, OfferedFile
-from vocabulary.tasks import Task
 
 PAGE = """<!doctype html><title>attach</title>
 <input id=field type=file {several} hidden>

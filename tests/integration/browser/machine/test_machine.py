@@ -4,12 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.integration.browser.machine.conftest import Do
-from tests.integration.browser.machine.pages import GO, page_of, task
-from vm_bridge.errors import CannotRestore, InvalidAction, UnknownTask, VerifierFailed
-from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
-from vm_bridge.machine import Machine
-from vocabulary.actions import (
+from protocol.actions.types import (
     ClosePage,
     Drag,
     DragPath,
@@ -28,7 +23,12 @@ from vocabulary.actions import (
     TypeText,
     Wait,
 )
-from vocabulary.observations import BrowserPage
+from protocol.trajectory.observations import BrowserPage
+from tests.integration.browser.machine.conftest import Do
+from tests.integration.browser.machine.pages import GO, page_of, task
+from vm_bridge.errors import CannotRestore, InvalidAction, UnknownTask, VerifierFailed
+from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
+from vm_bridge.machine import Machine
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

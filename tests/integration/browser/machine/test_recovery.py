@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from protocol.actions.types import Wait
 from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, PagesSuite, page_of, task
 from tests.waiting import eventually
 from vm_bridge.errors import StaleLease
 from vm_bridge.hosts.browser.host import BrowserHost, BrowserSandbox
 from vm_bridge.machine import Machine
-from vocabulary.actions import Wait
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from protocol.actions.types import ChooseFiles, Click, TypeText
 from tests.integration.browser.engine.conftest import started
 from vm_bridge.browser import Clock, Engine
 from vm_bridge.suites.web import SITES, static_validation
 from vm_bridge.suites.web.episodes import TaskEpisode, play_task
 from vm_bridge.suites.web.manifest import SMALL_SIZE
 from vm_bridge.suites.web.suite import STATE
-from vocabulary.actions import ChooseFiles, Click, TypeText
 
 NAMES = sorted(SITES.folders)
 SMALL_NAMES = [name for name in NAMES if SITES.folders[name].manifest.small]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from protocol.actions.types import Click
 from tests.integration.browser.engine.conftest import started
 from tests.unit.vm_bridge.suites.web.test_manifest import PLAIN
 from vm_bridge.browser import Clock, Engine
@@ -15,7 +16,6 @@ from vm_bridge.suites.web import DRILLS, GAMES, FolderSuite
 from vm_bridge.suites.web.episodes import TaskEpisode, play_task, replay_frames
 from vm_bridge.suites.web.manifest import SMALL_SIZE
 from vm_bridge.suites.web.validation import CLAIM_SCRIPT, validate_task
-from vocabulary.actions import Click
 
 WINS = "function verify(state, task) { return %s; }"
 STILL = '{success: false, failure: false, done: false, score: 0, level: 1, reason: "no"}'
@@ -39,7 +39,7 @@ async def other(tmp_path: Path) -> AsyncIterator[Engine]:
         yield engine
 
 
-def made(home: Path, *, verifier: str = WINS % STILL, expert: str = ADVICE, page: str = PAGE) -> FolderSuite:
+def write_suite(home: Path, *, verifier: str = WINS % STILL, expert: str = ADVICE, page: str = PAGE) -> FolderSuite:
     """A suite of one task of these parts."""
     folder = home / "suite" / "mail"
     (folder / "page").mkdir(parents=True)
@@ -116,7 +116,7 @@ async def test_a_page_that_claims_success_is_not_believed(engine: Engine) -> Non
 
 
 async def test_a_verifier_that_throws_is_no_failure_of_the_policy(engine: Engine, tmp_path: Path) -> None:
-    suite = made(tmp_path, verifier="function verify(state) { return state.nothing.there; }")
+    suite = write_suite(tmp_path, verifier="function verify(state) { return state.nothing.there; }")
     task = suite.make("mail")
     episode = await TaskEpisode.begin(engine, suite, task)
     with pytest.raises(VerifierFailed, match="the verifier of mail threw"):
@@ -124,7 +124,7 @@ async def test_a_verifier_that_throws_is_no_failure_of_the_policy(engine: Engine
 
 
 async def test_where_no_page_of_the_task_is_open_nothing_is_won(engine: Engine, tmp_path: Path) -> None:
-    suite = made(tmp_path, verifier=WINS % WON)
+    suite = write_suite(tmp_path, verifier=WINS % WON)
     task = suite.make("mail")
     episode = await TaskEpisode.begin(engine, suite, task)
     assert (await suite.judge(task, episode.session, "")).success
@@ -152,6 +152,6 @@ async def test_where_no_page_of_the_task_is_open_nothing_is_won(engine: Engine, 
 async def test_what_does_not_keep_the_format_is_told(
     engine: Engine, tmp_path: Path, parts: dict[str, str], told: str
 ) -> None:
-    suite = made(tmp_path, **parts)
+    suite = write_suite(tmp_path, **parts)
     report = await validate_task(suite, suite.folder("mail"), engine, engine, seeds=1)
     assert any(told in fault for fault in report.faults), report.faults

@@ -12,9 +12,9 @@ from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.models import Stage, Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.flywheel.services import ledger
-from annotation_app.imports.services import import_folder_take
+from annotation_app.imports.services import import_folder_run
+from protocol.evaluation.reports import Evaluation
 from tests.unit.annotation_app.flywheel.test_trials import attempts_write
-from vocabulary.evaluations import Evaluation
 
 GATE = 900
 """The first seed of the gate's tasks."""
@@ -44,7 +44,7 @@ def write_fake_trainer(script: Path) -> str:
 def import_attempts(folder: Path, won: dict[int, bool], *, name: str = "lights") -> None:
     """Attempts at the lights come in."""
     attempts_write(folder, won, name=name)
-    job = import_folder_take(folder=folder, pool="lights")
+    job = import_folder_run(folder=folder, pool="lights")
     assert (job.status, job.imported) == ("done", len(won)), job.error
 
 

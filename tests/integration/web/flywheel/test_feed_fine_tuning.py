@@ -18,14 +18,14 @@ from annotation_app.asgi import application
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes import services
 from annotation_app.operations.console import Console
-from annotation_app.operations.trainer import ensure_trainer
+from annotation_app.operations.install.extra_environments import ensure_trainer
 from annotation_app.settings.base import ROOT
 from annotation_app.tasks.services import tasks_add
-from benchmarks.parts.servers.starting import checkpoint_write
+from benchmarks.parts.model_servers.launcher import write_checkpoint
+from protocol.blobs import BlobRef
 from tests.contract.test_store import look, step
 from tests.integration.web.conftest import World, serving, task_named
 from tests.waiting import eventually
-from vocabulary.blobs import BlobRef
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600), pytest.mark.xdist_group("servers")]
 
@@ -71,7 +71,7 @@ async def test_what_people_finish_joins_a_run_that_was_killed_and_ends_when_it_i
     url: str, committed: World, tmp_path: Path
 ) -> None:
     python = await asyncio.to_thread(ensure_trainer, Console())
-    tiny = await asyncio.to_thread(checkpoint_write, python, tmp_path / "tiny")
+    tiny = await asyncio.to_thread(write_checkpoint, python, tmp_path / "tiny")
     token = await sync_to_async(token_make)(username="ravi", name="tests", days=1)
     await sync_to_async(tasks_add)(pool=committed.pool, definitions=[task_named("four"), task_named("five")])
     first = [await sync_to_async(finished)(committed, committed.ada, shade) for shade in (10, 200)]

@@ -25,6 +25,10 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.promotions.services import evaluation_add
 from annotation_app.tasks.models import Pool
+from protocol.evaluation.reports import Comparison, PairedComparison, TaskChange
+from protocol.evaluation.statistics import wilson_rate
+from protocol.training.inbox import PROCESSED_FOLDER
+from protocol.trajectory.proposals import PolicyRef
 from tests.integration.web.conftest import World
 from tests.integration.web.flywheel.flywheel_helpers import (
     GATE,
@@ -39,10 +43,6 @@ from tests.integration.web.flywheel.flywheel_helpers import (
 )
 from tests.unit.annotation_app.flywheel.test_trials import attempts_write
 from tests.unit.annotation_app.test_gate import report
-from vocabulary.evaluations import Comparison, Overall, TaskChange
-from vocabulary.inboxes import TAKEN
-from vocabulary.proposals import PolicyRef
-from vocabulary.statistics import rate_of
 
 
 @pytest.fixture
@@ -131,8 +131,8 @@ def test_reinforcement_names_the_samples_whose_kind_of_task_it_really_played(
     kinds = Played.objects.filter(turn=turn, chosen=True).values_list("kind", flat=True)
     assert list(kinds) == ["toy/lamps", "toy/lights"], "both are worth playing"
     inbox = training.turn_folder(turn) / "train" / "rl-inbox"
-    (inbox / TAKEN).mkdir(parents=True)
-    attempts_write(inbox / TAKEN / "played-000001", {50: True})
+    (inbox / PROCESSED_FOLDER).mkdir(parents=True)
+    attempts_write(inbox / PROCESSED_FOLDER / "played-000001", {50: True})
     attempts_write(inbox / "played-000002", {51: True}, name="lamps")  # came too late: nothing learned from it
     noting = programs.ProgramRunner(0, lambda: True, {})
     training.mix(turn)
@@ -219,10 +219,10 @@ def test_a_turn_shows_its_revision_and_the_active_one_task_by_task(
     made = PolicyRevision.objects.create(name="toy", revision="main-0001", base_url="https://models.example/v1")
     Checkpoint.objects.filter(turn=turn).update(revision=made)
     change = TaskChange(
-        suite="toy", name="lights", before=rate_of(3, 20), after=rate_of(17, 20), chance=0.01, adjusted=0.01,
+        suite="toy", name="lights", before=wilson_rate(3, 20), after=wilson_rate(17, 20), chance=0.01, adjusted=0.01,
         finding="better",
     )  # fmt: skip
-    overall = Overall(pairs=20, won=14, lost=0, chance=0.01, finding="better")
+    overall = PairedComparison(pairs=20, won=14, lost=0, chance=0.01, finding="better")
     found = Comparison(policies=(), overall=overall, tasks=(change,))
     evaluation_add(user=admin, revision_id=made.pk, report=report(policy_of(made), {"toy/lights": (17, 20)}, found))
     assert turns.turn_out(user=admin, turn_id=turn.pk).compared == (change,)

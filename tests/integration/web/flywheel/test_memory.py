@@ -25,6 +25,7 @@ from annotation_app.flywheel.services import gate, ledger, training
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.reviews.services import remark_set, review_claim
 from annotation_app.tasks.models import Pool
+from protocol.trajectory.proposals import PolicyRef
 from tests.integration.web.flywheel.flywheel_helpers import (
     GATE,
     RecordingProgramRunner,
@@ -34,7 +35,6 @@ from tests.integration.web.flywheel.flywheel_helpers import (
     write_fake_trainer,
 )
 from tests.unit.annotation_app.test_gate import report
-from vocabulary.proposals import PolicyRef
 
 SERVER = "http://desks.example"
 
@@ -68,7 +68,7 @@ def failed(wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch) -> Turn:
     return turn
 
 
-def learned(turn: Turn, phase: str) -> dict[str, set[int]]:
+def trained_seeds(turn: Turn, phase: str) -> dict[str, set[int]]:
     """The seeds that a training learned from, by what they were to it."""
     found: dict[str, set[int]] = {}
     for use in Use.objects.filter(checkpoint__turn=turn, checkpoint__phase=phase).select_related("sample"):
@@ -86,16 +86,16 @@ def test_what_a_turn_that_failed_was_to_learn_is_new_to_the_next_and_its_period_
     wheel: Wheel, admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = run_turn(wheel, admin)
-    assert (learned(first, "sft"), learned(first, "ct")) == ({"fresh": {0, 1}}, {})
+    assert (trained_seeds(first, "sft"), trained_seeds(first, "ct")) == ({"fresh": {0, 1}}, {})
     import_attempts(tmp_path / "second", {10: True, 11: False})
     failed(wheel, admin, monkeypatch)
     import_attempts(tmp_path / "third", {20: True, 21: False})
     third = run_turn(wheel, admin)
-    assert learned(third, "ct") == {"fresh": {2, 11, 21}}, "it was due in the turn that failed"
-    assert learned(third, "sft") == {"earlier": {0, 1}, "fresh": {10, 20}}
+    assert trained_seeds(third, "ct") == {"fresh": {2, 11, 21}}, "it was due in the turn that failed"
+    assert trained_seeds(third, "sft") == {"earlier": {0, 1}, "fresh": {10, 20}}
     import_attempts(tmp_path / "fourth", {30: True, 31: False})
     fourth = run_turn(wheel, admin)
-    assert (learned(fourth, "ct"), learned(fourth, "sft")["fresh"]) == ({}, {30})
+    assert (trained_seeds(fourth, "ct"), trained_seeds(fourth, "sft")["fresh"]) == ({}, {30})
 
 
 def test_what_may_be_learned_from_no_more_is_not_learned_from_as_earlier_either(
@@ -108,7 +108,7 @@ def test_what_may_be_learned_from_no_more_is_not_learned_from_as_earlier_either(
         Episode.objects.filter(pk=episode).update(review=review)
     import_attempts(tmp_path / "second", {10: True})
     wheel = wheel_of(admin, ct=None, trials=GateTrials(world="toy", first_seed=5, seeds=3))
-    assert learned(run_turn(wheel, admin), "sft") == {"earlier": {1, 4}, "fresh": {10}}, "of 5 the gate asks now"
+    assert trained_seeds(run_turn(wheel, admin), "sft") == {"earlier": {1, 4}, "fresh": {10}}, "of 5 the gate asks now"
 
 
 def proposing(wheel: Wheel, **told: Any) -> PolicyRevision:
@@ -129,7 +129,7 @@ def test_who_is_no_revision_of_the_wheels_policy_is_not_begun_with(
     (made,) = Checkpoint.objects.filter(turn=turn)
     assert (made.begun_with, made.parent) == ("/start", None)
     found = report(PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5"), {"toy/lights": (1, 2)})
-    noting = Tried(found)
+    noting = TrialProgramRunner(found)
     gate.gate(turn, noting)
     assert [words[-1] for words in noting.asked] == [str(training.turn_folder(turn) / TRIALS_FOLDER / "report.json")]
     gate.register(turn)
@@ -138,7 +138,7 @@ def test_who_is_no_revision_of_the_wheels_policy_is_not_begun_with(
     assert (revision.sampling, revision.memory) == ({}, {})
 
 
-class Tried(RecordingProgramRunner):
+class TrialProgramRunner(RecordingProgramRunner):
     """The same; the candidate has tried."""
 
     def run(self, command: Sequence[str], *, log: Path) -> str:
@@ -198,7 +198,7 @@ def test_copies_go_with_a_turn_that_ended_badly_and_come_again_as_it_goes_on(
     run.mkdir(parents=True)
     (run / "half").touch()
     goes_on(turn, admin)
-    assert learned(turn, "sft") == {"fresh": {0, 1}}
+    assert trained_seeds(turn, "sft") == {"fresh": {0, 1}}
     assert (run / "half").exists(), "the training goes on with what it had learned"
 
 
@@ -214,7 +214,7 @@ def test_a_training_begins_anew_where_what_it_learned_from_was_reviewed_meanwhil
     review_claim(user=admin, episode_id=reviewed.pk)
     remark_set(user=admin, episode_id=reviewed.pk, index=0, verdict=None, comment="Well done.")
     goes_on(turn, admin)
-    assert learned(turn, "sft") == {"fresh": {0, 1}}
+    assert trained_seeds(turn, "sft") == {"fresh": {0, 1}}
     assert not (run / "half").exists(), "the trainer would refuse to go on with other data"
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-import vocabulary.judgements
+import protocol.evaluation.judgements
 from annotation_app.accounts.models import User
 from annotation_app.errors import Forbidden
 from annotation_app.flywheel import engine
@@ -16,7 +16,7 @@ from annotation_app.flywheel.models import Played, Sample, Stage, Wheel
 from annotation_app.flywheel.recipe import ReinforcementTraining
 from annotation_app.flywheel.selectors import turns
 from annotation_app.flywheel.services import ledger, replay_requests, samples
-from annotation_app.imports.services import import_folder_take
+from annotation_app.imports.services import import_folder_run
 from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
 from annotation_app.judges.selectors import judge_server
 from annotation_app.judges.services import run_request
@@ -25,10 +25,10 @@ from annotation_app.reviews.duplicates import find_duplicates
 from annotation_app.reviews.models import Job
 from annotation_app.reviews.schemas import CheckReport
 from annotation_app.reviews.services import check_end, check_request, job_begin, job_fail
+from protocol.trajectory.observations import Verdict
 from tests.integration.web.flywheel.flywheel_helpers import create_wheel, import_attempts, run_turn, stop_after_stage
-from tests.integration.web.reviews.test_judges import judge_made
+from tests.integration.web.reviews.test_judges import create_judge
 from tests.unit.annotation_app.flywheel.test_trials import attempts_write
-from vocabulary.observations import Verdict
 
 DONE = CheckReport(steps=(), departs_at=None, verdict=Verdict(success=True, score=1), executable=True)
 
@@ -60,7 +60,7 @@ def checking(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[UUID], None] 
 
 def judge_of(wheel: Wheel) -> Judge:
     """A judge of the wheel's pool, for whom nobody answers."""
-    judge = judge_made()
+    judge = create_judge()
     PoolJudge.objects.create(pool=wheel.pool, judge=judge, threshold=0.5)
     return judge
 
@@ -174,7 +174,7 @@ def test_what_a_judge_that_judges_here_will_not_have_fails_no_turn(
     assert Stage.objects.get(turn=turn, name="value").code == "judge_failed", "it has never judged here"
     (first, *_) = turn.samples.values_list("episode", flat=True)
     said = {"trajectory": str(first), "judge": judge_server(judge).ref, "score": 1, "judged_at": timezone.now()}
-    document = vocabulary.judgements.Judgement.model_validate(said)
+    document = protocol.evaluation.judgements.Judgement.model_validate(said)
     Judgement.objects.create(episode_id=first, judge=judge, score=1, document=document)
     ledger.turn_resume(user=admin, turn_id=turn.pk)
     assert engine.turn_run(turn_id=turn.pk)
@@ -225,7 +225,7 @@ def test_how_often_the_active_revision_succeeds_is_told_by_its_own_attempts(
     wheel.pool.policy = PolicyRevision.objects.create(name="toy", revision="start", **told)
     wheel.pool.save()
     attempts_write(tmp_path / "older", {50: True, 51: True, 52: True}, revision="older")
-    assert import_folder_take(folder=tmp_path / "older", pool="lights").imported == 3
+    assert import_folder_run(folder=tmp_path / "older", pool="lights").imported == 3
     turn = run_turn(asks(wheel, admin, rl=ReinforcementTraining(updates=1, between=(0.1, 0.9))), admin)
     (played,) = Played.objects.filter(turn=turn)
     assert (played.succeeded, played.attempts) == (5, 7), "three of another revision say nothing of this one"

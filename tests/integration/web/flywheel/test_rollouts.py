@@ -14,10 +14,10 @@ from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner
 from annotation_app.flywheel.recipe import RolloutSettings
 from annotation_app.flywheel.rollouts import MAX_ROUNDS, RolloutPlan, train_on_rollouts
 from annotation_app.operations.console import Console
-from annotation_app.operations.trainer import ensure_trainer
+from annotation_app.operations.install.extra_environments import ensure_trainer
+from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE
 from tests.integration.web.flywheel.flywheel_helpers import SimulatedCrash
 from tests.unit.annotation_app.flywheel.test_trials import attempts_write
-from vocabulary.inboxes import REFUSED, SHORT, TAKEN
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -103,45 +103,51 @@ def player(folder: Path) -> RolloutPlan:
     )  # fmt: skip
 
 
-def learned(folder: Path, machines: Machines, *, unusable: Sequence[int] = ()) -> str:
+def run_learning(folder: Path, machines: Machines, *, unusable: Sequence[int] = ()) -> str:
     """Two updates of two attempts each, of which the trainer cannot use these."""
     who = player(folder)
     words = [str(ensure_trainer(Console(sys.stderr))), "-c", TRAINER, str(who.run), str(who.inbox)]
     words += [str(number) for number in (who.attempts, who.updates, WITHIN, *unusable)]
     made = train_on_rollouts(machines, words, who, threads=1, log=folder / "rl.log")
-    assert not (who.inbox / SHORT).exists()
+    assert not (who.inbox / SHORTAGE_FILE).exists()
     return Path(made).name
 
 
 @pytest.mark.parametrize(
     ("lost", "unusable", "where"),
-    [((), (1,), TAKEN), ((), (0, 1), REFUSED), ((0,), (), TAKEN), ((0,), (1,), REFUSED), ((0, 1), (), REFUSED)],
+    [
+        ((), (1,), PROCESSED_FOLDER),
+        ((), (0, 1), REJECTED_FOLDER),
+        ((0,), (), PROCESSED_FOLDER),
+        ((0,), (1,), REJECTED_FOLDER),
+        ((0, 1), (), REJECTED_FOLDER),
+    ],
 )
 def test_what_is_lost_or_cannot_be_used_is_played_again_elsewhere(
     tmp_path: Path, lost: Sequence[int], unusable: Sequence[int], where: str
 ) -> None:
     machines = Machines(lost=lost)
-    assert learned(tmp_path, machines, unusable=unusable) == "update-000002"
+    assert run_learning(tmp_path, machines, unusable=unusable) == "update-000002"
     assert machines.played[:2] == ["update-000000-0-0", "update-000000-1-0"]
     assert (tmp_path / "inbox" / where / "update-000000-0-0").is_dir()
-    assert (tmp_path / "inbox" / TAKEN / "update-000000-1-0").is_dir()
+    assert (tmp_path / "inbox" / PROCESSED_FOLDER / "update-000000-1-0").is_dir()
 
 
 def test_a_trainer_that_can_use_nothing_fails_the_turn_which_plays_on_when_it_is_told_to(tmp_path: Path) -> None:
     machines = Machines()
     with pytest.raises(ProgramFailed, match=f"0 of 2 .* after {MAX_ROUNDS} rounds.* attempt_stale {2 * MAX_ROUNDS}"):
-        learned(tmp_path, machines, unusable=range(20))
+        run_learning(tmp_path, machines, unusable=range(20))
     assert machines.played == [f"update-000000-{again}-0" for again in range(MAX_ROUNDS)]
-    assert (tmp_path / "inbox" / SHORT).exists(), "the trainer was ended while it waited"
+    assert (tmp_path / "inbox" / SHORTAGE_FILE).exists(), "the trainer was ended while it waited"
 
     machines = Machines()
-    assert learned(tmp_path, machines) == "update-000002"
+    assert run_learning(tmp_path, machines) == "update-000002"
     assert machines.played == [f"update-000000-{MAX_ROUNDS}-0", "update-000001-0-0"]
 
 
 def test_who_is_killed_between_two_rounds_plays_none_twice(tmp_path: Path) -> None:
     with pytest.raises(SimulatedCrash):
-        learned(tmp_path, Machines(dies_at="update-000000-1-0"), unusable=(1,))
+        run_learning(tmp_path, Machines(dies_at="update-000000-1-0"), unusable=(1,))
     machines = Machines()
-    assert learned(tmp_path, machines, unusable=(1,)) == "update-000002"
+    assert run_learning(tmp_path, machines, unusable=(1,)) == "update-000002"
     assert machines.played[0] == "update-000000-1-0"

@@ -15,10 +15,11 @@ from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.models import Stage, Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe, ServingSettings
 from annotation_app.flywheel.services import gate, ledger, training
-from annotation_app.operations.ports import free_port
+from annotation_app.operations.runtime.ports import free_port
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.settings.base import ROOT
 from annotation_app.tasks.models import Pool
+from protocol.trajectory.proposals import PolicyRef
 from tests.integration.web.flywheel.flywheel_helpers import (
     SimulatedCrash,
     crash_after,
@@ -28,7 +29,6 @@ from tests.integration.web.flywheel.flywheel_helpers import (
 )
 from tests.integration.web.reloadable_model_server import ReloadableModelServer
 from tests.unit.annotation_app.test_gate import report
-from vocabulary.proposals import PolicyRef
 
 CANDIDATE = PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5")
 
@@ -48,7 +48,7 @@ class Trying(programs.ProgramRunner):
                 raise programs.TurnCancelled
             Path(command[command.index("--out") + 1]).mkdir(parents=True)
             return ""
-        if "agent_backend.evaluate" in command:
+        if "agent_backend.evaluation" in command:
             Path(command[command.index("--out") + 1]).write_text(report(CANDIDATE, {"a/b": (1, 2)}).model_dump_json())
             return ""
         return super().run(command, log=log)
@@ -88,7 +88,7 @@ def wheel_of(admin: User, url: str, name: str = "main") -> Wheel:
     return ledger.wheel_set(user=admin, name=name, pool="lights", recipe=recipe)
 
 
-def made(turn: Turn) -> str:
+def trained_weights(turn: Turn) -> str:
     """The weights that the turn trained."""
     return str(training.turn_folder(turn) / "train" / "sft" / "update-000001")
 
@@ -106,7 +106,7 @@ def test_each_is_tried_with_its_weights_and_who_proposes_gets_the_server_back(
     had = list[tuple[str, str]]()
     monkeypatch.setattr(Trying, "begun", staticmethod(lambda: had.append((model.weights, model.version))))
     turn = run_turn(wheel, admin)
-    candidate = (made(turn), "main-0001")
+    candidate = (trained_weights(turn), "main-0001")
     assert had == [candidate, (first, "begin")]
     assert model.had == [*had, (first, "begin")], "nobody judged it: who proposed goes on"
     asked = Trying.asked[0]
@@ -129,7 +129,7 @@ def test_a_turner_that_dies_between_two_sides_is_followed(
         patched.setattr(gate, "_run_trials", crash_after(gate._run_trials, 1))
         with pytest.raises(SimulatedCrash):
             engine.turn_run(turn_id=turn.pk)
-    assert model.had == [(made(turn), "main-0001")]
+    assert model.had == [(trained_weights(turn), "main-0001")]
     assert engine.turn_run(turn_id=turn.pk)
     assert ended(turn) == ("done", "")
     assert model.had[1:] == [(first, "begin")] * 2, "the candidate's attempts were whole"
@@ -142,7 +142,7 @@ def test_a_turn_that_is_stopped_gives_the_server_back(
     monkeypatch.setattr(Trying, "begun", staticmethod(lambda: ledger.turn_cancel(user=admin, turn_id=turn.pk)))
     assert engine.turn_run(turn_id=turn.pk)
     assert ended(turn) == ("cancelled", "")
-    assert (model.had, model.paused) == ([(made(turn), "main-0001"), (first, "begin")], False)
+    assert (model.had, model.paused) == ([(trained_weights(turn), "main-0001"), (first, "begin")], False)
 
 
 @pytest.mark.parametrize("wrong", ["away", "refused", "taken", "missing"])
@@ -154,7 +154,7 @@ def test_a_server_that_is_of_no_use_fails_the_turn_by_a_code_and_it_goes_on_once
     if wrong == "missing":
         Path(first).rmdir()
     turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
-    model.refuses = (made(turn),) if wrong == "refused" else ()
+    model.refuses = (trained_weights(turn),) if wrong == "refused" else ()
     if wrong == "taken":
         monkeypatch.setattr(Trying, "begun", staticmethod(lambda: setattr(model, "version", "another's")))
     assert engine.turn_run(turn_id=turn.pk)

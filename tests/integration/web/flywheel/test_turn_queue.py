@@ -18,12 +18,12 @@ from annotation_app.flywheel.models import Stage, Turn
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.flywheel.selectors.turns import turn_of, turn_row
 from annotation_app.flywheel.services import ledger
-from annotation_app.health.asking import queue_now
-from annotation_app.health.jobs import heartbeat
+from annotation_app.health.jobs import heartbeat_job
+from annotation_app.health.probes import queue_status
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, training_worker_heartbeat
+from tests.integration.web.celery_workers import worker_running
 from tests.integration.web.conftest import World, cache_of_the_web_app
 from tests.integration.web.flywheel.flywheel_helpers import import_attempts
-from tests.integration.web.workers import worker_running
 from tests.waiting import wait_until
 
 PATIENCE = 200.0
@@ -112,11 +112,11 @@ def test_a_worker_without_a_trainer_leaves_turns_to_one_that_has_it(turn: Turn, 
     with app.connection_for_write(redis_url) as broker:
         with worker_running(redis_url, settings, queues=DEFAULT_QUEUE):
             turn_job.apply_async((str(turn.pk),), connection=broker)  # type: ignore[call-arg]  # the stubs lack it
-            heartbeat.apply_async((), connection=broker)  # type: ignore[call-arg]
+            heartbeat_job.apply_async((), connection=broker)  # type: ignore[call-arg]
             wait_until(lambda: told.get(HEARTBEAT) is not None, limit=PATIENCE)
-            assert queue_now(TRAINING_QUEUE).length == 1, "it does what was queued later, and leaves the turn"
+            assert queue_status(TRAINING_QUEUE).length == 1, "it does what was queued later, and leaves the turn"
             assert told.get(HEARD) is None
         with worker_running(redis_url, settings, queues=TRAINING_QUEUE):
             wait_until(lambda: turn_row(turn_of(turn.pk)).state == "failed", limit=PATIENCE)
             wait_until(lambda: told.get(HEARD) is True, limit=PATIENCE)
-    assert queue_now(TRAINING_QUEUE).length == 0
+    assert queue_status(TRAINING_QUEUE).length == 0

@@ -13,9 +13,9 @@ from annotation_app.flywheel.jobs import turn_job, turns_due_job
 from annotation_app.flywheel.models import Checkpoint, Sample, Stage, Turn
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.flywheel.services import ledger
+from tests.integration.web.celery_workers import worker_kill, worker_running
 from tests.integration.web.conftest import World
 from tests.integration.web.flywheel.flywheel_helpers import import_attempts
-from tests.integration.web.workers import worker_kill, worker_running
 from tests.waiting import wait_until
 
 PATIENCE = 200.0

@@ -13,14 +13,14 @@ from vm_bridge.api.tickets import verify_ticket
 from vm_bridge.network.cdp_proxy import CdpLog
 
 
-async def wanted(stack: Stack, desk: Any, user: Any = None) -> Any:
+async def request_ticket(stack: Stack, desk: Any, user: Any = None) -> Any:
     return await ask(stack, desk, "post", "tickets", user, data={"kind": "cdp"}, content_type="application/json")
 
 
 async def test_who_does_an_episode_gets_a_ticket_for_its_browser(stack: Stack) -> None:
     await run_in_db_thread(Pool.objects.update, image="browser")
     desk = await stack.deciding()
-    answer = await wanted(stack, desk)
+    answer = await request_ticket(stack, desk)
     assert answer.status_code == 200
     told = answer.json()
     claim = verify_ticket(SECRET, told["ticket"], "cdp").claim
@@ -29,16 +29,16 @@ async def test_who_does_an_episode_gets_a_ticket_for_its_browser(stack: Stack) -
     url = urlsplit(told["url"])
     assert (url.scheme, url.path, parse_qs(url.query)) == ("ws", "/streams/cdp", {"token": [told["ticket"]]})
     assert (
-        verify_ticket(SECRET, (await wanted(stack, desk)).json()["ticket"], "cdp").nonce
+        verify_ticket(SECRET, (await request_ticket(stack, desk)).json()["ticket"], "cdp").nonce
         != verify_ticket(SECRET, told["ticket"], "cdp").nonce
     ), "each is used once"
-    assert (await wanted(stack, desk, stack.world.ben)).status_code == 404
-    assert (await wanted(stack, desk, stack.world.rosa)).status_code == 403
+    assert (await request_ticket(stack, desk, stack.world.ben)).status_code == 404
+    assert (await request_ticket(stack, desk, stack.world.rosa)).status_code == 403
 
 
 async def test_a_machine_that_is_no_browser_has_no_such_ticket(stack: Stack) -> None:
     desk = await stack.deciding()
-    answer = await wanted(stack, desk)
+    answer = await request_ticket(stack, desk)
     assert (answer.status_code, answer.json()["code"]) == (409, "no_browser")
 
 

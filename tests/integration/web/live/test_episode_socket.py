@@ -11,11 +11,11 @@ from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.tasks.models import Assignment
+from protocol.messages.events import EpisodeState
 from tests.integration.web.conftest import BOUND, SECRET, EpisodeSocket, Stack
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import MachineGone, StaleLease
 from vm_bridge.machine import Lease
-from vocabulary.messages import EpisodeState
 
 
 def command_id() -> str:

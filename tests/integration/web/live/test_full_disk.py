@@ -21,12 +21,12 @@ from annotation_app.live import store
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.recordings import recordings_collect
 from annotation_app.recordings.models import Recording, RecordingState
+from protocol.blobs import BlobRef
 from tests.integration.web.conftest import Stack, World
+from tests.integration.web.exports.test_export_storage import attempts as attempts
+from tests.integration.web.exports.test_export_storage import create_export
 from tests.integration.web.live.test_machine_api import BYTES, ask
 from tests.integration.web.live.test_recordings import act, collected, finish, get, record_all, recorded
-from tests.integration.web.test_export_storage import asked
-from tests.integration.web.test_export_storage import attempts as attempts
-from vocabulary.blobs import BlobRef
 
 Mount = Callable[[Path, str], None]
 
@@ -53,7 +53,7 @@ def mount() -> Iterator[Mount]:
 def test_an_export_fails_by_its_name_and_is_written_when_there_is_room(
     attempts: list[str], committed: World, mount: Mount, size: str
 ) -> None:
-    export = asked(committed.ravi)
+    export = create_export(committed.ravi)
     disk = export_folder(export.pk).parent
     mount(disk, size)
     export_write(export_id=export.pk)

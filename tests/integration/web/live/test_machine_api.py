@@ -10,13 +10,13 @@ from django.test import Client
 
 from annotation_app.accounts.models import User
 from annotation_app.live.db_threads import run_in_db_thread
+from protocol.blobs import BlobRef
 from tests.integration.web.conftest import EpisodeSocket, Stack, World
-from vocabulary.blobs import BlobRef
 
 BYTES = bytes(range(256)) * 3
 
 
-def asked(world: World, user: User, method: str, path: str, **body: Any) -> Any:
+def browser_request(world: World, user: User, method: str, path: str, **body: Any) -> Any:
     """Somebody's browser asks; the answer's status and body."""
     client: Client = world.client(user)
     response = getattr(client, method)(f"/api/episodes/{path}", **body)
@@ -26,11 +26,11 @@ def asked(world: World, user: User, method: str, path: str, **body: Any) -> Any:
 async def ask(stack: Stack, desk: EpisodeSocket, method: str, path: str, user: User | None = None, **body: Any) -> Any:
     world = stack.world
     return await run_in_db_thread(
-        asked, world=world, user=user or world.ada, method=method, path=f"{desk.episode_id}/{path}", **body
+        browser_request, world=world, user=user or world.ada, method=method, path=f"{desk.episode_id}/{path}", **body
     )
 
 
-async def done(desk: EpisodeSocket, **action: Any) -> dict[str, Any]:
+async def perform_step(desk: EpisodeSocket, **action: Any) -> dict[str, Any]:
     """The step an act of this person's own becomes."""
     await desk.send(type="act", command_id=uuid4().hex, thought="It is needed.", action=action)
     event = await desk.until(type="step.added")
@@ -45,12 +45,12 @@ async def test_a_file_goes_in_and_comes_out_again(stack: Stack) -> None:
     ref = BlobRef.model_validate_json(answer.content)
     assert (ref.sha256, ref.size) == (hashlib.sha256(BYTES).hexdigest(), len(BYTES))
 
-    step = await done(desk, kind="upload_file", path="notes.html", blob=ref.model_dump())
+    step = await perform_step(desk, kind="upload_file", path="notes.html", blob=ref.model_dump())
     assert step["error"] is None
     listed = (await ask(stack, desk, "get", "files")).json()
     assert [(entry["name"], entry["size"]) for entry in listed["entries"]] == [("notes.html", len(BYTES))]
 
-    brought = (await done(desk, kind="download_file", path="notes.html"))["after"]["attachment"]
+    brought = (await perform_step(desk, kind="download_file", path="notes.html"))["after"]["attachment"]
     blob = await ask(stack, desk, "get", f"blobs/{brought['sha256']}")
     assert blob.content == BYTES
     assert blob.headers["Content-Type"] == "application/octet-stream", "nothing that a browser would run"
@@ -83,7 +83,7 @@ async def test_others_do_not_look_and_reviewers_do_not_touch(stack: Stack) -> No
 async def test_an_episode_without_a_machine_has_no_inside(stack: Stack) -> None:
     episode = await stack.episode()
     path = f"{episode.id}/files"
-    answer = await run_in_db_thread(asked, world=stack.world, user=stack.world.ada, method="get", path=path)
+    answer = await run_in_db_thread(browser_request, world=stack.world, user=stack.world.ada, method="get", path=path)
     assert (answer.status_code, answer.json()["code"]) == (409, "machine_gone")
 
 

@@ -12,8 +12,8 @@ from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.pools import services
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
+from protocol.actions.secrets import SecretUse
 from tests.integration.web.conftest import PASSWORD, Stack, World, sign_in_task
-from vocabulary.secrets import SecretUse
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

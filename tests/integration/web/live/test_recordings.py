@@ -12,7 +12,7 @@ from annotation_app.episodes.models import Episode
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.recordings import recordings_collect
 from annotation_app.recordings.models import Recording, RecordingState
-from annotation_app.recordings.services import recording_lose
+from annotation_app.recordings.services import recording_mark_lost
 from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import BOUND, SECRET, EpisodeSocket, Stack
 from vm_bridge.api.client import BridgeClient
@@ -125,7 +125,7 @@ async def test_a_worker_that_comes_late_loses_nothing(stack: Stack, desk: Episod
     key = await run_in_db_thread(lambda: Recording.objects.get(episode_id=desk.episode_id).key)
     await finish(desk)
     await collected()
-    await run_in_db_thread(recording_lose, key=key)
+    await run_in_db_thread(recording_mark_lost, key=key)
     assert len((await get(stack, desk, "recording")).json()["parts"]) == 1
     assert await run_in_db_thread(lambda: Recording.objects.get(key=key).state) == RecordingState.STORED
 

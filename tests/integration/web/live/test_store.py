@@ -6,15 +6,15 @@ from uuid import UUID
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from agent_backend.errors import CommandRefused, EpisodeFenced
-from agent_backend.ports import EpisodeStore
+from agent_backend.errors import CommandRejected, EpisodeFenced
+from agent_backend.interfaces import EpisodeStore
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode, Proposal, Step
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.store import DjangoStore
+from protocol.trajectory.steps import Step as StepValue
 from tests.contract.test_store import DIGEST, POLICY, NewStore, StoreContract, Writer, intent, look, proposal, step
 from tests.integration.web.conftest import World
-from vocabulary.steps import Step as StepValue
 
 
 def driven(world: World) -> tuple[UUID, int]:
@@ -38,10 +38,10 @@ class TestDjangoStore(StoreContract):
         assert isinstance(store, DjangoStore)
         episode_id = UUID((await store.load()).id)
         before = await store.load()
-        await store.admit()
+        await store.check_fence()
         await run_in_db_thread(services.runner_take_over, episode_id=episode_id, runner="there:2:b", seconds=60)
         with pytest.raises(EpisodeFenced):
-            await store.admit()
+            await store.check_fence()
         with pytest.raises(EpisodeFenced):
             await store.begin_act(intent(), DIGEST)
         with pytest.raises(EpisodeFenced):
@@ -66,7 +66,7 @@ class TestDjangoStore(StoreContract):
         known = await DjangoStore(other.id, token).find_command("command-1")
         assert known is not None
         assert known.digest != DIGEST, "it must not pass for a resend"
-        with pytest.raises(CommandRefused) as refused:
+        with pytest.raises(CommandRejected) as refused:
             await DjangoStore(other.id, token).begin_act(intent(), DIGEST)
         assert refused.value.code == "command_conflict"
         assert (await DjangoStore(other.id, token).load()).version == 0

@@ -10,8 +10,8 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from agent_backend.scripted.judge import JUDGE
-from agent_backend.scripted.server import app_of
+from agent_backend.scripted_policy.judge import JUDGE_MODEL
+from agent_backend.scripted_policy.server import create_app
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
@@ -25,13 +25,13 @@ from annotation_app.judges.selectors import episodes_waiting
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
+from protocol.actions.types import Click, Finish
+from protocol.dialects.families import get_dialect
+from protocol.evaluation.judge_prompts import JudgePrompt
+from protocol.evaluation.judgements import REFERENCE_PARAMETER
+from protocol.trajectory.observations import Verdict
 from tests.contract.test_store import PICTURE, REF, step
 from tests.integration.web.conftest import PASSWORD, World, connections_close, serving, task_named
-from vocabulary.actions import Click, Finish
-from vocabulary.dialects import dialect_named
-from vocabulary.judgements import REFERENCE
-from vocabulary.judging import JudgePrompt
-from vocabulary.observations import Verdict
 
 NOWHERE = "http://127.0.0.1:9/v1"
 
@@ -41,9 +41,15 @@ def root(committed: World) -> User:
     return user_ensure(username="root", password=PASSWORD, name="Root", roles=["admin"])
 
 
-def judge_made(url: str = NOWHERE, *, revision: str = "1", **settings: Any) -> Judge:
+def create_judge(url: str = NOWHERE, *, revision: str = "1", **settings: Any) -> Judge:
     return services.judge_ensure(
-        name="orm", revision=revision, kind="outcome_model", base_url=url, model=JUDGE, scripted=True, settings=settings
+        name="orm",
+        revision=revision,
+        kind="outcome_model",
+        base_url=url,
+        model=JUDGE_MODEL,
+        scripted=True,
+        settings=settings,
     )
 
 
@@ -99,10 +105,10 @@ class Admin:
         return found
 
 
-async def judged(world: World, root: User, *, together: int = 1) -> Admin:
+async def attach_judge(world: World, root: User, *, together: int = 1) -> Admin:
     """The pool judged by the scripted model over HTTP."""
-    async with serving(lambda url: app_of((), dialect_named("ui_tars_1_5"), pace=0)) as url:
-        judge = await run_in_db_thread(judge_made, url=f"{url}/v1")
+    async with serving(lambda url: create_app((), get_dialect("ui_tars_1_5"), pace=0)) as url:
+        judge = await run_in_db_thread(create_judge, url=f"{url}/v1")
         admin: Admin = await run_in_db_thread(Admin, world=world, user=root, judge=judge)
         assert await run_in_db_thread(admin.set) == 204
         answers = await asyncio.gather(*(run_in_db_thread(admin.run) for _ in range(together)))
@@ -113,12 +119,12 @@ async def judged(world: World, root: User, *, together: int = 1) -> Admin:
 async def test_a_pool_is_judged_once_and_held_against_people(
     committed: World, root: User, attempts: dict[str, Episode]
 ) -> None:
-    admin = await judged(committed, root)
-    await run_in_db_thread(check_judged, admin=admin, attempts=attempts)
+    admin = await attach_judge(committed, root)
+    await run_in_db_thread(check_judgements, admin=admin, attempts=attempts)
     await connections_close()
 
 
-def check_judged(admin: Admin, attempts: dict[str, Episode]) -> None:
+def check_judgements(admin: Admin, attempts: dict[str, Episode]) -> None:
     row = admin.row()
     assert (row["finished"], row["judged"], row["unsaid"], row["run"]["status"]) == (5, 5, 0, "done")
     assert (row["run"]["judged"], row["run"]["total"], row["run"]["refused"]) == (5, 5, 0)
@@ -143,7 +149,7 @@ def check_judged(admin: Admin, attempts: dict[str, Episode]) -> None:
 async def test_only_one_run_of_a_judge_in_a_pool_is_under_way(
     committed: World, root: User, attempts: dict[str, Episode]
 ) -> None:
-    await judged(committed, root, together=4)
+    await attach_judge(committed, root, together=4)
     assert await run_in_db_thread(Judgement.objects.count) == 5
     await connections_close()
 
@@ -181,7 +187,7 @@ def test_without_people_there_is_nothing_to_calibrate_by(committed: World, root:
 def test_a_judge_nobody_answers_for_fails_and_can_be_asked_again(
     committed: World, root: User, attempts: dict[str, Episode]
 ) -> None:
-    admin = Admin(committed, root, judge_made())
+    admin = Admin(committed, root, create_judge())
     admin.set()
     answer = admin.run().json()
     assert answer["status"] == "failed"
@@ -330,7 +336,7 @@ def test_only_admins_see_to_judges(committed: World, attempts: dict[str, Episode
 
 def test_a_judge_that_could_not_be_asked_is_not_added(world: World) -> None:
     with pytest.raises(ValueError, match="one vote"):
-        judge_made(votes=3)
+        create_judge(votes=3)
     for fields in ({"settings": {"colour": "red"}}, {"base_url": ""}):
         judge = Judge(kind="outcome_model", name="orm", revision="2", base_url=NOWHERE, model="m")
         for name, value in fields.items():
@@ -340,7 +346,7 @@ def test_a_judge_that_could_not_be_asked_is_not_added(world: World) -> None:
 
 
 def test_the_answer_looked_for_is_not_told_to_who_is_asked(committed: World, root: User) -> None:
-    asked = task_named("capital").model_copy(update={"parameters": {REFERENCE: "Paris"}})
+    asked = task_named("capital").model_copy(update={"parameters": {REFERENCE_PARAMETER: "Paris"}})
     Task.objects.filter(pool=committed.pool).delete()
     tasks_add(pool=committed.pool, definitions=[asked])
     episode = finished(committed, "success", ends=True)
@@ -348,4 +354,4 @@ def test_the_answer_looked_for_is_not_told_to_who_is_asked(committed: World, roo
         answer = committed.client(committed.ada).get(path)
         assert (answer.status_code, b"Paris" in answer.content) == (200, False), path
     whole = committed.client(root).get(f"/api/episodes/{episode.id}/trajectory").json()
-    assert whole["task"]["parameters"][REFERENCE] == "Paris", "judges and exports have it"
+    assert whole["task"]["parameters"][REFERENCE_PARAMETER] == "Paris", "judges and exports have it"

@@ -10,9 +10,9 @@ from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.replay_checks import check_run
 from annotation_app.reviews.selectors.details import review_details
+from protocol.actions.types import Action, Click, Finish, TypeText
 from tests.contract.test_store import step
 from tests.integration.web.conftest import Stack
-from vocabulary.actions import Action, Click, Finish, TypeText
 
 
 def attempt(*, stack: Stack, actions: tuple[Action, ...], outcome: str = "success") -> Episode:

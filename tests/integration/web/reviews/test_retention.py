@@ -15,22 +15,22 @@ from annotation_app.audit.models import AuditEntry
 from annotation_app.audit.services import audit_record
 from annotation_app.blobs.models import Blob
 from annotation_app.blobs.selectors import blob_path
-from annotation_app.blobs.services import blobs_delete, blobs_held, deletion_begin
+from annotation_app.blobs.services import blob_deletion_paused, blob_deletion_try_begin, blobs_delete
 from annotation_app.episodes.models import Episode, EpisodeBlob, Step
 from annotation_app.episodes.services import blob_link, blob_upload
 from annotation_app.exports.models import Export, ExportState, Version, VersionMember
 from annotation_app.exports.selectors import export_folder
 from annotation_app.recordings.models import Recording, RecordingState
 from annotation_app.recordings.schemas import StoredPart
-from annotation_app.recordings.services import recording_note, recording_store
+from annotation_app.recordings.services import recording_register, recording_store
 from annotation_app.retention.jobs import rules_run_job
 from annotation_app.retention.models import Rule
 from annotation_app.retention.services import rule_run
+from protocol.blobs import BlobRef
 from tests.contract.test_store import REF
 from tests.integration.web.conftest import BOUND, PASSWORD, World
-from tests.integration.web.test_exports import finished
+from tests.integration.web.exports.test_exports import finished
 from tests.waiting import wait_until
-from vocabulary.blobs import BlobRef
 
 JSON = "application/json"
 LONG_AGO = timedelta(days=400)
@@ -142,7 +142,7 @@ def test_nothing_goes_while_an_export_waits_or_is_written(committed: World, alma
     held, done = Event(), Event()
 
     def reads() -> None:
-        with blobs_held():
+        with blob_deletion_paused():
             held.set()
             done.wait(BOUND)
         connections.close_all()
@@ -169,7 +169,7 @@ def test_bytes_stored_while_they_are_deleted_are_there_afterwards(committed: Wor
 
     writer = Thread(target=stores)
     with transaction.atomic():
-        assert deletion_begin()
+        assert blob_deletion_try_begin()
         EpisodeBlob.objects.filter(blob_id=digest).delete()
         assert blobs_delete([digest]) == (1, len(b"the same again"))
         assert not path.exists()
@@ -189,7 +189,7 @@ def test_bytes_that_are_being_stored_are_not_deleted(committed: World) -> None:
 
     def deletes() -> None:
         with transaction.atomic():
-            deletion_begin()
+            blob_deletion_try_begin()
             deleted.append(blobs_delete([digest]))
         connections.close_all()
 
@@ -214,7 +214,7 @@ def test_recordings_go_and_say_so(committed: World, alma: User) -> None:
     data = b"a video"
     ref = BlobRef.of(data, "video/mp4")
     blob_upload(episode_id=episode.pk, ref=ref, data=data)
-    recording_note(episode_id=episode.pk, key="r-1", host_url="http://bridge")
+    recording_register(episode_id=episode.pk, key="r-1", host_url="http://bridge")
     recording_store(key="r-1", parts=(StoredPart(blob=ref, started_at=timezone.now(), ended_at=None),))
     active = rule(committed, alma, "recordings")
     assert Rule.objects.get().preview["bytes"] == len(data)

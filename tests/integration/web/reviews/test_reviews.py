@@ -21,9 +21,9 @@ from annotation_app.reviews.selectors import agreement
 from annotation_app.reviews.selectors.queue import QueueFilters
 from annotation_app.reviews.selectors.reviewed_trajectories import trajectories_reviewed
 from annotation_app.tasks.models import Assignment, Pool, Task
+from protocol.actions.types import Action, Click, Finish, TypeText
 from tests.contract.test_store import PICTURE, REF, step
 from tests.integration.web.conftest import PASSWORD, World, connections_close
-from vocabulary.actions import Action, Click, Finish, TypeText
 
 HELLO, BESIDE, DONE = TypeText(text="hello"), Click(x=300, y=300), Finish()
 
@@ -336,7 +336,7 @@ def test_gold_tasks_score_people(world: World, rosa: Reviewer) -> None:
     assert attempt.task_id == reference.task_id
 
 
-def seen_twice(world: World) -> tuple[Episode, Episode, Episode]:
+def identical_attempts(world: World) -> tuple[Episode, Episode, Episode]:
     """Two attempts that say and show the same, and one that does not."""
     long = [TypeText(text=f"line {number} of a long note") for number in range(12)]
     other = [Click(x=100 * number, y=40) for number in range(1, 9)]
@@ -344,7 +344,7 @@ def seen_twice(world: World) -> tuple[Episode, Episode, Episode]:
 
 
 def test_near_duplicates_are_found_and_told_beside_each_episode(world: World, rosa: Reviewer) -> None:
-    one, two, _other = seen_twice(world)
+    one, two, _other = identical_attempts(world)
     path = f"/pools/{world.pool.pk}/duplicates"
     assert rosa.get(path) == {"job": None, "pairs": []}
     job = rosa.post(path)
@@ -358,7 +358,7 @@ def test_near_duplicates_are_found_and_told_beside_each_episode(world: World, ro
 
 
 def test_a_cancelled_search_changes_nothing(world: World, rosa: Reviewer, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen_twice(world)
+    identical_attempts(world)
     monkeypatch.setattr(jobs.duplicates_job, "delay", lambda *given: None)
     path = f"/pools/{world.pool.pk}/duplicates"
     job = rosa.post(path)

@@ -21,9 +21,9 @@ from annotation_app.design.services import nodes as services_nodes
 from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
+from protocol.trajectory import tasks as protocol_tasks
 from tests.integration.web.conftest import PASSWORD, World
-from tests.integration.web.test_exports import finished
-from vocabulary import tasks as vocabulary
+from tests.integration.web.exports.test_exports import finished
 
 JSON = "application/json"
 
@@ -92,7 +92,7 @@ def test_what_cannot_be_is_refused(client: Client) -> None:
 
 
 def test_the_first_graph_comes_from_the_suites_of_the_tasks(committed: World, client: Client) -> None:
-    buy = vocabulary.Task(id="b", instruction="Buy it.", suite="web", name="shop/buy", max_steps=90)
+    buy = protocol_tasks.Task(id="b", instruction="Buy it.", suite="web", name="shop/buy", max_steps=90)
     tasks_add(pool=committed.pool, definitions=[buy])
     report = client.post("/api/design/suites").json()
     assert (report["placed"], report["added"]) == (4, 5), "fake/type for three, web/shop/buy for one; practice is none"

@@ -32,7 +32,7 @@ def sent(client: Client, method: str, path: str, body: object = None) -> Any:
     return answer.json() if answer.content else None
 
 
-def made(client: Client, **settings: object) -> dict[str, Any]:
+def post_pool(client: Client, **settings: object) -> dict[str, Any]:
     row: dict[str, Any] = sent(client, "POST", "/pools", {"settings": {"name": "new", **settings}})
     assert "id" in row, row
     return row
@@ -46,7 +46,7 @@ def upload(client: Client, pool: int, data: bytes, kind: str = "csv", **more: ob
 class TestSettings:
     def test_a_pool_is_made_and_read_again(self, alex: Client) -> None:
         hours = {"timezone": "Europe/Berlin", "days": [0, 1], "start": "09:00:00", "end": "17:30:00"}
-        row = made(alex, overlap=3, priority=5, hours=hours, skills=["Excel", "excel", "vim"], minutes=20)
+        row = post_pool(alex, overlap=3, priority=5, hours=hours, skills=["Excel", "excel", "vim"], minutes=20)
         read = sent(alex, "GET", f"/pools/{row['id']}")
         assert read["settings"]["hours"] == hours
         assert read["settings"]["skills"] == ["excel", "vim"]
@@ -55,7 +55,7 @@ class TestSettings:
 
     def test_two_admins_at_once_hear_what_the_other_changed(self, alex: Client, world: World) -> None:
         blair = world.client(user_ensure(username="blair", password=PASSWORD, name="Blair", roles=["admin"]))
-        pool = made(alex)
+        pool = post_pool(alex)
         seen = {"pools": [{"id": pool["id"], "version": pool["version"]}]}
         assert sent(alex, "PATCH", "/pools", {**seen, "changes": {"priority": 7}}) is None
         refused = sent(blair, "PATCH", "/pools", {**seen, "changes": {"priority": 9, "name": "mine"}})
@@ -67,7 +67,7 @@ class TestSettings:
         assert sent(blair, "PATCH", "/pools", again) is None
 
     def test_several_are_changed_together_or_not_at_all(self, alex: Client) -> None:
-        one, two = made(alex, name="one"), made(alex, name="two")
+        one, two = post_pool(alex, name="one"), post_pool(alex, name="two")
         refs = [{"id": each["id"], "version": each["version"]} for each in (one, two)]
         stale = [refs[0], {**refs[1], "version": 9}]
         assert sent(alex, "PATCH", "/pools", {"pools": stale, "changes": {"paused": True}})["code"] == "pool_changed"
@@ -87,7 +87,7 @@ class TestSettings:
         ],
     )
     def test_nonsense_is_refused_and_changes_nothing(self, alex: Client, changes: Any, code: str) -> None:
-        pool = made(alex)
+        pool = post_pool(alex)
         body = {"pools": [{"id": pool["id"], "version": 1}], "changes": changes}
         assert sent(alex, "PATCH", "/pools", body)["code"] == code
         assert sent(alex, "GET", f"/pools/{pool['id']}") == pool
@@ -107,7 +107,7 @@ class TestSettings:
 
 class TestUploads:
     def test_a_preview_adds_nothing_and_the_same_file_then_adds_once(self, alex: Client) -> None:
-        pool = made(alex)["id"]
+        pool = post_pool(alex)["id"]
         preview = upload(alex, pool, CSV, preview="true")
         assert (preview["added"], preview["new"], preview["known"]) == (False, 2, 0)
         assert [task["instruction"] for task in preview["first"]] == ["Do a", "Do b"]
@@ -118,14 +118,14 @@ class TestUploads:
         assert list(Task.objects.filter(pool=pool).values_list("key", flat=True)) == ["a", "b", "c"]
 
     def test_one_bad_row_and_nothing_is_added(self, alex: Client) -> None:
-        pool = made(alex)["id"]
+        pool = post_pool(alex)["id"]
         report = upload(alex, pool, CSV + b"c,\n")
         assert not report["added"]
         assert [fault["row"] for fault in report["faults"]] == [4]
         assert not Task.objects.filter(pool=pool).exists()
 
     def test_tasks_are_searched_and_paged(self, alex: Client) -> None:
-        pool = made(alex)["id"]
+        pool = post_pool(alex)["id"]
         lines = [json.dumps({"id": f"t{n}", "instruction": f"Rename report {n} politely"}) for n in range(120)]
         assert upload(alex, pool, "\n".join(lines).encode(), "jsonl")["new"] == 120
         keys, after = [], ""
@@ -144,7 +144,7 @@ class TestAssignment:
     def test_by_name_by_group_by_skill_and_for_everybody(self, alex: Client, world: World) -> None:
         team = Group.objects.create(name="team")
         team.members.add(world.ben)
-        pool = made(alex)["id"]
+        pool = post_pool(alex)["id"]
         assert upload(alex, pool, CSV)["added"]
         ways: tuple[tuple[str, User, object], ...] = (
             (f"/pools/{pool}/people/{world.ada.pk}", world.ada, None),

@@ -9,7 +9,7 @@ from annotation_app.accounts.services import user_ensure
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.tasks.models import Task
 from tests.integration.web.conftest import PASSWORD, Stack
-from tests.integration.web.tasks.test_pools import made, sent, upload
+from tests.integration.web.tasks.test_pools import post_pool, sent, upload
 
 SAYS = {"type": "vm_command_line", "command": ["echo", "yes"]}
 RULE = {"type": "rule", "rules": {"expected": "yes"}}
@@ -35,7 +35,7 @@ def admin(stack: Stack) -> Client:
 async def test_a_file_that_nobody_would_judge_is_refused_with_its_row(stack: Stack) -> None:
     def tried() -> None:
         alex = admin(stack)
-        pool = made(alex)["id"]
+        pool = post_pool(alex)["id"]
         both = (file_of("a"), file_of("b"))
         for data, kind in ((json.dumps(both).encode(), "osworld"), (as_jsonl(*both), "jsonl")):
             for preview in ("true", "false"):
@@ -54,7 +54,7 @@ async def test_a_file_that_nobody_would_judge_is_refused_with_its_row(stack: Sta
 async def test_their_machines_take_what_they_can_judge_and_the_pool_stays_theirs(stack: Stack) -> None:
     def tried() -> None:
         alex = admin(stack)
-        pool = made(alex, image="osworld")["id"]
+        pool = post_pool(alex, image="osworld")["id"]
         files = [file_of(f"t{number}") for number in range(20)]
         report = upload(alex, pool, json.dumps([*files, file_of("last", func="guess_well")]).encode(), "osworld")
         (fault,) = report["faults"]
@@ -73,7 +73,7 @@ async def test_without_a_bridge_nothing_is_taken(stack: Stack, settings: Any) ->
 
     def tried() -> None:
         alex = admin(stack)
-        pool = made(alex, image="osworld")["id"]
+        pool = post_pool(alex, image="osworld")["id"]
         assert upload(alex, pool, json.dumps(file_of("a")).encode(), "osworld")["code"] == "bridge_unavailable"
         assert not Task.objects.filter(pool=pool).exists()
 

@@ -17,13 +17,13 @@ from annotation_app.policies.services import policy_ensure
 from annotation_app.promotions.services import evaluation_add
 from annotation_app.tasks.models import Assignment, Pool, Sampling, Tally, Task, TaskState
 from annotation_app.tasks.services import tasks_add
+from protocol.actions.types import Click
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.steps import Decision
+from protocol.trajectory.tasks import Task as Definition
 from tests.integration.web.conftest import PASSWORD, World
 from tests.unit.annotation_app.test_gate import report
-from tests.unit.vocabulary.examples import step
-from vocabulary.actions import Click
-from vocabulary.observations import Verdict
-from vocabulary.steps import Decision
-from vocabulary.tasks import Task as Definition
+from tests.unit.protocol.examples import step
 
 COLUMNS = ("kind", "accepted", "overridden", "succeeded", "failed")
 
@@ -58,7 +58,7 @@ def kinds(pool: Pool, *names: str, seeds: int = 1) -> None:
     )
 
 
-def worked(user: User, policy: PolicyRevision, *decisions: Decision, undo: int | None = None) -> Episode:
+def create_episode(user: User, policy: PolicyRevision, *decisions: Decision, undo: int | None = None) -> Episode:
     """An episode in which this was decided of what the policy proposed."""
     episode = services.episode_next(user=user)
     assert episode is not None
@@ -85,7 +85,7 @@ def tallies() -> set[tuple[str, int, int, int, int]]:
 class TestTallies:
     def test_an_episode_is_counted_as_it_ends(self, world: World, policy: PolicyRevision) -> None:
         kinds(world.pool, "snake")
-        episode = worked(world.ada, policy, "accept", "override", "auto")
+        episode = create_episode(world.ada, policy, "accept", "override", "auto")
         assert tallies() == set()
         ended(episode, outcome="failure")
         assert tallies() == {("games/snake", 1, 1, 0, 1)}
@@ -94,22 +94,22 @@ class TestTallies:
 
     def test_what_was_taken_back_is_not_counted(self, world: World, policy: PolicyRevision) -> None:
         kinds(world.pool, "snake")
-        ended(worked(world.ada, policy, "accept", "accept", undo=1))
+        ended(create_episode(world.ada, policy, "accept", "accept", undo=1))
         assert tallies() == {("games/snake", 1, 0, 1, 0)}
 
     def test_the_verifiers_word_comes_first(self, world: World, policy: PolicyRevision) -> None:
         kinds(world.pool, "snake")
-        ended(worked(world.ada, policy, "accept"), verdict=Verdict(success=False, score=0))
+        ended(create_episode(world.ada, policy, "accept"), verdict=Verdict(success=False, score=0))
         assert tallies() == {("games/snake", 1, 0, 0, 1)}
 
     def test_what_was_left_has_decisions_and_no_end(self, world: World, policy: PolicyRevision) -> None:
         kinds(world.pool, "snake")
-        ended(worked(world.ada, policy, "override"), status="left", outcome="skipped")
+        ended(create_episode(world.ada, policy, "override"), status="left", outcome="skipped")
         assert tallies() == {("games/snake", 0, 1, 0, 0)}
 
     def test_rates_are_shown_with_their_intervals(self, world: World, policy: PolicyRevision) -> None:
-        ended(worked(world.ada, policy, "accept", "accept", "override"))
-        ended(worked(world.ada, policy, "accept"))
+        ended(create_episode(world.ada, policy, "accept", "accept", "override"))
+        ended(create_episode(world.ada, policy, "accept"))
         (shown,) = world.client(root_make()).get("/api/policies").json()
         (rates,) = shown["rates"]
         assert (rates["pool"], rates["accepted"]["successes"], rates["accepted"]["attempts"]) == ("real", 3, 4)
@@ -125,7 +125,7 @@ class TestTallies:
 
 
 class TestDraws:
-    def drawn(self, world: World, times: int = 60) -> Counter[str]:
+    def claimed_kinds(self, world: World, times: int = 60) -> Counter[str]:
         """The kinds of task that are claimed first, over many claims; each is given back."""
         found: Counter[str] = Counter()
         for _ in range(times):
@@ -138,7 +138,7 @@ class TestDraws:
     def test_in_order_unless_the_pool_says_otherwise(self, world: World, policy: PolicyRevision) -> None:
         kinds(world.pool, "easy", "hard")
         Tally.objects.create(pool=world.pool, revision=policy, kind="games/hard", overridden=50)
-        assert self.drawn(world, 3) == {"games/easy": 3}
+        assert self.claimed_kinds(world, 3) == {"games/easy": 3}
 
     def test_where_the_active_revision_is_overridden_comes_oftener(self, world: World, policy: PolicyRevision) -> None:
         kinds(world.pool, "easy", "hard")
@@ -147,10 +147,10 @@ class TestDraws:
         assert answer.status_code == 204
         Tally.objects.create(pool=world.pool, revision=policy, kind="games/hard", overridden=50, failed=9)
         Tally.objects.create(pool=world.pool, revision=policy, kind="games/easy", accepted=200, succeeded=90)
-        found = self.drawn(world)
+        found = self.claimed_kinds(world)
         assert found["games/hard"] > 50
         activate(world.pool, "2")
-        assert self.drawn(world)["games/easy"] > 10, "a new revision has its own counts"
+        assert self.claimed_kinds(world)["games/easy"] > 10, "a new revision has its own counts"
 
     def test_what_an_evaluation_found_counts(self, world: World, policy: PolicyRevision) -> None:
         kinds(world.pool, "easy", "hard")
@@ -159,7 +159,7 @@ class TestDraws:
             Tally.objects.create(pool=world.pool, revision=policy, kind=kind, accepted=200)
         found = report(policy_of(policy), {"games/easy": (90, 90), "games/hard": (0, 90)})
         evaluation_add(user=root_make(), revision_id=policy.pk, report=found)
-        assert self.drawn(world)["games/hard"] > 50
+        assert self.claimed_kinds(world)["games/hard"] > 50
 
     def test_one_that_somebody_has_is_passed_over(self, world: World, policy: PolicyRevision) -> None:
         Pool.objects.filter(pk=world.pool.pk).update(sampling=Sampling.BY_NEED)
@@ -190,9 +190,9 @@ class TestStates:
 
     def test_overridden_and_failed_states_are_listed_by_need(self, world: World, policy: PolicyRevision) -> None:
         kinds(world.pool, "easy", "hard", "failing")
-        easy = ended(worked(world.ada, policy, "accept", "accept", "takeover"))
-        hard = ended(worked(world.ada, policy, "override"))
-        failing = ended(worked(world.ada, policy, "accept", "auto"), verdict=Verdict(success=False, score=0))
+        easy = ended(create_episode(world.ada, policy, "accept", "accept", "takeover"))
+        hard = ended(create_episode(world.ada, policy, "override"))
+        failing = ended(create_episode(world.ada, policy, "accept", "auto"), verdict=Verdict(success=False, score=0))
         states = self.states(world)
         assert {(state["episode"], state["step"], state["reason"]) for state in states} == {
             (str(easy.id), 2, "overridden"),
@@ -203,9 +203,9 @@ class TestStates:
         assert weights == sorted(weights, reverse=True)  # type: ignore[type-var]
 
     def test_those_of_another_revision_or_taken_back_are_not(self, world: World, policy: PolicyRevision) -> None:
-        ended(worked(world.ada, policy, "accept", "override", undo=1))
+        ended(create_episode(world.ada, policy, "accept", "override", undo=1))
         assert self.states(world) == []
-        ended(worked(world.ada, policy, "override"))
+        ended(create_episode(world.ada, policy, "override"))
         assert len(self.states(world)) == 1
         activate(world.pool, "2")
         assert self.states(world) == []
@@ -218,7 +218,7 @@ class TestStates:
 
     def test_a_task_is_opened_again_for_everybody(self, world: World, policy: PolicyRevision) -> None:
         kinds(world.pool, "snake")
-        episode = ended(worked(world.ada, policy, "override"))
+        episode = ended(create_episode(world.ada, policy, "override"))
         assert services.episode_next(user=world.ada) is None
         client, path = world.client(root_make()), f"/api/tasks/{episode.task_id}/reopen"
         assert [client.post(path).status_code for _ in range(2)] == [204, 204]
@@ -241,6 +241,6 @@ class TestStates:
 
 
 def test_states_name_their_episode_as_the_replay_does(world: World, policy: PolicyRevision) -> None:
-    episode = ended(worked(world.ada, policy, "override"))
+    episode = ended(create_episode(world.ada, policy, "override"))
     (state,) = branch_candidates.branch_candidates(user=root_make(), pool_id=world.pool.pk)
     assert (state.episode, state.step) == (UUID(str(episode.id)), 0)

@@ -9,24 +9,24 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from agent_backend.evaluate import keep
-from agent_backend.evaluate.__main__ import main as evaluate
-from agent_backend.evaluate.judgements import judgements_read
-from agent_backend.folders import FolderUnusable, manifest_read, trajectories_read
+from agent_backend.evaluation import rejection_sampling
+from agent_backend.evaluation.__main__ import main as evaluate
+from agent_backend.evaluation.judgements import read_judgements
 from agent_backend.judges.__main__ import main
-from agent_backend.scripted.judge import JUDGE
-from agent_backend.scripted.server import app_of
-from tests.unit.agent_backend.evaluate.tries import tried
+from agent_backend.scripted_policy.judge import JUDGE_MODEL
+from agent_backend.scripted_policy.server import create_app
+from agent_backend.trajectory_folders import InvalidFolder, read_manifest, read_trajectories
+from protocol.actions.types import Click, Finish
+from protocol.blobs import BlobRef
+from protocol.dialects.families import get_dialect
+from protocol.evaluation.judge_prompts import JudgePrompt
+from protocol.evaluation.reports import Evaluation
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.trajectories import Trajectory
+from tests.unit.agent_backend.evaluation.examples import example_attempt
+from tests.unit.protocol.examples import trajectory
 from tests.unit.trainer.trajectory_folders import write_trajectory_folder
-from tests.unit.vocabulary.examples import trajectory
 from tests.waiting import wait_until
-from vocabulary.actions import Click, Finish
-from vocabulary.blobs import BlobRef
-from vocabulary.dialects import dialect_named
-from vocabulary.evaluations import Evaluation
-from vocabulary.judging import JudgePrompt
-from vocabulary.observations import Verdict
-from vocabulary.trajectories import Trajectory
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def server() -> Iterator[str]:
     """The scripted judge on a port of its own."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    app = app_of((), dialect_named("ui_tars_1_5"), pace=0)
+    app = create_app((), get_dialect("ui_tars_1_5"), pace=0)
     running = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=lambda: asyncio.run(running.serve(sockets=[listener])))
     thread.start()
@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def command(folder: Path, server: str, *more: str, out: str = "judged") -> list[str]:
-    asked = ["--judge", "outcome_model", "--model-url", server, "--model", JUDGE, "--revision", "1", "--scripted"]
+    asked = ["--judge", "outcome_model", "--model-url", server, "--model", JUDGE_MODEL, "--revision", "1", "--scripted"]
     return [str(folder), *asked, "--out", str(folder.with_name(out)), *more]
 
 
@@ -69,7 +69,7 @@ def test_every_attempt_gets_a_judgement_and_its_prompt(
 ) -> None:
     assert main(command(folder, server, "--parallel", "2")) == 0
     out = folder.with_name("judged")
-    manifest, judgements = judgements_read(out)
+    manifest, judgements = read_judgements(out)
     assert (manifest.judged, manifest.unsaid, manifest.judge.scripted) == (3, 0, True)
     scores = {name: judgement.score for name, judgement in judgements.items()}
     assert scores == pytest.approx({"done": 0.9, "failed": 0.9, "open": 0.1})
@@ -93,7 +93,7 @@ def test_a_run_that_was_broken_off_goes_on(folder: Path, server: str) -> None:
     marked = first.replace(b'"words":"', b'"words":"KEPT ')
     (aside / "judgements.jsonl").write_bytes(marked + second[:40])
     assert main(command(folder, server)) == 0
-    _, judgements = judgements_read(folder.with_name("judged"))
+    _, judgements = read_judgements(folder.with_name("judged"))
     assert sorted(judgements) == ["done", "failed", "open"]
     assert [name for name, said in judgements.items() if said.words.startswith("KEPT")] == ["done"]
 
@@ -110,7 +110,7 @@ def test_what_another_judge_has_begun_is_left_alone(
 def test_the_verifier_needs_no_server(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = folder.with_name("judged")
     assert main([str(folder), "--judge", "verifier", "--out", str(out)]) == 0
-    manifest, judgements = judgements_read(out)
+    manifest, judgements = read_judgements(out)
     assert {name: said.score for name, said in judgements.items()} == {"done": 1, "failed": 0, "open": None}
     assert manifest.unsaid == 1
     assert "without a score 1 of 3" in capsys.readouterr().out
@@ -120,12 +120,12 @@ def test_an_altered_picture_is_a_lost_one(folder: Path, server: str) -> None:
     for picture in (folder / "images").iterdir():
         picture.write_bytes(b"another picture")
     assert main(command(folder, server)) == 0
-    _, judgements = judgements_read(folder.with_name("judged"))
+    _, judgements = read_judgements(folder.with_name("judged"))
     assert {judgement.unsaid for judgement in judgements.values()} == {"screen_lost"}
 
 
 def test_a_server_that_will_have_none_writes_nothing(folder: Path, server: str) -> None:
-    wrong = [argument if argument != JUDGE else "no such model" for argument in command(folder, server)]
+    wrong = [argument if argument != JUDGE_MODEL else "no such model" for argument in command(folder, server)]
     assert main(wrong) == 1
     assert not folder.with_name("judged").exists()
 
@@ -155,17 +155,17 @@ def test_a_spoiled_folder_of_judgements_is_refused(folder: Path, spoiled: str) -
         lines.unlink()
     else:
         lines.write_bytes(b"nonsense\n" if spoiled == "nonsense" else lines.read_bytes().replace(b"1.0", b"0.5"))
-    with pytest.raises(FolderUnusable):
-        judgements_read(out)
+    with pytest.raises(InvalidFolder):
+        read_judgements(out)
 
 
 def unverified(tmp_path: Path) -> tuple[Path, Path]:
     """A rollout of two tries nobody could judge, and what a judge said: it ends by itself, it does not."""
     tries = tmp_path / "tries"
-    ending = tried("snake", None, run="ends")
+    ending = example_attempt("snake", None, run="ends")
     last = ending.steps[-1].model_copy(update={"action": Finish()})
     write_trajectory_folder(
-        tries, ending.model_copy(update={"steps": (last,)}), tried("snake", None, seed=1, run="goes-on")
+        tries, ending.model_copy(update={"steps": (last,)}), example_attempt("snake", None, seed=1, run="goes-on")
     )
     return tries, tmp_path / "judged"
 
@@ -182,30 +182,33 @@ def test_a_judge_is_believed_only_where_that_is_asked_for(
     assert evaluate([str(tries), "--out", str(report), "--judgements", str(judged), "--threshold", "0.8"]) == 0
     found = Evaluation.model_validate_json(report.read_bytes())
     assert (found.attempts, found.judged, found.suites[0].successes.successes) == (2, 2, 1)
-    assert found.judge == f"{JUDGE} 1 from 0.8"
+    assert found.judge == f"{JUDGE_MODEL} 1 from 0.8"
     assert found.judge in capsys.readouterr().out
 
 
 def test_what_only_a_judge_believed_is_kept_only_where_that_is_asked_for(tmp_path: Path, server: str) -> None:
     tries, judged = unverified(tmp_path)
     assert main(command(tries, server)) == 0
-    assert keep.main([str(tries), "--out", str(tmp_path / "none")]) == 0
-    assert list(trajectories_read([tmp_path / "none"])) == []
-    assert keep.main([str(tries), "--out", str(tmp_path / "kept"), "--judgements", str(judged)]) == 0
-    assert [trajectory.id for _, trajectory in trajectories_read([tmp_path / "kept"])] == ["ends-games-snake-0"]
-    filters = manifest_read(tmp_path / "kept").filters
-    assert (filters["verified"], filters["judge"]) == (False, f"{JUDGE} 1 from 0.5")
+    assert rejection_sampling.main([str(tries), "--out", str(tmp_path / "none")]) == 0
+    assert list(read_trajectories([tmp_path / "none"])) == []
+    assert rejection_sampling.main([str(tries), "--out", str(tmp_path / "kept"), "--judgements", str(judged)]) == 0
+    assert [trajectory.id for _, trajectory in read_trajectories([tmp_path / "kept"])] == ["ends-games-snake-0"]
+    filters = read_manifest(tmp_path / "kept").filters
+    assert (filters["verified"], filters["judge"]) == (False, f"{JUDGE_MODEL} 1 from 0.5")
 
 
 def test_a_verifier_s_word_goes_before_a_judge_s(tmp_path: Path, server: str) -> None:
     tries = tmp_path / "tries"
-    ending = tried("snake", False)
+    ending = example_attempt("snake", False)
     write_trajectory_folder(
         tries, ending.model_copy(update={"steps": (ending.steps[0].model_copy(update={"action": Finish()}),)})
     )
     assert main(command(tries, server)) == 0
-    assert keep.main([str(tries), "--out", str(tmp_path / "kept"), "--judgements", str(tmp_path / "judged")]) == 0
-    assert list(trajectories_read([tmp_path / "kept"])) == []
+    assert (
+        rejection_sampling.main([str(tries), "--out", str(tmp_path / "kept"), "--judgements", str(tmp_path / "judged")])
+        == 0
+    )
+    assert list(read_trajectories([tmp_path / "kept"])) == []
 
 
 def test_one_judge_is_believed_at_a_time(folder: Path, server: str) -> None:

@@ -6,12 +6,12 @@ import pytest
 
 from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine, SecretNotAllowed
 from annotation_app.tasks.secret_masking import TaskSecret, host_of
-from tests.unit.annotation_app.test_secret_masking import seen
+from protocol.actions.secrets import SecretUse
+from protocol.actions.types import Action, CallTool, Navigate, RunCommand, TypeText
+from protocol.trajectory.observations import Observation, Transition
+from tests.unit.annotation_app.live.test_secret_masking import text_observation
 from vm_bridge.errors import OutcomeUnknown
 from vm_bridge.machine import Machine
-from vocabulary.actions import Action, CallTool, Navigate, RunCommand, TypeText
-from vocabulary.observations import Observation, Transition
-from vocabulary.secrets import SecretUse
 
 TYPE = TypeText(text="secret:SHOP\n")
 TYPING = frozenset({"type_text"})
@@ -25,11 +25,11 @@ class Page:
         self.done: list[Action] = []
 
     async def observe(self, *, settle: bool = False) -> Observation:
-        return seen(self.url)
+        return text_observation(self.url)
 
     async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
         self.done.append(action)
-        frame = seen(self.url)
+        frame = text_observation(self.url)
         return Transition(before=frame, after=frame, started_at=frame.captured_at, ended_at=frame.captured_at)
 
 
@@ -41,7 +41,7 @@ def secrets(**bound: Any) -> EpisodeSecrets:
 
 def behind(page: Page, bound: EpisodeSecrets, url: str = "", resumed: str = "") -> SecretMaskingMachine:
     """The machine, whose page was at `url` (where it is now) when the act was decided."""
-    return SecretMaskingMachine(cast(Machine, page), bound, lambda: seen(url or page.url), resumed=resumed)
+    return SecretMaskingMachine(cast(Machine, page), bound, lambda: text_observation(url or page.url), resumed=resumed)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def behind(page: Page, bound: EpisodeSecrets, url: str = "", resumed: str = "") 
     ],
 )
 def test_the_host_is_that_of_the_page(url: str, host: str) -> None:
-    assert host_of(seen(url)) == host
+    assert host_of(text_observation(url)) == host
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ async def test_any_other_use_is_refused_and_nothing_is_done(
     assert words in str(refused.value)
     assert refused.value.code == "secret_refused"
     assert page.done == []
-    assert bound.to_confirm(action, seen(url)) == (), "a refused action needs no confirmation"
+    assert bound.to_confirm(action, text_observation(url)) == (), "a refused action needs no confirmation"
 
 
 @pytest.mark.parametrize("hosts", [(), ("shop.test",), ("*.test",), ("other.test", "shop.test")])
@@ -94,7 +94,7 @@ async def test_what_is_allowed_gets_the_value(hosts: tuple[str, ...]) -> None:
     page, bound = Page("https://shop.test/"), secrets(hosts=hosts)
     await behind(page, bound).perform("c-1", TYPE)
     assert page.done == [TypeText(text="hunter2!\n")]
-    assert bound.to_confirm(TYPE, seen(page.url)) == (SecretUse(name="SHOP", host="shop.test"),)
+    assert bound.to_confirm(TYPE, text_observation(page.url)) == (SecretUse(name="SHOP", host="shop.test"),)
 
 
 async def test_a_page_that_moved_on_since_the_decision_gets_nothing() -> None:
@@ -134,4 +134,4 @@ async def test_acts_without_secrets_are_not_looked_at() -> None:
 
 def test_what_an_admin_allowed_beforehand_needs_no_confirmation() -> None:
     bound = secrets(hosts=("shop.test",), confirm=False)
-    assert bound.to_confirm(TYPE, seen("https://shop.test/")) == ()
+    assert bound.to_confirm(TYPE, text_observation("https://shop.test/")) == ()

@@ -7,31 +7,31 @@ import pytest
 
 from annotation_app.episodes import event_bus
 from annotation_app.live.rooms import process_is_dead
+from protocol.messages.events import Pong, ProposalsThinking
 from tests.waiting import eventually
-from vocabulary.messages import Pong, ProposalsThinking
 
 
 @pytest.fixture
-def heard() -> list[tuple[str, int | None]]:
+def received() -> list[tuple[str, int | None]]:
     """What a listener to episode `e1` hears."""
     return []
 
 
-async def test_only_its_own_episode_is_heard(heard: list[Any]) -> None:
-    with event_bus.subscription("e1", lambda text, version: heard.append((text, version))):
+async def test_only_its_own_episode_is_heard(received: list[Any]) -> None:
+    with event_bus.subscription("e1", lambda text, version: received.append((text, version))):
         await event_bus.publish_live("e2", ProposalsThinking(thinking="waiting"))
         await event_bus.publish_live("e1", Pong(at=1.0, version=3))
-        await eventually(lambda: heard)
-    assert [version for _, version in heard] == [3]
-    assert Pong.model_validate_json(heard[0][0]).at == 1.0
+        await eventually(lambda: received)
+    assert [version for _, version in received] == [3]
+    assert Pong.model_validate_json(received[0][0]).at == 1.0
 
 
-async def test_nothing_is_heard_afterwards(heard: list[Any]) -> None:
-    with event_bus.subscription("e1", lambda text, version: heard.append(text)):
+async def test_nothing_is_heard_afterwards(received: list[Any]) -> None:
+    with event_bus.subscription("e1", lambda text, version: received.append(text)):
         pass
     await event_bus.publish_live("e1", Pong(at=1.0, version=3))
     await asyncio.sleep(0)
-    assert heard == []
+    assert received == []
 
 
 def test_this_process_is_alive() -> None:

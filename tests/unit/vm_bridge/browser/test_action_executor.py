@@ -2,12 +2,12 @@
 
 import pytest
 
+from protocol.actions.keys import KEYS
+from protocol.trajectory.tasks import Task
 from vm_bridge.browser.action_executor import resolve_address
 from vm_bridge.browser.keys import MODIFIERS, key_event
 from vm_bridge.drivers.browser.episode_config import parse_episode_config
 from vm_bridge.errors import InvalidAction, UnknownTask
-from vocabulary.keys import KEYS
-from vocabulary.tasks import Task
 
 
 @pytest.mark.parametrize("key", sorted(KEYS))

@@ -23,7 +23,7 @@ def forbidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in (tmp_path, bwrap.parent):
         folder.chmod(0o755)
     monkeypatch.setenv("PATH", f"{bwrap.parent}:/usr/bin:/bin")
-    monkeypatch.setattr("vm_bridge.hosts.users.os.geteuid", lambda: 1000)
+    monkeypatch.setattr("vm_bridge.isolation.users.os.geteuid", lambda: 1000)
 
 
 @pytest.mark.usefixtures("forbidden")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from protocol.actions.types import TypeText
+from protocol.trajectory.observations import Observation, Transition
 from vm_bridge.drivers import command_log
 from vm_bridge.drivers.command_log import CommandLog
 from vm_bridge.errors import CommandConflict, OutcomeUnknown, StaleLease
-from vocabulary.actions import TypeText
-from vocabulary.observations import Observation, Transition
 
 ACTION = TypeText(text="x")
 NOW = datetime(2030, 1, 2, tzinfo=UTC)

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from protocol.actions.types import PressBack, PressHome
+from protocol.trajectory.observations import Observation, Transition
 from vm_bridge.drivers.command_log import CommandLog
 from vm_bridge.errors import BridgeError, CommandConflict, MachineGone, OutcomeUnknown
-from vocabulary.actions import PressBack, PressHome
-from vocabulary.observations import Observation, Transition
 
 NOW = datetime.now(UTC)
 SEEN = Observation(screenshot=None, width=0, height=0, captured_at=NOW, settled=True, rest="rested", settle_ms=0)
@@ -17,7 +17,7 @@ DONE = Transition(before=SEEN, after=SEEN, started_at=NOW, ended_at=NOW)
 Act = Callable[[], Awaitable[Transition]]
 
 
-class Deed:
+class CountingAction:
     """Counts how often it was done."""
 
     def __init__(self, *failures: BridgeError) -> None:
@@ -36,32 +36,32 @@ async def once(command_log: CommandLog, act: Act, *, settle: bool = True) -> Tra
 
 
 async def test_a_resend_is_given_the_result() -> None:
-    command_log, deed = CommandLog(), Deed()
-    assert await asyncio.gather(*(once(command_log, deed) for _ in range(3))) == [DONE] * 3
-    assert await once(command_log, deed) == DONE
-    assert deed.count == 1
+    command_log, counting_action = CommandLog(), CountingAction()
+    assert await asyncio.gather(*(once(command_log, counting_action) for _ in range(3))) == [DONE] * 3
+    assert await once(command_log, counting_action) == DONE
+    assert counting_action.count == 1
 
 
 async def test_another_action_under_the_same_id_is_refused() -> None:
-    command_log, deed = CommandLog(), Deed()
-    await once(command_log, deed)
+    command_log, counting_action = CommandLog(), CountingAction()
+    await once(command_log, counting_action)
     with pytest.raises(CommandConflict):
-        await command_log.once("command-1", PressBack(), settle=True, act=deed)
+        await command_log.once("command-1", PressBack(), settle=True, act=counting_action)
     with pytest.raises(CommandConflict):
-        await once(command_log, deed, settle=False)
-    assert deed.count == 1
+        await once(command_log, counting_action, settle=False)
+    assert counting_action.count == 1
 
 
 async def test_what_changed_nothing_may_be_sent_again() -> None:
-    command_log, deed = CommandLog(), Deed(MachineGone("not yet there"))
+    command_log, counting_action = CommandLog(), CountingAction(MachineGone("not yet there"))
     with pytest.raises(MachineGone):
-        await once(command_log, deed)
-    assert await once(command_log, deed) == DONE
+        await once(command_log, counting_action)
+    assert await once(command_log, counting_action) == DONE
 
 
 async def test_what_may_have_happened_stays_unknown() -> None:
-    command_log, deed = CommandLog(), Deed(OutcomeUnknown("perhaps"))
+    command_log, counting_action = CommandLog(), CountingAction(OutcomeUnknown("perhaps"))
     for _ in range(2):
         with pytest.raises(OutcomeUnknown):
-            await once(command_log, deed)
-    assert deed.count == 1
+            await once(command_log, counting_action)
+    assert counting_action.count == 1

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from protocol.actions.types import MoveTo, TypeText
 from vm_bridge.drivers.computer.driver import ComputerDriver
 from vm_bridge.drivers.computer.frames import MEMORY_BYTES, GuestScreen, SharedFrameMemory
 from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.drivers.computer.suite_environment import GuestEnvironment
 from vm_bridge.errors import InvalidAction, MachineGone, OutcomeUnknown, StaleLease
 from vm_bridge.guest.common import wire
-from vocabulary.actions import MoveTo, TypeText
 
 Answer = Callable[[wire.Message], dict[str, Any] | bytes | None]
 LOOK = {"serial": 1, "slot": 0, "at": 1e9}

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from protocol.actions.types import Click
+from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.browser.replay_log import ReplayLog, ReplayStep
 from vm_bridge.errors import CannotRestore
-from vocabulary.actions import Click
-from vocabulary.tasks import Task
 
 TASK = Task(id="t", instruction="x", platform="browser")
 
 
-def deed(at: float) -> ReplayStep:
+def replay_step(at: float) -> ReplayStep:
     return ReplayStep(action=Click(x=1, y=1), settle=True, until_ms=at)
 
 
@@ -24,23 +24,23 @@ def log(tmp_path: Path) -> ReplayLog:
 
 
 def test_a_snapshot_counts_acts_and_finds_the_way_to_its_state(log: ReplayLog) -> None:
-    log.note(deed(10))
+    log.note(replay_step(10))
     log.advance_time(25)
     log.advance_time(40)
     kept = log.snapshot()
-    log.note(deed(50))
+    log.note(replay_step(50))
     assert kept.acts == 1
     assert [one.until_ms for one in log.path_to(kept)] == [10, 40]
     assert log.path_to(kept)[1].action is None
 
 
 def test_a_state_that_was_left_is_not_taken_for_what_came_in_its_place(log: ReplayLog) -> None:
-    log.note(deed(10))
+    log.note(replay_step(10))
     first = log.snapshot()
-    log.note(deed(20))
+    log.note(replay_step(20))
     second = log.snapshot()
     log.go_back(1)
-    log.note(deed(30))
+    log.note(replay_step(30))
     assert len(log.path_to(first)) == 1
     with pytest.raises(CannotRestore):
         log.path_to(second)
@@ -67,11 +67,11 @@ def test_what_was_not_logged_cannot_be_gone_back_over(log: ReplayLog) -> None:
 
 def test_another_process_reads_all_of_it(log: ReplayLog, tmp_path: Path) -> None:
     log.admit(9)
-    log.note(deed(10))
+    log.note(replay_step(10))
     kept = log.snapshot()
-    log.note(deed(20))
+    log.note(replay_step(20))
     log.go_back(1)
-    log.note(deed(30))
+    log.note(replay_step(30))
     with (tmp_path / "log.jsonl").open("a") as file:
         file.write('{"deed": {"until')  # the process ended while it wrote
     again = ReplayLog(tmp_path / "log.jsonl")
@@ -82,7 +82,7 @@ def test_another_process_reads_all_of_it(log: ReplayLog, tmp_path: Path) -> None
 
 def test_a_machine_without_an_episode_remembers_its_fence_alone(log: ReplayLog, tmp_path: Path) -> None:
     log.admit(9)
-    log.note(deed(10))
+    log.note(replay_step(10))
     log.end_lease()
     log.forget()
     again = ReplayLog(tmp_path / "log.jsonl")

@@ -21,7 +21,7 @@ def machine_io(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LinuxMachineI
     return LinuxMachineIO(terminals=MISSING, toolbox=MISSING)
 
 
-def put(machine_io: LinuxMachineIO, data: bytes) -> str:
+def stage_file(machine_io: LinuxMachineIO, data: bytes) -> str:
     name = sha256(data).hexdigest()
     for offset in range(0, max(1, len(data)), CHUNK):
         part = base64.b64encode(data[offset : offset + CHUNK]).decode()
@@ -46,7 +46,7 @@ def fetch(machine_io: LinuxMachineIO, key: int) -> bytes:
 @pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK])
 def test_files_of_any_size_cross_whole(machine_io: LinuxMachineIO, tmp_path: Path, size: int) -> None:
     data = bytes(size)
-    name = put(machine_io, data)
+    name = stage_file(machine_io, data)
     answer = run_action(machine_io, kind="upload_file", path="a", blob={"sha256": name, "size": size})
     assert answer == {"text": f"{size} bytes", "error": None, "attachment": None}
     assert (tmp_path / "a").read_bytes() == data
@@ -58,8 +58,8 @@ def test_files_of_any_size_cross_whole(machine_io: LinuxMachineIO, tmp_path: Pat
 
 
 def test_a_part_that_is_sent_again_does_no_harm(machine_io: LinuxMachineIO, tmp_path: Path) -> None:
-    name = put(machine_io, b"whole")
-    put(machine_io, b"whole")
+    name = stage_file(machine_io, b"whole")
+    stage_file(machine_io, b"whole")
     run_action(machine_io, kind="upload_file", path="a", blob={"sha256": name, "size": 5})
     assert (tmp_path / "a").read_bytes() == b"whole"
     again = run_action(machine_io, kind="upload_file", path="b", blob={"sha256": name, "size": 5})
@@ -67,9 +67,9 @@ def test_a_part_that_is_sent_again_does_no_harm(machine_io: LinuxMachineIO, tmp_
 
 
 def test_only_a_few_files_wait(machine_io: LinuxMachineIO) -> None:
-    first = put(machine_io, b"first")
+    first = stage_file(machine_io, b"first")
     for number in range(3):
-        put(machine_io, bytes([number]))
+        stage_file(machine_io, bytes([number]))
     answer = run_action(machine_io, kind="upload_file", path="a", blob={"sha256": first, "size": 5})
     assert answer["error"]["code"] == "not_staged"
 

@@ -21,7 +21,7 @@ BOUND = 30.0
 
 
 @contextmanager
-def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HelperProcess]:
+def start_helper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HelperProcess]:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(Path(vm_bridge.__file__).parent.parent))
     (tmp_path / ".bashrc").write_text("PS1='$ '\nbind 'set enable-bracketed-paste off'\n")
@@ -32,7 +32,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HelperProc
 
 @pytest.fixture
 def terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HelperProcess]:
-    with made(monkeypatch, tmp_path) as companion:
+    with start_helper(monkeypatch, tmp_path) as companion:
         yield companion
 
 
@@ -79,7 +79,7 @@ def test_ctrl_c_works_though_the_platform_ignores_it(monkeypatch: pytest.MonkeyP
     """As it does where it was started in the background."""
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with made(monkeypatch, tmp_path) as terminals:
+        with start_helper(monkeypatch, tmp_path) as terminals:
             typed(terminals, "sleep 600; echo st''opped $?\n")
             typed(terminals, "\x03")
             typed(terminals, "echo ba''ck\n")

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.runtime.stack import ROOT
 from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.hosts.docker.container import IMAGE, container_config
 from vm_bridge.hosts.docker.engine import ContainerEngine
 from vm_bridge.hosts.docker.host import DockerHost
-from vm_bridge.hosts.isolation.process_sandbox import PreparedImage
+from vm_bridge.hosts.process_sandbox import PreparedImage
 from vm_bridge.images.manifest import ImageManifest
 from vm_bridge.virtual.base_image import read_package_list
 

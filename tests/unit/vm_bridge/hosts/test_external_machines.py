@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import pytest
 
+from protocol.trajectory.tasks import Task
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.guest.common import handshake, wire
@@ -22,7 +23,6 @@ from vm_bridge.hosts.osworld.host import LINUX, GuestHost, GuestSandbox
 from vm_bridge.hosts.runtime_folder import RuntimeFolder
 from vm_bridge.hosts.windows import IMAGE, WindowsHost, WindowsSandbox
 from vm_bridge.sandbox import Host
-from vocabulary.tasks import Task
 
 DEAD, OTHER = "127.0.0.1:8", "127.0.0.1:9"
 SECRET = "what both know"

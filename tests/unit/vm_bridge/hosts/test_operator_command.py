@@ -14,7 +14,7 @@ from vm_bridge.hosts import external_machines
 from vm_bridge.hosts.external_machines import run_operator_command
 
 
-class Left:
+class BackgroundProcess:
     """A process that a script starts beside itself, and whose number it writes down."""
 
     def __init__(self, note: Path) -> None:
@@ -27,7 +27,7 @@ class Left:
     def pid(self) -> int:
         return int(self._note.read_text())
 
-    def begun(self) -> bool:
+    def has_started(self) -> bool:
         return self._note.exists()
 
     def lives(self) -> bool:
@@ -38,42 +38,46 @@ class Left:
 
 
 @pytest.fixture
-def left(tmp_path: Path) -> Iterator[Left]:
-    left = Left(tmp_path / "pid")
-    yield left
-    if left.begun() and left.lives():
-        os.kill(left.pid, signal.SIGKILL)
+def background_process(tmp_path: Path) -> Iterator[BackgroundProcess]:
+    background_process = BackgroundProcess(tmp_path / "pid")
+    yield background_process
+    if background_process.has_started() and background_process.lives():
+        os.kill(background_process.pid, signal.SIGKILL)
 
 
-async def test_it_has_ended_when_it_has_whatever_it_leaves_running(left: Left) -> None:
+async def test_it_has_ended_when_it_has_whatever_it_leaves_running(background_process: BackgroundProcess) -> None:
     async with asyncio.timeout(60):
-        await run_operator_command(left.script("sleep 600", "exit 0"))
-    assert left.lives()
+        await run_operator_command(background_process.script("sleep 600", "exit 0"))
+    assert background_process.lives()
 
 
-async def test_who_no_longer_waits_ends_it_with_what_it_started(left: Left) -> None:
-    running = asyncio.create_task(run_operator_command(left.script("sleep 600", "wait")))
-    await eventually(left.begun)
+async def test_who_no_longer_waits_ends_it_with_what_it_started(background_process: BackgroundProcess) -> None:
+    running = asyncio.create_task(run_operator_command(background_process.script("sleep 600", "wait")))
+    await eventually(background_process.has_started)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    await eventually(lambda: not left.lives())
+    await eventually(lambda: not background_process.lives())
 
 
-async def test_what_takes_too_long_is_ended_with_what_it_started(left: Left, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_takes_too_long_is_ended_with_what_it_started(
+    background_process: BackgroundProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(external_machines, "REVERT_SECONDS", 2.0)
     with pytest.raises(MachineGone, match="did not end within 2 s"):
-        await run_operator_command(left.script("sleep 600", "wait"))
-    await eventually(lambda: not left.lives())
+        await run_operator_command(background_process.script("sleep 600", "wait"))
+    await eventually(lambda: not background_process.lives())
 
 
-async def test_a_machine_in_a_session_of_its_own_outlives_its_script(left: Left) -> None:
-    running = asyncio.create_task(run_operator_command(left.script("exec setsid sleep 600", "wait")))
-    await eventually(lambda: left.begun() and os.getsid(left.pid) == left.pid)
+async def test_a_machine_in_a_session_of_its_own_outlives_its_script(background_process: BackgroundProcess) -> None:
+    running = asyncio.create_task(run_operator_command(background_process.script("exec setsid sleep 600", "wait")))
+    await eventually(
+        lambda: background_process.has_started() and os.getsid(background_process.pid) == background_process.pid
+    )
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert left.lives()
+    assert background_process.lives()
 
 
 async def test_what_failed_says_why() -> None:

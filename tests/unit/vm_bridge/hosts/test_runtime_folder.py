@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.hosts.isolation.process_sandbox import STATE_FILE, ProcessSandboxState
+from vm_bridge.hosts.process_sandbox import STATE_FILE, ProcessSandboxState
 from vm_bridge.hosts.runtime_folder import LOCK, PREFIX, RuntimeFolder
 
 

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.hosts.isolation.init_process import InitProcess
-from vm_bridge.hosts.isolation.process_sandbox import ProcessSandboxState, write_sandbox_state
+from vm_bridge.hosts.process_sandbox import ProcessSandboxState, write_sandbox_state
 from vm_bridge.hosts.qemu.virtual_machine import Accelerator, Hardware, end_machine, list_accelerators, qemu_command
+from vm_bridge.isolation.init_process import InitProcess
 from vm_bridge.virtual.base_image import BaseImage
 
 
-def words(accelerator: Accelerator) -> list[str]:
+def qemu_arguments(accelerator: Accelerator) -> list[str]:
     hardware = Hardware(BaseImage(Path("/base")), Path("/image.img"), accelerator, 512)
     return qemu_command(hardware, Path("/machine"), 9, stopped=True)
 
 
 @pytest.mark.parametrize("accelerator", ["kvm", "tcg"])
 def test_no_machine_has_a_network_card_and_qemu_starts_no_programs(accelerator: Accelerator) -> None:
-    given = words(accelerator)
+    given = qemu_arguments(accelerator)
     assert given[given.index("-nic") + 1] == "none"
     assert "spawn=deny" in given[given.index("-sandbox") + 1]
     assert "-netdev" not in given
@@ -27,7 +27,7 @@ def test_no_machine_has_a_network_card_and_qemu_starts_no_programs(accelerator: 
 
 @pytest.mark.parametrize("accelerator", ["kvm", "tcg"])
 def test_only_the_disk_of_states_is_written_to(accelerator: Accelerator) -> None:
-    disks = [word for word in words(accelerator) if "node-name=" in word]
+    disks = [word for word in qemu_arguments(accelerator) if "node-name=" in word]
     assert {word.split("node-name=")[1].split(",")[0] for word in disks if "read-only=on" not in word} == {
         "states-file",
         "states",
@@ -35,8 +35,8 @@ def test_only_the_disk_of_states_is_written_to(accelerator: Accelerator) -> None
 
 
 def test_an_emulated_machine_goes_by_its_own_time() -> None:
-    assert "-icount" in words("tcg")
-    assert "-icount" not in words("kvm")
+    assert "-icount" in qemu_arguments("tcg")
+    assert "-icount" not in qemu_arguments("kvm")
 
 
 def test_a_kvm_that_is_not_of_the_processor_is_left_alone(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
-from vm_bridge.guest.linux.port_listeners import EGRESS_PORT
+from vm_bridge.guest.common.tunnel import EGRESS_PORT
 from vm_bridge.images.build import IMAGES
 from vm_bridge.images.tools import EDITOR, REQUIREMENTS, SERVICES, read_services
 

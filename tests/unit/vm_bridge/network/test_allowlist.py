@@ -2,8 +2,8 @@
 
 import pytest
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.network.allowlist import AllowList
-from vocabulary.tasks import Task
 
 ALLOWED = AllowList.of(("example.org", "*.files.example.org", "api.example.org:8443", "10.0.0.7"))
 

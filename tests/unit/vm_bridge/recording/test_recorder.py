@@ -47,7 +47,7 @@ def shades(path: Path) -> list[tuple[float, int]]:
         return [(frame.time or 0.0, int(frame.to_ndarray(format="gray")[120, 160])) for frame in file.decode(video=0)]
 
 
-async def shown(path: Path, shade: int) -> None:
+async def wait_for_shade(path: Path, shade: int) -> None:
     """Wait until the growing file holds a picture of that shade."""
 
     def there() -> bool:
@@ -117,7 +117,7 @@ async def test_a_file_can_be_played_while_it_is_written(
             await asyncio.sleep(0.02)
 
     playing = asyncio.create_task(play())
-    await shown(path, 40)
+    await wait_for_shade(path, 40)
     assert recorder.find(key).parts[0].ended_at is None
     killed = path.read_bytes()
     playing.cancel()

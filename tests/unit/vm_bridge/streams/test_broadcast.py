@@ -72,7 +72,7 @@ async def scene() -> AsyncIterator[Scene]:
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def encode_timestamps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Every encode that is done, by its timestamp."""
     encodes: list[int] = []
 
@@ -86,7 +86,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return encodes
 
 
-async def test_all_see_the_same_packet(scene: Scene, counted: list[int]) -> None:
+async def test_all_see_the_same_packet(scene: Scene, encode_timestamps: list[int]) -> None:
     watchers = [Watcher() for _ in range(3)]
     for watcher in watchers:
         scene.broadcast.join(watcher)
@@ -95,7 +95,7 @@ async def test_all_see_the_same_packet(scene: Scene, counted: list[int]) -> None
     await eventually(lambda: all(len(watcher.shots) >= 2 for watcher in watchers))
     assert len({id(watcher.shots[-1].packet) for watcher in watchers}) == 1
     assert scene.screen.viewers == 1
-    assert len(counted) == len(watchers[0].shots)
+    assert len(encode_timestamps) == len(watchers[0].shots)
 
 
 async def test_a_newcomer_to_a_still_picture_gets_a_key_frame_at_once(scene: Scene) -> None:
@@ -119,17 +119,17 @@ async def test_a_still_picture_is_sent_once_more_after_a_key_frame(scene: Scene,
         assert later.keys[:2] == [True, False]
 
 
-async def test_a_still_picture_is_not_encoded_again(scene: Scene, counted: list[int]) -> None:
+async def test_a_still_picture_is_not_encoded_again(scene: Scene, encode_timestamps: list[int]) -> None:
     watcher = Watcher()
     scene.broadcast.join(watcher)
-    await eventually(lambda: counted)
-    before = len(counted)
+    await eventually(lambda: encode_timestamps)
+    before = len(encode_timestamps)
     other = FakeScreen(320, 240, black)
     async with other.subscribe(fps=10) as frames:  # three frames of another screen are a while
         for _ in range(3):
             other.touch()
             await anext(frames)
-    assert len(counted) <= before + 1, "at most one sharper picture"
+    assert len(encode_timestamps) <= before + 1, "at most one sharper picture"
 
 
 async def test_the_last_to_leave_stops_the_capture_and_the_next_starts_it(scene: Scene) -> None:
@@ -181,12 +181,14 @@ async def test_key_requests_are_answered_together(scene: Scene) -> None:
     assert (second - first) / CLOCK_RATE >= KEY_FRAME_INTERVAL_SECONDS - 0.05
 
 
-async def test_who_encodes_itself_gets_pictures_and_nothing_is_encoded(scene: Scene, counted: list[int]) -> None:
+async def test_who_encodes_itself_gets_pictures_and_nothing_is_encoded(
+    scene: Scene, encode_timestamps: list[int]
+) -> None:
     watcher = Watcher(wants_packets=False)
     scene.broadcast.join(watcher)
     await eventually(lambda: watcher.shots)
     assert watcher.shots[0].picture.format.name == "yuv420p"
-    assert counted == []
+    assert encode_timestamps == []
 
 
 async def test_the_end_of_the_desktop_is_told_once(scene: Scene) -> None:

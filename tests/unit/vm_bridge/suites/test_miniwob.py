@@ -2,11 +2,11 @@
 
 import pytest
 
+from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.suites.miniwob import MiniWob
 from vm_bridge.suites.miniwob.pages import page_paths, pages_folder, read_instructions
 from vm_bridge.suites.web_suite import WebSuite
-from vocabulary.tasks import Task
 
 
 def test_every_page_of_the_package_is_a_task() -> None:

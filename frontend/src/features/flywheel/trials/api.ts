@@ -1,7 +1,7 @@
 /** The gate's attempts of a cycle over HTTP: those at a task, two side by side, and where their pictures are. */
 import { queryOptions } from "@tanstack/react-query";
 
-import type { SeedTrials, TaskChange, TrialsBeside } from "@/generated/api";
+import type { SeedTrials, TaskChange, TrialComparison } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export type Task = Pick<TaskChange, "suite" | "name" | "level">;
@@ -19,7 +19,7 @@ export const trialsQuery = (cycle: string, task: Task) =>
 export const trialComparisonQuery = (cycle: string, active: string, candidate: string) =>
   queryOptions({
     queryKey: ["wheels", "beside", cycle, active, candidate],
-    queryFn: () => request<TrialsBeside>("GET", `/turns/${cycle}/trials/beside?${new URLSearchParams({ active, candidate }).toString()}`),
+    queryFn: () => request<TrialComparison>("GET", `/turns/${cycle}/trials/beside?${new URLSearchParams({ active, candidate }).toString()}`),
   });
 
 /** Where an attempt's pictures are; the bytes never change. */

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Navigate, useSearchParams } from "react-router";
 
-import type { TrialsBeside, TurnRow } from "@/generated/api";
+import type { TrialComparison, TurnRow } from "@/generated/api";
 import { AttemptComparison, type ComparedAttempt } from "@/shared/comparison/attempt-comparison";
 import { useI18n } from "@/shared/i18n/i18n";
 import { OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
@@ -44,7 +44,7 @@ function TrialComparison({ cycleId, active, candidate }: TrialComparisonProps) {
   );
 }
 
-type AlignedTrialsProps = { row: TurnRow; comparison: TrialsBeside; places: Record<Side, string> };
+type AlignedTrialsProps = { row: TurnRow; comparison: TrialComparison; places: Record<Side, string> };
 
 function AlignedTrials({ row, comparison, places }: AlignedTrialsProps) {
   const names = { active: row.active, candidate: row.revision };
@@ -58,7 +58,7 @@ function AlignedTrials({ row, comparison, places }: AlignedTrialsProps) {
 }
 
 /** Which revision it is, how it ended, and after how many steps. */
-function TrialHeader({ name, side, comparison }: { name: string; side: Side; comparison: TrialsBeside }) {
+function TrialHeader({ name, side, comparison }: { name: string; side: Side; comparison: TrialComparison }) {
   const { t } = useI18n();
   const { outcome, verdict, steps } = comparison[side];
   return (

@@ -6,7 +6,7 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { SeedTrials, TaskChange, TrialsBeside } from "@/generated/api";
+import type { SeedTrials, TaskChange, TrialComparison } from "@/generated/api";
 import type { Observation, Step } from "@/generated/vocabulary";
 import { comparisonCommands } from "@/shared/comparison/commands";
 import { CommandsProvider } from "@/shared/commands/commands";
@@ -37,7 +37,7 @@ const step = (index: number, x: number, side: string): Step =>
     error: null,
     undone: false,
   }) as unknown as Step;
-const COMPARISON: TrialsBeside = {
+const COMPARISON: TrialComparison = {
   kind: "toy/lights",
   seed: 905,
   instruction: "Point",

@@ -1,7 +1,7 @@
 /** A person's own ways in, over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { FactorBegun, RecoveryCodes, SecurityOut, TokenIn, TokenMade } from "@/generated/api";
+import type { FactorSetup, RecoveryCodes, SecurityOut, TokenIn, TokenCreated } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const securityQuery = queryOptions({
@@ -14,7 +14,7 @@ function useChange<Input, Output>(send: (input: Input) => Promise<Output>) {
   return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: securityQuery.queryKey }) });
 }
 
-export const useBeginFactor = () => useChange(() => request<FactorBegun>("POST", "/me/factor"));
+export const useBeginFactor = () => useChange(() => request<FactorSetup>("POST", "/me/factor"));
 
 export const useConfirmFactor = () =>
   useChange((code: string) => request<RecoveryCodes>("POST", "/me/factor/confirm", { code }));
@@ -28,6 +28,6 @@ export const useEndSignIn = () => useChange((id: number) => request<null>("DELET
 
 export const useEndOthers = () => useChange(() => request<null>("POST", "/me/sign-ins/end-others"));
 
-export const useMakeToken = () => useChange((body: TokenIn) => request<TokenMade>("POST", "/me/tokens", body));
+export const useMakeToken = () => useChange((body: TokenIn) => request<TokenCreated>("POST", "/me/tokens", body));
 
 export const useEndToken = () => useChange((id: number) => request<null>("DELETE", `/me/tokens/${id}`));

@@ -2,7 +2,7 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useState } from "react";
 
-import type { FactorBegun, SecurityOut } from "@/generated/api";
+import type { FactorSetup, SecurityOut } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ConfirmButton } from "@/shared/ui/confirm-button";
@@ -35,7 +35,7 @@ export function SecondFactor({ security }: { security: SecurityOut }) {
 /** The code is what is typed next. */
 const focus = (field: HTMLInputElement | null) => field?.focus();
 
-function SetupForm({ begun, confirm }: { begun: FactorBegun; confirm: ReturnType<typeof useConfirmFactor> }) {
+function SetupForm({ begun, confirm }: { begun: FactorSetup; confirm: ReturnType<typeof useConfirmFactor> }) {
   const { t } = useI18n();
   const [code, setCode] = useState("");
   return (

@@ -1,7 +1,7 @@
 /** What the file panel asks of the web app: the folder looked at, and a place for bytes on their way in. */
 import { queryOptions } from "@tanstack/react-query";
 
-import type { Folder } from "@/generated/api";
+import type { FolderListing } from "@/generated/api";
 import type { BlobRef } from "@/generated/vocabulary";
 import { request } from "@/shared/api/http";
 
@@ -9,7 +9,7 @@ import { request } from "@/shared/api/http";
 export const folderQuery = (episodeId: string, path: string, version: number) =>
   queryOptions({
     queryKey: ["episode", episodeId, "files", path, version],
-    queryFn: () => request<Folder>("GET", `/episodes/${encodeURIComponent(episodeId)}/files?${new URLSearchParams({ path })}`),
+    queryFn: () => request<FolderListing>("GET", `/episodes/${encodeURIComponent(episodeId)}/files?${new URLSearchParams({ path })}`),
     placeholderData: (before) => (before?.path === path ? before : undefined),
     retry: false,
   });

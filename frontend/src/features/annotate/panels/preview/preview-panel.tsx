@@ -4,7 +4,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { useState, type Ref, type SyntheticEvent } from "react";
 
-import type { Service } from "@/generated/api";
+import type { WebProgram } from "@/generated/api";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
@@ -25,7 +25,7 @@ export function PreviewPanel() {
   const { t } = useI18n();
   const { episode, panelRef } = useWorkspace();
   const at = `/episodes/${encodeURIComponent(episode.id)}`;
-  const services = useQuery({ queryKey: ["episode", episode.id, "services"], queryFn: () => request<Service[]>("GET", `${at}/services`), retry: false });
+  const services = useQuery({ queryKey: ["episode", episode.id, "services"], queryFn: () => request<WebProgram[]>("GET", `${at}/services`), retry: false });
   const [port, setPort] = useState<number | string>(8000);
   const opening = useMutation({
     mutationFn: async ({ port: at_port, path, title }: PreviewTarget) => {

@@ -1,0 +1,89 @@
+"""Doing the steps of an earlier attempt again, so that an episode begins at the state they led to."""
+
+import asyncio
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from agent_backend.episode.action_results import ActionResult
+from agent_backend.episode.machine_session import MachineSession
+from agent_backend.interfaces import EpisodeStore
+from protocol.actions.types import NoAction
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.steps import Step
+
+
+class BranchNotReproduced(Exception):
+    """The earlier state was not come by; the message says what came out differently."""
+
+
+async def replay_branch(session: MachineSession, store: EpisodeStore, start: Observation) -> tuple[Step, ...]:
+    """The steps of the earlier attempt, done again on a machine that shows the task's start, each with the frames of
+    now. Every frame must show what it showed then, and acts that failed must fail alike.
+
+    No step is stored: where this is broken off, it begins anew. Raises Missed and BridgeError.
+    """
+    replayed: list[Step] = []
+    last_observation = start
+    for earlier in await store.branch_steps():
+        step_name = f"step {earlier.index + 1}"
+        await _check_same_screen(session, store, earlier.before, last_observation, f"the screen before {step_name}")
+        step = await _replay_step(session, earlier, last_observation, len(replayed))
+        if (step.error and step.error.code) != (earlier.error and earlier.error.code):
+            raise BranchNotReproduced(
+                f"{step_name}: {step.error.message if step.error else 'what failed then was done now'}"
+            )
+        if step.after is None or earlier.after is None:
+            raise BranchNotReproduced(f"{step_name}: nobody knows what came of it")
+        await _check_same_screen(session, store, earlier.after, step.after, f"the screen after {step_name}")
+        await session.save_pictures(step.before)
+        await session.save_pictures(step.after)
+        replayed.append(step)
+        last_observation = step.after
+    if not replayed:
+        raise BranchNotReproduced("the earlier episode has no such step any more")
+    return tuple(replayed)
+
+
+async def _replay_step(session: MachineSession, earlier: Step, last_observation: Observation, index: int) -> Step:
+    """One act done anew; its id is new as well, or a machine would answer from memory."""
+    command_id = f"again-{uuid4().hex}"
+    if isinstance(earlier.action, NoAction):  # nothing was done, for the same reason
+        now = datetime.now(UTC)
+        result = ActionResult(last_observation, last_observation, now, now, earlier.error)
+    else:
+        result = await session.act(command_id, earlier.action, last_observation)
+    return Step(
+        index=index,
+        command_id=command_id,
+        actor=earlier.actor,
+        decision="again",
+        thought=earlier.thought,
+        action=earlier.action,
+        before=result.before,
+        after=result.after,
+        error=result.error,
+        started_at=result.started_at,
+        ended_at=result.ended_at,
+    )
+
+
+async def _check_same_screen(
+    session: MachineSession, store: EpisodeStore, then: Observation, now: Observation, what: str
+) -> None:
+    """Raises Missed where two looks show another thing; where there is no picture, their text is compared."""
+    if then.screenshot is None or now.screenshot is None:
+        if (then.screenshot, then.text) != (now.screenshot, now.text):
+            raise BranchNotReproduced(f"{what} says something else")
+        return
+    if then.screenshot == now.screenshot:
+        return
+    # Loaded here: decoding pictures is a weight on every web process, and seldom needed.
+    from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
+
+    try:
+        before = await store.branch_blob(then.screenshot)
+    except KeyError:
+        raise BranchNotReproduced(f"{what} is not kept any more") from None
+    share = await asyncio.to_thread(picture_difference, before, await session.read_picture(now.screenshot))
+    if share > MAX_DIFFERENT_SHARE:
+        raise BranchNotReproduced(f"{what} is another: {share:.1%} of it differs")

@@ -1,0 +1,104 @@
+"""The commands of one episode: their queue, their digests, and the intents that they state."""
+
+import hashlib
+import json
+from collections import deque
+from typing import Any
+
+from agent_backend.episode.validation import find_proposal
+from agent_backend.errors import CommandRejected
+from agent_backend.interfaces import Emit, EpisodeCommand
+from protocol.messages.events import Accept, Act, EpisodeState, Rejected, ReviseMemory
+from protocol.trajectory.memory import Memory
+
+
+class CommandQueue:
+    """Waiting commands and where to answer them, in the order they came.
+
+    Args:
+        size: Most commands that wait at a time.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._waiting: deque[tuple[EpisodeCommand, Emit]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def first(self) -> EpisodeCommand | None:
+        """The next command, left where it is; None where no command waits."""
+        return self._waiting[0][0] if self._waiting else None
+
+    def holds(self, kind: type[EpisodeCommand]) -> bool:
+        """Whether a command of a kind waits."""
+        return any(isinstance(command, kind) for command, _ in self._waiting)
+
+    def add(self, command: EpisodeCommand, reply: Emit) -> bool:
+        """Queue a command. A resent one takes the place of its equal. Returns whether it is new.
+
+        Raises:
+            CommandRefused: `queue_full`; the resent command of a full inbox is taken all the same.
+        """
+        for place, (waiting, _) in enumerate(self._waiting):
+            if waiting == command:
+                self._waiting[place] = (command, reply)
+                return False
+        if len(self._waiting) >= self._size:
+            raise CommandRejected("queue_full", "too many commands are waiting")
+        self._waiting.append((command, reply))
+        return True
+
+    def take(self) -> tuple[EpisodeCommand, Emit]:
+        """Remove the next command. Raises IndexError where no command waits."""
+        return self._waiting.popleft()
+
+
+def digest_of(command: EpisodeCommand) -> str:
+    """What a resend must equal: the sha256 of a command's whole body."""
+    body = json.dumps(command.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
+def rejection(command: EpisodeCommand, code: str, message: str) -> Rejected:
+    """The answer to a command that changed nothing."""
+    return Rejected(command_id=command.command_id, code=code, message=message)
+
+
+def intent_fields(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
+    """What a checked command intends: the candidate it takes, or an action of the person's own."""
+    if isinstance(command, Act):
+        known = command.proposal_id in {proposal.id for proposal in state.proposals}
+        return {
+            "command_id": command.command_id,
+            "decision": "override",
+            "proposal_id": command.proposal_id if known else None,
+            "thought": command.thought,
+            "action": command.action,
+        }
+    proposal = find_proposal(state, command.proposal_id)
+    thought = proposal.thought if command.thought is None else command.thought
+    return {
+        "command_id": command.command_id,
+        "decision": "accept" if thought == proposal.thought else "edit",
+        "proposal_id": proposal.id,
+        "thought": thought,
+        "action": proposal.action,
+    }
+
+
+def revise_memories(memories: tuple[Memory, ...], command: ReviseMemory) -> tuple[Memory, ...]:
+    """The notes with one of them put right; given its first words again, it is the policy's own again. Raises
+    CommandRefused where there is none of this name."""
+    if all(memory.through != command.through for memory in memories):
+        raise CommandRejected("unknown_memory", "there is no such note")
+    return tuple(
+        _with_text(memory, command.text) if memory.through == command.through else memory for memory in memories
+    )
+
+
+def _with_text(memory: Memory, text: str) -> Memory:
+    first = memory.original if memory.revised else memory.text
+    own = text == first
+    return memory.model_copy(update={"text": text, "revised": not own, "original": None if own else first})

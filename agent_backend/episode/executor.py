@@ -1,0 +1,288 @@
+"""Everything that is done to an episode's machine, each from its stored intent to its stored step."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from agent_backend.episode.action_results import ActionResult, build_step, unknown_result
+from agent_backend.episode.held_inputs import held_after
+from agent_backend.episode.machine_session import MachineSession, PictureCache
+from agent_backend.episode.state import EpisodeStateTracker
+from agent_backend.episode.takeover import GestureRecorder, build_gesture
+from agent_backend.errors import CommandRejected
+from agent_backend.interfaces import EpisodeStore, Intent
+from protocol.actions.inputs import MAX_TEXT
+from protocol.actions.types import CONTROL_KINDS, NoAction
+from protocol.messages.events import TakeoverInput
+from protocol.trajectory.observations import ActionError, BrowserPage, Observation
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.steps import Step
+from vm_bridge.errors import BridgeError
+from vm_bridge.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorLimits:
+    """Bounds: seconds an unreachable bridge is tried, pictures kept at hand, seconds without input that close a
+    gesture, takeover inputs remembered for resends, seconds between two glances at a page that goes on by itself."""
+
+    reach: float = 20.0
+    pictures: int = 16
+    gesture_pause: float = 0.8
+    inputs: int = 2_048
+    poll: float = 1.0
+
+
+class ActionExecutor:
+    """Acts and takeover gestures. `ahead` is called with the steps to be and the frame after them while the
+    latest is still being stored."""
+
+    def __init__(
+        self,
+        record: EpisodeStateTracker,
+        store: EpisodeStore,
+        limits: ExecutorLimits,
+        on_step: Callable[[tuple[Step, ...], Observation], None],
+    ) -> None:
+        self._record = record
+        self._store = store
+        self._limits = limits
+        self._on_step = on_step
+        self.pictures = PictureCache(store, max_entries=limits.pictures)
+        self.session: MachineSession | None = None
+        self.running: Intent | None = None
+        """What is being done now."""
+        self.thought = ""
+        """What the person said when they took over."""
+        self._gesture: GestureRecorder | None = None
+        self._inputs: OrderedDict[str, str] = OrderedDict()
+        self._polled_at = 0.0
+
+    def open_session(self, machine: Machine) -> MachineSession:
+        """Lay hand on a machine."""
+        self.session = MachineSession(machine, self.pictures, within=self._limits.reach)
+        return self.session
+
+    @property
+    def active_session(self) -> MachineSession:
+        """The hand of a running episode."""
+        assert self.session is not None, "the episode is running, so its machine is there"
+        return self.session
+
+    def intent(self, **said: Any) -> Intent:
+        """What is to be done as the next step; by a person unless said otherwise."""
+        values: dict[str, Any] = {"actor": "human", "proposal_id": None, **said}
+        return Intent(index=len(self._record.state.steps), started_at=datetime.now(UTC), **values)
+
+    async def begin(self, intent: Intent, digest: str) -> None:
+        """Store an intent, with the way back to before it where there is one; a person's own act ends the autopilot."""
+        intent = intent.model_copy(update={"snapshot": await self.active_session.snapshot()})
+        await self._record.write(self._store.begin_act(intent, digest))
+        if self._record.state.autopilot and intent.actor == "human":
+            await self._record.change(autopilot=False)
+
+    async def act(self, intent: Intent, *, settle: bool) -> None:
+        """Do what was intended, and store what came of it."""
+        self.running = intent
+        result = await self.active_session.act(
+            intent.command_id, intent.action, self._record.last_observation, settle=settle
+        )
+        self.running = None
+        await self.write(intent, await self._release_after_failure(intent, result))
+
+    async def store_invalid_reply(self, said: Proposal, error: ActionError) -> None:
+        """Store a step in which nothing was done, since what the policy said was no action."""
+        intent = self.intent(
+            command_id=f"auto-{said.id}",
+            actor="policy",
+            decision="auto",
+            proposal_id=said.id,
+            thought=said.thought,
+            action=NoAction(said=said.raw_text[:MAX_TEXT]),
+        )
+        await self._record.write(self._store.begin_act(intent, said.id))
+        last_observation = self._record.last_observation
+        await self.write(
+            intent, ActionResult(last_observation, last_observation, intent.started_at, datetime.now(UTC), error)
+        )
+
+    async def complete(self, intent: Intent) -> None:
+        """Store what came of an intent that a crash left open."""
+        result = await self.active_session.complete(intent, self._record.last_observation)
+        await self.write(intent, await self._release_after_failure(intent, result))
+
+    async def release_held_inputs(self, name: str) -> bool:
+        """Release the keys and buttons that earlier acts hold down. Returns whether there were any.
+
+        Args:
+            name: Makes the release idempotent: with the same name it is done once.
+        """
+        releases = held_after(self._record.state.steps).releases
+        if not releases or self.session is None:
+            return False
+        await self.session.act(f"{name}-release", build_gesture(releases), self._record.last_observation, settle=False)
+        return True
+
+    async def _release_after_failure(self, intent: Intent, result: ActionResult) -> ActionResult:
+        """Release what is held where the act failed, since the acts that were to follow will not come. Returns the same
+        result, whose message then says so."""
+        if result.error is None or result.after is None or not await self.release_held_inputs(intent.command_id):
+            return result
+        message = f"{result.error.message} (the keys and buttons that were held were let go)"
+        return replace(result, error=result.error.model_copy(update={"message": message}))
+
+    async def give_up(self, intent: Intent, why: str) -> None:
+        """Store that nobody will ever know what came of an intent: its machine is lost."""
+        await self.write(
+            intent, unknown_result(self._record.last_observation, intent.started_at, why, machine_lost=True)
+        )
+
+    async def write(self, intent: Intent, result: ActionResult) -> None:
+        """Store a step and its pictures."""
+        state = self._record.state
+        step = build_step(intent, result, state.proposals, state.policy)
+        if result.after is not None:
+            self._on_step((*state.steps, step), result.after)
+        await self.pictures.save(result.before)
+        await self.pictures.save(result.after)
+        await self._record.write(self._store.append_step(step))
+        if result.machine_lost:
+            await self.fail(result.machine_lost)
+        elif result.after is None:
+            await self.observe_settled()
+
+    async def undo(self, step: Step) -> None:
+        """Take a step back: the machine goes to where it was before it. Raises CommandRefused where it cannot, and
+        nothing was changed."""
+        last_observation = (
+            self._record.last_observation if step.action.kind in CONTROL_KINDS else await self._restore_before(step)
+        )
+        await self.pictures.save(last_observation)
+        await self._record.write(self._store.undo_step(step.index, last_observation))
+        if self._record.state.autopilot:
+            await self._record.change(autopilot=False)
+
+    async def _restore_before(self, step: Step) -> Observation:
+        intent = await self._store.past_intent(step.command_id)
+        if intent is None or intent.snapshot is None:
+            raise CommandRejected("cannot_undo", "the machine did not remember how it was before this step")
+        try:
+            return await self.active_session.restore(intent.snapshot)
+        except BridgeError as error:
+            raise CommandRejected(error.code, str(error)) from error
+
+    async def observe_settled(self) -> None:
+        """Take the screen of this moment as the one to act on."""
+        try:
+            observation = await self.active_session.observe_settled()
+        except BridgeError as error:
+            return await self.fail(str(error))
+        await self._set_observation(observation)
+
+    async def set_time_scale(self, rate: float) -> None:
+        """Let the machine's own time go at this pace, and look. Raises CommandRefused where it cannot."""
+        try:
+            await self.active_session.set_time_scale(rate)
+            await self._set_observation(await self.active_session.poll())
+        except BridgeError as error:
+            raise CommandRejected(error.code, str(error)) from error
+        self._polled_at = asyncio.get_running_loop().time()
+
+    @property
+    def poll_at(self) -> float | None:
+        """When a page whose time goes on by itself is looked at next (loop time)."""
+        page = self._record.last_observation.page if self._record.state.observation else None
+        is_running = page is not None and page.pace > 0 and not page.over
+        is_idle = self._record.state.status == "running" and self._gesture is None
+        return self._polled_at + self._limits.poll if is_running and is_idle else None
+
+    async def poll(self) -> None:
+        """Tell where a page whose time goes on stands now; its picture is seen live anyway."""
+        self._polled_at = asyncio.get_running_loop().time()
+        try:
+            observation = await self.active_session.poll()
+        except BridgeError as error:
+            return await self.fail(str(error))
+        if _without_time(observation.page) != _without_time(self._record.last_observation.page):
+            await self._set_observation(observation)
+
+    async def _set_observation(self, observation: Observation) -> None:
+        """Take an observation as the one to act on, where it shows something else."""
+        last_observation = self._record.last_observation
+        if (observation.screenshot, observation.text, observation.page) != (
+            last_observation.screenshot,
+            last_observation.text,
+            last_observation.page,
+        ):
+            await self.pictures.save(observation)
+            await self._record.change(observation=observation)
+
+    async def fail(self, why: str) -> None:
+        """The machine is lost; all that was done stays."""
+        await self._record.change(status="failed", error=why, autopilot=False, takeover=False)
+
+    def input_digest(self, command_id: str) -> str | None:
+        """The digest of a takeover's input taken before."""
+        return self._inputs.get(command_id)
+
+    def record_input(self, command_id: str, digest: str) -> None:
+        """Know a takeover's input again. Not stored: a takeover does not outlive its runner."""
+        self._inputs[command_id] = digest
+        while len(self._inputs) > self._limits.inputs:
+            self._inputs.popitem(last=False)
+
+    def discard_input(self, command_id: str) -> None:
+        """Not know an input any more that was refused after all."""
+        self._inputs.pop(command_id, None)
+
+    async def input(self, commands: Sequence[TakeoverInput], digest: str) -> None:
+        """Do what came since the last time in one go; a gesture's first inputs are its stored intent.
+
+        `digest` is the first command's. Raises CommandRefused when its intent cannot be stored.
+        """
+        loop = asyncio.get_running_loop()
+        first = commands[0].command_id
+        events = [event for command in commands for event in command.inputs]
+        if self._gesture is None:
+            said = {"decision": "takeover", "thought": self.thought, "action": build_gesture(events)}
+            intent = self.intent(command_id=first, **said)
+            await self.begin(intent, digest)
+            self._gesture = GestureRecorder(intent, loop.time())
+        else:
+            await self._store.check_fence()
+        is_first = self._gesture.result is None
+        await self._gesture.perform(
+            self.active_session, f"{first}-inputs", events, self._record.last_observation, loop.time()
+        )
+        if is_first and self._gesture.result is not None:
+            # The frames of a long takeover would push this one out before its step is written.
+            await self.pictures.save(self._gesture.result.before)
+        if self._gesture.is_full or self._gesture.machine_lost:
+            await self.close_gesture()
+
+    @property
+    def gesture_ends_at(self) -> float | None:
+        """When the open gesture ends by itself (loop time): after a pause with nothing held and its thought known."""
+        gesture = self._gesture
+        if gesture is None or gesture.releases:
+            return None
+        if self._record.state.thought_required and not gesture.intent.thought.strip():
+            return None
+        return gesture.last + self._limits.gesture_pause
+
+    async def close_gesture(self, thought: str = "") -> None:
+        """Make one step of the open gesture, if there is one."""
+        gesture, self._gesture = self._gesture, None
+        if gesture is not None:
+            result = await gesture.close(
+                self.active_session, self._record.last_observation, asyncio.get_running_loop().time()
+            )
+            await self.write(gesture.completed_intent(thought), result)
+
+
+def _without_time(page: BrowserPage | None) -> BrowserPage | None:
+    """What is worth telling of a page that goes on: all but its time."""
+    return page and page.model_copy(update={"time_ms": 0.0})

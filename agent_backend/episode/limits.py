@@ -1,0 +1,27 @@
+"""Bounds of one episode's runner."""
+
+from dataclasses import dataclass, field
+
+from agent_backend.episode.executor import ExecutorLimits
+from agent_backend.episode.proposals import RetryPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerLimits:
+    """Bounds of a runner and of its parts.
+
+    Attributes:
+        inbox: Most commands that wait at a time.
+        machine_retry_seconds: Seconds until a machine is requested again.
+        max_invalid_replies: Consecutive replies without an action that become steps of the autopilot. Zero where a
+            person is there: the autopilot then ends at once.
+    """
+
+    inbox: int = 32
+    machine_retry_seconds: float = 2.0
+    max_invalid_replies: int = 0
+    executor: ExecutorLimits = field(default_factory=ExecutorLimits)
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+DEFAULT_LIMITS = RunnerLimits()

@@ -1,0 +1,287 @@
+"""One episode's session with its machine: actions, observations, and a cache of their pictures."""
+
+import asyncio
+import contextlib
+import io
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from PIL import Image
+
+from agent_backend.episode.action_results import ActionResult, unknown_result
+from agent_backend.interfaces import EpisodeStore, Intent
+from protocol.actions.tools import Tool
+from protocol.actions.types import CONTROL_KINDS, OBSERVATION_KINDS, Action, Gesture, Screenshot, UploadFile, Zoom
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import ActionError, Observation, Verdict
+from protocol.trajectory.tasks import Task
+from vm_bridge.errors import (
+    BridgeError,
+    BridgeUnavailable,
+    CommandConflict,
+    InvalidAction,
+    OutcomeUnknown,
+    UnknownBlob,
+    UnsupportedAction,
+)
+from vm_bridge.machine import Machine, Snapshot
+
+T = TypeVar("T")
+
+REJECTIONS = (UnsupportedAction, InvalidAction, CommandConflict)
+"""The machine did nothing, and said why; any other BridgeError of an act leaves its outcome open."""
+
+FIRST_RETRY_SECONDS = 0.2
+"""Seconds before a silent bridge is asked a second time; doubles from then on."""
+
+
+async def retry_unavailable(call: Callable[[], Awaitable[T]], *, within: float) -> T:
+    """The call's result, asked again while the bridge does not answer, for at most `within` seconds.
+
+    Only for calls that may be repeated. Raises BridgeUnavailable when the time is over.
+    """
+    loop = asyncio.get_running_loop()
+    deadline, delay = loop.time() + within, FIRST_RETRY_SECONDS
+    while True:
+        try:
+            return await call()
+        except BridgeUnavailable:
+            if loop.time() + delay > deadline:
+                raise
+            await asyncio.sleep(delay)
+            delay *= 2
+
+
+MAX_CACHED_BYTES = 96 * 2**20
+"""Most bytes of pictures and files at hand; the latest stays, however large."""
+
+
+class PictureCache:
+    """The screenshots of one episode and the files that were brought out: the latest at hand, every one in the
+    store."""
+
+    def __init__(self, store: EpisodeStore, *, max_entries: int) -> None:
+        self._store = store
+        self._max_entries = max_entries
+        self._bytes: OrderedDict[str, bytes] = OrderedDict()
+        self._saved: OrderedDict[str, None] = OrderedDict()
+
+    async def fetch(self, machine: Machine, observation: Observation) -> None:
+        """Bring what an observation refers to, to hand. Raises BridgeError."""
+        for ref in _referenced_blobs(observation):
+            if ref.sha256 not in self._bytes:
+                try:
+                    self._cache(ref, await machine.blob(ref))
+                except UnknownBlob:  # a file brought out before the bridge was started anew: the step stays without it
+                    if ref == observation.screenshot:
+                        raise
+
+    async def save(self, observation: Observation | None) -> None:
+        """Store what is at hand of it, each once."""
+        for ref in _referenced_blobs(observation):
+            await self._save(ref)
+
+    async def _save(self, ref: BlobRef) -> None:
+        if ref.sha256 in self._saved or ref.sha256 not in self._bytes:
+            return
+        await self._store.save_blob(ref, self._bytes[ref.sha256])
+        self._saved[ref.sha256] = None
+        while len(self._saved) > self._max_entries:
+            self._saved.popitem(last=False)
+
+    async def read(self, ref: BlobRef) -> bytes:
+        """The bytes of a screenshot of this episode. Raises KeyError for others."""
+        if ref.sha256 not in self._bytes:
+            self._cache(ref, await self._store.load_blob(ref))
+        return self._bytes[ref.sha256]
+
+    def add(self, ref: BlobRef, data: bytes) -> None:
+        """Have bytes at hand that were made here."""
+        self._cache(ref, data)
+
+    def _cache(self, ref: BlobRef, data: bytes) -> None:
+        self._bytes[ref.sha256] = data
+        while len(self._bytes) > self._max_entries or (len(self._bytes) > 1 and self._size() > MAX_CACHED_BYTES):
+            self._bytes.popitem(last=False)
+
+    def _size(self) -> int:
+        return sum(map(len, self._bytes.values()))
+
+
+def _referenced_blobs(observation: Observation | None) -> tuple[BlobRef, ...]:
+    """Everything an observation refers to."""
+    refs = (observation.screenshot, observation.attachment) if observation else ()
+    return tuple(ref for ref in refs if ref is not None)
+
+
+class MachineSession:
+    """One machine, reached patiently; whatever it returns has its pictures at hand."""
+
+    def __init__(self, machine: Machine, pictures: PictureCache, *, within: float) -> None:
+        self._machine = machine
+        self._pictures = pictures
+        self._timeout_seconds = within
+        self.tools: tuple[Tool, ...] = ()
+        """What can be called by name, once the task is prepared."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Action kinds this machine accepts; where there is a screen to click on, it can be looked at."""
+        kinds = tuple(self._machine.capabilities.kinds)
+        return (*kinds, *OBSERVATION_KINDS) if "click" in kinds else kinds
+
+    @property
+    def can_restore(self) -> bool:
+        """Whether this machine can go back to an earlier state."""
+        return self._machine.capabilities.snapshots
+
+    async def snapshot(self) -> Snapshot | None:
+        """The way back to this moment; None where there is none, or the bridge does not answer: an act waits for no
+        snapshot."""
+        if not self.can_restore:
+            return None
+        with contextlib.suppress(BridgeError):
+            return await self._machine.snapshot()
+        return None
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        """Go back. Raises BridgeError; CannotRestore where nothing was changed."""
+        return await self._fetch_pictures(await self._machine.restore(snapshot))
+
+    async def prepare(self, task: Task) -> Observation:
+        """The task's start state. Raises BridgeError."""
+        last_observation = await self._fetch_pictures(
+            await retry_unavailable(lambda: self._machine.prepare(task), within=self._timeout_seconds)
+        )
+        self.tools = await retry_unavailable(self._machine.tools, within=self._timeout_seconds)
+        return last_observation
+
+    async def observe_settled(self) -> Observation:
+        """The rested screen. Raises BridgeError."""
+        return await self._fetch_pictures(
+            await retry_unavailable(lambda: self._machine.observe(settle=True), within=self._timeout_seconds)
+        )
+
+    async def save_pictures(self, observation: Observation | None) -> None:
+        """Store the pictures of a look."""
+        await self._pictures.save(observation)
+
+    async def read_picture(self, ref: BlobRef) -> bytes:
+        """The bytes of a screenshot this machine showed. Raises KeyError."""
+        return await self._pictures.read(ref)
+
+    async def poll(self) -> Observation:
+        """The screen of this moment, at rest or not. Raises BridgeError."""
+        return await self._fetch_pictures(await retry_unavailable(self._machine.observe, within=self._timeout_seconds))
+
+    async def set_time_scale(self, rate: float) -> None:
+        """How fast the machine's own time goes between acts. Raises BridgeError."""
+        await retry_unavailable(lambda: self._machine.set_time_scale(rate), within=self._timeout_seconds)
+
+    async def act(
+        self, command_id: str, action: Action, last_observation: Observation, *, settle: bool = True
+    ) -> ActionResult:
+        """Do one action once, and say how it ended; `seen` is the frame to name where the machine can show none."""
+        started = datetime.now(UTC)
+        if action.kind in CONTROL_KINDS:
+            return ActionResult(last_observation, last_observation, started, started)
+        if isinstance(action, Screenshot | Zoom):
+            return await self._observe(action, last_observation)
+        try:
+            if isinstance(action, UploadFile):
+                await self._upload_file(action.blob)
+            transition = await retry_unavailable(
+                lambda: self._machine.perform(command_id, action, settle=settle), within=self._timeout_seconds
+            )
+            await self._fetch_pictures(transition.before)
+            await self._fetch_pictures(transition.after)
+        except REJECTIONS as error:
+            rejection = ActionError(code=error.code, message=str(error))
+            return ActionResult(last_observation, last_observation, started, datetime.now(UTC), rejection)
+        except BridgeError as error:
+            return unknown_result(
+                last_observation, started, str(error), machine_lost=not isinstance(error, OutcomeUnknown)
+            )
+        return ActionResult(
+            transition.before, transition.after, transition.started_at, transition.ended_at, transition.error
+        )
+
+    async def _observe(self, action: Screenshot | Zoom, last_observation: Observation) -> ActionResult:
+        """A look at the screen, with the part of it that is asked for."""
+        started = datetime.now(UTC)
+        try:
+            after = await self.observe_settled()
+        except BridgeError as error:
+            return unknown_result(last_observation, started, str(error), machine_lost=True)
+        if isinstance(action, Zoom) and after.screenshot is not None:
+            data = await self._pictures.read(after.screenshot)
+            ref, part = await asyncio.to_thread(crop_screenshot, data, action, (after.width, after.height))
+            self._pictures.add(ref, part)
+            after = after.model_copy(update={"attachment": ref})
+        return ActionResult(last_observation, after, started, datetime.now(UTC))
+
+    async def complete(self, intent: Intent, last_observation: Observation) -> ActionResult:
+        """What came of an intent that a crash left open, asked for by the same command_id.
+
+        A gesture is not asked for again: only its first inputs were stored.
+        """
+        if isinstance(intent.action, Gesture) and intent.decision == "takeover":
+            return unknown_result(last_observation, intent.started_at, "the takeover was cut off")
+        return await self.act(intent.command_id, intent.action, last_observation)
+
+    async def wait_until_settled(self, result: ActionResult) -> ActionResult:
+        """The same deed with the screen as it rests now."""
+        try:
+            return replace(result, after=await self.observe_settled(), ended_at=datetime.now(UTC))
+        except BridgeError as error:
+            return unknown_result(result.before, result.started_at, str(error), machine_lost=True)
+
+    async def judge(self, answer: str) -> Verdict:
+        """The verifier's verdict; one without success where it could not judge."""
+        try:
+            return await retry_unavailable(lambda: self._machine.evaluate(answer=answer), within=self._timeout_seconds)
+        except BridgeError as error:
+            return Verdict(success=None, score=0.0, reason=f"the verifier could not judge: {error}")
+
+    async def skip_settle(self) -> None:
+        """Cut a running settle short; a machine that cannot be reached settles at its own pace."""
+        with contextlib.suppress(BridgeError):
+            await self._machine.skip_settle()
+
+    async def close(self) -> None:
+        """Let go of this view of the machine."""
+        with contextlib.suppress(BridgeError):
+            await self._machine.close()
+
+    async def _upload_file(self, ref: BlobRef) -> None:
+        """Hand a file's bytes over. Raises InvalidAction when they are no file of this episode."""
+        try:
+            data = await self._pictures.read(ref)
+        except KeyError:
+            raise InvalidAction("this file was not uploaded to this episode") from None
+        await retry_unavailable(lambda: self._machine.stage_upload(data, ref.media_type), within=self._timeout_seconds)
+
+    async def _fetch_pictures(self, observation: Observation) -> Observation:
+        await self._pictures.fetch(self._machine, observation)
+        return observation
+
+
+def crop_screenshot(data: bytes, action: Zoom, size: tuple[int, int]) -> tuple[BlobRef, bytes]:
+    """The part of a screenshot that is asked for, as a PNG enlarged to fit a screen of this size (pixels)."""
+    crop = _crop_and_enlarge(data, action, size)
+    return BlobRef.of(crop, "image/png"), crop
+
+
+def _crop_and_enlarge(data: bytes, action: Zoom, size: tuple[int, int]) -> bytes:
+    left, right = sorted((action.start.x, action.end.x))
+    top, bottom = sorted((action.start.y, action.end.y))
+    with Image.open(io.BytesIO(data)) as image:
+        crop = image.convert("RGB").crop((left, top, right + 1, bottom + 1))
+    scale = min(size[0] / crop.width, size[1] / crop.height)
+    scaled_size = (max(1, round(crop.width * scale)), max(1, round(crop.height * scale)))
+    buffer = io.BytesIO()
+    crop.resize(scaled_size, Image.Resampling.LANCZOS).save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()

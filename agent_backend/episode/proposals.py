@@ -1,0 +1,315 @@
+"""The proposals of one episode: requested from its policy in the background, with retries, then stored or withdrawn."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from agent_backend.episode.memory import MemorySummarizer
+from agent_backend.episode.state import EpisodeStateTracker
+from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
+from agent_backend.interfaces import EpisodeStore, Policy, SaveBlob, SummarizingPolicy, discard_blob
+from protocol.actions.tools import Tool
+from protocol.actions.types import CONTROL_KINDS
+from protocol.blobs import BlobRef
+from protocol.messages.events import EpisodeState, Partial
+from protocol.trajectory.memory import Memory
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import PolicyRef, Proposal
+from protocol.trajectory.steps import Step, drop_undone_steps
+from protocol.trajectory.tasks import Task
+
+PARTIAL_INTERVAL_SECONDS = 0.1
+"""Seconds between two looks at growing texts: ten a second read as flowing and do not flood a socket."""
+CLOSE_SECONDS = 5.0
+"""How long `close` waits for cancelled requests to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalRequest:
+    """What a policy is asked at a decision point."""
+
+    task: Task
+    steps: tuple[Step, ...]
+    observation: Observation
+    kinds: frozenset[str]
+    tools: tuple[Tool, ...] = ()
+    memories: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often a silent policy is asked again at one decision point, and after how long (seconds)."""
+
+    first: float = 1.0
+    longest: float = 30.0
+    tries: int = 12
+
+
+def retry_delay(error: PolicyError, failures: int, retry_policy: RetryPolicy) -> float:
+    """Seconds until the next question: longer each time, and as long as the server asks for. A server that refuses the
+    request would refuse it again: somebody must change something first."""
+    if isinstance(error, PolicyRejected):
+        return retry_policy.longest
+    requested_delay = error.retry_after if isinstance(error, PolicyUnavailable) else None
+    return max(min(retry_policy.longest, retry_policy.first * 2.0 ** (failures - 1)), requested_delay or 0.0)
+
+
+class ProposalRequester:
+    """Asks, listens, gives up, asks again later. It never stores: who asked records the answer."""
+
+    def __init__(
+        self,
+        on_done: Callable[[], None],
+        blob: Callable[[BlobRef], Awaitable[bytes]],
+        on_partials: Callable[[tuple[Partial, ...]], Awaitable[None]],
+        retry_policy: RetryPolicy,
+        save_blob: SaveBlob = discard_blob,
+    ) -> None:
+        self._save_blob = save_blob
+        self._on_done = on_done
+        self._read_blob = blob
+        self._on_partials = on_partials
+        self._retry_policy = retry_policy
+        self._request: ProposalRequest | None = None
+        self._task: asyncio.Task[tuple[Proposal, ...]] | None = None
+        self._cancelled: set[asyncio.Task[tuple[Proposal, ...]]] = set()
+        self._failures = 0
+        self.policy_ref: PolicyRef | None = None
+        """Who was asked last."""
+        self.retry_at: float | None = 0.0
+        """When the next question may be asked (loop time); None when patience has run out."""
+
+    @property
+    def active(self) -> bool:
+        """Whether a question is out or an answer waits to be taken."""
+        return self._task is not None
+
+    @property
+    def result_ready(self) -> bool:
+        """Whether an answer, or a failure, waits to be taken."""
+        return self._task is not None and self._task.done()
+
+    def request_now(self, policy: Policy, request: ProposalRequest) -> None:
+        """Put one question; an earlier one is dropped."""
+        self.cancel()
+        self.policy_ref = policy.ref
+        self._request = request
+        self._task = asyncio.create_task(self._propose(policy, request))
+        self._task.add_done_callback(lambda _: self._on_done())
+
+    def take(self) -> tuple[Proposal, ...] | PolicyError:
+        """The answer, once; a failure sets the time to ask again."""
+        assert self._task is not None
+        task, self._task = self._task, None
+        try:
+            proposals = task.result()
+        except PolicyError as error:
+            self._failures += 1
+            delay = retry_delay(error, self._failures, self._retry_policy)
+            exhausted = self._failures >= self._retry_policy.tries
+            self.retry_at = None if exhausted else asyncio.get_running_loop().time() + delay
+            return error
+        self.reset_retries()
+        return proposals
+
+    def reset_retries(self) -> None:
+        """Forget earlier failures: the next question may be asked at once."""
+        self._failures = 0
+        self.retry_at = 0.0
+
+    def cancel(self) -> None:
+        """Cancel the running question; its request is closed in the background."""
+        self._request = None
+        if self._task is not None:
+            self._cancelled.add(self._task)
+            self._task.add_done_callback(self._discard_result)
+            self._task.cancel()
+            self._task = None
+
+    def _discard_result(self, task: asyncio.Task[tuple[Proposal, ...]]) -> None:
+        self._cancelled.discard(task)
+        if not task.cancelled():
+            task.exception()  # marks it as seen: nobody waits for this answer any more
+
+    async def close(self) -> None:
+        """Drop the question and wait until nothing of it runs."""
+        self.cancel()
+        if self._cancelled:
+            await asyncio.wait(self._cancelled, timeout=CLOSE_SECONDS)
+
+    async def _propose(self, policy: Policy, request: ProposalRequest) -> tuple[Proposal, ...]:
+        reported_at = 0.0
+
+        async def partial(partials: tuple[Partial, ...]) -> None:
+            nonlocal reported_at
+            now = asyncio.get_running_loop().time()
+            if now - reported_at >= PARTIAL_INTERVAL_SECONDS and self._request is request:
+                reported_at = now
+                await self._on_partials(partials)
+
+        proposals = await policy.propose(
+            request.task,
+            request.steps,
+            request.observation,
+            kinds=request.kinds,
+            tools=request.tools,
+            memories=request.memories,
+            blob=self._read_blob,
+            partial=partial,
+            save_blob=self._save_blob,
+        )
+        if not proposals:
+            raise PolicyError("the policy offered nothing")
+        return proposals
+
+
+CurrentPolicy = Callable[[], Policy | None]
+"""The policy of this moment; None where nobody proposes. Asked at every decision point."""
+
+
+class ProposalManager:
+    """The offers of one episode. `wake` is called when there is news; what changes anything is left to who calls."""
+
+    def __init__(
+        self,
+        record: EpisodeStateTracker,
+        store: EpisodeStore,
+        current_policy: CurrentPolicy,
+        read: Callable[[BlobRef], Awaitable[bytes]],
+        retry_policy: RetryPolicy,
+        wake: Callable[[], None],
+    ) -> None:
+        self._record = record
+        self._store = store
+        self._current_policy = current_policy
+        self._requester = ProposalRequester(wake, read, self._publish_partials, retry_policy, store.save_blob)
+        self._summarizer = MemorySummarizer(wake)
+        self._stored_at: float | None = None
+        self.failure: PolicyError | None = None
+        """Why the policy was silent when it was asked last."""
+
+    @property
+    def _state(self) -> EpisodeState:
+        return self._record.state
+
+    @property
+    def wants_proposals(self) -> bool:
+        """Whether the policy is to be asked, be it not yet."""
+        state = self._state
+        ready = state.status == "running" and not state.takeover and state.pending is None
+        return ready and not state.proposals and not self._requester.active and state.thinking != "off"
+
+    @property
+    def request_at(self) -> float | None:
+        """When it is asked next (loop time); None where it is not, be it that patience has run out."""
+        return self._requester.retry_at if self.wants_proposals else None
+
+    @property
+    def retries_exhausted(self) -> bool:
+        """Whether it would be asked if patience had not run out."""
+        return self.wants_proposals and self._requester.retry_at is None
+
+    @property
+    def result_ready(self) -> bool:
+        """Whether an answer, or a failure, waits to be taken."""
+        return self._requester.result_ready
+
+    @property
+    def memory_ready(self) -> bool:
+        """Whether a note, or a failure to write one, waits to be taken."""
+        return self._summarizer.result_ready
+
+    @property
+    def policy_changed(self) -> bool:
+        """Whether what is offered, awaited or switched off is no longer the current policy's word."""
+        policy = self._current_policy()
+        if self._state.thinking == "off":
+            return policy is not None
+        policy_ref = self._requester.policy_ref or self._state.policy
+        is_pending = bool(self._state.proposals) or self._requester.active
+        return is_pending and (policy.ref if policy else None) != policy_ref
+
+    @property
+    def displayed_ms(self) -> float | None:
+        """For how long the offers have been seen; None where there are none, or an earlier process showed them."""
+        if self._stored_at is None or not self._state.proposals:
+            return None
+        return (asyncio.get_running_loop().time() - self._stored_at) * 1000
+
+    async def request_now(self) -> None:
+        """Ask about the screen of this moment."""
+        self.request_for(self._state.steps, self._record.last_observation)
+        await self._record.publish_thinking("waiting" if self._requester.active else "off")
+
+    async def publish_waiting(self) -> None:
+        """Tell that the policy was asked, where it was."""
+        if self._requester.active:
+            await self._record.publish_thinking("waiting")
+
+    def request_for(self, steps: tuple[Step, ...], observation: Observation) -> None:
+        """Ask about steps that may still be on their way into the store."""
+        policy = self._current_policy()
+        if policy is not None:
+            state, past = self._state, drop_undone_steps(steps)
+            kinds = frozenset(state.capabilities) | CONTROL_KINDS
+            request = ProposalRequest(state.task, past, observation, kinds, state.tools, state.memories)
+            self._requester.request_now(policy, request)
+
+    def cancel_request(self) -> None:
+        """Wait for no answer any more."""
+        self._requester.cancel()
+
+    def reset_retries(self) -> None:
+        """Be patient anew."""
+        self._requester.reset_retries()
+
+    async def take(self) -> None:
+        """Store what the policy offers, or say that it is silent; it is asked again by itself."""
+        answer = self._requester.take()
+        self.failure = answer if isinstance(answer, PolicyError) else None
+        if isinstance(answer, PolicyError):
+            await self._record.publish_thinking("failed", str(answer))
+            if self._state.autopilot and self._requester.retry_at is None:
+                await self._record.change(autopilot=False)
+            return
+        assert self._requester.policy_ref is not None
+        await self._record.write(self._store.add_proposals(answer, self._requester.policy_ref))
+        self._stored_at = asyncio.get_running_loop().time()
+        await self._request_memory(self._current_policy())
+
+    async def withdraw(self, reason: str = "a new policy took over") -> None:
+        """Take back what is offered or awaited; the policy is asked anew."""
+        self._requester.cancel()
+        self._requester.reset_retries()
+        if self._state.proposals:
+            await self._record.write(self._store.withdraw_proposals(reason))
+        await self._record.publish_thinking("idle")
+
+    async def store_memory(self) -> None:
+        """Store the note that was written, or say that it was not."""
+        memory = self._summarizer.take()
+        if isinstance(memory, PolicyError):
+            return await self._record.publish_noting("failed", str(memory))
+        await self._record.publish_noting("idle")
+        if any(step.index == memory.through for step in drop_undone_steps(self._state.steps)):
+            await self._record.change(memories=(*self._state.memories, memory))
+
+    async def close(self) -> None:
+        """Ask for nothing any more."""
+        await self._requester.close()
+        await self._summarizer.close()
+
+    async def _request_memory(self, policy: Policy | None) -> None:
+        """Have the next note written, where the policy writes any and one is due."""
+        self._summarizer.request_now(
+            policy, self._state.task, drop_undone_steps(self._state.steps), self._state.memories
+        )
+        if not isinstance(policy, SummarizingPolicy) or not policy.writes_memories:
+            await self._record.publish_noting("off")
+        elif self._summarizer.in_progress:
+            await self._record.publish_noting("writing")
+        elif self._state.noting != "failed":
+            await self._record.publish_noting("idle")
+
+    async def _publish_partials(self, partials: tuple[Partial, ...]) -> None:
+        await self._record.publish_thinking("streaming", partials=partials)

@@ -1,0 +1,160 @@
+"""How an episode comes by its machine: a fresh one while it warms, the one it had after a restart."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from agent_backend.episode.branch_replay import BranchNotReproduced, replay_branch
+from agent_backend.episode.executor import ActionExecutor
+from agent_backend.episode.machine_session import MachineSession, retry_unavailable
+from agent_backend.episode.state import EpisodeStateTracker
+from agent_backend.interfaces import EpisodeStore
+from protocol.messages.events import EpisodeState
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.steps import Step, drop_undone_steps
+from protocol.trajectory.trajectories import Branch
+from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
+from vm_bridge.machine import Machine
+
+MAX_LOST_MACHINES = 3
+"""So many machines may be lost while they are prepared; then the episode fails."""
+MachineFactory = Callable[[EpisodeState], Awaitable[Machine]]
+"""Leases a machine for an episode that is warming, or finds the one it had. Raises BridgeError."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyMachine:
+    """A machine that stands ready: what it shows, and what was done again to come there."""
+
+    observation: Observation
+    branch: Branch | None = None
+    again: tuple[Step, ...] = ()
+
+
+class MachineProvisioner:
+    """Opens the machine of one episode beside its loop. `wake` is called when there is news; `within` bounds how long
+    an unreachable bridge is tried, `again` is when a machine is asked for anew (seconds)."""
+
+    def __init__(
+        self,
+        record: EpisodeStateTracker,
+        store: EpisodeStore,
+        executor: ActionExecutor,
+        open_machine: MachineFactory,
+        wake: Callable[[], None],
+        *,
+        within: float,
+        again: float,
+    ) -> None:
+        self._record = record
+        self._store = store
+        self._executor = executor
+        self._open_machine = open_machine
+        self._wake = wake
+        self._within = within
+        self._retry_seconds = again
+        self._warming: asyncio.Task[ReadyMachine] | None = None
+        self._lost_machines = 0
+
+    async def resume(self) -> None:
+        """Take up the episode where the store has it: start warming, or find its machine again."""
+        await self._record.load()
+        if self._record.state.status == "warming":
+            self._start()
+        elif self._record.state.status in ("running", "paused"):
+            await self._reattach()
+
+    @property
+    def done(self) -> bool:
+        """Whether the machine stands ready, or there is none yet, or there never will be."""
+        return self._warming is not None and self._warming.done()
+
+    async def begin(self) -> None:
+        """Take what warming gave."""
+        assert self._warming is not None
+        warming, self._warming = self._warming, None
+        try:
+            ready = warming.result()
+        except (NoMachine, BridgeUnavailable) as error:
+            if self._record.state.error != str(error):
+                await self._record.change(error=str(error))
+            return self._start(self._retry_seconds)
+        except (MachineGone, StaleLease) as error:  # nothing was done on it yet: another one will do
+            self._lost_machines += 1
+            return (
+                await self._executor.fail(str(error))
+                if self._lost_machines >= MAX_LOST_MACHINES
+                else self._start(self._retry_seconds)
+            )
+        except BridgeError as error:
+            return await self._executor.fail(str(error))
+        session = self._executor.active_session
+        await self._executor.pictures.save(ready.observation)
+        await self._store_replayed_steps(ready)
+        await self._record.change(
+            status="running",
+            branch_of=ready.branch,
+            observation=ready.observation,
+            capabilities=session.kinds,
+            tools=session.tools,
+            can_undo=session.can_restore,
+            error="",
+        )
+
+    async def _store_replayed_steps(self, ready: ReadyMachine) -> None:
+        """Store the steps that were done again. A crash may have left some of them here already, from when the state
+        was reached another time."""
+        stored = drop_undone_steps(self._record.state.steps)
+        for step in ready.again[len(stored) :]:
+            await self._record.write(self._store.append_step(step))
+        for step in reversed(stored if not ready.again else ()):
+            await self._record.write(self._store.undo_step(step.index, ready.observation))
+
+    async def close(self) -> None:
+        """Warm no longer."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+
+    def _start(self, pause: float = 0.0) -> None:
+        self._warming = asyncio.create_task(self._warm(pause))
+        self._warming.add_done_callback(lambda _: self._wake())
+
+    async def _warm(self, pause: float) -> ReadyMachine:
+        await asyncio.sleep(pause)
+        session, state = await self._open_session(), self._record.state
+        observation, branch = await session.prepare(state.task), state.branch_of
+        if branch is None or branch.state == "missed":
+            return ReadyMachine(observation, branch)
+        try:
+            again = await replay_branch(session, self._store, observation)
+        except BranchNotReproduced as error:
+            not_reproduced = branch.model_copy(update={"state": "missed", "reason": str(error)})
+            return ReadyMachine(await session.prepare(state.task), not_reproduced)
+        last = again[-1].after or observation
+        return ReadyMachine(last, branch.model_copy(update={"state": "reached"}), again)
+
+    async def _open_session(self) -> MachineSession:
+        machine = await retry_unavailable(lambda: self._open_machine(self._record.state), within=self._within)
+        return self._executor.open_session(machine)
+
+    async def _reattach(self) -> None:
+        """Find the machine again, complete what a crash left open, and look."""
+        state = self._record.state
+        intent = await self._store.pending_intent()
+        if state.autopilot or state.takeover:
+            await self._record.change(autopilot=False, takeover=False)  # nobody may be watching
+        try:
+            await self._open_session()
+        except BridgeError as error:
+            return await (self._executor.give_up(intent, str(error)) if intent else self._executor.fail(str(error)))
+        if intent is not None:
+            return await self._executor.complete(intent)
+        await self._executor.observe_settled()
+        await self._withdraw_stale_proposals(state.observation)
+
+    async def _withdraw_stale_proposals(self, before: Observation | None) -> None:
+        """What was offered for a screen that is no longer there cannot be taken."""
+        state = self._record.state
+        if state.proposals and before is not None and self._record.last_observation.screenshot != before.screenshot:
+            await self._record.write(self._store.withdraw_proposals("the screen changed while nobody was here"))

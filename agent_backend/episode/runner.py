@@ -1,0 +1,420 @@
+"""The loop of one episode: commands in, acts on the machine, steps into the store, proposals out.
+
+One task does everything that changes anything, one thing after another. What takes long and changes nothing
+durable, warming a machine and asking the policy, runs beside it; its results wait until the loop takes them.
+So a step is stored while the policy already reads the new screen, and its proposals can only be stored after it.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+from agent_backend.episode.commands import CommandQueue, digest_of, intent_fields, rejection, revise_memories
+from agent_backend.episode.executor import ActionExecutor
+from agent_backend.episode.limits import DEFAULT_LIMITS, RunnerLimits
+from agent_backend.episode.proposals import CurrentPolicy, ProposalManager
+from agent_backend.episode.provisioning import MachineFactory, MachineProvisioner
+from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretConfirmation, SecretRules
+from agent_backend.episode.state import EpisodeStateTracker
+from agent_backend.episode.validation import (
+    check_autopilot_action,
+    check_command,
+    count_invalid_replies,
+    invalid_reply_error,
+)
+from agent_backend.errors import CommandRejected, PolicyError
+from agent_backend.interfaces import Emit, EpisodeCommand, EpisodeStore, Intent
+from protocol.actions.types import (
+    FINAL_ACTIONS,
+    INFEASIBLE_ANSWER,
+    CallTool,
+    CallUser,
+    Finish,
+    Infeasible,
+    RunCode,
+    RunCommand,
+)
+from protocol.messages.events import (
+    Accept,
+    Acknowledged,
+    Act,
+    Autopilot,
+    CallForHelp,
+    ConfirmSecrets,
+    EpisodeState,
+    FinishEpisode,
+    LeaveEpisode,
+    MarkProposal,
+    Pause,
+    Resample,
+    ReviseMemory,
+    SetTimeScale,
+    SkipSettle,
+    Takeover,
+    TakeoverInput,
+    Undo,
+)
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.steps import Step, drop_undone_steps
+from protocol.trajectory.trajectories import Outcome
+
+OUTCOME_OF_LEAVING: dict[str, Outcome | None] = {"skip": "skipped", "broken": "broken", "release": None}
+CLOSING_MESSAGE = "this episode is closing"
+MAX_INPUT_BATCH = 16
+"""Commands of a takeover that are done in one go, at most."""
+
+
+class EpisodeRunner:
+    """Applies commands to one machine in the order they arrive, and asks for proposals in between.
+
+    `run` ends when the episode does or after `stop`; it raises what the store raises, since a machine must not
+    run ahead of its record. A new runner over the same store then goes on where this one stopped.
+    """
+
+    def __init__(
+        self,
+        store: EpisodeStore,
+        open_machine: MachineFactory,
+        current_policy: CurrentPolicy,
+        emit: Emit,
+        limits: RunnerLimits = DEFAULT_LIMITS,
+        secrets: SecretRules = NO_SECRETS,
+    ) -> None:
+        self._store = store
+        self._limits = limits
+        self._record = EpisodeStateTracker(store, emit)
+        self._secrets = SecretConfirmation(self._record, secrets)
+        self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead)
+        read = self._executor.pictures.read
+        self._proposals = ProposalManager(self._record, store, current_policy, read, limits.retry_policy, self.wake)
+        within, again = limits.executor.reach, limits.machine_retry_seconds
+        self._provisioner = MachineProvisioner(
+            self._record, store, self._executor, open_machine, self.wake, within=within, again=again
+        )
+        self._inbox = CommandQueue(limits.inbox)
+        self._wakeup = asyncio.Event()
+        self._stopping = False
+        self._skipping_settle: asyncio.Task[None] | None = None
+        self._machine_lost_reason = ""
+        self._handlers: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
+            (lambda: bool(self._machine_lost_reason), self._fail),
+            (lambda: self._provisioner.done, self._provisioner.begin),
+            (lambda: self._proposals.policy_changed, self._proposals.withdraw),
+            (lambda: isinstance(self._inbox.first, TakeoverInput), self._take_inputs),
+            (lambda: bool(self._inbox), self._take_command),
+            (lambda: is_due(self._executor.gesture_ends_at), self._executor.close_gesture),
+            (lambda: is_due(self._executor.poll_at), self._executor.poll),
+            (lambda: self._proposals.result_ready, self._proposals.take),
+            (lambda: self._proposals.memory_ready, self._proposals.store_memory),
+            (
+                lambda: self.state.autopilot and bool(self.state.proposals) and not self._secrets.waiting,
+                self._act_for_policy,
+            ),
+            (lambda: is_due(self._proposals.request_at), self._proposals.request_now),
+        )
+        """What may be waiting, most urgent first, and who sees to it."""
+
+    @property
+    def state(self) -> EpisodeState:
+        """The episode as this runner knows it, `thinking` included. Raises AttributeError before `run` has looked."""
+        return self._record.state
+
+    @property
+    def failure(self) -> PolicyError | None:
+        """Why the policy was silent when it was asked last."""
+        return self._proposals.failure
+
+    @property
+    def retries_exhausted(self) -> bool:
+        """Whether patience with it has run out, and it is wanted."""
+        return self._proposals.retries_exhausted
+
+    async def submit(self, command: EpisodeCommand, reply: Emit) -> None:
+        """Queue a command; its fate (`acknowledged` or `rejected`) is told to `reply`. Never waits for an act."""
+        if self._stopping:
+            await reply(rejection(command, "not_running", CLOSING_MESSAGE))
+        elif isinstance(command, SkipSettle):
+            self._skip_settle()
+            await reply(Acknowledged(command_id=command.command_id))
+        else:
+            await self._queue(command, reply)
+
+    async def _queue(self, command: EpisodeCommand, reply: Emit) -> None:
+        try:
+            is_new = self._inbox.add(command, reply)
+        except CommandRejected as error:
+            return await reply(rejection(command, error.code, str(error)))
+        if not is_new:
+            return
+        if isinstance(command, Act) and self._only_settles(command):
+            self._skip_settle()
+        self.wake()
+
+    def _only_settles(self, command: Act) -> bool:
+        """Whether all that this act has to wait for is a screen that comes to rest: a program at work is not cut by
+        it, only by who says so."""
+        running = self._executor.running
+        if running is None:
+            return True
+        return command.command_id != running.command_id and not isinstance(
+            running.action, RunCommand | RunCode | CallTool
+        )
+
+    def wake(self) -> None:
+        """Look again: the current policy may have changed."""
+        self._wakeup.set()
+
+    def lose_machine(self, why: str) -> None:
+        """The machine is gone, as somebody found out who only kept it: who looks at it hears without acting."""
+        self._machine_lost_reason = why
+        self.wake()
+
+    def stop(self) -> None:
+        """End after what is being done now; the episode stays as it is."""
+        self._stopping = True
+        self.wake()
+
+    async def run(self) -> None:
+        """Drive the episode until it ends or `stop`."""
+        try:
+            await self._provisioner.resume()
+            if self.state.status == "running" and (done := drop_undone_steps(self.state.steps)):
+                await self._apply_control_action(done[-1])
+            while not self._stopping and self.state.status not in ("finished", "left"):
+                await self._run_once()
+            await self._executor.close_gesture()
+        finally:
+            await self._shut_down()
+
+    async def _run_once(self) -> None:
+        """See to the most urgent thing, or wait until something stirs."""
+        self._wakeup.clear()
+        for waiting, handle in self._handlers:
+            if waiting():
+                return await handle()
+        deadlines = [self._executor.gesture_ends_at, self._executor.poll_at, self._proposals.request_at]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(
+                min((deadline for deadline in deadlines if deadline is not None), default=None)
+            ):
+                await self._wakeup.wait()
+
+    async def _shut_down(self) -> None:
+        """Let go of everything that is not durable."""
+        self._stopping = True
+        await self._proposals.close()
+        await self._provisioner.close()
+        if self._skipping_settle is not None:
+            self._skipping_settle.cancel()
+            await asyncio.gather(self._skipping_settle, return_exceptions=True)
+        if self._executor.session is not None:
+            await self._executor.session.close()
+        while self._inbox:
+            command, reply = self._inbox.take()
+            await reply(rejection(command, "not_running", CLOSING_MESSAGE))
+
+    async def _take_command(self) -> None:
+        command, reply = self._inbox.take()
+        acknowledged = Acknowledged(command_id=command.command_id)
+        digest = digest_of(command)
+        intent, note = None, ""
+        try:
+            if await self._is_duplicate(command, digest):
+                return await reply(acknowledged)
+            check_command(self.state, command)
+            await self._secrets.check(command)
+            if isinstance(command, Act | Accept):
+                intent = await self._begin_act(command, digest)
+            else:
+                note = await self._apply_command(command)
+        except CommandRejected as error:
+            return await reply(rejection(command, error.code, str(error)))
+        if intent is not None:
+            await reply(acknowledged)
+            return await self._act(intent)
+        await self._store.record_command(command.command_id, digest, note)
+        await reply(acknowledged)
+
+    async def _take_inputs(self) -> None:
+        """A takeover's inputs that came while the last ones were done are done together: so a hand that is faster
+        than the machine is never far ahead of it."""
+        accepted: list[tuple[TakeoverInput, Emit]] = []
+        while isinstance(command := self._inbox.first, TakeoverInput) and len(accepted) < MAX_INPUT_BATCH:
+            _, reply = self._inbox.take()
+            try:
+                if await self._is_duplicate(command, digest_of(command)):
+                    await reply(Acknowledged(command_id=command.command_id))
+                    continue
+                check_command(self.state, command)
+            except CommandRejected as error:
+                await reply(rejection(command, error.code, str(error)))
+                continue
+            self._executor.record_input(command.command_id, digest_of(command))
+            accepted.append((command, reply))
+        if accepted:
+            await self._perform_inputs(accepted)
+
+    async def _perform_inputs(self, accepted: list[tuple[TakeoverInput, Emit]]) -> None:
+        commands = [command for command, _ in accepted]
+        try:
+            await self._executor.input(commands, digest_of(commands[0]))
+        except CommandRejected as error:
+            for command, reply in accepted:
+                self._executor.discard_input(command.command_id)
+                await reply(rejection(command, error.code, str(error)))
+            return
+        for command, reply in accepted:
+            await reply(Acknowledged(command_id=command.command_id))
+
+    async def _is_duplicate(self, command: EpisodeCommand, digest: str) -> bool:
+        """Raises CommandRefused when another body came under the same id."""
+        known = self._executor.input_digest(command.command_id)
+        if known is None and not isinstance(command, TakeoverInput):
+            record = await self._store.find_command(command.command_id)
+            known = record.digest if record else None
+        if known not in (None, digest):
+            raise CommandRejected("command_conflict", "this command_id came before with another body")
+        return known is not None
+
+    async def _apply_command(self, command: EpisodeCommand) -> str:
+        """Carry out a command that is no act. Returns what the person said with it. Raises CommandRefused where it
+        turns out that it cannot be done, and nothing was."""
+        match command:
+            case FinishEpisode():
+                await self._finish(command.outcome, command.answer)
+                return command.reason
+            case LeaveEpisode():
+                await self._executor.close_gesture()
+                await self._executor.release_held_inputs(command.command_id)
+                await self._end(status="left", outcome=OUTCOME_OF_LEAVING[command.how])
+                return command.reason
+            case CallForHelp():
+                await self._record.change(help_requested=True)
+                return command.message
+            case SetTimeScale():
+                await self._set_time_scale(command.rate)
+                return f"pace {command.rate:g}"
+            case ConfirmSecrets():
+                return await self._secrets.answer(command)
+            case _:
+                await self._apply_control(command)
+        return ""
+
+    async def _apply_control(self, command: EpisodeCommand) -> None:
+        """Carry out a command about who does what comes next."""
+        match command:
+            case Takeover():
+                await self._take_over(command)
+            case MarkProposal():
+                await self._record.write(self._store.mark_proposal(command.proposal_id, command.mark))
+            case ReviseMemory():
+                await self._record.change(memories=revise_memories(self.state.memories, command))
+            case Resample():
+                await self._proposals.withdraw("resampled")
+            case Pause():
+                self._proposals.cancel_request()
+                await self._record.change(status="paused" if command.on else "running", autopilot=False)
+            case Autopilot():
+                await self._record.change(autopilot=command.on)
+            case Undo():
+                self._proposals.cancel_request()
+                await self._executor.undo(drop_undone_steps(self.state.steps)[-1])
+                self._proposals.reset_retries()
+
+    async def _set_time_scale(self, rate: float) -> None:
+        """What was offered for a screen that time has left behind is void."""
+        last_observation = self._record.last_observation
+        await self._executor.set_time_scale(rate)
+        if self._record.last_observation.screenshot != last_observation.screenshot and not self.state.takeover:
+            await self._proposals.withdraw("time went on")
+
+    async def _take_over(self, command: Takeover) -> None:
+        """Begin direct input, or end it with what was done as one step."""
+        self._proposals.cancel_request()
+        if not command.on:
+            await self._executor.close_gesture(command.thought)
+        else:
+            await self._executor.release_held_inputs(command.command_id)
+        self._executor.thought = command.thought if command.on else ""
+        await self._record.change(takeover=command.on, autopilot=False)
+
+    async def _fail(self) -> None:
+        """What a hand was doing is stored first; that alone may tell of the loss."""
+        why, self._machine_lost_reason = self._machine_lost_reason, ""
+        self._proposals.cancel_request()
+        await self._executor.close_gesture()
+        if self.state.status in ("running", "paused"):
+            await self._executor.fail(why)
+
+    def _skip_settle(self) -> None:
+        session = self._executor.session
+        if session is not None and (self._skipping_settle is None or self._skipping_settle.done()):
+            self._skipping_settle = asyncio.create_task(session.skip_settle())
+
+    async def _begin_act(self, command: Act | Accept, digest: str) -> Intent:
+        intent = self._executor.intent(**intent_fields(command, self.state), decide_ms=self._proposals.displayed_ms)
+        self._proposals.cancel_request()
+        await self._executor.begin(intent, digest)
+        return intent
+
+    async def _act(self, intent: Intent) -> None:
+        """Carry an intent out. Who waits to act next gets no settle in between."""
+        settle = not self._inbox.holds(Act)
+        await self._executor.act(intent, settle=settle)
+        await self._proposals.publish_waiting()
+        if self.state.status == "running":
+            await self._apply_control_action(self.state.steps[-1])
+
+    async def _apply_control_action(self, step: Step) -> None:
+        """Some actions speak to the runner; done once, however often it is called."""
+        if isinstance(step.action, Finish):
+            await self._finish("success", step.action.answer)
+        elif isinstance(step.action, Infeasible):
+            await self._finish("infeasible", "")
+        elif isinstance(step.action, CallUser) and not self.state.help_requested:
+            await self._record.change(help_requested=True)
+
+    async def _finish(self, outcome: Outcome, answer: str) -> None:
+        """End with the annotator's outcome, and the verifier's beside it."""
+        self._proposals.cancel_request()
+        await self._executor.release_held_inputs(f"end-{len(self.state.steps)}")
+        verdict = await self._executor.active_session.judge(INFEASIBLE_ANSWER if outcome == "infeasible" else answer)
+        await self._end(status="finished", outcome=outcome, answer=answer, verdict=verdict)
+
+    async def _end(self, **fields: object) -> None:
+        self._proposals.cancel_request()
+        await self._record.change(**fields, autopilot=False, takeover=False, finished_at=datetime.now(UTC))
+
+    def _request_ahead(self, steps: tuple[Step, ...], observation: Observation) -> None:
+        """Ask about a step that is still being stored, unless something else comes first anyway."""
+        self._proposals.reset_retries()
+        over = isinstance(steps[-1].action, FINAL_ACTIONS) or self.state.takeover or self.state.status != "running"
+        if not over and not self._inbox:
+            self._proposals.request_for(steps, observation)
+
+    async def _act_for_policy(self) -> None:
+        """Do what the policy ranks first; where that is no plain act, give the wheel back, or note that it was none."""
+        best = min(self.state.proposals, key=lambda proposal: proposal.rank)
+        try:
+            check_autopilot_action(self.state, best)
+        except CommandRejected:
+            error = (
+                invalid_reply_error(self.state, best)
+                if count_invalid_replies(self.state) < self._limits.max_invalid_replies
+                else None
+            )
+            if error is None:
+                return await self._record.change(autopilot=False)
+            return await self._executor.store_invalid_reply(best, error)
+        if await self._secrets.hold(best):
+            return None
+        fields = {"thought": best.thought, "action": best.action, "proposal_id": best.id}
+        intent = self._executor.intent(command_id=f"auto-{best.id}", actor="policy", decision="auto", **fields)
+        await self._executor.begin(intent, best.id)
+        await self._act(intent)
+
+
+def is_due(at: float | None) -> bool:
+    """Whether a moment (loop time) has come; None never comes."""
+    return at is not None and asyncio.get_running_loop().time() >= at

@@ -1,0 +1,96 @@
+"""A person confirms what a policy does with a task's secrets: the first use in an episode, and each new host."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from agent_backend.episode.commands import intent_fields
+from agent_backend.episode.state import EpisodeStateTracker
+from agent_backend.errors import CommandRejected
+from protocol.actions.secrets import SecretRequest, SecretUse
+from protocol.actions.types import Action
+from protocol.messages.events import Accept, Act, ConfirmSecrets
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import Proposal
+
+
+class SecretRules(Protocol):
+    """What the secrets of an episode's task are bound to."""
+
+    def to_confirm(self, action: Action, observation: Observation) -> Sequence[SecretUse]:
+        """The uses of secrets in an action that a person has to confirm where a policy proposes it. Empty where
+        the rules refuse the action: the machine then refuses it without a question."""
+        ...
+
+
+class NoSecrets:
+    """For episodes without secrets."""
+
+    def to_confirm(self, action: Action, observation: Observation) -> Sequence[SecretUse]:
+        return ()
+
+
+NO_SECRETS = NoSecrets()
+
+
+class SecretConfirmation:
+    """Holds a policy's action back until its secrets are confirmed. Confirmations and the open request are part of
+    the episode's state, so they outlive the runner."""
+
+    def __init__(self, record: EpisodeStateTracker, rules: SecretRules) -> None:
+        self._record = record
+        self._rules = rules
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a request about what is offered now is open."""
+        proposal_ids = {proposal.id for proposal in self._record.state.proposals}
+        return any(request.proposal_id in proposal_ids for request in self._record.state.secret_requests)
+
+    async def check(self, command: object) -> None:
+        """Ask about a proposal that is accepted, or sent as it was proposed. Raises CommandRefused
+        (`secret_unconfirmed`) where the annotator has to confirm first."""
+        if not isinstance(command, Act | Accept):
+            return
+        fields = intent_fields(command, self._record.state)
+        proposal = self._proposed(fields["proposal_id"], fields["action"])
+        if proposal is not None and await self._ask(proposal, thought=fields["thought"], autopilot=False):
+            raise CommandRejected("secret_unconfirmed", "confirm the use of the secret first")
+
+    async def hold(self, proposal: Proposal) -> bool:
+        """Ask before the autopilot does what a proposal says. Returns whether it has to wait."""
+        return await self._ask(proposal, thought=proposal.thought, autopilot=True)
+
+    async def answer(self, command: ConfirmSecrets) -> str:
+        """Take the annotator's answer to the open request. Returns a note of it for the record. Raises CommandRefused
+        where that request is not open any more."""
+        state = self._record.state
+        request = next((item for item in state.secret_requests if item.proposal_id == command.proposal_id), None)
+        if request is None:
+            raise CommandRejected("no_secret_request", "this question is not open any more")
+        description = ", ".join(f"{use.name} at {use.host or 'an unknown host'}" for use in request.uses)
+        if command.allow:
+            confirmed = tuple(dict.fromkeys((*state.secrets_confirmed, *request.uses)))
+            await self._record.change(secret_requests=(), secrets_confirmed=confirmed)
+            return f"allowed {description}"
+        await self._record.change(secret_requests=(), autopilot=False)
+        return f"refused {description}"
+
+    async def _ask(self, proposal: Proposal, *, thought: str, autopilot: bool) -> bool:
+        if proposal.action is None or self._record.state.observation is None:
+            return False
+        state = self._record.state
+        required = self._rules.to_confirm(proposal.action, self._record.last_observation)
+        uses = tuple(use for use in required if use not in state.secrets_confirmed)
+        if not uses:
+            return False
+        request = SecretRequest(
+            proposal_id=proposal.id, uses=uses, kind=proposal.action.kind, thought=thought, autopilot=autopilot
+        )
+        if state.secret_requests != (request,):
+            await self._record.change(secret_requests=(request,))
+        return True
+
+    def _proposed(self, proposal_id: str | None, action: Action) -> Proposal | None:
+        """The proposal whose action this is, unchanged; the named one first."""
+        matching = [item for item in self._record.state.proposals if item.action == action]
+        return next((item for item in matching if item.id == proposal_id), matching[0] if matching else None)

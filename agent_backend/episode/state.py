@@ -1,0 +1,66 @@
+"""The episode as it stands: every durable change goes through here, and the state follows it."""
+
+from collections.abc import Awaitable
+
+from agent_backend.interfaces import Emit, EpisodeStore
+from protocol.messages.events import (
+    DurableEvent,
+    EpisodeState,
+    MemoriesNoting,
+    Noting,
+    Partial,
+    ProposalsThinking,
+    Thinking,
+)
+from protocol.messages.state import apply_event, apply_thinking_event
+from protocol.trajectory.observations import Observation
+
+
+class EpisodeStateTracker:
+    """The state of one episode, kept in step with its store."""
+
+    state: EpisodeState
+    """There after `load`; `thinking` and `noting` included, which no store keeps."""
+
+    def __init__(self, store: EpisodeStore, emit: Emit) -> None:
+        self.store = store
+        self._emit = emit
+
+    @property
+    def last_observation(self) -> Observation:
+        """The frame the next act acts on."""
+        assert self.state.observation is not None, "an episode is seen before it is acted in"
+        return self.state.observation
+
+    async def load(self) -> None:
+        """Read the state from the store."""
+        before = getattr(self, "state", None)
+        self.state = await self.store.load()
+        if before is not None:
+            fields = {"noting": before.noting, "noting_error": before.noting_error}
+            self.state = self.state.model_copy(update=fields)
+
+    async def write(self, writing: Awaitable[DurableEvent]) -> None:
+        """Wait for a write and follow its event; where somebody else wrote in between, read the state anew."""
+        event = await writing
+        if event.version == self.state.version + 1:
+            self.state = apply_event(self.state, event)
+        else:
+            await self.load()
+
+    async def change(self, **fields: object) -> None:
+        """Change what is given and not None."""
+        await self.write(self.store.change({name: value for name, value in fields.items() if value is not None}))
+
+    async def publish_thinking(self, thinking: Thinking, message: str = "", partials: tuple[Partial, ...] = ()) -> None:
+        """Tell every viewer how the policy's thinking goes; this may be lost."""
+        event = ProposalsThinking(thinking=thinking, partials=partials, message=message)
+        self.state = apply_thinking_event(self.state, event)
+        await self._emit(event)
+
+    async def publish_noting(self, noting: Noting, message: str = "") -> None:
+        """Tell every viewer how the policy's notes stand, where that is news; this may be lost."""
+        if (noting, message) == (self.state.noting, self.state.noting_error):
+            return
+        self.state = self.state.model_copy(update={"noting": noting, "noting_error": message})
+        await self._emit(MemoriesNoting(noting=noting, message=message))

@@ -1,0 +1,80 @@
+"""A takeover's inputs on their way to becoming one step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from agent_backend.episode.action_results import ActionResult
+from agent_backend.episode.held_inputs import HeldInputs
+from agent_backend.episode.machine_session import MachineSession
+from agent_backend.interfaces import Intent
+from protocol.actions.types import Gesture, InputEvent, TimedInput
+from protocol.trajectory.observations import Observation
+
+MAX_INPUTS = 2_500
+"""Inputs after which a gesture is closed whatever is held; one more batch still fits the vocabulary's bound."""
+
+
+def build_gesture(inputs: Sequence[InputEvent]) -> Gesture:
+    """Inputs that came together."""
+    return Gesture(inputs=tuple(TimedInput(at_ms=0, input=event) for event in inputs))
+
+
+@dataclass(slots=True)
+class GestureRecorder:
+    """Primitive inputs since the first, at `started` (monotonic seconds), and what they hold down."""
+
+    intent: Intent
+    started: float
+    result: ActionResult | None = None
+    """From the frame before the first input to the latest frame; the latest error wins."""
+    inputs: list[TimedInput] = field(default_factory=list)
+    held_inputs: HeldInputs = field(default_factory=HeldInputs)
+    last: float = 0.0
+    """When the last input came (monotonic seconds)."""
+
+    @property
+    def releases(self) -> tuple[InputEvent, ...]:
+        """The inputs that would let go of everything, the latest first."""
+        return self.held_inputs.releases
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it must be closed now."""
+        return len(self.inputs) >= MAX_INPUTS
+
+    @property
+    def machine_lost(self) -> bool:
+        """Whether the machine was lost, or an input's outcome."""
+        return self.result is not None and self.result.after is None
+
+    async def perform(
+        self,
+        session: MachineSession,
+        command_id: str,
+        events: Sequence[InputEvent],
+        last_observation: Observation,
+        now: float,
+    ) -> None:
+        """Do inputs at once, without waiting for the screen to rest; `now` is monotonic seconds."""
+        result = await session.act(command_id, build_gesture(events), last_observation, settle=False)
+        first = self.result or result
+        self.result = replace(
+            result, before=first.before, started_at=first.started_at, error=result.error or first.error
+        )
+        self.last = now
+        at_ms = max(0, round((now - self.started) * 1000))
+        for event in events:
+            self.inputs.append(TimedInput(at_ms=at_ms, input=event))
+            self.held_inputs.note(event)
+
+    async def close(self, session: MachineSession, last_observation: Observation, now: float) -> ActionResult:
+        """Let go of what is held and wait until the screen rests."""
+        if self.releases and not self.machine_lost:
+            await self.perform(session, f"{self.intent.command_id}-release", self.releases, last_observation, now)
+        assert self.result is not None
+        return self.result if self.machine_lost else await session.wait_until_settled(self.result)
+
+    def completed_intent(self, thought: str) -> Intent:
+        """The intent it began with, grown to all that was done."""
+        fields = {"action": Gesture(inputs=tuple(self.inputs)), "thought": thought or self.intent.thought}
+        return self.intent.model_copy(update=fields)

@@ -1,0 +1,148 @@
+"""Who works an episode when nobody does: starts the autopilot, takes its finish, gives up where it cannot go on."""
+
+import asyncio
+import itertools
+from dataclasses import replace
+from typing import Literal
+
+from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
+from agent_backend.episode.limits import RunnerLimits
+from agent_backend.episode.proposals import CurrentPolicy
+from agent_backend.episode.provisioning import MachineFactory
+from agent_backend.episode.runner import EpisodeRunner
+from agent_backend.episode.validation import (
+    check_autopilot_action,
+    count_invalid_replies,
+    current_page,
+    invalid_reply_error,
+    step_limit_reached,
+)
+from agent_backend.errors import CommandRejected, PolicyError, PolicyUnavailable
+from agent_backend.interfaces import EpisodeCommand
+from protocol.actions.types import FINAL_ACTIONS
+from protocol.messages.events import (
+    Accept,
+    Acknowledged,
+    Autopilot,
+    EpisodeState,
+    Event,
+    FinishEpisode,
+    LeaveEpisode,
+    Rejected,
+    Resample,
+    Thinking,
+)
+
+PAGE_ENDED, TIME_LIMIT_REACHED = "the page has ended by itself", "the time of the page's task is over"
+MAX_RESAMPLES = 3
+"""How often in a row a server may refuse to answer."""
+MAX_INVALID_REPLIES = 3
+"""How often in a row it may say what is no action; each is a step that did nothing, and the policy reads why."""
+
+
+async def run_unattended(
+    start: EpisodeState, open_machine: MachineFactory, policy: CurrentPolicy, limits: RunnerLimits
+) -> InMemoryEpisodeStore:
+    """Run one episode to its end without a person. Returns its store; a lost machine leaves it `left` with an error.
+
+    Where nobody is there to take the wheel back, a reply that is no action is a step that did nothing. Raises
+    PolicyUnavailable when the policy's server stays away for longer than `limits` have patience: that says nothing of
+    the policy.
+    """
+    wakeup = asyncio.Event()
+    controller = UnattendedController()
+
+    async def on_event(event: Event) -> None:
+        if isinstance(event, Acknowledged | Rejected):
+            controller.awaits_reply = False
+            controller.rejections = controller.rejections + 1 if isinstance(event, Rejected) else 0
+        wakeup.set()
+
+    store = InMemoryEpisodeStore(start, on_event)
+    runner = EpisodeRunner(
+        store, open_machine, policy, on_event, replace(limits, max_invalid_replies=MAX_INVALID_REPLIES)
+    )
+    running = asyncio.create_task(runner.run())
+    running.add_done_callback(lambda _: wakeup.set())
+    try:
+        while not running.done():
+            wakeup.clear()
+            command = controller.next(store.state, getattr(runner, "state", start).thinking, runner.failure)
+            if command is None and isinstance(runner.failure, PolicyUnavailable) and runner.retries_exhausted:
+                raise runner.failure
+            if command is not None:
+                await runner.submit(command, on_event)
+            await wakeup.wait()
+        await running
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    return store
+
+
+class UnattendedController:
+    """Decides wherever the policy has given the wheel back; one command at a time."""
+
+    def __init__(self) -> None:
+        self.awaits_reply = False
+        """Whether a command was sent whose fate is not known yet."""
+        self.rejections = 0
+        """How many of its commands in a row were refused."""
+        self._numbers = itertools.count(1)
+        self._resamples = 0
+        self._steps = 0
+
+    def next(
+        self, state: EpisodeState, thinking: Thinking, failure: PolicyError | None = None
+    ) -> EpisodeCommand | None:
+        """What to send now; None while the episode goes on by itself. `thinking` is the runner's word on it, `failure`
+        why the policy was silent."""
+        awaits_decision = state.status == "running" and state.pending is None and not state.autopilot
+        idle = awaits_decision and thinking in ("ready", "failed", "off")
+        if self.awaits_reply or not (idle or state.status == "failed"):
+            return None
+        if len(state.steps) > self._steps:
+            self._steps, self._resamples = len(state.steps), 0
+        if thinking == "failed" and isinstance(failure, PolicyUnavailable) and not _is_over(state):
+            return None
+        self.awaits_reply = True
+        return self._decide(state, thinking, f"pilot-{next(self._numbers):06d}")
+
+    def _decide(self, state: EpisodeState, thinking: Thinking, command_id: str) -> EpisodeCommand:
+        if state.status == "failed":
+            return LeaveEpisode(command_id=command_id, how="release", reason=state.error)
+        page = current_page(state)
+        if page is not None and page.verifier_error is not None:
+            return LeaveEpisode(command_id=command_id, how="broken", reason=page.verifier_error)
+        if page is not None and page.over:
+            outcome: Literal["success", "failure"] = "success" if page.success else "failure"
+            reason = PAGE_ENDED if page.done else TIME_LIMIT_REACHED
+            return FinishEpisode(command_id=command_id, outcome=outcome, reason=reason)
+        if thinking == "off" or self.rejections > MAX_RESAMPLES:
+            reason = "there is no policy" if thinking == "off" else "what it said was refused"
+            return FinishEpisode(command_id=command_id, outcome="failure", reason=reason)
+        if thinking == "failed" or not state.proposals:
+            return self._resample_or_fail(command_id, "the policy stays silent")
+        best = min(state.proposals, key=lambda proposal: proposal.rank)
+        if isinstance(best.action, FINAL_ACTIONS):
+            return Accept(command_id=command_id, proposal_id=best.id, base_version=len(state.steps))
+        if step_limit_reached(state):
+            return FinishEpisode(command_id=command_id, outcome="failure", reason="out of steps")
+        try:
+            check_autopilot_action(state, best)
+        except CommandRejected as error:
+            if count_invalid_replies(state) >= MAX_INVALID_REPLIES or invalid_reply_error(state, best) is None:
+                return FinishEpisode(command_id=command_id, outcome="failure", reason=str(error))
+        return Autopilot(command_id=command_id, on=True)
+
+    def _resample_or_fail(self, command_id: str, why: str) -> EpisodeCommand:
+        self._resamples += 1
+        if self._resamples > MAX_RESAMPLES:
+            return FinishEpisode(command_id=command_id, outcome="failure", reason=why)
+        return Resample(command_id=command_id)
+
+
+def _is_over(state: EpisodeState) -> bool:
+    """Whether the attempt ends here, whatever the policy would say."""
+    page = current_page(state)
+    return state.status == "failed" or (page is not None and (page.over or page.verifier_error is not None))

@@ -1,0 +1,98 @@
+"""What a policy's attempts in folders come to, as a table and as JSON.
+
+    python -m agent_backend.evaluation rollouts/s2 --against rollouts/s1 --out report.json
+    python -m agent_backend.evaluation rollouts/s3 --against rollouts/s2 --gate --suite games --seeds 8 --bridge …
+
+Several folders of one policy are read as one. One that is not there yet is rolled out first, where a suite is given.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_backend.errors import AgentError
+from agent_backend.evaluation.attempts import Attempts, collect_attempts
+from agent_backend.evaluation.comparison import compare_policies, passes_gate
+from agent_backend.evaluation.judgements import add_judgement_options, read_judge_outcomes
+from agent_backend.evaluation.report_table import render_table
+from agent_backend.evaluation.results import ReferenceScores, read_references, suite_results, task_results
+from agent_backend.rollout.__main__ import roll_out
+from agent_backend.rollout.options import add_options, check_options
+from agent_backend.trajectory_folders import read_trajectories, write_atomically
+from protocol.evaluation.reports import Evaluation
+from vm_bridge.errors import BridgeError
+
+
+def build_evaluation(
+    attempts: Attempts,
+    *,
+    against: Attempts | None = None,
+    references: ReferenceScores | None = None,
+    judge: str = "",
+    at: datetime,
+) -> Evaluation:
+    """The report on what was attempted; `judge` was believed where nobody else said how an attempt ended."""
+    return Evaluation(
+        created_at=at,
+        policies=attempts.policies,
+        attempts=len(attempts.included),
+        judged=sum(attempt.judged for attempt in attempts.included),
+        judge=judge,
+        left_out=attempts.left_out,
+        suites=suite_results(attempts, references or {}),
+        tasks=task_results(attempts, references or {}),
+        comparison=None if against is None else compare_policies(attempts, against),
+    )
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m agent_backend.evaluation", description=__doc__.splitlines()[0])
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="trajectories of the policy")
+    parser.add_argument("--against", type=Path, nargs="+", metavar="FOLDER", help="those of the one before it")
+    parser.add_argument("--references", type=Path, help="SUITE/NAME/manifest.json below it have reference scores")
+    parser.add_argument("--out", type=Path, help="the report as JSON")
+    add_judgement_options(parser)
+    add_options(parser)
+    parser.add_argument("--gate", action="store_true", help="exit with 2 where the policy does not hold up against it")
+    arguments = parser.parse_args(argv)
+    if arguments.gate and not arguments.against:
+        parser.error("--gate needs --against")
+    if arguments.suite:
+        check_options(parser, arguments)
+        if len(arguments.folders) != 1:
+            parser.error("attempts are made into one folder")
+    return arguments
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table and write the report. Returns 1 where nothing could be evaluated, 2 where the gate is shut."""
+    arguments = parse_arguments(argv)
+    try:
+        if arguments.suite and not arguments.folders[0].exists():
+            asyncio.run(roll_out(arguments, arguments.folders[0]))
+        judge_outcomes = read_judge_outcomes(arguments.judgements, arguments.threshold)
+        attempts = collect_attempts(read_trajectories(arguments.folders), judge_outcomes.attempts)
+        against = (
+            collect_attempts(read_trajectories(arguments.against), judge_outcomes.attempts)
+            if arguments.against
+            else None
+        )
+        references = read_references(arguments.references) if arguments.references else None
+    except (AgentError, BridgeError) as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    evaluation = build_evaluation(
+        attempts, against=against, references=references, judge=judge_outcomes.judge, at=datetime.now(UTC)
+    )
+    if arguments.out is not None:
+        write_atomically(arguments.out, evaluation.model_dump_json(indent=1).encode() + b"\n")
+    print(render_table(evaluation))
+    return 2 if arguments.gate and evaluation.comparison and not passes_gate(evaluation.comparison) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""Two policies, or two revisions of one: where they differ, and whether that can be chance."""
+
+from collections.abc import Iterable
+
+from agent_backend.evaluation.attempts import Attempt, Attempts
+from protocol.evaluation.reports import Comparison, PairedComparison, Rate, TaskChange
+from protocol.evaluation.statistics import classify_difference, fisher_exact, holm_adjust, sign_test, wilson_rate
+
+
+def compare_policies(after: Attempts, before: Attempts) -> Comparison:
+    """Each task's attempts by Fisher's exact test, adjusted for how many tasks there are; all of them together by
+    pairs of the same task and seed."""
+    new, old = after.by_task(), before.by_task()
+    both = [task for task in new if task in old]
+    rates = [(_rate(old[task]), _rate(new[task])) for task in both]
+    chances = [fisher_exact(was.successes, was.attempts, now.successes, now.attempts) for was, now in rates]
+    changes = [
+        TaskChange(
+            suite=task.suite,
+            name=task.name,
+            level=task.level,
+            before=was,
+            after=now,
+            chance=chance,
+            adjusted=adjusted,
+            finding=classify_difference(now.rate - was.rate, adjusted),
+        )
+        for task, (was, now), chance, adjusted in zip(both, rates, chances, holm_adjust(chances), strict=True)
+    ]
+    return Comparison(
+        policies=before.policies,
+        overall=_overall((old[task], new[task]) for task in both),
+        tasks=tuple(sorted(changes, key=lambda change: (change.after.rate - change.before.rate, change.adjusted))),
+        only_before=tuple(str(task) for task in old if task not in new),
+        only_after=tuple(str(task) for task in new if task not in old),
+    )
+
+
+def passes_gate(comparison: Comparison) -> bool:
+    """Whether nothing got worse by more than chance, in all or in one task; tasks that were not tried again do not
+    hold up."""
+    found = (comparison.overall.finding, *(task.finding for task in comparison.tasks))
+    return bool(comparison.tasks) and "worse" not in found and not comparison.only_before
+
+
+def _rate(tries: list[Attempt]) -> Rate:
+    return wilson_rate(sum(attempt.success for attempt in tries), len(tries))
+
+
+def _overall(tasks: Iterable[tuple[list[Attempt], list[Attempt]]]) -> PairedComparison:
+    pairs = [pair for old, new in tasks for pair in _pairs(old, new)]
+    won = sum(now.success and not was.success for was, now in pairs)
+    lost = sum(was.success and not now.success for was, now in pairs)
+    chance = sign_test(won, lost)
+    return PairedComparison(
+        pairs=len(pairs), won=won, lost=lost, chance=chance, finding=classify_difference(won - lost, chance)
+    )
+
+
+def _pairs(old: list[Attempt], new: list[Attempt]) -> list[tuple[Attempt, Attempt]]:
+    """First with first, second with second, … of the attempts with the same seed; what is left over has no pair."""
+    waiting: dict[int, list[Attempt]] = {}
+    for attempt in reversed(old):
+        waiting.setdefault(attempt.seed, []).append(attempt)
+    return [(waiting[attempt.seed].pop(), attempt) for attempt in new if waiting.get(attempt.seed)]

@@ -1,0 +1,153 @@
+"""From attempts to results: rates, scores, lengths, pass@k and the scaling curve, by task and by suite."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from agent_backend.errors import AgentError
+from agent_backend.evaluation.attempts import Attempt, Attempts, TaskKey
+from protocol.base import FrozenModel
+from protocol.evaluation.reports import PassAt, Rate, StepLimitResult, SuiteResult, TaskChange, TaskResult
+from protocol.evaluation.statistics import measure_spread, pass_at_k, wilson_rate
+
+
+class InvalidReferences(AgentError):
+    """A folder of references has none, or one that is no pair of scores."""
+
+    code = "references_unreadable"
+
+
+class ReferenceScore(FrozenModel):
+    """What a task's normalised score is measured against."""
+
+    kind: str = "expert"
+    score: float = Field(allow_inf_nan=False)
+    random: float = Field(allow_inf_nan=False)
+
+    def normalised(self, score: float) -> float | None:
+        """0: like random acts; 1: like the reference; may lie outside. None where the two are not in this order."""
+        return None if self.score <= self.random else (score - self.random) / (self.score - self.random)
+
+
+ReferenceScores = dict[tuple[str, str], ReferenceScore]
+"""By suite and name."""
+
+
+def read_references(folder: Path) -> ReferenceScores:
+    """The references in SUITE/NAME/manifest.json; tasks whose manifest has none are left out. Raises
+    ReferencesUnreadable."""
+    references: ReferenceScores = {}
+    for path in sorted(folder.glob("*/*/manifest.json")):
+        try:
+            found = json.loads(path.read_bytes()).get("reference")
+            if found is not None:
+                references[path.parts[-3], path.parts[-2]] = ReferenceScore.model_validate(found)
+        except (ValidationError, ValueError, AttributeError) as error:
+            raise InvalidReferences(f"{path}: {error}") from None
+    if not references:
+        raise InvalidReferences(f"{folder} has no SUITE/NAME/manifest.json with a reference")
+    return references
+
+
+def task_results(attempts: Attempts, references: ReferenceScores) -> tuple[TaskResult, ...]:
+    """Each task's, in order of suite, name and level."""
+    return tuple(
+        TaskResult(suite=task.suite, name=task.name, level=task.level, **_result((tries,), references))
+        for task, tries in attempts.by_task().items()
+    )
+
+
+def suite_results(attempts: Attempts, references: ReferenceScores) -> tuple[SuiteResult, ...]:
+    """Each suite's."""
+    suites: dict[str, list[list[Attempt]]] = {}
+    for task, tries in attempts.by_task().items():
+        suites.setdefault(task.suite, []).append(tries)
+    return tuple(
+        SuiteResult(
+            suite=suite,
+            tasks=measure_spread([_rate(tries).rate for tries in tasks]),
+            runs=measure_spread([_rate(run).rate for run in zip(*tasks, strict=False)]),
+            **_result(tasks, references),
+        )
+        for suite, tasks in suites.items()
+    )
+
+
+def _rate(tries: Sequence[Attempt]) -> Rate:
+    return wilson_rate(sum(attempt.success for attempt in tries), len(tries))
+
+
+def _result(tasks: Sequence[Sequence[Attempt]], references: ReferenceScores) -> dict[str, Any]:
+    """The fields of `Result`, over the attempts at these tasks."""
+    tries = [attempt for task in tasks for attempt in task]
+    steps = sum(attempt.steps for attempt in tries)
+    replies = sum(attempt.replies for attempt in tries)
+    normalised = [value for attempt in tries if (value := _normalised(attempt, references)) is not None]
+    return {
+        "successes": _rate(tries),
+        "score": _mean([attempt.score for attempt in tries if attempt.score is not None]),
+        "normalised": _mean(normalised),
+        "normalised_attempts": len(normalised),
+        "steps": steps / len(tries),
+        "steps_of_successes": _mean([attempt.steps for attempt in tries if attempt.success]),
+        "think_characters": sum(attempt.think_characters for attempt in tries) / steps if steps else 0,
+        "reply_tokens": sum(attempt.reply_tokens for attempt in tries) / replies if replies else None,
+        "pass_at": _pass_at_rates(tasks),
+        "scaling": tuple(
+            _result_within(tries, bound) for bound in powers_of_two(max(attempt.steps for attempt in tries))
+        ),
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
+
+
+def _normalised(attempt: Attempt, references: ReferenceScores) -> float | None:
+    reference = references.get(attempt.task[:2])
+    return None if reference is None or attempt.score is None else reference.normalised(attempt.score)
+
+
+def powers_of_two(most: int) -> tuple[int, ...]:
+    """1, 2, 4, … and `most` itself; nothing below 1."""
+    powers = [1 << power for power in range(most.bit_length()) if 1 << power < most]
+    return (*powers, most) if most > 0 else ()
+
+
+def _pass_at_rates(tasks: Sequence[Sequence[Attempt]]) -> tuple[PassAt, ...]:
+    found = []
+    for k in powers_of_two(max(len(tries) for tries in tasks)):
+        enough = [tries for tries in tasks if len(tries) >= k]
+        rates = [pass_at_k(sum(attempt.success for attempt in tries), len(tries), k) for tries in enough]
+        found.append(PassAt(k=k, tasks=len(enough), rate=fmean(rates)))
+    return tuple(found)
+
+
+def _result_within(tries: Sequence[Attempt], bound: int) -> StepLimitResult:
+    """What the same attempts would have come to, had they been stopped after `bound` steps: no prompt tells a policy
+    how many it has, so its first steps are the same."""
+    scores = [_score_after(attempt, bound) for attempt in tries]
+    known = [score for score in scores if score is not None]
+    return StepLimitResult(
+        steps=bound,
+        successes=wilson_rate(sum(attempt.success and attempt.steps <= bound for attempt in tries), len(tries)),
+        score=fmean(known) if len(known) == len(tries) else None,
+        cut_off=sum(attempt.truncated and not attempt.success and attempt.steps < bound for attempt in tries),
+    )
+
+
+def _score_after(attempt: Attempt, bound: int) -> float | None:
+    """The verifier's score of an attempt that had ended by then, else what its page last said, within 0 to 1."""
+    if attempt.steps <= bound:
+        return attempt.score
+    page_scores = [score for score in attempt.scores[:bound] if score is not None]
+    return min(1.0, max(0.0, page_scores[-1])) if page_scores else None
+
+
+def task_label(task: TaskResult | TaskChange) -> str:
+    """A task by its name for people."""
+    return str(TaskKey(task.suite, task.name, task.level))

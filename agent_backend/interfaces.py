@@ -1,0 +1,215 @@
+"""What the runner needs from outside: a store, a policy, a way to tell people."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+from protocol.actions.tools import Tool
+from protocol.actions.types import Action
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
+from protocol.messages.events import (
+    Accept,
+    Act,
+    Autopilot,
+    CallForHelp,
+    ConfirmSecrets,
+    DurableEvent,
+    EpisodeState,
+    Event,
+    FinishEpisode,
+    LeaveEpisode,
+    MarkProposal,
+    Partial,
+    Pause,
+    Resample,
+    ReviseMemory,
+    SetTimeScale,
+    SkipSettle,
+    Takeover,
+    TakeoverInput,
+    Undo,
+)
+from protocol.trajectory.memory import Memory
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import Mark, PolicyRef, Proposal
+from protocol.trajectory.steps import Actor, Decision, Step
+from protocol.trajectory.tasks import Task
+from vm_bridge.machine import Snapshot
+
+EpisodeCommand = (
+    Act
+    | Accept
+    | Resample
+    | ReviseMemory
+    | MarkProposal
+    | FinishEpisode
+    | LeaveEpisode
+    | CallForHelp
+    | Pause
+    | Autopilot
+    | Takeover
+    | TakeoverInput
+    | Undo
+    | ConfirmSecrets
+    | SetTimeScale
+    | SkipSettle
+)
+"""What a runner takes; pings and the control lease are the socket's own business."""
+
+
+class Intent(FrozenModel):
+    """What is about to be done; stored before the act, completed by its step."""
+
+    command_id: str
+    index: int
+    actor: Actor
+    decision: Decision
+    proposal_id: str | None
+    thought: str
+    action: Action
+    started_at: datetime
+    decide_ms: float | None = None
+    snapshot: Snapshot | None = None
+    """The machine as it was before the act, where it can go back to that."""
+
+
+class CommandRecord(FrozenModel):
+    """A command taken before: its body's digest and the events version after it."""
+
+    command_id: str
+    digest: str
+
+
+class EpisodeStore(Protocol):
+    """Durable state of one episode. Every writer checks the runner's fencing token and raises EpisodeFenced.
+
+    A writer stores, raises the version by one, and returns the event that says so, which the store has
+    also published after commit; `apply_event(old snapshot, event) == new snapshot` holds for each.
+    """
+
+    async def load(self) -> EpisodeState:
+        """The snapshot, with a pending intent if a crash left one."""
+        ...
+
+    async def branch_steps(self) -> tuple[Step, ...]:
+        """The steps of the earlier episode that are done again before this one begins; none where it is no branch."""
+        ...
+
+    async def branch_blob(self, ref: BlobRef) -> bytes:
+        """Bytes that the earlier episode keeps. Raises KeyError for others."""
+        ...
+
+    async def pending_intent(self) -> Intent | None:
+        """The whole intent behind `load().pending`, from which the runner completes a step after a crash."""
+        ...
+
+    async def past_intent(self, command_id: str) -> Intent | None:
+        """The intent of an act taken before, whether its step is known or not."""
+        ...
+
+    async def check_fence(self) -> None:
+        """Nothing, while this runner may act: asked before it acts without a write. Raises EpisodeFenced."""
+        ...
+
+    async def find_command(self, command_id: str) -> CommandRecord | None:
+        """The record of a command taken before."""
+        ...
+
+    async def record_command(self, command_id: str, digest: str, note: str = "") -> None:
+        """Remember a command that is not an act (acts are remembered by their intent); `note` is what the
+        person said with it: why they leave, what they need help with."""
+        ...
+
+    async def save_blob(self, ref: BlobRef, data: bytes) -> None:
+        """Store bytes once by their sha256, and let this episode's viewers see them."""
+        ...
+
+    async def load_blob(self, ref: BlobRef) -> bytes:
+        """Bytes saved before: the older screenshots of a prompt after a restart. Raises KeyError for others."""
+        ...
+
+    async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
+        """Store the intent before the act → step.started."""
+        ...
+
+    async def append_step(self, step: Step) -> DurableEvent:
+        """Store the result and clear intent and offers → step.added."""
+        ...
+
+    async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
+        """Note that the step of this index was taken back, and what the machine shows since; close the offers
+        → step.undone. The step itself stays."""
+        ...
+
+    async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
+        """Store what was offered at the present step → proposals.ready, which tells of tokens only how many."""
+        ...
+
+    async def withdraw_proposals(self, reason: str) -> DurableEvent:
+        """Void the pending offers, keeping their rows → proposals.withdrawn."""
+        ...
+
+    async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
+        """Judge an offer → proposal.marked."""
+        ...
+
+    async def change(self, event_fields: dict[str, object]) -> DurableEvent:
+        """Change fields of EpisodeChanged (status, observation, autopilot, outcome, verdict, …)."""
+        ...
+
+
+SaveBlob = Callable[[BlobRef, bytes], Awaitable[None]]
+"""Stores bytes under their digest."""
+
+
+async def discard_blob(ref: BlobRef, data: bytes) -> None:
+    """For who does not want to look back."""
+
+
+class Policy(Protocol):
+    """Something that proposes."""
+
+    ref: PolicyRef
+
+    async def propose(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        *,
+        kinds: frozenset[str],
+        tools: tuple[Tool, ...] = (),
+        memories: tuple[Memory, ...] = (),
+        blob: Callable[[BlobRef], Awaitable[bytes]],
+        partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+        save_blob: SaveBlob = discard_blob,
+    ) -> tuple[Proposal, ...]:
+        """Candidates for the next action, of these kinds or calling these tools, merged by equivalence and ranked;
+        `memories` tell of older steps, `partial` hears the texts grow, `keep` stores what was asked.
+
+        Raises PolicyError. Cancelling the task cancels the request.
+        """
+        ...
+
+
+@runtime_checkable
+class SummarizingPolicy(Protocol):
+    """A policy that condenses what it no longer reads in full into notes for itself."""
+
+    @property
+    def writes_memories(self) -> bool:
+        """Whether it writes any."""
+        ...
+
+    def steps_to_summarize(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
+        """The steps the next note is due on; none while there is room."""
+        ...
+
+    async def write_memory(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
+        """The next note. Raises PolicyError."""
+        ...
+
+
+Emit = Callable[[Event], Awaitable[None]]
+"""Tells every viewer something that may be lost (durable events are published by the store)."""

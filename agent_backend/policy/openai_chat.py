@@ -1,0 +1,223 @@
+"""A policy behind any OpenAI-compatible server: vLLM, the bundled model server, a script."""
+
+import asyncio
+import base64
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import httpx
+from pydantic import AfterValidator, HttpUrl, JsonValue, SecretStr, TypeAdapter
+
+from agent_backend.errors import PolicyError, PolicyUnavailable
+from agent_backend.interfaces import SaveBlob, discard_blob
+from agent_backend.policy.candidates import build_proposals
+from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
+from agent_backend.policy.image_scaling import image_sizes, scaling_mismatch
+from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_prompt
+from agent_backend.policy.samples import Samples
+from agent_backend.policy.token_counts import TokenCounter
+from protocol.actions.tools import Tool
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, ScreenSize, TextPart, UnparsedReply
+from protocol.dialects.families import get_dialect
+from protocol.dialects.prompts import Prompt
+from protocol.messages.events import Partial
+from protocol.sampling import SamplingParams as SamplingParams
+from protocol.trajectory.memory import HistoryBudget, Memory, recall_history, step_text, steps_to_summarize
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import PolicyRef, Proposal
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
+
+HTTP_URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
+MAX_MEMORY_CHARACTERS = 4_000
+"""Characters of a note that are kept."""
+ReadBlob = Callable[[BlobRef], Awaitable[bytes]]
+
+
+def validate_url(url: str) -> str:
+    """The address as it was written. Raises ValueError for one no request can be sent to."""
+    HTTP_URL.validate_python(url)
+    return url
+
+
+class PolicyEndpoint(FrozenModel):
+    """Which model, where, and how it is asked. `revision` is the word for this very set of weights."""
+
+    base_url: Annotated[str, AfterValidator(validate_url)]
+    """Ends in `/v1` where the server's paths do."""
+    model: str
+    dialect: str
+    name: str
+    revision: str
+    scripted: bool = False
+    """It answers from a script and is no model at all."""
+    api_key: SecretStr = SecretStr("")
+    language: str = "English"
+    sampling: SamplingParams = SamplingParams()
+    timeouts: RequestTimeouts = RequestTimeouts()
+    budget: HistoryBudget = HistoryBudget()
+
+
+class OpenAIPolicy:
+    """Proposes what the model at an endpoint says: n replies, streamed, parsed, merged and ranked."""
+
+    def __init__(self, endpoint: PolicyEndpoint, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._endpoint = endpoint
+        self._dialect = get_dialect(endpoint.dialect)
+        self._completions = CompletionsClient(
+            endpoint.base_url,
+            api_key=endpoint.api_key.get_secret_value(),
+            timeouts=endpoint.timeouts,
+            transport=transport,
+        )
+        self._tokens = TokenCounter(lambda text: self._completions.count(endpoint.model, text))
+        self.ref = PolicyRef(
+            name=endpoint.name,
+            revision=endpoint.revision,
+            dialect=endpoint.dialect,
+            scripted=endpoint.scripted,
+        )
+
+    async def propose(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        *,
+        kinds: frozenset[str],
+        tools: tuple[Tool, ...] = (),
+        memories: tuple[Memory, ...] = (),
+        blob: ReadBlob,
+        partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+        save_blob: SaveBlob = discard_blob,
+    ) -> tuple[Proposal, ...]:
+        """See `Policy.propose`."""
+        started = time.monotonic()
+        budget, sampling = self._endpoint.budget, self._endpoint.sampling
+        history = recall_history(steps, memories, budget, self._tokens.length)
+        messages = self._dialect.render(
+            task,
+            history.steps,
+            observation,
+            images=budget.images,
+            stride=budget.stride,
+            earlier=history.earlier,
+            memories=history.memories,
+            kinds=kinds,
+            tools=tools,
+            language=self._endpoint.language,
+        )
+
+        limits = self._dialect.limits
+        prompt, data = Prompt(
+            policy=self.ref, model=self._endpoint.model, image_limits=limits, messages=messages
+        ).to_blob()
+        saving: asyncio.Task[None] | None = None
+
+        async def on_samples(samples: Samples) -> None:
+            nonlocal saving
+            if saving is None:  # beside the answer, which it must not delay, and not before there is one
+                saving = asyncio.ensure_future(save_blob(prompt, data))
+                self._tokens.count_in_background([*map(step_text, steps), *(memory.text for memory in memories)])
+            await partial(samples.partials())
+
+        try:
+            request, *others = await self._requests(messages, blob)
+            samples = await self._completions.sample(request, on_samples, *others)
+            await (saving or save_blob(prompt, data))
+        finally:
+            if saving is not None and not saving.done():
+                saving.cancel()
+        if not samples.by_index:
+            raise PolicyUnavailable("the model server answered without any reply (no choices): look into its log")
+        screen = ScreenSize.of(observation)
+        sizes = image_sizes(messages, history.steps, observation)
+        warning = scaling_mismatch(samples.prompt_token_ids or (), sizes, limits) if self._dialect.absolute else ""
+
+        def parse(text: str, **options: Any) -> ParsedReply | UnparsedReply:
+            return self._dialect.parse(text, screen, **options)
+
+        return build_proposals(
+            samples,
+            parse,
+            policy=self.ref,
+            sampling=sampling.model_dump(mode="json"),
+            latency_ms=(time.monotonic() - started) * 1000,
+            prompt=prompt,
+            image_limits=limits,
+            warning=warning,
+        )
+
+    @property
+    def writes_memories(self) -> bool:
+        """See `SummarizingPolicy.remembers`; a script has no memory."""
+        return bool(self._endpoint.budget.episode) and not self.ref.scripted
+
+    def steps_to_summarize(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
+        """See `SummarizingPolicy.condensable`."""
+        return steps_to_summarize(steps, memories, self._endpoint.budget) if self.writes_memories else ()
+
+    async def write_memory(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
+        """See `SummarizingPolicy.remember`."""
+        summarized = self.steps_to_summarize(steps, memories)
+        body = render_memory_prompt(task, summarized, memories, language=self._endpoint.language)
+        request = {
+            "model": self._endpoint.model,
+            "messages": [await openai_message(message, _reject_pictures) for message in body],
+            "stream": True,
+            "temperature": 0,
+            "max_tokens": MAX_MEMORY_TOKENS,
+        }
+        samples = await self._completions.sample(request, _ignore_progress)
+        text = " ".join(sample.text for sample in samples.finished()).strip()[:MAX_MEMORY_CHARACTERS]
+        if not text or not summarized:
+            raise PolicyError("the policy wrote no note")
+        return Memory(through=summarized[-1].index, text=text, policy=self.ref, written_at=datetime.now(UTC))
+
+    async def aclose(self) -> None:
+        """Close the connections to the server."""
+        await self._tokens.aclose()
+        await self._completions.aclose()
+
+    async def _requests(self, messages: tuple[ChatMessage, ...], blob: ReadBlob) -> list[dict[str, Any]]:
+        body = {
+            "model": self._endpoint.model,
+            "messages": await asyncio.gather(*(openai_message(message, blob) for message in messages)),
+            "stream": True,
+            "logprobs": True,
+            "top_logprobs": 0,
+            "return_token_ids": True,
+        }
+        return [body | sampling_fields for sampling_fields in self._endpoint.sampling.requests()]
+
+
+async def _reject_pictures(ref: BlobRef) -> bytes:
+    """A note is asked for in text alone."""
+    raise KeyError(ref.sha256)
+
+
+async def _ignore_progress(_: Samples) -> None:
+    """Nobody reads along while a note is written."""
+
+
+async def openai_message(message: ChatMessage, blob: ReadBlob) -> dict[str, JsonValue]:
+    """A chat message in OpenAI's words; text alone stays a plain string, which every chat template takes."""
+    if all(isinstance(part, TextPart) for part in message.content):
+        text = "".join(part.text for part in message.content if isinstance(part, TextPart))
+        return {"role": message.role, "content": text}
+    return {"role": message.role, "content": [await openai_content_part(part, blob) for part in message.content]}
+
+
+async def openai_content_part(part: TextPart | ImagePart, blob: ReadBlob) -> dict[str, JsonValue]:
+    """One part; a picture goes along as the very bytes that were stored."""
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    try:
+        data = base64.b64encode(await blob(part.image)).decode()
+    except KeyError:
+        raise PolicyError("a screenshot of this episode is lost, so the policy cannot be asked") from None
+    return {"type": "image_url", "image_url": {"url": f"data:{part.image.media_type};base64,{data}"}}

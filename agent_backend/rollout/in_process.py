@@ -1,0 +1,35 @@
+"""Attempts in this process: with a bridge and a policy, both closed in the end."""
+
+import argparse
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from agent_backend.episode.limits import RunnerLimits
+from agent_backend.rollout.attempts import AttemptResult, AttemptRunner, run_attempt
+from agent_backend.rollout.options import policy_factory_of
+from agent_backend.rollout.plan import RolloutPlan
+from protocol.trajectory.tasks import Task
+from vm_bridge.api.client import BridgeClient
+
+
+def bridge_client(arguments: argparse.Namespace) -> BridgeClient:
+    """The bridge that the command line names."""
+    return BridgeClient(arguments.bridge, os.environ.get("PILOTHOUSE_SECRET", ""))
+
+
+@asynccontextmanager
+async def in_process_attempts(
+    plan: RolloutPlan, arguments: argparse.Namespace, bridge: BridgeClient
+) -> AsyncIterator[AttemptRunner]:
+    """Attempts by the policy that the command line names."""
+    policy_factory, policy = policy_factory_of(arguments)
+
+    async def attempt_runner(task: Task) -> AttemptResult:
+        return await run_attempt(bridge, plan.image_of(task), task, policy_factory, RunnerLimits())
+
+    try:
+        yield attempt_runner
+    finally:
+        if policy is not None:
+            await policy.aclose()

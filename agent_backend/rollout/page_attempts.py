@@ -1,0 +1,53 @@
+"""Attempts of a policy at pages of a browser's suite through the engines of this process, without a bridge.
+
+An episode is run as on a leased machine; one of MiniWoB++ is asked for in the page's own words, whichever seeds were
+noted.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from agent_backend.episode.limits import RunnerLimits
+from agent_backend.rollout.attempts import AttemptResult, PolicyFactory, run_episode
+from protocol.trajectory.tasks import Task
+from vm_bridge.errors import BridgeError
+from vm_bridge.local_browser import BrowserSandbox, open_prepared
+
+
+async def run_page_attempt(
+    sandbox: BrowserSandbox, task: Task, policy_factory: PolicyFactory, limits: RunnerLimits
+) -> AttemptResult:
+    """One episode from a fresh page to its verdict. Raises BridgeError where the page fails before it,
+    PolicyUnavailable when the policy's server stays away."""
+    page_task, machine = await open_prepared(sandbox, task)
+    return await run_episode(machine, page_task, policy_factory(machine), limits)
+
+
+async def run_page_attempts(
+    sandboxes: Sequence[BrowserSandbox],
+    tasks: Sequence[Task],
+    policy_factory: PolicyFactory,
+    take: Callable[[AttemptResult], None],
+    lost: Callable[[Task, str], None],
+) -> None:
+    """Every attempt, one on each machine at a time; `take` is told of each as it ends, and `lost` of those whose page
+    failed, with the reason. Raises a group with PolicyUnavailable when the policy's server stays away."""
+    pending = deque(tasks)
+
+    async def work(sandbox: BrowserSandbox) -> None:
+        while pending:
+            task = pending.popleft()
+            try:
+                result = await run_page_attempt(sandbox, task, policy_factory, RunnerLimits())
+            except BridgeError as error:
+                lost(task, str(error))
+                continue
+            if result.trajectory is None:
+                lost(task, result.error)
+            else:
+                take(result)
+
+    async with asyncio.TaskGroup() as working:
+        for sandbox in sandboxes:
+            working.create_task(work(sandbox))

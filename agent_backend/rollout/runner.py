@@ -1,0 +1,91 @@
+"""Many attempts side by side, into one folder; what was done before stays done."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent_backend.errors import AgentError
+from agent_backend.rollout.attempts import AttemptRunner
+from agent_backend.rollout.plan import RolloutPlan, list_tasks
+from agent_backend.trajectory_folders import TrajectoryFolderWriter
+from protocol.trajectory.tasks import Task
+from protocol.trajectory.trajectories import Trajectory
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.errors import BridgeError, BridgeUnavailable
+
+MAX_TRIES = 3
+"""How often an attempt is begun whose machine fails."""
+
+
+class NoAttemptFinished(AgentError):
+    """No attempt came to its end."""
+
+    code = "nothing_attempted"
+
+
+@dataclass(slots=True)
+class RolloutRunner:
+    """A plan being carried out."""
+
+    plan: RolloutPlan
+    bridge: BridgeClient
+    attempt_runner: AttemptRunner
+    folder: TrajectoryFolderWriter
+    log: Callable[[str], None]
+    lost: list[Task] = field(default_factory=list)
+    """Attempts whose machines failed every time; they say nothing of the policy."""
+    _pending: deque[Task] = field(default_factory=deque)
+    _tries: Counter[str] = field(default_factory=Counter)
+    _total: int = 0
+
+    async def run(self, parallel: int) -> None:
+        """Every attempt that is not in the folder, so many at a time. Raises BridgeUnavailable when the bridge is gone
+        and PolicyUnavailable when the policy's server is, UnknownTask or InvalidAction where there is nothing to
+        attempt, and NothingAttempted; what was done stays in the folder."""
+        tasks = await list_tasks(self.plan, self.bridge)
+        done = {task.id for task in self.folder.tasks_by_id.values()}
+        self._total = len(tasks)
+        self._pending.extend(task for task in tasks if task.id not in done)
+        if done:
+            self.log(f"{len(done)} of {len(tasks)} were done before")
+        workers = [asyncio.create_task(self._worker()) for _ in range(min(parallel, len(self._pending)))]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+        if not self.folder.tasks_by_id:
+            raise NoAttemptFinished("no attempt came to its end: every machine failed")
+
+    async def _worker(self) -> None:
+        while self._pending:
+            await self._attempt(self._pending.popleft())
+
+    async def _attempt(self, task: Task) -> None:
+        try:
+            done = await self.attempt_runner(task)
+        except BridgeUnavailable:
+            raise
+        except BridgeError as error:
+            return self._retry_or_drop(task, str(error))
+        if done.trajectory is None:
+            return self._retry_or_drop(task, done.error)
+        self.folder.add(done.trajectory, done.blob)
+        self._report(done.trajectory)
+
+    def _retry_or_drop(self, task: Task, why: str) -> None:
+        self._tries[task.id] += 1
+        again = self._tries[task.id] < MAX_TRIES
+        (self._pending if again else self.lost).append(task)
+        self.log(f"{_name(task)}: its machine failed, {'it is tried again' if again else 'it is left out'}: {why}")
+
+    def _report(self, done: Trajectory) -> None:
+        verdict = f"verdict {done.verdict.success}" if done.verdict else "no verdict"
+        count = f"{len(self.folder.tasks_by_id)}/{self._total}"
+        self.log(f"{count} {_name(done.task)}: {len(done.steps)} steps, {done.outcome}, {verdict}")
+
+
+def _name(task: Task) -> str:
+    return f"{task.name or task.id} seed {task.seed}"

@@ -1,0 +1,101 @@
+"""A suite's expert annotates a pool through the web app, as a person would; one JSON object an episode.
+
+    PILOTHOUSE_SECRET=… PILOTHOUSE_PASSWORD=… python -m agent_backend.simulated_annotator --web http://127.0.0.1:8000 \\
+        --bridge http://127.0.0.1:8010 --user annotator --pool "Small screens" --episodes 40
+
+It sees the state of the task, so it is no measure of people: it is for experiments and load.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from agent_backend.errors import AgentError
+from agent_backend.simulated_annotator.annotator import CLICK_TOLERANCE_PIXELS, AnnotationSummary, annotate
+from agent_backend.simulated_annotator.web_client import EpisodeConnection, WebAppClient
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.errors import BridgeError
+from vm_bridge.machine import Capabilities, ExpertSuggestion, Lease
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m agent_backend.simulated_annotator",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--web", required=True, help="address of the web app")
+    parser.add_argument("--bridge", required=True, help="address of the bridge")
+    parser.add_argument("--user", required=True, help="an annotator; PILOTHOUSE_PASSWORD has the password")
+    parser.add_argument("--pool", required=True, help="the pool's name")
+    parser.add_argument("--episodes", type=int, default=10**9, help="at most so many; default: until nothing waits")
+    parser.add_argument("--labels", type=int, default=10**9, help="end once so many steps are the annotator's own")
+    parser.add_argument(
+        "--aim",
+        type=int,
+        default=CLICK_TOLERANCE_PIXELS,
+        help="how far from the expert's point counts as the same (px)",
+    )
+    return parser.parse_args(argv)
+
+
+async def annotate_pool(arguments: argparse.Namespace) -> list[AnnotationSummary]:
+    """Annotate until there is enough or nothing waits. Raises AgentError, BridgeError and TimeoutError."""
+    secret = os.environ.get("PILOTHOUSE_SECRET", "")
+    done: list[AnnotationSummary] = []
+    async with WebAppClient(arguments.web.rstrip("/")) as account, BridgeClient(arguments.bridge, secret) as bridge:
+        await account.sign_in(arguments.user, os.environ.get("PILOTHOUSE_PASSWORD", ""))
+        pool = await account.pool(arguments.pool)
+        while len(done) < arguments.episodes and sum(summary.labels for summary in done) < arguments.labels:
+            episode = await account.next_episode(pool)
+            if episode is None:
+                break
+
+            async def suggest(episode: str = episode) -> ExpertSuggestion | None:
+                claim = await account.lease_of(episode, secret)
+                return await bridge.machine(
+                    _borrowed_lease(claim.machine_id, claim.fencing_token, arguments.bridge)
+                ).suggest_expert_action()
+
+            async with EpisodeConnection(account, episode) as connection:
+                done.append(await annotate(connection, suggest, aim=arguments.aim))
+            print(done[-1].model_dump_json(), flush=True)
+    return done
+
+
+def _borrowed_lease(machine_id: str, fencing_token: int, bridge: str) -> Lease:
+    """The web app's own lease, for a question that changes nothing."""
+    return Lease(
+        machine_id=machine_id,
+        fencing_token=fencing_token,
+        holder="",
+        image="",
+        host_url=bridge,
+        expires_at=datetime.now(UTC),
+        capabilities=Capabilities(kinds=(), width=0, height=0),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Annotate and say what came of it; 1 where it could not go on."""
+    arguments = parse_arguments(argv)
+    try:
+        done = asyncio.run(annotate_pool(arguments))
+    except (AgentError, BridgeError) as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    except TimeoutError:
+        print("timeout: the desk said nothing for too long", file=sys.stderr)
+        return 1
+    accepted, labels = sum(summary.accepted for summary in done), sum(summary.labels for summary in done)
+    won = sum(summary.ended == "success" for summary in done)
+    print(f"{len(done)} episodes, {won} done; {accepted} steps accepted, {labels} the annotator's own", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

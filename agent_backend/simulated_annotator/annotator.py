@@ -1,0 +1,128 @@
+"""What a simulated annotator does at a desk: takes the first candidate that its expert agrees with, else acts."""
+
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from agent_backend.errors import WebAppRejected
+from agent_backend.simulated_annotator.web_client import EpisodeConnection
+from protocol.actions.equivalence import equivalent
+from protocol.actions.types import Action, CallUser, Finish, Infeasible
+from protocol.base import FrozenModel
+from protocol.messages.events import Accept, Act, FinishEpisode, LeaveEpisode
+from protocol.trajectory.proposals import Proposal
+from vm_bridge.machine import ExpertSuggestion
+
+CLICK_TOLERANCE_PIXELS = 24
+"""How far from the expert's point a candidate may click (pixels), as between two people (decision 238)."""
+STALE_CODES = frozenset({"stale_accept", "unknown_proposal", "not_running", "queue_full", "in_takeover"})
+"""Refusals after which somebody looks again: the desk had moved on."""
+
+EpisodeOutcome = Literal["success", "failure", "infeasible"]
+"""How the annotator itself ends an episode."""
+SuggestionSource = Callable[[], Awaitable[ExpertSuggestion | None]]
+
+
+class AnnotationSummary(FrozenModel):
+    """How an episode went."""
+
+    episode: str
+    task: str
+    seed: int
+    accepted: int = 0
+    overridden: int = 0
+    """Steps the annotator did though candidates were offered."""
+    shown: int = 0
+    """Steps it did where nobody proposed."""
+    ended: Literal["success", "failure", "infeasible", "skipped", "ended"]
+    """Its own word; `ended`: the episode ended without it."""
+
+    @property
+    def labels(self) -> int:
+        """Steps whose thought and action are the annotator's."""
+        return self.overridden + self.shown
+
+
+async def annotate(
+    connection: EpisodeConnection, suggest: SuggestionSource, *, aim: int = CLICK_TOLERANCE_PIXELS
+) -> AnnotationSummary:
+    """Work an episode to its end. Raises what `Desk` raises, and what `ask` does."""
+    task = connection.state.task
+    counts = {"accepted": 0, "overridden": 0, "shown": 0}
+    while True:
+        await connection.until(
+            lambda: connection.has_control or connection.state.status in ("finished", "left", "failed")
+        )
+        ended = connection.state.outcome if connection.state.status == "finished" else None
+        if connection.state.status != "running":
+            known = ended if ended in ("success", "failure", "infeasible") else "ended"
+            return AnnotationSummary(
+                episode=connection.state.id, task=task.name or task.id, seed=task.seed, ended=known, **counts
+            )
+        try:
+            kind = await _decide(connection, suggest, aim)
+        except WebAppRejected as error:
+            if error.code not in STALE_CODES:
+                raise
+            continue
+        if kind in counts:
+            counts[kind] += 1
+        else:
+            return AnnotationSummary(
+                episode=connection.state.id, task=task.name or task.id, seed=task.seed, ended=kind, **counts
+            )
+
+
+async def _decide(
+    connection: EpisodeConnection, suggest: SuggestionSource, aim: int
+) -> Literal["accepted", "overridden", "shown", "success", "failure", "infeasible", "skipped"]:
+    """One decision, carried out; what it was."""
+    page = connection.state.observation.page if connection.state.observation is not None else None
+    if page is not None and (page.done or page.truncated):
+        succeeded = page.success if page.success is not None else (page.score or 0) > 0
+        return await _finish(connection, "success" if succeeded else "failure")
+    # The expert is asked last: until then the policy may still move what it is asked about.
+    await connection.until(
+        lambda: connection.state.thinking in ("ready", "failed", "off") or connection.state.status != "running"
+    )
+    suggestion = await suggest()
+    if suggestion is None or isinstance(suggestion.action, CallUser):
+        await connection.send(
+            LeaveEpisode(command_id=_new_command_id(), how="skip", reason="the simulated annotator knows no way on")
+        )
+        return "skipped"
+    if isinstance(suggestion.action, Finish):
+        return await _finish(connection, "success")
+    if isinstance(suggestion.action, Infeasible):
+        return await _finish(connection, "infeasible")
+    before, proposals = len(connection.state.steps), connection.state.proposals
+    matching = find_matching_proposal(proposals, suggestion.action, aim)
+    if matching is not None:
+        await connection.send(Accept(command_id=_new_command_id(), proposal_id=matching.id, base_version=before))
+    else:
+        await connection.send(Act(command_id=_new_command_id(), action=suggestion.action, thought=suggestion.thought))
+    await connection.until(lambda: len(connection.state.steps) > before or connection.state.status != "running")
+    return "accepted" if matching is not None else "overridden" if proposals else "shown"
+
+
+def find_matching_proposal(
+    proposals: tuple[Proposal, ...], action: Action, aim: int = CLICK_TOLERANCE_PIXELS
+) -> Proposal | None:
+    """The best candidate that means what the expert would do."""
+    return next(
+        (
+            candidate
+            for candidate in proposals
+            if candidate.action is not None and equivalent(candidate.action, action, tolerance=aim)
+        ),
+        None,
+    )
+
+
+async def _finish(connection: EpisodeConnection, outcome: EpisodeOutcome) -> EpisodeOutcome:
+    await connection.send(FinishEpisode(command_id=_new_command_id(), outcome=outcome))
+    return outcome
+
+
+def _new_command_id() -> str:
+    return uuid.uuid4().hex

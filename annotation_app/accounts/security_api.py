@@ -1,0 +1,90 @@
+"""A person's own ways in over HTTP: second factor, browsers, tokens."""
+
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Path, Router, Status
+from pydantic import Field
+
+from annotation_app.accounts import selectors, services
+from annotation_app.accounts.schemas import (
+    CodeIn,
+    FactorSetup,
+    PasswordIn,
+    RecoveryCodes,
+    SecurityOut,
+    TokenCreated,
+    TokenIn,
+)
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import AnyToken
+from annotation_app.http_api import SessionAuth
+
+router = Router(tags=["security"])
+RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
+
+
+@router.get("/me/signed-in", auth=(AnyToken(), SessionAuth()), response={204: None})
+def signed_in(request: HttpRequest) -> Status[None]:
+    """Whether the caller is signed in, or has a token of any scope; asked by the proxy before it reads a large body."""
+    return Status(204, None)
+
+
+@router.get("/me/security", response=SecurityOut)
+def security_get(request: HttpRequest) -> SecurityOut:
+    """Second factor, browsers, tokens."""
+    return selectors.account_security(user=user_of(request), session_key=request.session.session_key)
+
+
+@router.post("/me/factor", response=FactorSetup)
+def factor_begin(request: HttpRequest) -> FactorSetup:
+    """A key for an authenticator app."""
+    return services.factor_setup_start(user=user_of(request))
+
+
+@router.post("/me/factor/confirm", response=RecoveryCodes)
+def factor_confirm(request: HttpRequest, body: CodeIn) -> RecoveryCodes:
+    """The app has the key: from now on its code is asked for."""
+    return RecoveryCodes(codes=services.factor_confirm(user=user_of(request), code=body.code))
+
+
+@router.post("/me/factor/remove", response={204: None})
+def factor_remove(request: HttpRequest, body: PasswordIn) -> Status[None]:
+    """Let the password be enough again."""
+    user = user_of(request)
+    services.factor_remove(actor=user, user=user, password=body.password)
+    return Status(204, None)
+
+
+@router.post("/me/factor/codes", response=RecoveryCodes)
+def recovery_codes_renew(request: HttpRequest, body: PasswordIn) -> RecoveryCodes:
+    """New recovery codes."""
+    return RecoveryCodes(codes=services.recovery_codes_renew(user=user_of(request), password=body.password))
+
+
+@router.post("/me/sign-ins/end-others", response={204: None})
+def sign_ins_end(request: HttpRequest) -> Status[None]:
+    """Sign out everywhere but here."""
+    services.sign_ins_end(user=user_of(request), keep=request.session.session_key)
+    return Status(204, None)
+
+
+@router.delete("/me/sign-ins/{sign_in_id}", response={204: None})
+def sign_in_end(request: HttpRequest, sign_in_id: RowId) -> Status[None]:
+    """Sign out in one browser."""
+    services.sign_ins_end(user=user_of(request), sign_in_id=sign_in_id)
+    return Status(204, None)
+
+
+@router.post("/me/tokens", response=TokenCreated)
+def token_add(request: HttpRequest, body: TokenIn) -> TokenCreated:
+    """A token for a program; shown this once."""
+    token, row = services.token_add(user=user_of(request), name=body.name, days=body.days, scopes=body.scopes)
+    return TokenCreated(token=token, shown=selectors.token_out(row))
+
+
+@router.delete("/me/tokens/{token_id}", response={204: None})
+def token_end(request: HttpRequest, token_id: RowId) -> Status[None]:
+    """End a token."""
+    services.token_end(user=user_of(request), token_id=token_id)
+    return Status(204, None)

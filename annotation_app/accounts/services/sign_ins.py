@@ -1,0 +1,141 @@
+"""Signing people in, knowing in which browsers they are, and what they keep for themselves."""
+
+import json
+from datetime import timedelta
+from importlib import import_module
+from typing import Any, Literal
+
+from django.conf import settings
+from django.contrib.auth import authenticate, login
+from django.contrib.sessions.models import Session
+from django.db import DataError, transaction
+from django.http import HttpRequest
+from django.utils import timezone
+
+from annotation_app.accounts.models import SignIn, User
+from annotation_app.accounts.services.factors import code_check, has_second_factor
+from annotation_app.accounts.throttle import ADDRESS_SIGN_IN_LIMIT, SIGN_IN_LIMIT
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Invalid, NotFound, TooLarge
+
+PREFERENCES_LIMIT_BYTES = 16 * 1024
+"""Most bytes of preferences a user may keep."""
+SEEN_INTERVAL = timedelta(minutes=5)
+
+WRONG_CREDENTIALS_MESSAGE = "The name or the password is wrong."
+UNSTORABLE_MESSAGE = "Preferences cannot hold NUL, half a character, NaN or Infinity."
+CODE_REQUIRED_MESSAGE = "Enter the code of your authenticator."
+THROTTLED_CODE = "sign_in_throttled"
+
+
+def credentials_check(*, request: HttpRequest, username: str, password: str, code: str = "") -> User:
+    """The user with this name, password and, where they have a second factor, code.
+
+    Raises:
+        TooMany: After too many failures for this name, address or account; also while too many people sign in.
+        Invalid: The name, the password or the code is wrong, or a code is missing.
+    """
+    address = request.META.get("REMOTE_ADDR", "")
+    name = f"{address}:{username.casefold()}"
+    ADDRESS_SIGN_IN_LIMIT.take(address, code=THROTTLED_CODE)
+    SIGN_IN_LIMIT.take(name, code=THROTTLED_CODE)
+    user = authenticate(request, username=username, password=password)
+    if not isinstance(user, User):
+        raise Invalid(WRONG_CREDENTIALS_MESSAGE, code="wrong_credentials")
+    if has_second_factor(user):
+        if not code:
+            ADDRESS_SIGN_IN_LIMIT.refund(address)
+            raise Invalid(CODE_REQUIRED_MESSAGE, code="code_required")
+        code_check(user=user, code=code)
+    SIGN_IN_LIMIT.clear(name)
+    ADDRESS_SIGN_IN_LIMIT.refund(address)
+    return user
+
+
+def sign_in(*, request: HttpRequest, user: User, how: Literal["password", "sso", "invite"]) -> None:
+    """Let this browser act as this person, and note that it does."""
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    sign_in_record(request=request, user=user, how=how)
+
+
+def sign_in_record(*, request: HttpRequest, user: User, how: Literal["password", "sso", "invite"]) -> None:
+    """Note that this browser is signed in, once it is."""
+    request.session.save()
+    SignIn.objects.update_or_create(
+        session_key=request.session.session_key,
+        defaults={
+            "user": user,
+            "how": how,
+            "agent": request.headers.get("User-Agent", "")[:200].replace("\0", ""),
+            "address": request.META.get("REMOTE_ADDR") or None,
+        },
+    )
+
+
+def sign_in_touch(*, session_key: str | None) -> None:
+    """Note that a browser is still used; not more often than is of use."""
+    now = timezone.now()
+    SignIn.objects.filter(session_key=session_key, seen_at__lt=now - SEEN_INTERVAL).update(seen_at=now)
+
+
+def sign_in_end(*, session_key: str | None) -> None:
+    """Forget a browser that signed out."""
+    SignIn.objects.filter(session_key=session_key).delete()
+
+
+def sign_ins_end(*, user: User, keep: str | None = None, sign_in_id: int | None = None) -> int:
+    """Sign one browser of this person out, or all but `keep`; how many. Open desks there end at their next beat.
+    Raises NotFound."""
+    found = user.sign_ins.exclude(session_key=keep)
+    if sign_in_id is not None:
+        found = user.sign_ins.filter(pk=sign_in_id)
+        if not found.exists():
+            raise NotFound("You are not signed in there.")
+    ended = list(found)
+    store = import_module(settings.SESSION_ENGINE).SessionStore
+    for row in ended:
+        store(row.session_key).delete()
+        row.delete()
+    if ended:
+        audit_record(actor=user, verb="sign_in.ended", subject=f"user:{user.pk}", details={"browsers": len(ended)})
+    return len(ended)
+
+
+def sessions_clear() -> int:
+    """Delete expired sessions and the browsers listed for them; the number of sessions."""
+    ended, _kinds = Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    SignIn.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
+    return ended
+
+
+@transaction.atomic(durable=True)
+def preferences_set(*, user: User, preferences: dict[str, Any]) -> User:
+    """Replace what the front-end keeps for this user. Raises TooLarge and Invalid."""
+    if len(json.dumps(preferences).encode()) > PREFERENCES_LIMIT_BYTES:
+        raise TooLarge(f"Preferences may hold {PREFERENCES_LIMIT_BYTES} bytes.")
+    user.preferences = preferences
+    try:
+        user.save(update_fields=["preferences"])
+    except DataError as error:
+        raise Invalid(UNSTORABLE_MESSAGE) from error
+    return user
+
+
+def user_ensure(*, username: str, password: str, name: str, roles: list[str], staff: bool = False) -> User:
+    """The user of this name, made where there is none; an existing one is left as it is."""
+    found = User.objects.filter(username=username).first()
+    if found is not None:
+        return found
+    user = User(username=username, first_name=name, roles=roles, is_staff=staff, is_superuser=staff)
+    user.set_password(password)
+    user.save()
+    audit_record(actor=None, verb="user.created", subject=f"user:{user.pk}", details={"roles": roles})
+    return user
+
+
+def password_ensure(*, user: User, password: str) -> None:
+    """Let this be the user's password; where it is already, nobody is signed out."""
+    if not user.check_password(password):
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        audit_record(actor=None, verb="user.password_set", subject=f"user:{user.pk}")

@@ -1,0 +1,224 @@
+"""Asking each part whether it works, all at once and each within a bound."""
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooLong
+from datetime import datetime
+from shutil import disk_usage
+from typing import NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+from django.conf import settings
+from django.core.cache import cache
+from django.db import DatabaseError, connection
+from django.db import connections as databases
+from django.utils import timezone
+from redis import Redis
+from redis.exceptions import RedisError
+
+from annotation_app.celery import QUEUED_HEADER
+from annotation_app.errors import ApplicationError
+from annotation_app.fleet.services import hosts_now
+from annotation_app.health import history, part_status
+from annotation_app.health.part_status import PartStatus, QueueStatus
+from annotation_app.health.schemas import CheckKind
+from annotation_app.policies.api_keys import api_key_for
+from annotation_app.public_urls import public_url
+from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, training_worker_alive
+
+PROBE_TIMEOUT_SECONDS = 3.0
+"""Seconds one check may take."""
+HEARTBEAT_KEY = "health:heartbeat"
+LAST_BACKUP_NAME = "last-backup.json"
+"""Left in the data folder by `./pilothouse backup`."""
+T = TypeVar("T")
+PROBE_ERRORS = (DatabaseError, RedisError, OSError, httpx.HTTPError, ApplicationError)
+
+
+class ProbeResult(NamedTuple):
+    """A part, and what it answered."""
+
+    name: str
+    kind: CheckKind
+    subject: str
+    status: PartStatus
+    seconds: float
+
+
+class Probe(NamedTuple):
+    """One thing that is asked; `subject` says which of its kind."""
+
+    kind: CheckKind
+    run: Callable[[], PartStatus]
+    subject: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a list of all."""
+        return f"{self.kind} {self.subject}".rstrip()
+
+
+def run_probes(models: dict[str, tuple[str, bool]], *, with_trainer: bool) -> tuple[ProbeResult, ...]:
+    """Everything, asked at once: the parts there always are, these model servers, the hosts the bridge knows, and where
+    wheels turn (`trains`) who trains."""
+    parts = (
+        Probe("web", PartStatus),
+        Probe("worker", lambda: part_status.worker_status(_heartbeat(), queue_status())),
+        Probe("beat", lambda: part_status.beat_status(_heartbeat(), queue_status())),
+        Probe("bridge", lambda: _http_status(f"{settings.ENV.bridge_url}/healthz")),
+        Probe("gateway", _gateway),
+        Probe("database", _database),
+        Probe("redis", _redis),
+        Probe("queue", lambda: part_status.queue_length_status(queue_status())),
+        Probe("disk", _disk),
+        Probe("backup", _backup),
+        *(
+            (
+                Probe(
+                    "trainer", lambda: part_status.trainer_status(training_worker_alive(), queue_status(TRAINING_QUEUE))
+                ),
+            )
+            if with_trainer
+            else ()
+        ),
+        *(Probe("model", _model_probe(url, scripted), name) for name, (url, scripted) in models.items()),
+    )
+    with ThreadPoolExecutor(max_workers=len(parts) + 1) as threads:
+        hosts = threads.submit(_timed_call, _host_statuses)
+        results = [(part, threads.submit(_timed_call, part.run)) for part in parts]
+        return (*(_probe_result(part, status) for part, status in results), *_host_results(hosts))
+
+
+def queue_status(name: str = DEFAULT_QUEUE) -> QueueStatus:
+    """Jobs of a queue that no worker has taken yet; new ones stand at the front of the list. Raises RedisError."""
+    with (
+        Redis.from_url(settings.ENV.redis_url, socket_timeout=PROBE_TIMEOUT_SECONDS) as broker,
+        broker.pipeline() as results,
+    ):
+        length, newest, oldest = results.llen(name).lindex(name, 0).lindex(name, -1).execute()
+    return QueueStatus(int(length), _age(oldest), _age(newest))
+
+
+def _age(message: bytes | None) -> float | None:
+    """For how long a job has waited; None where it does not say when it was queued."""
+    try:
+        queued = json.loads(message or b"")["headers"][QUEUED_HEADER]
+        return max(0.0, time.time() - float(queued))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _timed_call(run: Callable[[], T]) -> tuple[T, float]:
+    began = time.monotonic()
+    try:
+        return run(), round(time.monotonic() - began, 3)
+    finally:
+        databases.close_all()
+
+
+def _probe_result(part: Probe, future: Future[tuple[PartStatus, float]]) -> ProbeResult:
+    try:
+        status, seconds = future.result(2 * PROBE_TIMEOUT_SECONDS)
+    except (TooLong, httpx.TimeoutException):
+        status, seconds = PartStatus("down", "too_slow"), PROBE_TIMEOUT_SECONDS
+    except PROBE_ERRORS as error:
+        status, seconds = PartStatus("down", "unreachable", type(error).__name__), PROBE_TIMEOUT_SECONDS
+    return ProbeResult(part.name, part.kind, part.subject, status, seconds)
+
+
+def _host_results(future: Future[tuple[dict[str, PartStatus], float]]) -> Iterator[ProbeResult]:
+    """Nothing where the bridge does not say, which its own check tells."""
+    try:
+        hosts, seconds = future.result(2 * PROBE_TIMEOUT_SECONDS)
+    except (TooLong, *PROBE_ERRORS):
+        return
+    for name, status in hosts.items():
+        yield ProbeResult(f"host {name}", "host", name, status, seconds)
+
+
+def _heartbeat() -> float | None:
+    at = cache.get(HEARTBEAT_KEY)
+    return None if at is None else max(0.0, time.time() - at)
+
+
+def _database() -> PartStatus:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_database_size(current_database()), (SELECT count(*) FROM pg_stat_activity"
+            " WHERE backend_type = 'client backend'), current_setting('max_connections')::int"
+        )
+        size, connections, most = cursor.fetchone()
+    return part_status.database_status(size, connections, most)
+
+
+def _redis() -> PartStatus:
+    with Redis.from_url(settings.ENV.redis_url, socket_timeout=PROBE_TIMEOUT_SECONDS) as redis:
+        memory, user = redis.info("memory"), str(redis.acl_whoami())
+    return part_status.redis_status(int(memory["used_memory"]), int(memory.get("maxmemory", 0)), user)
+
+
+def _disk() -> PartStatus:
+    usage, now = disk_usage(settings.ENV.data), time.time()
+    try:
+        growth = history.disk_growth(history.record_disk_usage(now, usage.used), now, usage.used)
+    except RedisError:
+        growth = None
+    return part_status.disk_status(usage.free, usage.total, growth)
+
+
+def _backup() -> PartStatus:
+    """What the last backup left in the data folder; one that cannot be read is none."""
+    try:
+        detail = json.loads((settings.ENV.data / LAST_BACKUP_NAME).read_text())
+        age = (timezone.now() - datetime.fromisoformat(detail["created_at"])).total_seconds()
+        return part_status.backup_status(max(0.0, age), int(detail["bytes"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return part_status.backup_status(None, 0)
+
+
+def _gateway() -> PartStatus:
+    """Whether the places viewers are sent to take connections; where these are behind a proxy they may not be reached
+    from here, so it is no failure."""
+    name, pattern = urlsplit(settings.ENV.bridge_url).hostname or "localhost", settings.ENV.vnc_public_url
+    bridges = [host.id for host in hosts_now(within=PROBE_TIMEOUT_SECONDS)] if "{bridge}" in pattern else [""]
+    statuses = [_accepts_connection(public_url(pattern, host=name, bridge=bridge), name) for bridge in bridges]
+    return next((status for status in statuses if status.state != "ok"), PartStatus())
+
+
+def _accepts_connection(url: str, bridge: str) -> PartStatus:
+    address = urlsplit(url)
+    port = address.port or (443 if address.scheme == "wss" else 80)
+    try:
+        with socket.create_connection((address.hostname or bridge, port), PROBE_TIMEOUT_SECONDS):
+            return PartStatus()
+    except OSError as error:
+        return PartStatus("warn", "unreachable", type(error).__name__)
+
+
+def _http_status(url: str, headers: dict[str, str] | None = None) -> PartStatus:
+    response = httpx.get(url, timeout=PROBE_TIMEOUT_SECONDS, trust_env=False, headers=headers)
+    detail = f"HTTP {response.status_code}"
+    if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+        return PartStatus("down", "unreachable", detail)
+    if response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+        return PartStatus("warn", "refused", detail)
+    return PartStatus(detail=detail)
+
+
+def _model_probe(url: str, scripted: bool) -> Callable[[], PartStatus]:
+    key = "" if scripted else api_key_for(url)
+    return lambda: _http_status(f"{url.rstrip('/')}/models", {"Authorization": f"Bearer {key}"} if key else None)
+
+
+def _host_statuses() -> dict[str, PartStatus]:
+    now = timezone.now()
+    return {
+        host.id: part_status.host_status(
+            (now - host.last_seen).total_seconds(), host.machines, host.capacity, host.draining
+        )
+        for host in hosts_now(within=PROBE_TIMEOUT_SECONDS)
+    }

@@ -1,0 +1,60 @@
+"""The last one standing: ends every program of a supervisor that died without doing it itself.
+
+The supervisor holds the other end of this process's standard input and writes `+ pid signal` when a program starts and
+`- pid` when one has ended. The pipe closes when the supervisor is gone, however it went, `kill -9` included.
+Run as a file of its own, with nothing imported from the project.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+
+GRACE_SECONDS = 10.0
+POLL_SECONDS = 0.05
+
+
+def start_guard() -> "subprocess.Popen[str]":
+    """The guard of this process, as a process of its own that a signal to ours does not reach."""
+    command = [sys.executable, "-I", "-S", __file__]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def main(lines: Iterable[str]) -> None:
+    """Follow the supervisor's notes to their end, then end what is left: kindly first, in reverse order."""
+    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    running: dict[int, int] = {}
+    for line in lines:
+        match line.split():
+            case ["+", pid, number]:
+                running[int(pid)] = int(number)
+            case ["-", pid]:
+                running.pop(int(pid), None)
+    for leader, stop_signal in reversed(running.items()):
+        _send(os.kill, leader, stop_signal)
+    deadline = time.monotonic() + GRACE_SECONDS
+    while any(map(_group_exists, running)) and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+    for leader in running:
+        _send(os.killpg, leader, signal.SIGKILL)
+
+
+def _send(how: Callable[[int, int], None], pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        how(pid, number)
+
+
+def _group_exists(pid: int) -> bool:
+    try:
+        os.killpg(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    main(sys.stdin)

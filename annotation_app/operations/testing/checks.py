@@ -1,0 +1,242 @@
+"""The checks and tests of the project, as a table; `./pilothouse check` and `./pilothouse test` run parts of it.
+
+Checks are arranged in lanes that run side by side. What only computes has a lane of its own beside the tests that also
+wait for other programs: so the processors are busy to the end.
+"""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.install.frontend import FRONTEND_FOLDER
+from annotation_app.operations.install.node import Node
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.testing.results import OutcomeCounts
+
+REPORTS_FOLDER = ROOT / "test-results"
+WORKER_COUNT = 3
+"""Tests that run at a time: they wait half of their time, and there is a lane beside them."""
+PARALLEL_OPTIONS = ("-n", str(WORKER_COUNT), "--dist", "loadscope", "--longest-first")
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+"""For what a test trains: its models are tiny, and more threads would only wait for each other."""
+RERUN_OPTIONS = ("--reruns", "1", "-rfEsR")
+MAX_OUTPUT_LINES = 400
+"""How much of the output of a check that failed is shown; the whole is in its log."""
+TRAINER_PLUGINS = ("django", "xdist", "xdist.looponfail", "playwright", "rerunfailures", "cacheprovider")
+TRAINER_PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+"""pytest and its plugins come from the platform's environment, behind everything that the trainer's own has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One command. With a `report`, a JUnit file it writes, its tests are counted; else it counts as one test.
+
+    A `live` check shows its output as it comes; of any other it is shown when the check fails.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path = ROOT
+    environment: dict[str, str] = field(default_factory=dict)
+    report: Path | None = None
+    live: bool = False
+
+    @property
+    def log(self) -> Path:
+        """Where the output of a check that is not live is kept."""
+        return REPORTS_FOLDER / "logs" / f"{self.name.replace(' ', '-')}.log"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """How a check went, and when: seconds since the epoch."""
+
+    check: Check
+    results: OutcomeCounts
+    began: float
+    ended: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.ended - self.began
+
+
+def static_checks(node: Node) -> tuple[Check, ...]:
+    """Everything that reads the code without running it."""
+    return (
+        Check("format", _tool("ruff", "format", "--check", ".")),
+        Check("lint", _tool("ruff", "check", ".")),
+        Check("types", _tool("mypy")),
+        Check("import rules", _tool("lint-imports")),
+        Check("generated types", (sys.executable, "-m", "annotation_app.operations", "types", "--check")),
+        _npm(node, "front-end lint", "lint"),
+        _npm(node, "front-end types", "typecheck"),
+    )
+
+
+def frontend_tests(node: Node) -> tuple[Check, ...]:
+    """The components and functions of the pages, without a server."""
+    report = REPORTS_FOLDER / "frontend.xml"
+    junit = ("--", "--reporter=default", "--reporter=junit", f"--outputFile.junit={report}")
+    return (_npm(node, "front-end tests", "test", *junit, report=report),)
+
+
+def unit_tests() -> tuple[Check, ...]:
+    """No database, no network, no desktop."""
+    return (_pytest("unit", "tests/unit", *PARALLEL_OPTIONS),)
+
+
+def trainer_tests(python: Path, *paths: str) -> tuple[Check, ...]:
+    """What needs torch, by the interpreter of the trainer's environment; of these files, or all."""
+    report = REPORTS_FOLDER / "trainer.xml"
+    words = (
+        *(paths or ["tests/trainer"]),
+        "-q",
+        "-c",
+        os.devnull,
+        "--rootdir=.",
+        "--confcutdir=tests/trainer",
+        "-W",
+        "error",
+    )
+    words += ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function", f"--junitxml={report}")
+    words += ("-p", "tests.timing", f"--timing={_timing_file('trainer')}")
+    words += tuple(word for name in TRAINER_PLUGINS for word in ("-p", f"no:{name}"))
+    command = (str(python), "-c", TRAINER_PROGRAM, sysconfig.get_paths()["purelib"], *words)
+    return (Check("trainer tests", command, environment={"HF_HUB_OFFLINE": "1", **ONE_THREAD}, report=report),)
+
+
+def platform_tests(*, everything: bool = False) -> tuple[Check, ...]:
+    """Real servers, real desktops, real browsers, with everything that needs none: one run, so that all share them."""
+    more = ("--all",) if everything else ()
+    folders = ("tests/unit", "tests/contract", "tests/integration", "tests/e2e")
+    return (_pytest("platform", *folders, *PARALLEL_OPTIONS, *RERUN_OPTIONS, *more, live=True),)
+
+
+def selected_tests(arguments: Sequence[str], trainer: Path) -> tuple[Check, ...]:
+    """Those that these pytest arguments name; files of the trainer's tests run in its own environment."""
+    theirs = [word for word in arguments if word.startswith("tests/trainer")]
+    others = [word for word in arguments if word not in theirs]
+    options = [word for word in others if not word.startswith("tests/")]
+    platform = (_pytest("chosen", *others, live=True),) if options != others or not theirs else ()
+    return (*platform, *(trainer_tests(trainer, *theirs, *options) if theirs else ()))
+
+
+def affected_lanes(
+    node: Node,
+    trainer: Path,
+    stages: Mapping[str, Sequence[str]],
+    *,
+    python: bool,
+    frontend: bool,
+    pages: bool,
+) -> tuple[Sequence[Check], ...]:
+    """Checks of the code that changed beside files of tests by stage, with what failed last time first.
+
+    Args:
+        stages: Paths of files of tests by stage, in the order in which they run; `trainer` runs in the trainer's
+            environment.
+        python: Whether Python or its settings changed.
+        frontend: Whether the front-end changed.
+        pages: Whether the front-end's own tests run.
+    """
+    static = (
+        check for check in static_checks(node) if (frontend if check.folder == FRONTEND_FOLDER else python or frontend)
+    )
+    workers = ("-n", str(WORKER_COUNT), "--dist", "loadscope", "--failed-first")
+    tests = [
+        _pytest(name, *paths, *workers, live=True) for name, paths in stages.items() if paths and name != "trainer"
+    ]
+    own = frontend_tests(node) if pages else ()
+    return tests, (*static, *own, *(trainer_tests(trainer, *paths) if (paths := stages.get("trainer")) else ()))
+
+
+def run_checks(lanes: Iterable[Sequence[Check]], console: Console) -> tuple[CheckOutcome, ...]:
+    """Run the lanes side by side and each one's checks in order, whatever fails; tell how each went when it ends."""
+    REPORTS_FOLDER.mkdir(exist_ok=True)
+    stopped, print_lock, found = threading.Event(), threading.Lock(), list[CheckOutcome]()
+
+    def run_lane(checks: Sequence[Check]) -> None:
+        for check in checks:
+            if stopped.is_set():
+                return
+            outcome = _run_check(check)
+            with print_lock:
+                found.append(outcome)
+                _print_outcome(outcome, console)
+
+    lanes = [lane for lane in lanes if lane]
+    with ThreadPoolExecutor(max(len(lanes), 1)) as threads:
+        try:
+            for done in as_completed([threads.submit(run_lane, lane) for lane in lanes]):
+                done.result()
+        finally:
+            stopped.set()
+    return tuple(sorted(found, key=lambda outcome: outcome.began))
+
+
+def _print_outcome(outcome: CheckOutcome, console: Console) -> None:
+    check = outcome.check
+    if outcome.results.failed and not check.live:
+        lines = check.log.read_text(errors="replace").splitlines()
+        console.say(f"--- {check.name} ---")
+        for line in lines[-MAX_OUTPUT_LINES:]:
+            console.say(line)
+    mark = console.paint("✗", 31) if outcome.results.failed else console.paint("✓", 32)
+    console.say(f"{mark} {check.name:<16} {outcome.results.line():<40} {outcome.seconds:6.1f} s")
+
+
+def _run_check(check: Check) -> CheckOutcome:
+    if check.report:
+        check.report.unlink(missing_ok=True)
+    began, environment = time.time(), {**os.environ, **check.environment}
+    if check.live:
+        status = subprocess.run(check.command, cwd=check.folder, env=environment, check=False).returncode
+    else:
+        check.log.parent.mkdir(parents=True, exist_ok=True)
+        with check.log.open("wb") as log:
+            status = subprocess.run(
+                check.command, cwd=check.folder, env=environment, stdout=log, stderr=log, check=False
+            ).returncode
+    return CheckOutcome(check, _count_results(check, status), began, time.time())
+
+
+def _count_results(check: Check, status: int) -> OutcomeCounts:
+    one = OutcomeCounts(passed=int(status == 0), failed=int(status != 0))
+    if not check.report:
+        return one
+    try:
+        counted = OutcomeCounts.from_junit(check.report)
+    except (FileNotFoundError, ElementTree.ParseError):
+        return one
+    return counted if counted.failed or not status else OutcomeCounts.total((counted, one))
+
+
+def _tool(module: str, *arguments: str) -> tuple[str, ...]:
+    return (str(Path(sys.executable).with_name(module)), *arguments)
+
+
+def _npm(node: Node, name: str, script: str, *arguments: str, report: Path | None = None) -> Check:
+    command = (*node.npm, "run", "--silent", script, *arguments)
+    return Check(name, command, folder=FRONTEND_FOLDER, environment=node.environment, report=report)
+
+
+def _timing_file(name: str) -> Path:
+    return REPORTS_FOLDER / "timing" / f"{name}.jsonl"
+
+
+def _pytest(name: str, *arguments: str, live: bool = False) -> Check:
+    report = REPORTS_FOLDER / f"{name}.xml"
+    options = ("-q", f"--junitxml={report}", f"--timing={_timing_file(name)}")
+    command = (sys.executable, "-m", "pytest", *options, *arguments)
+    return Check(f"{name} tests", command, environment=ONE_THREAD, report=report, live=live)

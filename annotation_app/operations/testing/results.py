@@ -1,0 +1,76 @@
+"""What a run of checks and tests found, counted; read from JUnit files so that every tool is counted alike."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+from xml.etree import ElementTree
+
+MAX_REASON_CHARACTERS = 120
+"""Characters of a reason that are told."""
+RERUN_PROPERTY = "rerun"
+"""The property of a test that passed or failed only at its second run; its value is why the first one failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCounts:
+    """Counts, the reasons of what was skipped, and the tests that ran twice, each with the reason."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    rerun: tuple[str, ...] = ()
+
+    @classmethod
+    def from_junit(cls, file: Path) -> Self:
+        """Of a JUnit file. Raises FileNotFoundError, ElementTree.ParseError."""
+        cases = list(ElementTree.parse(file).iter("testcase"))  # noqa: S314 - written by our own test run
+        rerun = {_test_name(case): _rerun_reason(case) for case in cases if _rerun_reason(case) is not None}
+        passed, failed, skipped = 0, 0, Counter[str]()
+        for case in cases:
+            skip = case.find("skipped")
+            if _test_name(case) in rerun and _rerun_reason(case) is None:
+                continue  # its first run
+            if case.find("failure") is not None or case.find("error") is not None:
+                failed += 1
+            elif skip is not None:
+                skipped[_shorten_reason(skip.get("message", ""))] += 1
+            else:
+                passed += 1
+        return cls(
+            passed, failed, skipped, tuple(f"{name}: {_shorten_reason(why or '')}" for name, why in rerun.items())
+        )
+
+    @classmethod
+    def total(cls, parts: "Iterable[OutcomeCounts]") -> Self:
+        """All of them together."""
+        total = cls()
+        for part in parts:
+            total = cls(
+                total.passed + part.passed,
+                total.failed + part.failed,
+                total.skipped + part.skipped,
+                total.rerun + part.rerun,
+            )
+        return total
+
+    def line(self) -> str:
+        """The last line of a test run; machines read it."""
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped.total()} skipped"
+
+
+def _test_name(case: ElementTree.Element) -> str:
+    return f"{case.get('classname', '')}.{case.get('name', '')}"
+
+
+def _rerun_reason(case: ElementTree.Element) -> str | None:
+    """Why it ran once more; None where it did not."""
+    again = case.find(f"properties/property[@name='{RERUN_PROPERTY}']")
+    return None if again is None else again.get("value", "")
+
+
+def _shorten_reason(message: str) -> str:
+    """The first line, and not all of a long one: reasons are told in one line each."""
+    first = message.strip().partition("\n")[0]
+    return f"{first[:MAX_REASON_CHARACTERS]}…" if len(first) > MAX_REASON_CHARACTERS else first or "no reason given"

@@ -1,0 +1,138 @@
+"""`./pilothouse test` and `./pilothouse check`: which lanes run side by side, and the report at the end."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.install.node import Node
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.testing import checks
+from annotation_app.operations.testing.checks import (
+    Check,
+    CheckOutcome,
+    frontend_tests,
+    platform_tests,
+    run_checks,
+    static_checks,
+    trainer_tests,
+    unit_tests,
+)
+from annotation_app.operations.testing.results import OutcomeCounts
+from annotation_app.operations.testing.timing import TestTiming, busy_share, processor_times, read_budgets
+
+BUDGETS_FILE = ROOT / "tests" / "budgets.toml"
+DURATIONS_FILE = ROOT / "tests" / "durations.json"
+SUMMARY_NAME = "summary.json"
+UNIT, INTEGRATION, E2E = ("tests/unit", "tests/contract"), ("tests/integration",), ("tests/e2e",)
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """A run of checks that has ended. `setup_s` and `total_s` are seconds since the command was started."""
+
+    outcomes: tuple[CheckOutcome, ...]
+    timing: TestTiming
+    setup_s: float
+    total_s: float
+    busy: float
+
+    @property
+    def results(self) -> OutcomeCounts:
+        """All counts together."""
+        return OutcomeCounts.total(outcome.results for outcome in self.outcomes)
+
+    def summary(self) -> dict[str, Any]:
+        """The figures that `./pilothouse bench tests` prints; docs/benchmarks.md says what each is."""
+        results, moved = self.results, Counter(self.timing.moved.values())
+        tests = results.passed + results.failed + results.skipped.total()
+        return {
+            "total_s": round(self.total_s, 1),
+            "setup_s": round(self.setup_s, 1),
+            "static_s": round(sum(one.seconds for one in self.outcomes if one.check.report is None), 1),
+            "unit_s": self._seconds(UNIT),
+            "integration_s": self._seconds(INTEGRATION),
+            "e2e_s": self._seconds(E2E),
+            "trainer_s": self._seconds(("tests/trainer",)),
+            "tests": tests,
+            "tests_moved_to_all": [{"tests": count, "reason": reason} for reason, count in moved.most_common()],
+            "tests_total": tests + moved.total(),
+            "failed": results.failed,
+            "run_twice": len(results.rerun),
+            "skipped": results.skipped.total(),
+            "skipped_reasons": dict(results.skipped.most_common()),
+            "busy_share": round(self.busy, 3),
+        }
+
+    def _seconds(self, folders: tuple[str, ...]) -> float:
+        found = self.timing.by_folder()
+        return round(sum(sum(phases.values()) for name, phases in found.items() if name.startswith(folders)), 1)
+
+
+def check_lanes(node: Node) -> tuple[Sequence[Check], ...]:
+    """What a commit must pass, in two lanes that take about as long as each other."""
+    types, others = _split(static_checks(node), {"types", "front-end types"})
+    return (*others, *frontend_tests(node)), (*types, *unit_tests())
+
+
+def test_lanes(node: Node, trainer: Path, *, everything: bool) -> tuple[Sequence[Check], ...]:
+    """Everything: what waits in one lane, what computes in the other."""
+    return (
+        platform_tests(everything=everything),
+        (*static_checks(node), *frontend_tests(node), *trainer_tests(trainer)),
+    )
+
+
+def run_and_report(lanes: Sequence[Sequence[Check]], console: Console, *, timed: bool = False) -> TestRun:
+    """Run the lanes and tell what was found; `timed` with where the time went and all figures as JSON.
+
+    The last line counts the tests, in the form that machines read.
+    """
+    for file in (checks.REPORTS_FOLDER / "timing").glob("*.jsonl"):
+        file.unlink()
+    setup_s, before = seconds_since_start(), processor_times()
+    outcomes = run_checks(lanes, console)
+    timing = TestTiming.read(sorted((checks.REPORTS_FOLDER / "timing").glob("*.jsonl")))
+    run = TestRun(outcomes, timing, setup_s, seconds_since_start(), busy_share(before, processor_times()))
+    _print_report(run, console, timed=timed)
+    return run
+
+
+def _print_report(run: TestRun, console: Console, *, timed: bool) -> None:
+    results, summary = run.results, run.summary()
+    console.say()
+    for outcome in run.outcomes:
+        mark = console.paint("✗", 31) if outcome.results.failed else console.paint("✓", 32)
+        console.say(f"{mark} {outcome.check.name:<16} {outcome.results.line():<40} {outcome.seconds:6.1f} s")
+    for reason, count in results.skipped.most_common():
+        console.say(f"skipped {count} × {reason}")
+    for one in summary["tests_moved_to_all"]:
+        console.say(f"only with --all: {one['tests']} × {one['reason']}")
+    for test in results.rerun:
+        console.say(f"run twice: {test}")
+    if timed:
+        for line in run.timing.lines(read_budgets(BUDGETS_FILE)):
+            console.say(line)
+        console.say(f"the processors were busy {run.busy:.0%} of the time; {run.total_s:.0f} s in all")
+        (checks.REPORTS_FOLDER / SUMMARY_NAME).write_text(json.dumps(summary))
+        console.say(json.dumps(summary))
+    console.say(results.line())
+
+
+def save_durations(timing: TestTiming) -> None:
+    """Keep how long each group of tests took, by which the next run orders them."""
+    DURATIONS_FILE.write_text(json.dumps(timing.by_group(), indent=1) + "\n")
+
+
+def seconds_since_start() -> float:
+    """Seconds since this process was started, the shell before Python included."""
+    started = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+    return float(Path("/proc/uptime").read_text().split()[0]) - started
+
+
+def _split(found: Sequence[Check], names: set[str]) -> tuple[list[Check], list[Check]]:
+    return [each for each in found if each.name in names], [each for each in found if each.name not in names]

@@ -1,0 +1,166 @@
+"""The conversation a model reads: the task, what was done so far, and the screens it may look at.
+
+The last screenshots stand in full, each followed by what was done on it; older steps are assistant turns of text
+alone. Special tokens in text that comes from outside (a task, a tool's output) are broken up, so that it cannot
+close a turn.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import Literal
+
+from protocol.actions.types import Zoom
+from protocol.blobs import BlobRef
+from protocol.dialects.dialect import ChatMessage, ImagePart, TextPart
+from protocol.trajectory.memory import Memory
+from protocol.trajectory.observations import BrowserPage, Observation
+from protocol.trajectory.steps import Step
+
+MAX_OUTPUT_CHARACTERS = 4_000
+"""Longest text output of an act that is shown (characters); the middle of a longer one is left out."""
+
+MAX_EVENTS = 8
+"""How many of the things a browser reports are told."""
+
+MessageCache = dict[tuple[int, ...], ChatMessage]
+"""Messages about steps, by the identities of what they are about."""
+_MESSAGE_CACHE: ContextVar[MessageCache | None] = ContextVar("messages", default=None)
+"""Those that were written already."""
+
+_SPECIAL_TOKEN = re.compile(r"<\|(\w+)\|>")
+
+
+@contextmanager
+def cache_messages(messages: MessageCache) -> Iterator[None]:
+    """Write each message about a step once, for conversations about the same steps that are rendered one after another.
+
+    Args:
+        messages: What was written so far; for one dialect and language, while the steps are alive.
+    """
+    token = _MESSAGE_CACHE.set(messages)
+    try:
+        yield
+    finally:
+        _MESSAGE_CACHE.reset(token)
+
+
+def break_special_tokens(text: str) -> str:
+    """Text from outside, its special tokens broken up."""
+    return _SPECIAL_TOKEN.sub(r"< |\1| >", text)
+
+
+def truncate_middle(text: str) -> str:
+    """Text without its middle, where it is too long."""
+    half = MAX_OUTPUT_CHARACTERS // 2
+    return text if len(text) <= MAX_OUTPUT_CHARACTERS else f"{text[:half]}\n…\n{text[-half:]}"
+
+
+def build_conversation(
+    prompt: str,
+    steps: tuple[Step, ...],
+    observation: Observation,
+    *,
+    images: int,
+    stride: int = 1,
+    earlier: int = 0,
+    memories: tuple[Memory, ...] = (),
+    turn: Callable[[Step], str],
+) -> tuple[ChatMessage, ...]:
+    """The prompt, the steps as the assistant's own turns, the last `images` screens and the present one among them.
+
+    A part of the screen that the last step asked for stands before the present screen, in place of an older one.
+
+    Raises ValueError for fewer than one image.
+    """
+    if images < 1:
+        raise ValueError("a conversation shows at least the present screen")
+    part = _zoomed_image(steps[-1]) if steps and images > 1 else None
+    images -= part is not None
+    begin = max(earlier + len(steps) - images + 1, 0)
+    first_screen = (
+        -(-begin // stride) * stride - earlier
+    )  # pictures leave several at a time, counted from the beginning
+    messages = [_message("user", TextPart(text=prompt))]
+    if memories:
+        notes = "\n\n".join(break_special_tokens(memory.text) for memory in memories)
+        messages.append(_message("user", TextPart(text=f"Your notes on earlier steps:\n{notes}")))
+    for index, step in enumerate(steps):
+        if index >= first_screen:
+            messages.append(_cached_observation_message(step.before, steps[index - 1] if index else None))
+        messages.append(_cached_message((id(step),), partial(_assistant_message, turn, step)))
+    last = _cached_observation_message(observation, steps[-1] if steps else None)
+    messages.append(last if part is None else _prepend_zoomed_image(last, part))
+    return tuple(messages)
+
+
+def _zoomed_image(step: Step) -> BlobRef | None:
+    return step.after.attachment if isinstance(step.action, Zoom) and step.after is not None else None
+
+
+def _prepend_zoomed_image(look: ChatMessage, part: BlobRef) -> ChatMessage:
+    return _message(
+        "user", TextPart(text="The part you asked for, and the whole screen:"), ImagePart(image=part), *look.content
+    )
+
+
+def _message(role: Literal["user", "assistant"], *parts: TextPart | ImagePart) -> ChatMessage:
+    return ChatMessage.model_construct(role=role, content=parts)  # valid parts: checking them again takes most time
+
+
+def _cached_message(key: tuple[int, ...], make: Callable[[], ChatMessage]) -> ChatMessage:
+    cache = _MESSAGE_CACHE.get()
+    if cache is None:
+        return make()
+    if key not in cache:
+        cache[key] = make()
+    return cache[key]
+
+
+def _assistant_message(turn: Callable[[Step], str], step: Step) -> ChatMessage:
+    return _message("assistant", TextPart(text=turn(step)))
+
+
+def _cached_observation_message(observation: Observation, last: Step | None) -> ChatMessage:
+    return _cached_message((id(observation), id(last)), partial(_observation_message, observation, last))
+
+
+def _observation_message(observation: Observation, last: Step | None) -> ChatMessage:
+    """What the user shows: what came of the last step, where there is more than a picture, and the screen."""
+    notes = [] if last is None else _result_notes(last)
+    last_output = last is not None and last.after is not None and last.after.text
+    if observation.screenshot is None and observation.text and observation.text != last_output:
+        notes.append(f"The terminal shows:\n{truncate_middle(break_special_tokens(observation.text))}")
+    if observation.page is not None:
+        notes += _page_notes(observation.page)
+    parts: list[TextPart | ImagePart] = [TextPart(text="\n".join(notes))] if notes else []
+    if observation.screenshot is not None:
+        parts.append(ImagePart(image=observation.screenshot))
+    return _message("user", *(parts or [TextPart(text="There is nothing to see.")]))
+
+
+def _result_notes(step: Step) -> list[str]:
+    notes = []
+    if step.error is not None:
+        notes.append(f"The last action failed: {break_special_tokens(step.error.message)}")
+    if step.after is not None and step.after.text:
+        notes.append(f"Output of the last action:\n{truncate_middle(break_special_tokens(step.after.text))}")
+    return notes
+
+
+def _page_notes(page: BrowserPage) -> list[str]:
+    """What a picture of a browser's page does not show: what happened by itself, and which other pages are open."""
+    notes = [f"The browser reports: {break_special_tokens(event.text)}" for event in page.events[-MAX_EVENTS:]]
+    if len(page.tabs) > 1:
+        tabs = (
+            f"{tab.id}{' (in front)' if tab.active else ''}: {break_special_tokens(tab.title or tab.url)}"
+            for tab in page.tabs
+        )
+        notes.append(truncate_middle("Open pages:\n" + "\n".join(tabs)))
+    if page.chooser is not None:
+        few = "files" if page.chooser.several else "one file"
+        files = ", ".join(f"{break_special_tokens(file.name)} ({file.size} bytes)" for file in page.chooser.files)
+        notes.append(truncate_middle(f"The page asks for {few}. It may have: {files or 'nothing, there is no file'}"))
+    return notes

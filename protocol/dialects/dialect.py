@@ -1,0 +1,135 @@
+"""What every dialect can do: write a prompt, write an action, read a reply."""
+
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field
+
+from protocol.actions.tools import Tool
+from protocol.actions.types import Action
+from protocol.base import FrozenModel
+from protocol.blobs import BlobRef
+from protocol.trajectory.memory import Memory
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import ImageLimits, ParseError
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
+
+
+class ScreenSize(FrozenModel):
+    """The size of the picture a model sees, in pixels."""
+
+    width: int = Field(gt=0)
+    height: int = Field(gt=0)
+
+    @classmethod
+    def of(cls, observation: Observation) -> "ScreenSize":
+        """The size of an observation's picture; 1x1 where it has none."""
+        return cls(width=max(observation.width, 1), height=max(observation.height, 1))
+
+
+class TextPart(FrozenModel):
+    """Text of a chat message."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class ImagePart(FrozenModel):
+    """A picture of a chat message, by content; whoever sends it fetches the bytes."""
+
+    type: Literal["image"] = "image"
+    image: BlobRef
+
+
+class ChatMessage(FrozenModel):
+    """One turn of the conversation a model reads."""
+
+    role: Literal["system", "user", "assistant"]
+    content: tuple[Annotated[TextPart | ImagePart, Field(discriminator="type")], ...]
+
+
+class ParsedReply(FrozenModel):
+    """A reply that is an action."""
+
+    thought: str
+    action: Action
+    action_text: str
+
+
+class UnparsedReply(FrozenModel):
+    """A reply that is not: what could be read of it, and why not more."""
+
+    thought: str
+    action_text: str
+    error: ParseError
+
+
+class Dialect(Protocol):
+    """How one model family writes screens and actions.
+
+    Law, property-tested for every supported kind: `parse(write(thought, action, screen), screen)` gives back
+    `thought` and `action` exactly wherever the model's grid can name the pixel (`protocol.dialects.coordinates`), the thought
+    has no space around it, none of its lines begins like an action or a turn, and it holds no wrapper (thinking tags,
+    fences, boxes, end-of-text tokens).
+    """
+
+    @property
+    def name(self) -> str:
+        """What `get_dialect` finds it by."""
+        ...
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Action kinds this family can say."""
+        ...
+
+    @property
+    def limits(self) -> ImageLimits:
+        """The sizes its processor scales pictures to; the served one's must be these."""
+        ...
+
+    @property
+    def absolute(self) -> bool:
+        """Whether it names pixels of the scaled picture: a processor with other limits then shifts every point."""
+        ...
+
+    def render(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        *,
+        images: int = 5,
+        stride: int = 1,
+        earlier: int = 0,
+        memories: tuple[Memory, ...] = (),
+        kinds: frozenset[str] | None = None,
+        tools: tuple[Tool, ...] = (),
+        language: str = "English",
+    ) -> tuple[ChatMessage, ...]:
+        """The conversation that asks for the next action: the last `images` screenshots in full, older
+        steps as text; only `kinds` are offered, and `tools` to be called. Screenshots leave `stride` at a time,
+        counted with the `earlier` steps that are not among `steps`, of which `memories` tell."""
+        ...
+
+    def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
+        """One assistant turn. Raises ValueError for a kind outside `kinds`."""
+        ...
+
+    def supported_form(self, action: Action) -> Action | None:
+        """The action as this family says it: itself, one of another kind that means the same, or None."""
+        ...
+
+    def parse(
+        self, text: str, screen: ScreenSize, *, reasoning: str = "", finish_reason: str | None = None
+    ) -> ParsedReply | UnparsedReply:
+        """Read a reply; never raises, whatever the text.
+
+        Args:
+            text: What the server sent as the reply's content.
+            screen: The size of the picture the model saw.
+            reasoning: What the server sent apart from it as reasoning; it is the thought, and never an action.
+            finish_reason: Why the server stopped. A reply that ended by `length`, `content_filter` or `cut` is
+                refused, whatever it looks like.
+        """
+        ...

@@ -1,0 +1,19 @@
+"""How each model family writes screens and actions: one file a family, found by its name."""
+
+import pkgutil
+from importlib import import_module
+
+from protocol.dialects.dialect import Dialect
+
+
+def list_dialects() -> tuple[str, ...]:
+    """Every dialect there is: the names of this folder's files."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+def get_dialect(name: str) -> Dialect:
+    """The dialect of this name. Raises ValueError for an unknown one."""
+    if name not in list_dialects():
+        raise ValueError(f"unknown dialect {name!r}: there are {', '.join(list_dialects())}")
+    dialect: Dialect = import_module(f"{__name__}.{name}").DIALECT
+    return dialect

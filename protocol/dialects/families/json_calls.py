@@ -1,0 +1,349 @@
+"""Plain JSON for any model that can call tools: `{"thought": …, "action": …, "arguments": {…}}`.
+
+Points are `[x, y]` in thousandths of the screen, which most such models know. Read as well: a call inside
+`<tool_call>`, a fence or an array; `name` and `arguments` as OpenAI writes them, also with the arguments as a text;
+the arguments beside the action; `x` and `y` or `coordinate` for a point; the names of Qwen's computer tool.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, cast
+
+from protocol.actions.types import Action
+from protocol.dialects.action_readers import call_to_action, parse_point
+from protocol.dialects.action_writers import PointSyntax, action_to_call
+from protocol.dialects.computer_tools import TOOL_NAMES, format_arguments, to_function_call, to_json
+from protocol.dialects.coordinates import CoordinateGrid, thousandths_grid
+from protocol.dialects.dialect import ScreenSize
+from protocol.dialects.family_dialect import FamilyDialect, Grammar, ParsedTurn
+from protocol.dialects.function_calls import FunctionCall, ReplyParseError, several_actions_error
+from protocol.dialects.reply_wrappers import (
+    UnwrappedReply,
+    explain_missing_call,
+    find_call_end,
+    has_earlier_call,
+    has_following_turn,
+    join_thought,
+    strip_thought_wrappers,
+    unwrap_reply,
+)
+
+PROMPT_TEMPLATE = """{opening}
+
+## Output
+One JSON object and nothing else, with a thought in {language} and one of the actions below:
+{{"thought": "…", "action": "…", "arguments": {{…}}}}
+Points are [x, y], whole numbers from 0 to 1000 over the screen.
+
+## Actions
+{actions}
+
+## Task
+{instruction}"""
+
+
+def _line(name: str, arguments: str = "", note: str = "") -> str:
+    return f'{{"action": "{name}", "arguments": {{{arguments}}}}}{f" # {note}" if note else ""}'
+
+
+AT = '"point": [x1, y1]'
+PATH = '"start_point": [x1, y1], "end_point": [x2, y2]'
+CONTENT, FILE = '"content": "xxx"', '"path": "xxx"'
+
+TOOLS = {
+    "run_command": _line("run_command", CONTENT, 'Run a command line; "timeout" in seconds may be given.'),
+    "type_terminal": _line("type_terminal", CONTENT, "Type in an interactive terminal; a line break submits."),
+    "list_files": _line("list_files", FILE, "What is in a folder; paths begin at the home folder."),
+    "read_file": _line("read_file", FILE),
+    "write_file": _line("write_file", f"{FILE}, {CONTENT}"),
+    "edit_file": _line("edit_file", f'{FILE}, "old": "xxx", "new": "xxx"', "Replace the one occurrence of a text."),
+    "download_file": _line("download_file", FILE, "Hand a file to the user."),
+    "run_code": _line("run_code", CONTENT, "Run Python; variables are kept."),
+    "call_tool": _line("call_tool", '"name": "xxx", "arguments": {}', "Call one of the tools below."),
+}
+
+END = {
+    "wait": _line("wait", "", 'Let 5 seconds pass, or as many as "time" says.'),
+    "call_user": _line("call_user", CONTENT, "Ask the user."),
+    "infeasible": _line("infeasible", CONTENT, "The task cannot be done; content says why."),
+    "finish": _line("finished", CONTENT, "The task is done; content is the answer, if one was asked for."),
+}
+
+OBSERVATIONS = {
+    "screenshot": _line("screenshot", "", "See the screen again."),
+    "zoom": _line("zoom", PATH, "See the part between two corners enlarged."),
+}
+
+DESKTOP = {
+    "click": _line("click", AT),
+    "double_click": _line("double_click", AT),
+    "triple_click": _line("triple_click", AT),
+    "right_click": _line("right_click", AT),
+    "middle_click": _line("middle_click", AT),
+    "move_to": _line("move_to", AT),
+    "mouse_down": _line("mouse_down", AT),
+    "mouse_up": _line("mouse_up", AT),
+    "drag": _line("drag", PATH),
+    "mouse_click": _line(
+        "mouse_click",
+        f'{AT}, "button": "back", "clicks": 1, "keys": "ctrl"',
+        "Any click: left, middle, right, back or forward, with keys held; at the pointer without a point.",
+    ),
+    "drag_path": _line("drag_path", '"points": [[x1, y1], [x2, y2], [x3, y3]]', '"keys" may be held.'),
+    "scroll_by": _line(
+        "scroll_by",
+        f'{AT}, "dx": 0, "dy": 300',
+        'Pixels to the right and down; "unit": "notches" counts notches; "keys" may be held.',
+    ),
+    "scroll": _line("scroll", f'{AT}, "direction": "down or up or right or left"'),
+    "press_keys": _line("hotkey", '"key": "ctrl c"', "A space between keys."),
+    "press": _line("press", '"key": "ctrl"', "Press one key and hold it."),
+    "release": _line("release", '"key": "ctrl"'),
+    "type_text": _line("type", CONTENT, "A line break at the end submits."),
+    **OBSERVATIONS,
+    **TOOLS,
+    **END,
+}
+
+BROWSER = {
+    **DESKTOP,
+    "navigate": _line("navigate", CONTENT, "Open an address."),
+    "navigate_back": _line("navigate_back"),
+    "switch_page": _line("switch_page", '"page": "xxx"', "Bring another open page to the front, by its id."),
+    "close_page": _line("close_page", "", 'Close the page in front; "page" names another.'),
+    "choose_files": _line(
+        "choose_files",
+        '"files": "xxx"',
+        "Give the page files it asks for; | between several.",
+    ),
+}
+
+PHONE = {
+    "click": DESKTOP["click"],
+    "long_press": _line("long_press", AT),
+    "swipe": _line("swipe", PATH),
+    "drag": DESKTOP["drag"],
+    "scroll": DESKTOP["scroll"],
+    "type_text": DESKTOP["type_text"],
+    "open_app": _line("open_app", '"app_name": "xxx"'),
+    "press_home": _line("press_home"),
+    "press_back": _line("press_back"),
+    **OBSERVATIONS,
+    **END,
+}
+
+_POINTS = ("point", "start_point", "end_point")
+_NUMBERS = ("amount", "time", "timeout", "clicks", "dx", "dy")
+_THOUGHTS = ("thought", "thoughts", "reasoning")
+_HEAD = re.compile(r'\{\s*"(?:thoughts?|reasoning|action|name|kind|function|arguments)"\s*:')
+_LABELS = re.compile(r"\A\s*Thought\s*[:：]\s*|(?:\A|(?<=\n))[ \t]*Action\s*[:：]\s*\Z")
+_SINGLE_QUOTES = re.compile(r"\{\s*'\w+'\s*:")
+_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(\s*[}\]])', re.DOTALL)
+_MAX_OBJECTS = 20
+
+
+@dataclass(frozen=True)
+class JsonCallCodec:
+    """One JSON object a turn; see `protocol.dialects.family_dialect.TurnCodec`."""
+
+    syntax: PointSyntax
+
+    @property
+    def grid(self) -> CoordinateGrid:
+        return self.syntax.grid
+
+    def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
+        call = action_to_call(action, screen, self.syntax)
+        name = _WRITTEN_NAMES.get(action.kind, call.name)
+        arguments = {key: _as_json(call.name, key, value) for key, value in call.arguments.items()}
+        return to_json({**_thought_field(thought), "action": name, "arguments": arguments})
+
+    def write_summary(self, thought: str, summary: str) -> str:
+        return to_json({**_thought_field(thought), "summary": summary})
+
+    def read(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        reply = unwrap_reply(text, _HEAD)
+        thought, content = join_thought(reply.thinking, reply.text), ""
+        try:
+            found = [(start, end, _single_action(value)) for start, end, value in _find_objects(reply.text)]
+            actions = [one for one in found if _is_action(one[2])]
+            for start, end, value in (actions or found)[:1]:
+                thought, content = _find_thought(reply, reply.text[:start], value), reply.text[start:end]
+            if not actions:
+                hint = " Write JSON with double quotes." if _SINGLE_QUOTES.search(reply.text) else ""
+                raise ReplyParseError("no_action", explain_missing_call(reply) + hint)
+            if len(actions) > 1:
+                raise several_actions_error(f"it holds {len(actions)} objects that act")
+            _check_surroundings(reply, *actions[0][:2])
+            return ParsedTurn(
+                thought, content, call_to_action(_object_to_call(actions[0][2]), screen, self.syntax.grid)
+            )
+        except ReplyParseError as parse_error:
+            return ParsedTurn(thought, content, parse_error)
+
+
+_WRITTEN_NAMES = {"double_click": "double_click", "right_click": "right_click", "swipe": "swipe"}
+
+
+def _thought_field(thought: str) -> dict[str, Any]:
+    return {"thought": thought} if thought else {}
+
+
+def _as_json(name: str, key: str, value: str) -> Any:
+    if key == "points":
+        return [[int(coordinate) for coordinate in parse_point(each)] for each in value.split(";")]
+    if key in _POINTS:
+        return [int(coordinate) for coordinate in parse_point(value)]
+    if key in _NUMBERS or (name, key) == ("call_tool", "arguments"):
+        return json.loads(value)
+    return value
+
+
+_Object = tuple[int, int, dict[str, Any]]
+
+
+def _find_objects(text: str) -> list[_Object]:
+    """Every JSON object that stands in a text by itself, with its place.
+
+    A brace that begins no object is prose. One that does and has no good end is refused with all that it holds: what
+    stands inside it would be half of what was meant. Raises Unreadable.
+    """
+    found: list[_Object] = []
+    position = text.find("{")
+    for _ in range(_MAX_OBJECTS):
+        if position < 0:
+            break
+        if text[position + 1 :].lstrip()[:1] not in ('"', "}"):
+            position = text.find("{", position + 1)
+            continue
+        value, end = _decode_object(text, position)
+        found.append((position, end, value))
+        position = text.find("{", end)
+    return found
+
+
+def _decode_object(text: str, position: int) -> tuple[dict[str, Any], int]:
+    """The object that begins at a place, and where it ends; raw line breaks in texts and commas too many are read.
+
+    Raises Unreadable.
+    """
+    try:
+        return cast(tuple[dict[str, Any], int], _DECODER.raw_decode(text, position))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ReplyParseError):
+            raise
+    try:
+        repaired = _TRAILING_COMMA.sub(lambda found: found[1] or f" {found[2]}", text[position:])
+        value, end = _DECODER.raw_decode(repaired)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ReplyParseError):
+            raise
+        raise ReplyParseError(
+            "unfinished_call",
+            'The JSON is cut, or a quote or a bracket is out of place. Write quotes in a text as \\".',
+        ) from None
+    return value, position + end
+
+
+def _check_surroundings(reply: UnwrappedReply, start: int, end: int) -> None:
+    """Raises Unreadable unless what stands around an object is wrappers and prose."""
+    before, rest = reply.text[:start], reply.text[end:]
+    if has_earlier_call(before):
+        raise several_actions_error("a call of another form stands before it")
+    if has_following_turn(rest):
+        raise several_actions_error()
+    if before.rstrip().endswith("[") and not rest.lstrip().startswith("]"):
+        raise ReplyParseError("unfinished_call", "The array of actions is cut.")
+    if reply.open and find_call_end(rest, 0) < len(rest):
+        raise ReplyParseError("unfinished_call", "The thinking tag never closes, and text follows the action.")
+
+
+def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ReplyParseError("bad_arguments", "A field stands twice.")
+    return value
+
+
+def _reject_number(name: str) -> Any:
+    raise ReplyParseError("bad_value", f"{name} is no value.")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_fields, parse_constant=_reject_number, strict=False)
+
+
+def _is_action(value: dict[str, Any]) -> bool:
+    return any(key in value for key in ("action", "name", "kind", "function"))
+
+
+def _single_action(value: dict[str, Any]) -> dict[str, Any]:
+    """The one action of an object that lists its actions; another object as it is. Raises Unreadable."""
+    listed = next((value[key] for key in ("actions", "tool_calls") if isinstance(value.get(key), list)), None)
+    if listed is None or _is_action(value) or not all(isinstance(one, dict) for one in listed):
+        return value
+    if len(listed) > 1:
+        raise several_actions_error(f"it lists {len(listed)}")
+    thoughts = {key: value[key] for key in _THOUGHTS if key in value}
+    return {**thoughts, **listed[0]} if listed else value
+
+
+def _find_thought(reply: UnwrappedReply, before: str, value: dict[str, Any]) -> str:
+    """What the object says it thought, else what stands before it; what was thought in tags comes first."""
+    for key in _THOUGHTS:
+        if isinstance(value.get(key), str):
+            content = str(value[key])
+            return f"{reply.thinking}\n{content}" if reply.thinking else content
+    return join_thought(reply.thinking, _LABELS.sub("", strip_thought_wrappers(before.rstrip().removesuffix("["))))
+
+
+def _object_to_call(value: dict[str, Any]) -> FunctionCall:
+    """The call an object means. Raises Unreadable."""
+    content = {key: item for key, item in value.items() if key not in _THOUGHTS}
+    for inner in ("function", "action"):
+        if isinstance(content.get(inner), dict):
+            content = content[inner]
+    name = next((content.pop(key) for key in ("action", "name", "kind", "function", "type") if key in content), "")
+    raw_arguments = content.pop("arguments", None) if "arguments" in content else content.pop("parameters", None)
+    if isinstance(raw_arguments, str):
+        try:
+            raw_arguments = json.loads(
+                raw_arguments, object_pairs_hook=_unique_fields, parse_constant=_reject_number, strict=False
+            )
+        except ReplyParseError:
+            raise
+        except (ValueError, RecursionError):
+            raise ReplyParseError("bad_arguments", "The arguments are no JSON object.") from None
+    arguments = content if raw_arguments is None else raw_arguments
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise ReplyParseError("bad_arguments", "An action is a name, with an object of arguments.")
+    arguments = dict(arguments)
+    is_tool = name in TOOL_NAMES and isinstance(arguments.get("action"), str)
+    if is_tool:
+        name = arguments.pop("action")
+    name, arguments = to_function_call(
+        name, {key: item for key, item in arguments.items() if item is not None}, is_tool=is_tool
+    )
+    return FunctionCall(name, format_arguments(name, arguments))
+
+
+_INTRODUCTION = "You get a task, what you did so far and the latest screenshots, and decide on the next action."
+_TERMINAL_INTRODUCTION = "You get a task, what you did so far and what came of it, and decide on the next action."
+
+DIALECT = FamilyDialect(
+    name="json_calls",
+    codec=JsonCallCodec(
+        PointSyntax(
+            grid=thousandths_grid, point="point", start="start_point", end="end_point", text=lambda x, y: f"{x} {y}"
+        )
+    ),
+    grammars={
+        "desktop": Grammar(f"You work on a computer through its screen, mouse and keyboard. {_INTRODUCTION}", DESKTOP),
+        "browser": Grammar(
+            f"You work in a web browser through its screen, mouse and keyboard. {_INTRODUCTION}", BROWSER
+        ),
+        "phone": Grammar(f"You work on a phone through its touch screen. {_INTRODUCTION}", PHONE),
+        "terminal": Grammar(f"You work on a computer without a screen. {_TERMINAL_INTRODUCTION}", {**TOOLS, **END}),
+    },
+    prompt_template=PROMPT_TEMPLATE,
+)

@@ -1,0 +1,29 @@
+"""The platform's own: one `Trajectory` a line, read by the trainer and by other platforms."""
+
+from collections.abc import Iterator
+
+from protocol.formats.records import ExportFormat, ExportOptions, Record
+from protocol.formats.row_readers import RowReader, SourceRow, validate_as, validate_trajectory
+from protocol.trajectory.export_folders import TRAJECTORIES, trajectory_files, trajectory_images, trajectory_prompts
+from protocol.trajectory.trajectories import TRAJECTORY_FORMAT as NAME
+from protocol.trajectory.trajectories import Trajectory
+
+
+def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
+    """The trajectory as it is."""
+    yield Record(
+        key=trajectory.id,
+        images=trajectory_images(trajectory),
+        lines={TRAJECTORIES: trajectory.model_dump_json()},
+        extras=(*trajectory_files(trajectory), *trajectory_prompts(trajectory)),
+        steps=len(trajectory.steps),
+    )
+
+
+def read(source_row: SourceRow) -> Trajectory:
+    """Raises RowRefused."""
+    return validate_trajectory(validate_as(Trajectory, dict(source_row.row)))
+
+
+READER = RowReader("canonical", lambda row: row.get("format") == NAME, read)
+FORMAT = ExportFormat("canonical", "lines", records)

@@ -1,0 +1,49 @@
+"""A table for `datasets`: a row a step, with the picture acted on in it and its digest beside it."""
+
+from collections.abc import Iterator
+
+from protocol.formats.records import ExportFormat, ExportOptions, Record
+from protocol.formats.row_checks import check_points
+from protocol.formats.training_examples import to_json_line
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
+
+
+def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
+    """One row a step that stands; one without a picture has none."""
+    task, verdict = trajectory.task, trajectory.verdict
+    active = without_undone_steps(trajectory)
+    offered = (*active.proposals, *((),) * (len(active.steps) - len(active.proposals)))
+    for step, row in zip(active.steps, offered, strict=True):
+        key = f"{trajectory.id}-{step.index:05d}"
+        check_points(step, key)
+        screenshot_ref = step.before.screenshot
+        yield Record(
+            key,
+            (screenshot_ref,) if screenshot_ref else (),
+            row={
+                "trajectory_id": trajectory.id,
+                "step": step.index,
+                "task_id": task.id,
+                "instruction": task.instruction,
+                "platform": task.platform,
+                "actor": step.actor,
+                "decision": step.decision,
+                "intervention": step.decision in ("override", "takeover"),
+                "thought": step.thought,
+                "action": step.action.model_dump_json(),
+                "candidates": to_json_line([one.model_dump(mode="json", include=CANDIDATE_FIELDS) for one in row]),
+                "error": step.error.code if step.error else None,
+                "policy": step.policy.label if step.policy else None,
+                "annotator": trajectory.annotator,
+                "outcome": trajectory.outcome,
+                "reward": verdict.score if verdict else None,
+                "width": step.before.width,
+                "height": step.before.height,
+                "image_sha256": screenshot_ref.sha256 if screenshot_ref else None,
+            },
+        )
+
+
+CANDIDATE_FIELDS = {"id", "rank", "thought", "action", "raw_text", "likelihood", "count", "mark", "policy"}
+
+FORMAT = ExportFormat("huggingface", "table", records)

@@ -1,0 +1,131 @@
+"""LLaMA-Factory's ShareGPT rows: supervised, preferences (DPO) and single judgements (KTO), with `dataset_info.json`.
+
+It has no weight a turn: train the supervised rows with `mask_history: true`, so that the last turn alone is learned.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from protocol.formats.records import ExportFormat, ExportOptions, Record, RowError, SkippedRow, build_record
+from protocol.formats.special_tokens import LLAMA_FACTORY
+from protocol.formats.training_examples import (
+    PreferencePair,
+    RatedReply,
+    TrainingExample,
+    TrainingReply,
+    escape_reply_text,
+    merge_turns,
+    preference_pairs,
+    rated_replies,
+    to_json_line,
+    training_examples,
+)
+from protocol.trajectory.export_folders import image_path
+from protocol.trajectory.trajectories import Trajectory
+
+SPEAKERS = {"user": "human", "assistant": "gpt", "system": "system"}
+FILE = "rows.jsonl"
+IMAGE_ROW_MARKER = b'"images":["'
+"""Of a row with pictures. From the beginning of a file `datasets` infers what `images` holds; `[]` does not say."""
+
+
+def supervised(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
+    """One row a step; the last turn is the step's."""
+
+    def row(example: TrainingExample) -> dict[str, Any]:
+        return {"conversations": [*_prompt_turns(example), _assistant_turn(example.target, example)]}
+
+    for example in training_examples(trajectory, options):
+        yield _record(example.key, example, partial(row, example))
+
+
+def preferences(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
+    """One row a pair."""
+
+    def row(one: PreferencePair) -> dict[str, Any]:
+        chosen, rejected = (_assistant_turn(reply, one.example) for reply in (one.chosen, one.rejected))
+        return {"conversations": _prompt_turns(one.example), "chosen": chosen, "rejected": rejected}
+
+    for number, one in preference_pairs(trajectory, options):
+        yield _record(f"{one.example.key}-{number}", one.example, partial(row, one))
+
+
+def unpaired_preferences(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
+    """One row a judged reply."""
+
+    def row(one: RatedReply) -> dict[str, Any]:
+        return {
+            "conversations": [*_prompt_turns(one.example), _assistant_turn(one.reply, one.example)],
+            "kto_tag": one.good,
+        }
+
+    for number, one in rated_replies(trajectory, options):
+        yield _record(f"{one.example.key}-{number}", one.example, partial(row, one))
+
+
+def _prompt_turns(example: TrainingExample) -> list[dict[str, str]]:
+    turns = [{"from": SPEAKERS[turn.role], "value": turn.text} for turn in merge_turns(example, LLAMA_FACTORY)]
+    speakers = [turn["from"] for turn in turns if turn["from"] != "system"]
+    if speakers != ["human", "gpt"] * (len(speakers) // 2) + ["human"]:
+        raise RowError("turns", f"{example.key}: human and gpt do not take turns")
+    return turns
+
+
+def _assistant_turn(reply: TrainingReply, example: TrainingExample) -> dict[str, str]:
+    return {"from": "gpt", "value": escape_reply_text(reply, example, LLAMA_FACTORY)}
+
+
+def _record(key: str, example: TrainingExample, row: Callable[[], dict[str, Any]]) -> Record | SkippedRow:
+    def record() -> Record:
+        paths = [image_path(image) for image in example.images]
+        return Record(key, example.images, lines={FILE: to_json_line({**row(), "images": paths})})
+
+    return build_record(key, record)
+
+
+def _dataset_info(
+    columns: Mapping[str, str], *, ranking: bool = False
+) -> Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, bytes]]:
+    """What `dataset_info.json` says of each split."""
+
+    def sidecar_files(files: Mapping[str, tuple[str, ...]]) -> Mapping[str, bytes]:
+        entries = {
+            f"pilothouse_{split}": {
+                "file_name": name,
+                "formatting": "sharegpt",
+                **({"ranking": True} if ranking else {}),
+                "columns": {"messages": "conversations", "images": "images", **columns},
+            }
+            for split, (name, *_rest) in files.items()
+        }
+        return {"dataset_info.json": json.dumps(entries, indent=1).encode()}
+
+    return sidecar_files
+
+
+SFT = ExportFormat(
+    "llama_factory_sft",
+    "lines",
+    supervised,
+    dialect=True,
+    first_line_marker=IMAGE_ROW_MARKER,
+    sidecar_files=_dataset_info({}),
+)
+DPO = ExportFormat(
+    "llama_factory_dpo",
+    "lines",
+    preferences,
+    dialect=True,
+    first_line_marker=IMAGE_ROW_MARKER,
+    sidecar_files=_dataset_info({"chosen": "chosen", "rejected": "rejected"}, ranking=True),
+)
+KTO = ExportFormat(
+    "llama_factory_kto",
+    "lines",
+    unpaired_preferences,
+    dialect=True,
+    first_line_marker=IMAGE_ROW_MARKER,
+    sidecar_files=_dataset_info({"kto_tag": "kto_tag"}),
+)

@@ -1,0 +1,103 @@
+"""Trajectories as training samples: what a policy reads at each step, and what it should have said.
+
+The dialect and the memory that serve a policy make its samples too, so that training, exports and serving cannot drift
+apart. One sample a step: consumers differ in whether they can weigh the turns of one conversation.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from protocol.actions.types import CONTROL_KINDS
+from protocol.blobs import BlobRef
+from protocol.dialects.conversations import MessageCache, cache_messages
+from protocol.dialects.dialect import ChatMessage, Dialect, ScreenSize
+from protocol.dialects.prompts import Prompt
+from protocol.trajectory.memory import HistoryBudget, RecalledHistory, recall_history
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.steps import Actor, Decision, Step
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
+
+DEFAULT_HISTORY_BUDGET = HistoryBudget()
+"""The history a policy is served with, unless its endpoint says otherwise."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One decision: the conversation before it and the assistant turn that was executed."""
+
+    trajectory_id: str
+    index: int
+    messages: tuple[ChatMessage, ...]
+    target: str
+    actor: Actor
+    decision: Decision
+    weight: float = 1.0
+
+
+def training_samples(
+    trajectory: Trajectory,
+    dialect: Dialect,
+    *,
+    budget: HistoryBudget = DEFAULT_HISTORY_BUDGET,
+    language: str = "English",
+    prompts: Callable[[BlobRef], Prompt | None] = lambda _: None,
+    drawn: Collection[int] = (),
+) -> Iterator[Sample]:
+    """A sample for each step that stands, that the dialect can say, and whose act is known to have worked; a step that
+    was done again is history, since the attempt it was decided in has the sample.
+
+    Steps that are `drawn` have one whatever came of them: who learns from what a policy drew learns from its failures,
+    too. What no dialect can say has no target. Where `prompts` has what a policy of this dialect was asked at a step,
+    that very conversation is the sample's.
+    """
+    trajectory = without_undone_steps(trajectory)
+    offered = None if trajectory.capabilities is None else CONTROL_KINDS.union(trajectory.capabilities)
+    proposals_by_step = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
+    messages: MessageCache = {}
+
+    def rendered(index: int, step: Step) -> tuple[ChatMessage, ...]:
+        past = _recall_at_step(trajectory, index, budget)
+        with cache_messages(messages):
+            return dialect.render(
+                trajectory.task,
+                past.steps,
+                step.before,
+                images=budget.images,
+                stride=budget.stride,
+                earlier=past.earlier,
+                memories=past.memories,
+                kinds=offered,
+                tools=trajectory.tools,
+                language=language,
+            )
+
+    for index, step in enumerate(trajectory.steps):
+        supported = dialect.supported_form(step.action)
+        succeeded = supported is not None and step.error is None and step.decision != "again"
+        if not succeeded and step.index not in drawn:
+            continue
+        yield Sample(
+            trajectory_id=trajectory.id,
+            index=step.index,
+            messages=_stored_prompt(proposals_by_step.get(step.index, ()), dialect, prompts) or rendered(index, step),
+            target=dialect.write(step.thought, supported, ScreenSize.of(step.before)) if supported else "",
+            actor=step.actor,
+            decision=step.decision,
+        )
+
+
+def _stored_prompt(
+    offered: tuple[Proposal, ...], dialect: Dialect, prompts: Callable[[BlobRef], Prompt | None]
+) -> tuple[ChatMessage, ...]:
+    """The conversation the last offers of this dialect answered; empty where it was not kept."""
+    for proposal in reversed(offered):
+        if proposal.prompt is not None and proposal.policy.dialect == dialect.name:
+            prompt = prompts(proposal.prompt)
+            return prompt.messages if prompt else ()
+    return ()
+
+
+def _recall_at_step(trajectory: Trajectory, index: int, budget: HistoryBudget) -> RecalledHistory:
+    """What a policy was reminded of at a step: the notes that had been written by then, and the steps after them."""
+    available = tuple(note for note in trajectory.memories if note.written_at <= trajectory.steps[index].started_at)
+    return recall_history(trajectory.steps[:index], available, budget)

@@ -1,0 +1,65 @@
+"""One decision and what came of it."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from protocol.actions.types import Action
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import ActionError, Observation
+from protocol.trajectory.proposals import PolicyRef
+from protocol.trajectory.reviews import StepReview
+
+Actor = Literal["policy", "human"]
+Decision = Literal["accept", "edit", "override", "takeover", "auto", "again"]
+"""accept: a proposal as it was; edit: its action with another thought; override: another action;
+takeover: a person's hand on the machine; auto: the policy by itself; again: done anew as in an earlier attempt, of
+which this one is a branch: nobody decided anything."""
+
+
+class Step(FrozenModel):
+    """An executed (thought, action) with the frames before and after it.
+
+    `after` is None and `error.code` is `outcome_unknown` where a crash left open whether the act
+    happened; such a step is never repeated by itself.
+    """
+
+    index: int = Field(ge=0)
+    command_id: str
+    actor: Actor
+    decision: Decision
+    proposal_id: str | None = None
+    acceptable_ids: tuple[str, ...] = ()
+    wrong_ids: tuple[str, ...] = ()
+    thought: str
+    action: Action
+    before: Observation
+    after: Observation | None
+    error: ActionError | None = None
+    policy: PolicyRef | None = None
+    """The policy that had proposed at this step, whoever decided."""
+    started_at: datetime
+    ended_at: datetime
+    decide_ms: float | None = Field(default=None, ge=0)
+    """From the proposals being on screen to the command (milliseconds)."""
+    undone: bool = False
+    """Taken back: the machine went to where it was before; kept in the record, no part of the attempt any more."""
+    review: StepReview | None = None
+    """What a reviewer said of it and how it was mended; `thought` and `action` stay what was executed."""
+
+
+def step_policies(steps: tuple[Step, ...]) -> tuple[PolicyRef, ...]:
+    """Who proposed at these steps, each once, in order: more than one where a new revision took over on the way."""
+    return tuple(dict.fromkeys(step.policy for step in steps if step.policy is not None))
+
+
+def drop_undone_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps that count: those nobody took back."""
+    return tuple(step for step in steps if not step.undone)
+
+
+def apply_review_fix(step: Step) -> Step:
+    """The step as its last fix says it, where there is one: what is to be learned, not what was executed."""
+    fix = step.review.fix if step.review is not None else None
+    return step if fix is None else step.model_copy(update={"thought": fix.thought, "action": fix.action})

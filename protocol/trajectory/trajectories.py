@@ -1,0 +1,73 @@
+"""A whole attempt at a task, as it is exported and trained on."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from protocol.actions.tools import Tool
+from protocol.base import FrozenModel
+from protocol.trajectory.memory import Memory
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.proposals import PolicyRef, Proposal
+from protocol.trajectory.steps import Step, drop_undone_steps
+from protocol.trajectory.tasks import Task
+
+TRAJECTORY_FORMAT: Literal["pilothouse-trajectory-1"] = "pilothouse-trajectory-1"
+
+Origin = Literal["annotation", "rollout", "recording", "synthesis"]
+Outcome = Literal["success", "failure", "infeasible", "skipped", "broken"]
+
+
+class Branch(FrozenModel):
+    """Where an attempt begins: at the state that the first `steps` standing steps of an earlier episode led to, which
+    are done again. Its own first steps then say `again`; where the state was missed it begins at the start, and
+    `reason` says what came out differently."""
+
+    episode: str
+    steps: int = Field(ge=1)
+    state: Literal["wanted", "reached", "missed"] = "wanted"
+    reason: str = ""
+
+
+class Trajectory(FrozenModel):
+    """Task, steps and how it ended; `terminated` (the task ended) and `truncated` (it was cut off)
+    are two words because bootstrapping depends on it. `proposals[i]` is what was offered at step i."""
+
+    format: Literal["pilothouse-trajectory-1"] = TRAJECTORY_FORMAT
+    id: str
+    task: Task
+    origin: Origin
+    annotator: str | None = None
+    """Pseudonymous."""
+    branch_of: Branch | None = None
+    """The earlier attempt it goes on from, where it does not begin at the task's start."""
+    capabilities: tuple[str, ...] | None = None
+    """Action kinds the machine accepted, which every prompt offered; None where it was not recorded."""
+    tools: tuple[Tool, ...] = ()
+    """What `call_tool` could name, as every prompt said."""
+    steps: tuple[Step, ...]
+    proposals: tuple[tuple[Proposal, ...], ...] = ()
+    policies: tuple[PolicyRef, ...] = ()
+    """Who proposed, in order; an attempt that spans two revisions has two."""
+    memories: tuple[Memory, ...] = ()
+    """The policy's notes on older steps."""
+    outcome: Outcome | None
+    answer: str = ""
+    verdict: Verdict | None = None
+    terminated: bool
+    truncated: bool
+    created_at: datetime
+    finished_at: datetime | None = None
+
+
+def without_undone_steps(trajectory: Trajectory) -> Trajectory:
+    """The attempt without what was taken back: the steps that count, numbered anew, each with what it was offered."""
+    steps = drop_undone_steps(trajectory.steps)
+    offered = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
+    return trajectory.model_copy(
+        update={
+            "steps": tuple(step.model_copy(update={"index": index}) for index, step in enumerate(steps)),
+            "proposals": tuple(offered[step.index] for step in steps if step.index in offered),
+        }
+    )

@@ -1,0 +1,154 @@
+"""What the permission table's paths name: a maker for every name, of Ada's things where they are somebody's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import uuid4
+
+from django.utils import timezone
+
+from annotation_app.accounts.models import Group, Invitation, SignIn, Token, User
+from annotation_app.accounts.services import digest_secret
+from annotation_app.catalogue.models import SavedQuery
+from annotation_app.design.models import Node
+from annotation_app.episodes.models import Episode
+from annotation_app.exports.models import Export
+from annotation_app.flywheel.models import Checkpoint, Turn, Wheel
+from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
+from annotation_app.imports.models import Import, Upload
+from annotation_app.judges.models import PoolJudge, Run
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.retention.models import Rule as RetentionRule
+from annotation_app.reviews.models import Job, JobKind
+from annotation_app.webhooks.models import Webhook
+from protocol.blobs import BlobRef
+from tests.integration.web.conftest import World
+
+PICTURE = b"\xff\xd8 a picture"
+SFT = LikelihoodTraining(updates=1, shares=MixShares(fresh=1, earlier=0, general=0))
+SECRET = "an-invitation-only-tests-know-of"
+
+
+@dataclass(frozen=True, slots=True)
+class Things:
+    """What a case's path and body may name; all of it Ada's, where it is somebody's."""
+
+    world: World
+    admin: User
+    episode: Episode
+    revision: PolicyRevision
+    judged: PoolJudge
+
+
+def _job(things: Things) -> object:
+    asked = {"pool": things.world.pool, "requested_by": things.admin}
+    return Job.objects.get_or_create(kind=JobKind.DUPLICATES, defaults=asked)[0].pk
+
+
+def _rule(things: Things) -> object:
+    made = {"days": 30, "created_by": things.admin, "previewed_at": timezone.now()}
+    return RetentionRule.objects.get_or_create(what="exports", pool=None, defaults=made)[0].pk
+
+
+def _run(things: Things) -> object:
+    judged = things.judged
+    return Run.objects.get_or_create(pool=judged.pool, judge=judged.judge, requested_by=things.admin)[0].pk
+
+
+def _wheel(things: Things) -> Wheel:
+    recipe = Recipe(
+        policy="toy", start="/start", sft=SFT, trials=GateTrials(world="toy"), server="http://desks.example"
+    )
+    told = {"pool": things.world.pool, "recipe": recipe, "owner": things.admin}
+    return Wheel.objects.get_or_create(name="main", defaults=told)[0]
+
+
+def _turn(things: Things) -> Turn:
+    wheel = _wheel(things)
+    told = {"recipe": wheel.recipe, "requested_by": things.admin, "state": "cancelled"}
+    return Turn.objects.get_or_create(wheel=wheel, number=1, defaults=told)[0]
+
+
+def _checkpoint(things: Things) -> object:
+    return Checkpoint.objects.get_or_create(turn=_turn(things), phase="sft")[0].pk
+
+
+def _query(things: Things) -> object:
+    return SavedQuery.objects.get_or_create(owner=things.world.ravi, name="kept")[0].pk
+
+
+def _webhook(things: Things) -> int:
+    return Webhook.objects.get_or_create(url="https://1.1.1.1/hook", events=["export.finished"], secret="")[0].pk
+
+
+def _export(things: Things) -> object:
+    return Export.objects.create(requested_by=things.world.ravi, filters={}).pk
+
+
+def _import(things: Things) -> object:
+    return Import.objects.create(requested_by=things.world.ravi, name="old.zip", pool_name="old").pk
+
+
+def _upload(things: Things) -> object:
+    expires_at = timezone.now() + timedelta(days=1)
+    return Upload.objects.create(owner=things.world.ravi, name="old.zip", size=1, expires_at=expires_at).pk
+
+
+def _sign_in(things: Things) -> object:
+    made = SignIn.objects.get_or_create(session_key="k", defaults={"user": things.world.ada, "how": "password"})
+    return made[0].pk
+
+
+def _token(things: Things) -> object:
+    kept = {"user": things.world.ada, "name": "t", "expires_at": timezone.now() + timedelta(days=1)}
+    return Token.objects.get_or_create(sha256="0" * 64, defaults=kept)[0].pk
+
+
+def _invitation(things: Things) -> object:
+    kept = {"invited_by": things.admin, "roles": ["annotator"], "expires_at": timezone.now() + timedelta(days=1)}
+    return Invitation.objects.get_or_create(sha256=digest_secret(SECRET), defaults=kept)[0].pk
+
+
+def invitation_secret(things: Things) -> str:
+    """What the link of an open invitation ends with."""
+    _invitation(things)
+    return SECRET
+
+
+NAMES: dict[str, Callable[[Things], object]] = {
+    "episode_id": lambda things: things.episode.pk,
+    "person_id": lambda things: things.world.ben.pk,
+    "name": lambda things: "PASSWORD",
+    "index": lambda things: 0,
+    "job_id": _job,
+    "user_id": lambda things: things.world.ben.pk,
+    "group_id": lambda things: Group.objects.get_or_create(name="day")[0].pk,
+    "invitation_id": _invitation,
+    "sign_in_id": _sign_in,
+    "token_id": _token,
+    "sha256": lambda things: BlobRef.of(PICTURE, "image/jpeg").sha256,
+    "number": lambda things: 0,
+    "version": lambda things: 1,
+    "pool_id": lambda things: things.world.pool.pk,
+    "task_id": lambda things: things.episode.task_id,
+    "revision_id": lambda things: things.revision.pk,
+    "judge_id": lambda things: things.judged.judge_id,
+    "rule_id": _rule,
+    "node_id": lambda things: Node.objects.get_or_create(name="news")[0].pk,
+    "writing_id": lambda things: uuid4(),
+    "suggestion_id": lambda things: 2**31 - 1,
+    "run_id": _run,
+    "wheel_id": lambda things: _wheel(things).pk,
+    "side": lambda things: "candidate",
+    "place": lambda things: 0,
+    "turn_id": lambda things: _turn(things).pk,
+    "checkpoint_id": _checkpoint,
+    "export_id": _export,
+    "import_id": _import,
+    "upload_id": _upload,
+    "query_id": _query,
+    "webhook_id": _webhook,
+    "machine_id": lambda things: "m-1",
+    "host": lambda things: "here",
+    "image": lambda things: "desktop",
+}

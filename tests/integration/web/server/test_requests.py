@@ -1,0 +1,109 @@
+"""Requests on threads: each stays on one, and streams end with who listens."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.db.models.signals import post_init
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.urls import path
+
+from annotation_app.accounts.models import User
+from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.web.request_handler import REQUEST_THREAD_COUNT, RequestHandler, without_root_path
+from tests.integration.web.conftest import BOUND, World, session_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Sent = dict[str, Any]
+
+ended = asyncio.Event()
+together = threading.Barrier(REQUEST_THREAD_COUNT)
+
+
+async def endless() -> AsyncIterator[bytes]:
+    """A stream that goes on until nobody listens."""
+    try:
+        while True:
+            yield b"more"
+            await asyncio.sleep(0)
+    finally:
+        ended.set()
+
+
+def meeting(request: HttpRequest) -> HttpResponse:
+    """An answer that waits until as many others are being made as there are threads."""
+    together.wait(BOUND)
+    return HttpResponse(threading.current_thread().name)
+
+
+def thread_of(request: HttpRequest) -> HttpResponse:
+    """Who answers, and whom."""
+    return HttpResponse(f"{threading.current_thread().name} {request.user.pk}")
+
+
+urlpatterns = [
+    path("endless", lambda request: StreamingHttpResponse(endless())),
+    path("meeting", meeting),
+    path("thread", thread_of),
+    path("where", lambda request: HttpResponse(f"{request.path} {request.path_info}")),
+]
+
+
+def make_request(where: str, *headers: tuple[bytes, bytes], root_path: str = "") -> Any:
+    """A GET request on its way to the application, as daphne hands it over."""
+    scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": where, "raw_path": where.encode()}
+    more = {"query_string": b"", "headers": [(b"host", b"localhost"), *headers], "client": ("127.0.0.1", 1)}
+    communicator: Any = ApplicationCommunicator
+    return communicator(without_root_path(RequestHandler()), {**scope, **more, "root_path": root_path})
+
+
+async def answer(request: Any) -> bytes:
+    """The whole body of a good answer."""
+    await request.send_input({"type": "http.request", "body": b""})
+    begun: Sent = await request.receive_output(BOUND)
+    assert begun["status"] == 200
+    body: bytes = b""
+    while True:
+        part: Sent = await request.receive_output(BOUND)
+        body += bytes(part["body"])
+        if not part.get("more_body"):
+            await request.wait(BOUND)
+            return body
+
+
+@pytest.mark.urls(__name__)
+class TestThreads:
+    async def test_who_asks_is_loaded_on_the_thread_that_answers(self, committed: World) -> None:
+        loaded: list[str] = []
+
+        def note(**_: object) -> None:
+            loaded.append(threading.current_thread().name)
+
+        session = await run_in_db_thread(session_of, user=committed.ada)
+        post_init.connect(note, sender=User)
+        try:
+            told = await answer(make_request("/thread", (b"cookie", f"sessionid={session}".encode())))
+        finally:
+            post_init.disconnect(note, sender=User)
+        assert [*loaded, str(committed.ada.pk)] == told.decode().split()
+        assert loaded[0].startswith("request")
+
+    async def test_no_client_says_where_the_application_lies(self) -> None:
+        assert await answer(make_request("/where", root_path="/where")) == b"/where /where"
+
+    async def test_as_many_are_answered_at_once_as_there_are_threads(self) -> None:
+        names = await asyncio.gather(*(answer(make_request("/meeting")) for _ in range(REQUEST_THREAD_COUNT)))
+        assert len(set(names)) == REQUEST_THREAD_COUNT
+
+    async def test_a_stream_ends_when_nobody_listens(self) -> None:
+        ended.clear()
+        request = make_request("/endless")
+        await request.send_input({"type": "http.request", "body": b""})
+        await request.receive_output(BOUND)
+        assert (await request.receive_output(BOUND))["body"] == b"more"
+        await request.send_input({"type": "http.disconnect"})
+        await asyncio.wait_for(ended.wait(), BOUND)
+        await request.wait(BOUND)

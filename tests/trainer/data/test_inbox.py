@@ -1,0 +1,105 @@
+"""Folders of attempts are taken once, oldest first; what cannot be used is set aside with its reason."""
+
+import json
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE, AttemptShortage
+from tests.waiting import wait_until
+from trainer.data.inbox import REASONS, Inbox
+from trainer.data.trajectories import waiting_folders
+from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
+from trainer.rl.attempts import Attempt
+
+
+def attempt(name: str) -> Attempt:
+    return Attempt(name, "task", (), (), True, False, (), 1, 0.0)
+
+
+def create_folders(path: Path, *names: str) -> None:
+    for name in names:
+        (path / name).mkdir(parents=True)
+
+
+def one(path: Path) -> tuple[list[Attempt], Counter[str]]:
+    return [attempt(path.name)], Counter()
+
+
+def anything(attempt: Attempt) -> None: ...
+
+
+def test_the_oldest_are_taken_and_the_others_stay(tmp_path: Path) -> None:
+    create_folders(tmp_path, "3", "1", "2", "4.tmp", ".open")
+    inbox = Inbox(tmp_path, patience=0)
+    taken = inbox.take(2, one, anything)
+    assert taken.folders == ("1", "2")
+    assert waiting_folders(tmp_path) == ["1", "2", "3"], "nothing leaves before it was learned from"
+    inbox.discard(taken.folders)
+    assert waiting_folders(tmp_path) == ["3"]
+    assert {folder.name for folder in (tmp_path / PROCESSED_FOLDER).iterdir()} == {"1", "2"}
+    inbox.discard(taken.folders)  # once more, as after a restart
+
+
+def test_a_folder_is_taken_whole(tmp_path: Path) -> None:
+    create_folders(tmp_path, "1", "2")
+    taken = Inbox(tmp_path, patience=0).take(3, lambda _: ([attempt("a"), attempt("b")], Counter()), anything)
+    assert (len(taken.attempts), taken.folders) == (4, ("1", "2"))
+
+
+def test_what_cannot_be_used_is_left_out_or_set_aside(tmp_path: Path) -> None:
+    create_folders(tmp_path, "1", "2", "3")
+
+    def read(path: Path) -> tuple[list[Attempt], Counter[str]]:
+        if path.name == "1":
+            raise FolderDamaged("a picture is missing")
+        return [attempt(f"{path.name}a"), attempt(f"{path.name}b")], Counter(["sample_too_long"])
+
+    def check(attempt: Attempt) -> None:
+        if attempt.id in ("2a", "2b", "3a"):
+            raise AttemptStale("too old")
+
+    taken = Inbox(tmp_path, patience=0).take(1, read, check)
+    assert [one.id for one in taken.attempts] == ["3b"]
+    assert taken.folders == ("3",)
+    assert taken.refused == {"folder_damaged": 1, "attempt_stale": 3, "sample_too_long": 2}
+    assert json.loads((tmp_path / REJECTED_FOLDER / "2" / REASONS).read_text()) == {
+        "sample_too_long": 1,
+        "attempt_stale": 2,
+    }
+
+
+def test_what_does_not_come_is_an_error(tmp_path: Path) -> None:
+    create_folders(tmp_path, "1")
+    with pytest.raises(RolloutsMissing, match="1 of 2"):
+        Inbox(tmp_path, patience=0).take(2, one, anything)
+    assert waiting_folders(tmp_path) == ["1"]
+
+
+def test_who_plays_is_told_what_is_missing_until_it_is_there(tmp_path: Path) -> None:
+    create_folders(tmp_path, "1", "2", "3")
+
+    def check(attempt: Attempt) -> None:
+        if attempt.id in "23":
+            raise AttemptStale("too old")
+
+    def told() -> AttemptShortage | None:
+        try:
+            return AttemptShortage.model_validate_json((tmp_path / SHORTAGE_FILE).read_bytes())
+        except FileNotFoundError:
+            return None
+
+    with ThreadPoolExecutor() as beside:
+        taking = beside.submit(Inbox(tmp_path, patience=60).take, 3, one, check)
+        wait_until(told)
+        assert told() == AttemptShortage(wanted=3, usable=1, folders=("1",), refused={"attempt_stale": 2})
+        create_folders(tmp_path, "4")
+        wait_until(lambda: (short := told()) is not None and short.folders == ("1", "4"))
+        create_folders(tmp_path, "5")
+        assert taking.result(60).folders == ("1", "4", "5")
+    assert told() is None
+    with pytest.raises(RolloutsMissing):
+        Inbox(tmp_path, patience=0).take(9, one, anything)
+    assert told() is None, "nobody waits any more"

@@ -1,0 +1,112 @@
+"""Going back one step: the machine is where it was, the record keeps what was done, the policy hears of it no more."""
+
+from protocol.actions.types import Click, TypeText
+from protocol.messages.events import Accept, Act, Autopilot, Undo
+from tests.unit.agent_backend.conftest import EpisodeHarness
+from vm_bridge.errors import CannotRestore
+
+
+def type_text(number: int, text: str) -> Act:
+    return Act(command_id=f"command-{number}", action=TypeText(text=text), thought="It is asked for.")
+
+
+def undo(number: int) -> Undo:
+    return Undo(command_id=f"undoing-{number}")
+
+
+async def typed(harness: EpisodeHarness, *texts: str) -> None:
+    for number, text in enumerate(texts):
+        await harness.send(type_text(number, text))
+        await harness.steps(number + 1)
+        await harness.ready()
+
+
+async def test_the_machine_goes_back_and_the_record_says_so(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await typed(harness, "one", "two")
+    before_second = harness.store.state.steps[1].before
+    assert await harness.code(undo(1)) == ""
+    assert harness.sandbox.typed == "one"
+    assert [step.undone for step in harness.store.state.steps] == [False, True]
+    assert harness.store.state.observation is not None
+    assert harness.store.state.observation.screenshot == before_second.screenshot
+    await harness.ready()
+    assert [step.action for step in harness.policy.asked[-1]] == [TypeText(text="one")]
+
+
+async def test_one_step_after_the_other_and_no_further_than_the_start(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await typed(harness, "one", "two")
+    assert [await harness.code(undo(number)) for number in range(3)] == ["", "", "cannot_undo"]
+    assert harness.sandbox.typed == ""
+    await harness.ready()
+    await harness.send(type_text(9, "three"))
+    await harness.steps(3)
+    assert (harness.sandbox.typed, harness.store.state.steps[2].index) == ("three", 2)
+    assert await harness.code(undo(3)) == ""
+    assert [step.undone for step in harness.store.state.steps] == [True, True, True]
+
+
+async def test_sent_twice_it_is_done_once(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await typed(harness, "one", "two")
+    assert [await harness.code(undo(1)), await harness.code(undo(1))] == ["", ""]
+    assert [step.undone for step in harness.store.state.steps] == [False, True]
+
+
+async def test_another_runner_goes_back_as_well(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await typed(harness, "one")
+    await harness.kill()
+    await harness.started()
+    assert await harness.code(undo(1)) == ""
+    assert harness.sandbox.typed == ""
+
+
+async def test_what_cannot_be_restored_changes_nothing(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await typed(harness, "one")
+    harness.sandbox.states.forget()
+    before = harness.store.state
+    assert await harness.code(undo(1)) == CannotRestore.code
+    assert (harness.store.state.steps, harness.sandbox.typed) == (before.steps, "one")
+    await harness.ready()
+    assert await harness.code(Act(command_id="command-9", action=Click(x=1, y=1), thought="On we go.")) == ""
+
+
+async def test_a_machine_without_a_way_back_says_so(harness: EpisodeHarness) -> None:
+    harness.sandbox.capabilities = harness.sandbox.capabilities.model_copy(update={"snapshots": False})
+    await harness.started()
+    await typed(harness, "one")
+    assert harness.store.state.can_undo is False
+    assert await harness.code(undo(1)) == "cannot_undo"
+
+
+async def test_steps_taken_back_do_not_count_against_the_task(harness: EpisodeHarness) -> None:
+    task = harness.store.state.task.model_copy(update={"max_steps": 1})
+    harness.store.state = harness.store.state.model_copy(update={"task": task})
+    await harness.started()
+    await typed(harness, "one")
+    assert await harness.code(type_text(5, "two")) == "step_limit"
+    assert await harness.code(undo(1)) == ""
+    assert await harness.code(type_text(6, "two")) == ""
+
+
+async def test_an_old_offer_is_gone_after_it(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await typed(harness, "one")
+    offered = harness.store.state.proposals[0]
+    assert await harness.code(undo(1)) == ""
+    accept = Accept(command_id="command-7", proposal_id=offered.id, base_version=1)
+    assert await harness.code(accept) == "unknown_proposal"
+
+
+async def test_it_stops_the_autopilot(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await typed(harness, "one")
+    harness.policy.gate.clear()
+    await harness.send(type_text(1, "two"))
+    await harness.steps(2)
+    assert await harness.code(Autopilot(command_id="autopilot-1", on=True)) == ""
+    assert await harness.code(undo(1)) == ""
+    assert harness.store.state.autopilot is False

@@ -1,0 +1,53 @@
+"""The command line of attempts: what must be said, and what it comes to."""
+
+import pytest
+
+from agent_backend.policy.expert import ExpertPolicy
+from agent_backend.policy.openai_chat import OpenAIPolicy
+from agent_backend.rollout.__main__ import parse_arguments
+from agent_backend.rollout.options import build_plan, policy_factory_of
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
+
+WHERE = ("--out", "o", "--bridge", "http://127.0.0.1:1", "--suite", "games")
+MODEL = ("--model-url", "http://127.0.0.1:2/v1", "--model", "m", "--dialect", "ui_tars_1_5", "--revision", "r1")
+
+
+def test_a_model_is_named_in_full() -> None:
+    given = parse_arguments((*WHERE, *MODEL, "--seeds", "3", "--level", "1", "--level", "2", "--size", "320x240"))
+    plan = build_plan(given)
+    assert (plan.seeds, plan.levels, plan.size, plan.language) == (3, (1, 2), (320, 240), "en")
+    assert (plan.policy.name, plan.policy.revision, plan.policy.scripted) == ("m", "r1", False)
+    policy_on, to_close = policy_factory_of(given)
+    assert isinstance(to_close, OpenAIPolicy)
+    assert policy_on(FakeSandbox("browser").bind(1)) is to_close
+
+
+def test_other_sampling_and_another_memory_are_other_plans() -> None:
+    more = ((), ("--temperature", "0.2"), ("--memory", '{"images": 1, "stride": 1}'))
+    plans = {build_plan(parse_arguments((*WHERE, *MODEL, *each))).model_dump_json() for each in more}
+    assert len(plans) == 3
+
+
+def test_an_expert_needs_no_model() -> None:
+    given = parse_arguments((*WHERE, "--expert"))
+    assert build_plan(given).policy.scripted
+    policy_on, to_close = policy_factory_of(given)
+    assert to_close is None
+    assert isinstance(policy_on(FakeSandbox("browser").bind(1)), ExpertPolicy)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        (WHERE, "--model-url, --model, --dialect, --revision"),
+        (("--out", "o", "--expert"), "--bridge, --suite"),
+        ((*WHERE, "--expert", "--seeds", "0"), "at least 1"),
+        ((*WHERE, "--expert", "--size", "wide"), "no size"),
+        ((*WHERE, "--expert", "--language", "fr"), "invalid choice"),
+        ((*WHERE, *MODEL, "--memory", '{"images": 0}'), "is no memory"),
+    ],
+)
+def test_what_is_missing_is_named(given: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_arguments(given)
+    assert word in capsys.readouterr().err

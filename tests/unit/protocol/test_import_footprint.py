@@ -1,0 +1,29 @@
+"""The shared words are light: whoever imports them gets pydantic and the standard library, nothing else."""
+
+import subprocess
+import sys
+
+LIGHT = {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"}
+
+SCRIPT = """
+import importlib, pkgutil, sys
+import {package}
+for module in pkgutil.walk_packages({package}.__path__, "{package}."):
+    importlib.import_module(module.name)
+print(*sorted({{name.partition(".")[0] for name in sys.modules if not name.startswith("_")}}))
+"""
+
+
+def _loaded_by(code: str) -> set[str]:
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    return set(run.stdout.split()) - set(sys.stdlib_module_names)
+
+
+def test_the_vocabulary_loads_pydantic_and_nothing_else() -> None:
+    before = _loaded_by("import sys; print(*{name.partition('.')[0] for name in sys.modules})")
+    assert _loaded_by(SCRIPT.format(package="protocol")) - before <= LIGHT | {"protocol"}
+
+
+def test_reading_folders_needs_no_torch() -> None:
+    loaded = _loaded_by("import sys, trainer.data.trajectories, trainer.data.samples; print(*sys.modules)")
+    assert not {name for name in loaded if name.partition(".")[0] in {"torch", "numpy", "django"}}

@@ -1,0 +1,28 @@
+"""How the parts of the client make requests, so that none of them imports the client."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from protocol.base import FrozenModel
+
+
+class RequestSender(Protocol):
+    """Makes requests to the bridge."""
+
+    async def call(
+        self,
+        method: str,
+        url: str,
+        body: FrozenModel | bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float = ...,
+        retry: bool = ...,
+    ) -> bytes:
+        """The answer's body. Raises BridgeError."""
+        ...
+
+    def lines(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+        """The lines of an answer as they come. Raises BridgeError."""
+        ...

@@ -1,0 +1,1 @@
+"""How processes are kept apart from this machine: bubblewrap, control groups, seccomp and user ids."""
