@@ -86,10 +86,6 @@ class InMemoryEpisodeStore:
     async def load_blob(self, ref: BlobRef) -> bytes:
         return self.blobs[ref.sha256]
 
-    def find_blob(self, ref: BlobRef) -> bytes | None:
-        """What it keeps under this name, if anything."""
-        return self.blobs.get(ref.sha256)
-
     async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
         self._check_fence()
         self._record_command(intent.command_id, digest)

@@ -74,11 +74,6 @@ def calibrations_table(*, user: User) -> Iterator[tuple[object, ...]]:
     return _table()
 
 
-def run_status(*, run_id: UUID) -> str:
-    """Where a run stands. Raises Run.DoesNotExist."""
-    return Run.objects.values_list("status", flat=True).get(pk=run_id)
-
-
 def run_out(run: Run) -> RunOut:
     """A run as it is shown."""
     return RunOut.model_validate({name: getattr(run, name) for name in RunOut.model_fields})

@@ -16,23 +16,9 @@ from annotation_app.judges.models import UNDER_WAY, Judge, Judgement, PoolJudge,
 from annotation_app.judges.schemas import RunPlan
 from annotation_app.judges.selectors import episodes_waiting, judge_server, judges_admin_check, pool_judge_of
 from annotation_app.tasks.models import Pool
-from protocol.evaluation.judgements import JudgeSettings
 
-"""A worker that did not get further for so long, or never began, is taken for dead."""
 ATTEMPTS = 3
-
-
-def judge_ensure(*, name: str, revision: str, kind: str, base_url: str = "", **settings: object) -> Judge:
-    """This judge, made with these settings where there is none; only where it is served may change. Raises
-    ValueError for settings that make no sense."""
-    JudgeSettings.model_validate(settings.get("settings", {}))
-    found, _made = Judge.objects.update_or_create(
-        name=name,
-        revision=revision,
-        defaults={"base_url": base_url},
-        create_defaults={"kind": kind, "base_url": base_url, **settings},
-    )
-    return found
+"""How often a run is tried whose worker dies."""
 
 
 @transaction.atomic(durable=True)

@@ -66,14 +66,6 @@ def _pair_unmatched(left: range, right: range) -> list[AlignedSteps]:
     return together + rest
 
 
-def first_divergence(one: Sequence[Step], other: Sequence[Step]) -> int | None:
-    """The first place at which the two do not do the same; None where they do the same to the end."""
-    for place, (left, right) in enumerate(zip(one, other, strict=False)):
-        if not is_same_step(left, right):
-            return place
-    return None if len(one) == len(other) else min(len(one), len(other))
-
-
 def step_agreement(one: Sequence[Step], other: Sequence[Step]) -> float:
     """The share of both attempts' steps that the other has too, in the same order: from 0, nothing alike, to 1."""
     if not one and not other:

@@ -25,7 +25,7 @@ from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
 from annotation_app.judges.models import Run, RunState
-from annotation_app.judges.services import judge_ensure, judgements_store, pool_judge_set, run_end
+from annotation_app.judges.services import judgements_store, pool_judge_set, run_end
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.services import policy_ensure
 from annotation_app.promotions.services import policy_activate, policy_try
@@ -41,6 +41,7 @@ from protocol.trajectory.proposals import PolicyRef, Proposal
 from protocol.trajectory.reviews import StepVerdict
 from protocol.trajectory.steps import Decision, Step
 from protocol.trajectory.tasks import Task as TaskValue
+from tests.fixtures.judges import judge_ensure
 
 ANNOTATORS = ("Mira Holm", "Jonas Weber", "Lin Yu", "Tomás Reyes", "Aiko Tanaka")
 REVIEWERS = ("Petra Novak", "Sam Okafor")

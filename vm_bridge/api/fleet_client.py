@@ -1,7 +1,5 @@
 """The fleet as an operator's program sees it: machines, hosts, queue, losses, warm targets and quotas."""
 
-from urllib.parse import quote
-
 from pydantic import TypeAdapter
 
 from vm_bridge.api.request_sender import RequestSender
@@ -27,10 +25,6 @@ class FleetClient:
     async def machines(self) -> tuple[MachineInfo, ...]:
         """Every machine with its state, holder and cost."""
         return MACHINES.validate_json(await self._get("machines"))
-
-    async def machines_of(self, session: str) -> tuple[MachineInfo, ...]:
-        """The machines an episode or rollout holds."""
-        return MACHINES.validate_json(await self._get(f"machines?session={quote(session)}"))
 
     async def hosts(self) -> tuple[HostInfo, ...]:
         """The places that make machines."""

@@ -128,10 +128,6 @@ class Session(InputDispatcher):
         """Go to the page before this one in the active page's history; false when there is none."""
         return await self._history(-1)
 
-    async def go_forward(self) -> bool:
-        """Go to the page after this one; false when there is none."""
-        return await self._history(1)
-
     async def reload(self) -> None:
         """Load the active page again; `settle` sees it through."""
         page = self.active

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from annotation_app.blobs.services import blob_record, blob_write, blobs_record
+from annotation_app.blobs.services import blob_record, blob_write
 from annotation_app.episodes.models import EpisodeBlob
 from annotation_app.episodes.services.locking import episode_lock
 from protocol.blobs import BlobRef
@@ -30,12 +30,6 @@ def blob_link(*, episode_id: UUID, ref: BlobRef, data: bytes | None = None) -> N
     """Let whoever sees this episode see stored bytes. Runs inside the caller's transaction."""
     blob_record(ref=ref, data=data)
     _linked(episode_id, [ref])
-
-
-def blobs_link(*, episode_id: UUID, refs: Collection[BlobRef]) -> None:
-    """The same of many at once. Runs inside the caller's transaction."""
-    blobs_record(refs)
-    _linked(episode_id, refs)
 
 
 def _linked(episode_id: UUID, refs: Collection[BlobRef]) -> None:

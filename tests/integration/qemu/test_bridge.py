@@ -72,7 +72,9 @@ async def test_machines_and_leases_outlive_the_bridge(environment: dict[str, str
     ) as client:
         assert list(DEFAULT_DISKS_FOLDER.glob(f"states-*-{memory}-*")) == []
         assert (await client.renew(lease)).fencing_token == lease.fencing_token
-        assert [machine.id for machine in await client.fleet.machines_of("episode-1")] == [lease.machine_id]
+        assert [machine.id for machine in await client.fleet.machines() if machine.session == "episode-1"] == [
+            lease.machine_id
+        ]
         assert "alive" in await command_output(client, lease, "kill -0 $(cat pid) && echo alive")
         machine = client.machine(lease)
         with pytest.raises(CannotRestore):

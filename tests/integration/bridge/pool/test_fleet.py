@@ -81,7 +81,7 @@ async def test_the_overview_shows_who_has_what(client: BridgeClient, held: list[
     )
     assert one.fencing_token == held[0].fencing_token
     assert one.expires_at
-    assert [machine.id for machine in await client.fleet.machines_of("s-0")] == [one.id]
+    assert [machine.id for machine in await client.fleet.machines() if machine.session == "s-0"] == [one.id]
 
 
 async def test_a_thumbnail_needs_the_secret_and_no_lease(client: BridgeClient, held: list[Lease]) -> None:

@@ -31,10 +31,6 @@ async def test_a_click_follows_a_link_and_back_brings_it_back(engine: Engine) ->
         assert session.active.url == "http://site.test/second"
         assert await session.go_back()
         await session.settle(500)
-    assert await session.go_forward()
-    await session.settle(3000)
-    assert session.active.url == "http://site.test/second"
-    assert not await session.go_forward()
 
 
 async def test_history_begins_with_the_first_page(engine: Engine) -> None:

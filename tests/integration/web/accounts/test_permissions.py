@@ -12,12 +12,12 @@ from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes import services
 from annotation_app.judges.models import PoolJudge
-from annotation_app.judges.services import judge_ensure
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.policies.services import policy_ensure
 from annotation_app.urls import api
 from protocol.blobs import BlobRef
 from protocol.messages.events import COMMAND_ADAPTER
+from tests.fixtures.judges import judge_ensure
 from tests.integration.web.accounts.permission_fixtures import NAMES, PICTURE, Things
 from tests.integration.web.accounts.permissions import CALLERS, COMMANDS, FREE, JSON, ROUTES, Caller, Rule
 from tests.integration.web.conftest import PASSWORD, EpisodeSocket, Stack, World

@@ -31,6 +31,7 @@ from protocol.evaluation.judge_prompts import JudgePrompt
 from protocol.evaluation.judgements import REFERENCE_PARAMETER
 from protocol.trajectory.observations import Verdict
 from tests.contract.test_store import PICTURE, REF, step
+from tests.fixtures.judges import judge_ensure
 from tests.integration.web.conftest import PASSWORD, World, connections_close, serving, task_named
 
 NOWHERE = "http://127.0.0.1:9/v1"
@@ -42,7 +43,7 @@ def root(committed: World) -> User:
 
 
 def create_judge(url: str = NOWHERE, *, revision: str = "1", **settings: Any) -> Judge:
-    return services.judge_ensure(
+    return judge_ensure(
         name="orm",
         revision=revision,
         kind="outcome_model",
@@ -54,7 +55,7 @@ def create_judge(url: str = NOWHERE, *, revision: str = "1", **settings: Any) ->
 
 
 def verifier() -> Judge:
-    return services.judge_ensure(name="verifier", revision="1", kind="verifier")
+    return judge_ensure(name="verifier", revision="1", kind="verifier")
 
 
 def finished(world: World, outcome: str, *, ends: bool, believed: bool | None = None) -> Episode:

@@ -157,7 +157,7 @@ async def test_a_lost_machine_is_no_outcome() -> None:
 async def test_the_folder_is_what_the_trainer_reads(tmp_path: Path) -> None:
     store = await run_episode(FakePolicy(SAID))
     folder = TrajectoryFolderWriter(tmp_path / "out", {"origin": "rollout"})
-    folder.add(build_trajectory(store), store.find_blob)
+    folder.add(build_trajectory(store), lambda ref: store.blobs.get(ref.sha256))
     assert not (tmp_path / "out").exists(), "a folder that is not whole has another name"
     manifest = folder.finish(at=datetime.now(UTC))
     assert os.listdir(tmp_path) == ["out"]

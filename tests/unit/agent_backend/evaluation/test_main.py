@@ -101,7 +101,7 @@ async def test_a_rollouts_own_folder_is_evaluated_and_kept(tmp_path: Path) -> No
     for policy in (FakePolicy(SAID), FakePolicy()):
         store = await run_episode(policy, max_steps=2)
         named = build_trajectory(store).model_copy(update={"id": f"try-{len(folder.tasks_by_id)}"})
-        folder.add(named, store.find_blob)
+        folder.add(named, lambda ref: store.blobs.get(ref.sha256))
     folder.finish(at=NOON)
     assert main([str(made), "--out", str(tmp_path / "report.json")]) == 0
     report = Evaluation.model_validate_json((tmp_path / "report.json").read_bytes())

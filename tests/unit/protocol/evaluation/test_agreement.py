@@ -6,7 +6,6 @@ from protocol.actions.types import Action, Click, Finish, TypeText
 from protocol.evaluation.agreement import (
     AlignedSteps,
     align_steps,
-    first_divergence,
     krippendorff_alpha,
     step_agreement,
 )
@@ -53,14 +52,8 @@ def test_without_pairs_or_without_difference_alpha_says_nothing() -> None:
 
 def test_the_same_target_is_the_same_step_and_another_is_not() -> None:
     nearby, beyond = Click(x=120, y=90), Click(x=130, y=100)
-    assert first_divergence(attempt(A, B), attempt(nearby, B)) is None
-    assert first_divergence(attempt(A, B), attempt(beyond, B)) == 0
-
-
-def test_divergence() -> None:
-    assert first_divergence(attempt(A, B, C), attempt(A, C)) == 1
-    assert first_divergence(attempt(A, B), attempt(A, B, C)) == 2
-    assert first_divergence((), ()) is None
+    assert step_agreement(attempt(A, B), attempt(nearby, B)) == 1
+    assert step_agreement(attempt(A, B), attempt(beyond, B)) == 0.5
 
 
 def test_like_steps_stand_beside_each_other_and_what_is_between_is_paired() -> None:
