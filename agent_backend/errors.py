@@ -1,13 +1,13 @@
 """What can go wrong in the service layer.
 
 AgentError                  every error of this package; `code` is stable
-├── CommandRefused          a command cannot be taken now (stale_accept, unknown_proposal, not_running, …)
+├── CommandRejected          a command cannot be taken now (stale_accept, unknown_proposal, not_running, …)
 ├── PolicyError             the policy gave nothing usable
 │   ├── PolicyUnavailable   no answer in time, refused connection, or the circuit is open
 │   └── PolicyRejected      the server refused the request
 ├── EpisodeFenced           another process drives this episode now
-├── DeskRefused             the web app refused what a simulated annotator asked; `code` is the app's
-└── DeskClosed              the web app does not answer, or opens a desk no more
+├── WebAppRejected             the web app refused what a simulated annotator asked; `code` is the app's
+└── WebAppUnavailable              the web app does not answer, or opens a desk no more
 """
 
 

@@ -39,7 +39,7 @@ class InvalidFolder(AgentError):
 
 
 def read_manifest(folder: Path) -> ExportManifest:
-    """What a folder says it holds. Raises FolderUnusable."""
+    """What a folder says it holds. Raises InvalidFolder."""
     if folder.name.endswith(UNFINISHED_SUFFIX) or not (folder / MANIFEST).is_file():
         raise InvalidFolder(f"{folder} is no finished folder of trajectories")
     try:
@@ -49,7 +49,7 @@ def read_manifest(folder: Path) -> ExportManifest:
 
 
 def read_trajectories(folders: Iterable[Path]) -> Iterator[tuple[Path, Trajectory]]:
-    """Every trajectory with its folder, in order. Raises FolderUnusable, also where one comes twice."""
+    """Every trajectory with its folder, in order. Raises InvalidFolder, also where one comes twice."""
     found_in: dict[str, Path] = {}
     for folder in folders:
         listed = {file.path: file.sha256 for file in read_manifest(folder).files}
@@ -91,7 +91,7 @@ class TrajectoryFolderWriter:
     """A folder of trajectories on its way: written aside, and given its name when it is whole.
 
     A writer that was killed is followed by another with the same target and `filters`, which goes on after the last
-    whole trajectory. Raises FolderUnusable when the target is there already, or when what stands aside is the
+    whole trajectory. Raises InvalidFolder when the target is there already, or when what stands aside is the
     beginning of another.
     """
 
@@ -110,7 +110,7 @@ class TrajectoryFolderWriter:
 
     def add(self, trajectory: Trajectory, blob: Callable[[BlobRef], bytes | None]) -> None:
         """Take one trajectory and the files it refers to; files and prompts may be missing, pictures may not. Raises
-        FolderUnusable."""
+        InvalidFolder."""
         for ref, needed in _referenced_blobs(trajectory):
             path = image_path(ref)
             if path in self._files:

@@ -28,7 +28,7 @@ class DifferentPages(Exception):
 
 
 def won_by_page(trajectories: Sequence[Trajectory]) -> dict[str, bool]:
-    """Which pages were solved. Raises NotAlike where one was attempted twice."""
+    """Which pages were solved. Raises DifferentPages where one was attempted twice."""
     found = dict[str, bool]()
     for one in trajectories:
         if one.task.id in found:
@@ -39,7 +39,7 @@ def won_by_page(trajectories: Sequence[Trajectory]) -> dict[str, bool]:
 
 def compare_attempts(before: Sequence[Trajectory], after: Sequence[Trajectory]) -> dict[str, Any]:
     """Pages won anew and lost, and how likely they fall as unevenly by chance (the exact sign test). Raises
-    NotAlike."""
+    DifferentPages."""
     first, then = won_by_page(before), won_by_page(after)
     if apart := sorted(first.keys() ^ then.keys()):
         raise DifferentPages(f"{len(apart)} pages are in one of them alone: {apart[0]}")
@@ -49,13 +49,13 @@ def compare_attempts(before: Sequence[Trajectory], after: Sequence[Trajectory]) 
 
 
 def read_attempts(folder: Path) -> list[Trajectory]:
-    """All attempts of a folder. Raises FolderUnusable."""
+    """All attempts of a folder. Raises InvalidFolder."""
     return [one for _, one in read_trajectories([folder])]
 
 
 def load_or_sample(options: argparse.Namespace) -> list[Trajectory]:
     """All attempts of the folder, which is written where it is not there. Raises PagesFailed, PolicyError,
-    FolderUnusable."""
+    InvalidFolder."""
     if not options.out.exists():
         working_folder = options.out.with_name(options.out.name + ".serving")
         working_folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def load_or_sample(options: argparse.Namespace) -> list[Trajectory]:
 
 
 async def sample_attempts(options: argparse.Namespace, working_folder: Path) -> None:
-    """The folder, from as far as it has come. Raises PagesFailed, PolicyError, FolderUnusable."""
+    """The folder, from as far as it has come. Raises PagesFailed, PolicyError, InvalidFolder."""
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     pages = [(task, seed) for seed in seeds for task in dict.fromkeys(options.task) for _ in range(options.attempts)]
     async with run_player(

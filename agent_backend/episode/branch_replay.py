@@ -20,7 +20,7 @@ async def replay_branch(session: MachineSession, store: EpisodeStore, start: Obs
     """The steps of the earlier attempt, done again on a machine that shows the task's start, each with the frames of
     now. Every frame must show what it showed then, and acts that failed must fail alike.
 
-    No step is stored: where this is broken off, it begins anew. Raises Missed and BridgeError.
+    No step is stored: where this is broken off, it begins anew. Raises BranchNotReproduced and BridgeError.
     """
     replayed: list[Step] = []
     last_observation = start
@@ -70,7 +70,7 @@ async def _replay_step(session: MachineSession, earlier: Step, last_observation:
 async def _check_same_screen(
     session: MachineSession, store: EpisodeStore, then: Observation, now: Observation, what: str
 ) -> None:
-    """Raises Missed where two looks show another thing; where there is no picture, their text is compared."""
+    """Raises BranchNotReproduced where two looks show another thing; where there is no picture, their text is compared."""
     if then.screenshot is None or now.screenshot is None:
         if (then.screenshot, then.text) != (now.screenshot, now.text):
             raise BranchNotReproduced(f"{what} says something else")

@@ -39,7 +39,7 @@ class CommandQueue:
         """Queue a command. A resent one takes the place of its equal. Returns whether it is new.
 
         Raises:
-            CommandRefused: `queue_full`; the resent command of a full inbox is taken all the same.
+            CommandRejected: `queue_full`; the resent command of a full inbox is taken all the same.
         """
         for place, (waiting, _) in enumerate(self._waiting):
             if waiting == command:
@@ -90,7 +90,7 @@ def intent_fields(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
 
 def revise_memories(memories: tuple[Memory, ...], command: ReviseMemory) -> tuple[Memory, ...]:
     """The notes with one of them put right; given its first words again, it is the policy's own again. Raises
-    CommandRefused where there is none of this name."""
+    CommandRejected where there is none of this name."""
     if all(memory.through != command.through for memory in memories):
         raise CommandRejected("unknown_memory", "there is no such note")
     return tuple(

@@ -155,7 +155,7 @@ class ActionExecutor:
             await self.observe_settled()
 
     async def undo(self, step: Step) -> None:
-        """Take a step back: the machine goes to where it was before it. Raises CommandRefused where it cannot, and
+        """Take a step back: the machine goes to where it was before it. Raises CommandRejected where it cannot, and
         nothing was changed."""
         last_observation = (
             self._record.last_observation if step.action.kind in CONTROL_KINDS else await self._restore_before(step)
@@ -183,7 +183,7 @@ class ActionExecutor:
         await self._set_observation(observation)
 
     async def set_time_scale(self, rate: float) -> None:
-        """Let the machine's own time go at this pace, and look. Raises CommandRefused where it cannot."""
+        """Let the machine's own time go at this pace, and look. Raises CommandRejected where it cannot."""
         try:
             await self.active_session.set_time_scale(rate)
             await self._set_observation(await self.active_session.poll())
@@ -241,7 +241,7 @@ class ActionExecutor:
     async def input(self, commands: Sequence[TakeoverInput], digest: str) -> None:
         """Do what came since the last time in one go; a gesture's first inputs are its stored intent.
 
-        `digest` is the first command's. Raises CommandRefused when its intent cannot be stored.
+        `digest` is the first command's. Raises CommandRejected when its intent cannot be stored.
         """
         loop = asyncio.get_running_loop()
         first = commands[0].command_id

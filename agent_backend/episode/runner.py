@@ -6,7 +6,6 @@ So a step is stored while the policy already reads the new screen, and its propo
 """
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
@@ -23,6 +22,7 @@ from agent_backend.episode.validation import (
     count_invalid_replies,
     invalid_reply_error,
 )
+from agent_backend.episode.wakeup import Wakeup, is_due
 from agent_backend.errors import CommandRejected, PolicyError
 from agent_backend.interfaces import Emit, EpisodeCommand, EpisodeStore, Intent
 from protocol.actions.types import (
@@ -93,7 +93,7 @@ class EpisodeRunner:
             self._record, store, self._executor, open_machine, self.wake, within=within, again=again
         )
         self._inbox = CommandQueue(limits.inbox)
-        self._wakeup = asyncio.Event()
+        self._wakeup = Wakeup()
         self._stopping = False
         self._skipping_settle: asyncio.Task[None] | None = None
         self._machine_lost_reason = ""
@@ -107,10 +107,7 @@ class EpisodeRunner:
             (lambda: is_due(self._executor.poll_at), self._executor.poll),
             (lambda: self._proposals.result_ready, self._proposals.take),
             (lambda: self._proposals.memory_ready, self._proposals.store_memory),
-            (
-                lambda: self.state.autopilot and bool(self.state.proposals) and not self._secrets.waiting,
-                self._act_for_policy,
-            ),
+            (lambda: self._is_policy_acting, self._act_for_policy),
             (lambda: is_due(self._proposals.request_at), self._proposals.request_now),
         )
         """What may be waiting, most urgent first, and who sees to it."""
@@ -119,6 +116,10 @@ class EpisodeRunner:
     def state(self) -> EpisodeState:
         """The episode as this runner knows it, `thinking` included. Raises AttributeError before `run` has looked."""
         return self._record.state
+
+    @property
+    def _is_policy_acting(self) -> bool:
+        return self.state.autopilot and bool(self.state.proposals) and not self._secrets.waiting
 
     @property
     def failure(self) -> PolicyError | None:
@@ -193,12 +194,7 @@ class EpisodeRunner:
         for waiting, handle in self._handlers:
             if waiting():
                 return await handle()
-        deadlines = [self._executor.gesture_ends_at, self._executor.poll_at, self._proposals.request_at]
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(
-                min((deadline for deadline in deadlines if deadline is not None), default=None)
-            ):
-                await self._wakeup.wait()
+        await self._wakeup.wait(self._executor.gesture_ends_at, self._executor.poll_at, self._proposals.request_at)
 
     async def _shut_down(self) -> None:
         """Let go of everything that is not durable."""
@@ -237,8 +233,7 @@ class EpisodeRunner:
         await reply(acknowledged)
 
     async def _take_inputs(self) -> None:
-        """A takeover's inputs that came while the last ones were done are done together: so a hand that is faster
-        than the machine is never far ahead of it."""
+        """Inputs that arrive during a batch form the next one, so a person never gets far ahead of the machine."""
         accepted: list[tuple[TakeoverInput, Emit]] = []
         while isinstance(command := self._inbox.first, TakeoverInput) and len(accepted) < MAX_INPUT_BATCH:
             _, reply = self._inbox.take()
@@ -268,7 +263,7 @@ class EpisodeRunner:
             await reply(Acknowledged(command_id=command.command_id))
 
     async def _is_duplicate(self, command: EpisodeCommand, digest: str) -> bool:
-        """Raises CommandRefused when another body came under the same id."""
+        """Raises CommandRejected when another body came under the same id."""
         known = self._executor.input_digest(command.command_id)
         if known is None and not isinstance(command, TakeoverInput):
             record = await self._store.find_command(command.command_id)
@@ -278,8 +273,7 @@ class EpisodeRunner:
         return known is not None
 
     async def _apply_command(self, command: EpisodeCommand) -> str:
-        """Carry out a command that is no act. Returns what the person said with it. Raises CommandRefused where it
-        turns out that it cannot be done, and nothing was."""
+        """Apply a command that is no act, and return its note. Raises CommandRejected, and then nothing was done."""
         match command:
             case FinishEpisode():
                 await self._finish(command.outcome, command.answer)
@@ -360,8 +354,7 @@ class EpisodeRunner:
 
     async def _act(self, intent: Intent) -> None:
         """Carry an intent out. Who waits to act next gets no settle in between."""
-        settle = not self._inbox.holds(Act)
-        await self._executor.act(intent, settle=settle)
+        await self._executor.act(intent, settle=not self._inbox.holds(Act))
         await self._proposals.publish_waiting()
         if self.state.status == "running":
             await self._apply_control_action(self.state.steps[-1])
@@ -399,22 +392,13 @@ class EpisodeRunner:
         try:
             check_autopilot_action(self.state, best)
         except CommandRejected:
-            error = (
-                invalid_reply_error(self.state, best)
-                if count_invalid_replies(self.state) < self._limits.max_invalid_replies
-                else None
-            )
-            if error is None:
-                return await self._record.change(autopilot=False)
-            return await self._executor.store_invalid_reply(best, error)
+            may_go_on = count_invalid_replies(self.state) < self._limits.max_invalid_replies
+            if may_go_on and (error := invalid_reply_error(self.state, best)) is not None:
+                return await self._executor.store_invalid_reply(best, error)
+            return await self._record.change(autopilot=False)
         if await self._secrets.hold(best):
             return None
         fields = {"thought": best.thought, "action": best.action, "proposal_id": best.id}
         intent = self._executor.intent(command_id=f"auto-{best.id}", actor="policy", decision="auto", **fields)
         await self._executor.begin(intent, best.id)
         await self._act(intent)
-
-
-def is_due(at: float | None) -> bool:
-    """Whether a moment (loop time) has come; None never comes."""
-    return at is not None and asyncio.get_running_loop().time() >= at

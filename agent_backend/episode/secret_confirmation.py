@@ -47,7 +47,7 @@ class SecretConfirmation:
         return any(request.proposal_id in proposal_ids for request in self._record.state.secret_requests)
 
     async def check(self, command: object) -> None:
-        """Ask about a proposal that is accepted, or sent as it was proposed. Raises CommandRefused
+        """Ask about a proposal that is accepted, or sent as it was proposed. Raises CommandRejected
         (`secret_unconfirmed`) where the annotator has to confirm first."""
         if not isinstance(command, Act | Accept):
             return
@@ -61,7 +61,7 @@ class SecretConfirmation:
         return await self._ask(proposal, thought=proposal.thought, autopilot=True)
 
     async def answer(self, command: ConfirmSecrets) -> str:
-        """Take the annotator's answer to the open request. Returns a note of it for the record. Raises CommandRefused
+        """Take the annotator's answer to the open request. Returns a note of it for the record. Raises CommandRejected
         where that request is not open any more."""
         state = self._record.state
         request = next((item for item in state.secret_requests if item.proposal_id == command.proposal_id), None)

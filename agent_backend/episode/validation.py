@@ -49,7 +49,7 @@ ALLOWED_IN_TAKEOVER = (*ALWAYS_ALLOWED, ReviseMemory, MarkProposal, Takeover, Ta
 
 
 def check_command(state: EpisodeState, command: EpisodeCommand) -> None:
-    """Raises CommandRefused when `command` cannot be taken in `state`."""
+    """Raises CommandRejected when `command` cannot be taken in `state`."""
     if not isinstance(command, ALLOWED_BY_STATUS.get(state.status, ())):
         code = "machine_gone" if state.status == "failed" else "not_running"
         raise CommandRejected(code, state.error or f"the episode is {state.status}")
@@ -211,7 +211,7 @@ def check_on_screen(state: EpisodeState, action: Action) -> None:
 
 
 def find_proposal(state: EpisodeState, proposal_id: str) -> Proposal:
-    """The candidate of that id. Raises CommandRefused when it is not on offer."""
+    """The candidate of that id. Raises CommandRejected when it is not on offer."""
     for proposal in state.proposals:
         if proposal.id == proposal_id:
             return proposal

@@ -13,7 +13,7 @@ from protocol.trajectory.export_folders import MANIFEST, UNFINISHED_SUFFIX
 
 
 def read_judgements(folder: Path) -> tuple[JudgementsManifest, dict[str, Judgement]]:
-    """What a folder says it holds, and the judgements by trajectory. Raises FolderUnusable."""
+    """What a folder says it holds, and the judgements by trajectory. Raises InvalidFolder."""
     if folder.name.endswith(UNFINISHED_SUFFIX) or not (folder / MANIFEST).is_file():
         raise InvalidFolder(f"{folder} is no finished folder of judgements")
     try:
@@ -35,7 +35,7 @@ class JudgeOutcomes(FrozenModel):
 
 
 def read_judge_outcomes(folders: Sequence[Path], threshold: float) -> JudgeOutcomes:
-    """What the judge of these folders believed from this score on. Raises FolderUnusable, also for several judges."""
+    """What the judge of these folders believed from this score on. Raises InvalidFolder, also for several judges."""
     read = [read_judgements(folder) for folder in folders]
     judges = {manifest.judge for manifest, _ in read}
     if len(judges) > 1:

@@ -49,7 +49,7 @@ def write_selected(
     judge_outcomes: JudgeOutcomes | None = None,
 ) -> ExportManifest:
     """Write the kept attempts of the folders to `target`; `believed`: also those that only a judge believed. Raises
-    FolderUnusable."""
+    InvalidFolder."""
     attempts = collect_attempts(read_trajectories(folders), judge_outcomes.attempts if judge_outcomes else None)
     selected = select_trajectories(attempts.by_task(), tries=tries, most=most)
     pools = {read_manifest(folder).pool for folder in folders}

@@ -39,7 +39,7 @@ ReferenceScores = dict[tuple[str, str], ReferenceScore]
 
 def read_references(folder: Path) -> ReferenceScores:
     """The references in SUITE/NAME/manifest.json; tasks whose manifest has none are left out. Raises
-    ReferencesUnreadable."""
+    InvalidReferences."""
     references: ReferenceScores = {}
     for path in sorted(folder.glob("*/*/manifest.json")):
         try:

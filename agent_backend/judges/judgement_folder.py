@@ -40,7 +40,7 @@ class JudgementFolderWriter:
         self._lines: BinaryIO | None = None
 
     def __enter__(self) -> Self:
-        """Raises FolderUnusable where the target is there, or another plan was begun."""
+        """Raises InvalidFolder where the target is there, or another plan was begun."""
         if self.target.exists():
             raise InvalidFolder(f"{self.target} exists")
         (self.unfinished / PROMPTS).mkdir(parents=True, exist_ok=True)

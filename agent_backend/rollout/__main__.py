@@ -54,7 +54,7 @@ async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
 def _attempts(
     plan: RolloutPlan, arguments: argparse.Namespace, bridge: BridgeClient
 ) -> AbstractAsyncContextManager[AttemptRunner]:
-    """Attempts here, or as tasks of a Ray cluster where one is named. Raises NoCluster."""
+    """Attempts here, or as tasks of a Ray cluster where one is named. Raises ClusterUnavailable."""
     if not arguments.ray:
         return in_process_attempts(plan, arguments, bridge)
     from agent_backend.rollout.ray_cluster import ray_attempts  # Ray is no package of the platform's

@@ -21,7 +21,7 @@ class ClusterUnavailable(AgentError):
 
 
 def ray_attempts(plan: RolloutPlan, arguments: argparse.Namespace) -> AttemptRunner:
-    """Attempts on the cluster that the command line names. Raises NoCluster."""
+    """Attempts on the cluster that the command line names. Raises ClusterUnavailable."""
     try:
         ray.init(address=arguments.ray, log_to_driver=False, logging_level="warning")
     except (ConnectionError, RayError) as error:

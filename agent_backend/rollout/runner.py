@@ -42,7 +42,7 @@ class RolloutRunner:
     async def run(self, parallel: int) -> None:
         """Every attempt that is not in the folder, so many at a time. Raises BridgeUnavailable when the bridge is gone
         and PolicyUnavailable when the policy's server is, UnknownTask or InvalidAction where there is nothing to
-        attempt, and NothingAttempted; what was done stays in the folder."""
+        attempt, and NoAttemptFinished; what was done stays in the folder."""
         tasks = await list_tasks(self.plan, self.bridge)
         done = {task.id for task in self.folder.tasks_by_id.values()}
         self._total = len(tasks)

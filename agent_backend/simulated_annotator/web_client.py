@@ -40,7 +40,7 @@ MAX_RECONNECTS = 50
 
 
 class WebAppClient:
-    """Somebody signed in. Raises DeskRefused where the app refuses, DeskClosed where it does not answer."""
+    """Somebody signed in. Raises WebAppRejected where the app refuses, WebAppUnavailable where it does not answer."""
 
     def __init__(self, web: str, *, http: httpx.AsyncClient | None = None) -> None:
         self._http = http or httpx.AsyncClient(base_url=web, timeout=60, headers={"Origin": web})
@@ -138,13 +138,13 @@ class EpisodeConnection:
         return self._has_control and self.state.status == "running" and self.state.pending is None
 
     async def until(self, true: Callable[[], bool], *, timeout: float = WAIT_TIMEOUT_SECONDS) -> None:
-        """Listen until it is so. Raises TimeoutError, and DeskClosed where the desk cannot be opened any more."""
+        """Listen until it is so. Raises TimeoutError, and WebAppUnavailable where the desk cannot be opened any more."""
         async with asyncio.timeout(timeout):
             while not true():
                 await self._listen()
 
     async def send(self, command: Command) -> None:
-        """Have a command taken. Raises DeskRefused with its code, and what `until` raises."""
+        """Have a command taken. Raises WebAppRejected with its code, and what `until` raises."""
         self._unacknowledged, self._acknowledged_id, self._resend_pending = command, None, False
         await self._transmit(command)
         name = getattr(command, "command_id", None)

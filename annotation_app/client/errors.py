@@ -16,8 +16,8 @@ PilothouseError           every error of this package; `code` is stable
 ├── ImportFailed          an import ended before it was through; `code` is the server's
 ├── NothingToImport       a file or folder holds no trajectories; nothing was sent
 ├── Damaged               what was downloaded is not what its manifest says
-├── OtherPosition         an inbox is being filled by another program, or from another query
-└── SignatureWrong        a webhook's message that we did not send, or not now
+├── InboxInUse         an inbox is being filled by another program, or from another query
+└── InvalidSignature        a webhook's message that we did not send, or not now
 """
 
 from typing import Any, ClassVar

@@ -24,7 +24,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def download(connection: Connection, path: str, target: Path) -> str:
     """Download to a file, going on where it broke off, also where an earlier process did; the tag of what it is. Raises
-    Refused, Unreachable, Damaged."""
+    Refused, Unreachable, DownloadDamaged."""
     partial, tag_file = target.with_name(target.name + PARTIAL_SUFFIX), target.with_name(target.name + ".etag")
     pauses, received_before = iter(RETRY_PAUSES_SECONDS), 0
     while True:
@@ -88,7 +88,7 @@ def check_importable(path: Path) -> None:
 
 
 def unpack_export(archive: Path, target: Path, *, manifest_sha256: str | None = None) -> ExportManifest:
-    """The folder in a zip file, under its name when every file is what the manifest says. Raises Damaged."""
+    """The folder in a zip file, under its name when every file is what the manifest says. Raises DownloadDamaged."""
     partial = target.with_name(target.name + UNFINISHED_SUFFIX)
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -125,7 +125,7 @@ def _unpack(packed: zipfile.ZipFile, partial: Path, manifest_sha256: str | None)
 
 
 def _path_inside(name: str) -> str:
-    """A file's path below the zip's one folder. Raises Damaged for one that leads out of it."""
+    """A file's path below the zip's one folder. Raises DownloadDamaged for one that leads out of it."""
     parts = PurePosixPath(name).parts
     if len(parts) < 2 or name.startswith("/") or ".." in parts or "\\" in name:
         raise DownloadDamaged(f"a file is not inside the folder: {name!r}")

@@ -40,7 +40,7 @@ class InboxFollower:
     """Follows a query into an inbox; one process at a time, which `following` sees to."""
 
     def __init__(self, client: Pilothouse, inbox: Path, query: Query) -> None:
-        """Raises OtherPosition where the inbox was filled from another query."""
+        """Raises InboxInUse where the inbox was filled from another query."""
         self._client, self._inbox, self._query = client, inbox, query
         self._position = _read_position(inbox, query)
         self._present_ids = {name for place in TRAINER_SUFFIXES for name in _episode_ids(inbox / place)}
@@ -75,7 +75,7 @@ class InboxFollower:
 
 @contextmanager
 def follow_query(client: Pilothouse, inbox: Path, query: Query) -> Iterator[InboxFollower]:
-    """The inbox's only follower while the block runs. Raises OtherPosition."""
+    """The inbox's only follower while the block runs. Raises InboxInUse."""
     inbox.mkdir(parents=True, exist_ok=True)
     with (inbox / LOCK_NAME).open("w") as lock:
         try:

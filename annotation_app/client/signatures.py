@@ -36,7 +36,7 @@ def signed_headers(secret: str, message_id: str, payload: bytes, *, at: int) -> 
 
 def verify(payload: bytes, headers: Mapping[str, str], secret: str, *, now: float | None = None) -> str:
     """The id of a message that was signed with this secret just now; a receiver acts on an id once. Raises
-    SignatureWrong."""
+    InvalidSignature."""
     lower_headers = {name.lower(): value for name, value in headers.items()}
     try:
         message_id, at, signatures = (

@@ -17,7 +17,7 @@ class UploadFailed(Exception):
 
 def upload_folder(folder: Path, destination: str) -> None:
     """Put a folder's files under `s3://bucket/prefix`, the manifest last: where it lies, all lies. What is there with
-    the same size is kept. Raises PushFailed."""
+    the same size is kept. Raises UploadFailed."""
     bucket, _, prefix = destination.removeprefix("s3://").rstrip("/").partition("/")
     base = f"{prefix}/{folder.name}" if prefix else folder.name
     try:

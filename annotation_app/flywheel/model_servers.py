@@ -82,7 +82,7 @@ def serve_weights(
 
 
 def weights_load(programs: ProgramRunner, url: str, checkpoint: Path, version: str, *, log: Path) -> None:
-    """Have a running server go on with these weights. Raises ServingAway, ServingRefused, WeightsMissing."""
+    """Have a running server go on with these weights. Raises ServingUnavailable, ServingRefused, WeightsMissing."""
     if not checkpoint.is_dir():
         raise WeightsMissing(f"There are no weights at {checkpoint}.")
     words = ["--weights", str(checkpoint), "--version", version, "--within", str(STARTUP_TIMEOUT_SECONDS)]
@@ -93,7 +93,7 @@ def weights_load(programs: ProgramRunner, url: str, checkpoint: Path, version: s
 
 
 def weights_verify(programs: ProgramRunner, url: str, version: str, tried: Path, *, log: Path) -> None:
-    """What was tried stays only where the server still has these weights. Raises ServingAway, ServingTaken."""
+    """What was tried stays only where the server still has these weights. Raises ServingUnavailable, ServingTaken."""
     try:
         programs.run(
             [platform_python(), *RELOAD_COMMAND, "--server", _root(url), "--version", version, "--asked"], log=log

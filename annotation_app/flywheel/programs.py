@@ -79,7 +79,7 @@ class ProgramRunner:
         return ProgramRunner(self._lock, lambda: True, self._environment)
 
     def run(self, command: Sequence[str], *, log: Path) -> str:
-        """Its standard output's last line. Raises ProgramFailed, and Halted where the turn was cancelled."""
+        """Its standard output's last line. Raises ProgramFailed, and TurnCancelled where the turn was cancelled."""
         with self.background(command, log=log) as process:
             self.wait_until(process, lambda: False, log=log)
         return last_line(log)

@@ -106,7 +106,7 @@ def train_on_rollouts(
 ) -> str:
     """What the trainer says at its end, all its updates learned; ended at any moment and begun again it goes on.
 
-    Raises ProgramFailed, Halted.
+    Raises ProgramFailed, TurnCancelled.
     """
     (rollout_plan.inbox / SHORTAGE_FILE).unlink(missing_ok=True)  # of a trainer that was killed
     with programs.background(learn, log=log) as trainer:

@@ -109,7 +109,7 @@ class SourceFolder:
         return self._sizes[0].get(file, 0)
 
     def picture(self, path: str, row: LocatedRow) -> Path:
-        """The file that a row means by a path, or by a digest. Raises RowRefused."""
+        """The file that a row means by a path, or by a digest. Raises RowError."""
         if DIGEST_PATTERN.fullmatch(path):
             names = [f"{IMAGES}/{path}.{EXTENSIONS[kind]}" for kind in PICTURE_FORMATS.values()]
         else:
@@ -219,13 +219,13 @@ class RowPictures:
         return tuple(dict.fromkeys(one.image for one in self._found.values()))
 
     def find(self, path: str) -> SourceImage:
-        """The picture of this path, stored. Raises RowRefused."""
+        """The picture of this path, stored. Raises RowError."""
         if path not in self._found:
             self._found[path] = self._store(self._folder.picture(path, self._row))
         return self._found[path]
 
     def stored_blobs(self, trajectory: Trajectory) -> tuple[BlobRef, ...]:
-        """All blobs a trajectory names: pictures must be there, files and prompts may be. Raises RowRefused."""
+        """All blobs a trajectory names: pictures must be there, files and prompts may be. Raises RowError."""
         pictures, beside = (
             trajectory_images(trajectory),
             (*trajectory_files(trajectory), *trajectory_prompts(trajectory)),
@@ -245,7 +245,7 @@ class RowPictures:
         return tuple(dict.fromkeys((*pictures, *found)))
 
     def _fetch(self, ref: BlobRef) -> None:
-        """Have the bytes of a reference: those that are here, or those of the folder. Raises RowRefused."""
+        """Have the bytes of a reference: those that are here, or those of the folder. Raises RowError."""
         if ref.sha256 in self._folder.stored_blobs:
             return
         if not blob_path(ref.sha256).exists():

@@ -99,7 +99,7 @@ class SecretMaskingMachine:
         return done.model_copy(update={**observed, "error": mask_error(done.error, values)})
 
     async def _check(self, command_id: str, action: Action) -> None:
-        """Raises SecretRefused; OutcomeUnknown for a command that may have been done before a crash."""
+        """Raises SecretNotAllowed; OutcomeUnknown for a command that may have been done before a crash."""
         now = host_of(await self._machine.observe())
         observed = self._observed()
         reason = self._secrets.refusal(action, now)

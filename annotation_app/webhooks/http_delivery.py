@@ -49,7 +49,7 @@ def is_public(address: str) -> bool:
 
 def safe_address(url: str, *, private: bool, resolve: Resolve = resolve_host) -> str:
     """The address that a URL leads to now, checked: this one is called, so that the name cannot lead elsewhere
-    meanwhile. Raises Unsafe and OSError."""
+    meanwhile. Raises UnsafeAddress and OSError."""
     parts = urlsplit(url)
     if not private and parts.scheme != "https":
         raise UnsafeAddress("Messages leave this installation over https only.")

@@ -29,7 +29,7 @@ def record_block(out: Path, cell: Cell, sizes: Sizes) -> Path:
 
 
 def read_solved(folder: Path) -> list[Trajectory]:
-    """What the experts solved, seed by seed. Raises FolderUnusable."""
+    """What the experts solved, seed by seed. Raises InvalidFolder."""
     found = [one for _, one in read_trajectories([folder]) if one.verdict is not None and one.verdict.success]
     return sorted(found, key=lambda one: (one.task.seed or 0, TASKS.index(one.task.name or "")))
 
@@ -68,7 +68,7 @@ def copy_demonstrations(folder: Path, target: Path, steps: int) -> tuple[int, in
 
 
 def read_tried_pages(folder: Path) -> Pages:
-    """What was solved of the tasks that were tried. Raises FolderUnusable."""
+    """What was solved of the tasks that were tried. Raises InvalidFolder."""
     found: dict[str, dict[int, bool]] = {name: {} for name in TASKS}
     for _, one in read_trajectories([folder]):
         found[one.task.name or ""][one.task.seed or 0] = one.verdict is not None and one.verdict.success is True

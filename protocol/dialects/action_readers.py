@@ -83,7 +83,7 @@ _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,20})?(?:e-\d{1,3})?)\s*s?")
 def parse_point(text: str) -> tuple[Fraction, Fraction]:
     """The grid coordinates a text names: two numbers, or the centre of a box of four.
 
-    Raises Unreadable: `bad_point` where it names none, `wrong_space` where it names a share of the screen.
+    Raises ReplyParseError: `bad_point` where it names none, `wrong_space` where it names a share of the screen.
     """
     words = re.split(r"[\s,，;]+", _NOT_POINT.sub(" ", text).strip())
     if len(words) not in (2, 4) or not all(map(_NUMBER.fullmatch, words)):
@@ -178,7 +178,7 @@ class ArgumentReader:
 
 
 def call_to_action(call: FunctionCall, screen: ScreenSize, grid: CoordinateGrid) -> Action:
-    """The action a call means. Raises Unreadable."""
+    """The action a call means. Raises ReplyParseError."""
     reader = ACTION_READERS.get(call.name)
     if reader is None:
         raise ReplyParseError("unknown_action", f"“{call.name[:80]}” is no action.")

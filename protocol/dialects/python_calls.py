@@ -85,7 +85,7 @@ _MODULES = {"pyautogui", "computer", "mobile", "browser", "tools", "time", ""}
 
 
 def parse_python_call(code: str) -> FunctionCall:
-    """The one call, of a function of `protocol.dialects.action_readers`, that code means. Raises Unreadable."""
+    """The one call, of a function of `protocol.dialects.action_readers`, that code means. Raises ReplyParseError."""
     return _merge_statements(_statements(code))
 
 
@@ -118,7 +118,7 @@ def _parse_source(code: str) -> list[ast.stmt] | None:
 
 
 def _statements(code: str) -> list[_Statement]:
-    """The calls of a code. Raises Unreadable for anything that is none."""
+    """The calls of a code. Raises ReplyParseError for anything that is none."""
     body = _parse_source(code)
     if body is None:
         raise unfinished_code_error()
@@ -161,7 +161,7 @@ def _module_and_function(node: ast.expr) -> tuple[str, str]:
 
 
 def _literal_value(node: ast.expr) -> LiteralValue:
-    """A literal. Raises Unreadable for all else."""
+    """A literal. Raises ReplyParseError for all else."""
     if isinstance(node, ast.List | ast.Tuple):
         items = [_literal_value(item) for item in node.elts[:200]]
         if not any(isinstance(item, list) for item in items):
@@ -176,7 +176,7 @@ def _literal_value(node: ast.expr) -> LiteralValue:
 
 
 def _merge_statements(source: list[_Statement]) -> FunctionCall:
-    """The one call that statements mean. Raises Unreadable."""
+    """The one call that statements mean. Raises ReplyParseError."""
     keys, inner = _split_held_keys(source)
     call = _call_without_keys(inner)
     if not keys:
@@ -298,7 +298,7 @@ def _click_call(source: _Statement) -> FunctionCall:
 
 
 def _button_and_clicks(source: _Statement) -> tuple[str, int]:
-    """The button of a click and how often it is pressed. Raises Unreadable."""
+    """The button of a click and how often it is pressed. Raises ReplyParseError."""
     clicks, button = source.arguments.get("clicks", 1), _argument_text(source.arguments.get("button", "left")).lower()
     if not isinstance(clicks, int) or not 1 <= clicks <= 3 or button not in ("left", "middle", "right"):
         raise ReplyParseError(
@@ -329,7 +329,7 @@ def _hotkey_call(source: _Statement) -> FunctionCall:
 
 
 def _terminate_call(arguments: dict[str, LiteralValue]) -> FunctionCall:
-    """A success is the end, a failure says that the task cannot be done. Raises Unreadable for another status."""
+    """A success is the end, a failure says that the task cannot be done. Raises ReplyParseError for another status."""
     answer = {"content": _argument_text(arguments["answer"])} if "answer" in arguments else {}
     status = _argument_text(arguments.get("status", "success")).strip().lower()
     if status not in FUNCTION_BY_STATUS:

@@ -56,7 +56,7 @@ TEXTS = frozenset(
 
 
 def parse_actions(code: str, screen: ScreenSize, pointer: Point | None) -> Iterator[Action]:
-    """The acts of a step's code, in order; `pointer` is where the acts before left it. Raises RowRefused."""
+    """The acts of a step's code, in order; `pointer` is where the acts before left it. Raises RowError."""
     try:
         calls = list(_parse_calls(code))
         if whole := _merge_calls(calls, screen):
@@ -106,7 +106,7 @@ def _drag_from_pointer(call: ast.Call, screen: ScreenSize, pointer: Point | None
 
 
 def _parse_calls(code: str) -> Iterator[ast.Call]:
-    """The calls of a code, each one act, with coordinates in parts of `COORDINATE_SCALE`. Raises Unreadable."""
+    """The calls of a code, each one act, with coordinates in parts of `COORDINATE_SCALE`. Raises ReplyParseError."""
     statements = [node for node in _parse_module(code).body if not isinstance(node, ast.Import | ast.ImportFrom)]
     if not statements:
         raise ReplyParseError("no_action", "the code does nothing.")
@@ -207,7 +207,7 @@ def _clamp_scroll(call: ast.Call) -> bool:
 
 
 def _split_presses(call: ast.Call) -> Iterator[ast.Call]:
-    """A press of several keys, or of one several times, as one call a key. Raises Unreadable."""
+    """A press of several keys, or of one several times, as one call a key. Raises ReplyParseError."""
     keys = _argument(call, "keys", 0) or _argument(call, "key", 0)
     presses = _number(_argument(call, "presses", 1) or ast.Constant(1))
     if keys is None or presses is None or presses != int(presses):

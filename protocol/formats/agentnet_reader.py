@@ -42,7 +42,7 @@ class _Row(BaseModel):
 
 
 def read(source_row: SourceRow) -> Trajectory:
-    """Raises RowRefused."""
+    """Raises RowError."""
     row = validate_as(_Row, dict(source_row.row))
     looks = [imported_observation(source_row.find(one.image), source_row.moment) for one in row.traj]
     steps: list[Step] = []

@@ -211,7 +211,7 @@ class _RowParser:
 
 
 def read(source_row: SourceRow) -> Trajectory:
-    """Raises RowRefused."""
+    """Raises RowError."""
     reading = _RowParser(source_row)
     row, steps, extra = reading.row, tuple(reading.steps), reading.row.extra or {}
     key = row.trajectory_id or row.session_id or source_row.key
@@ -250,7 +250,7 @@ def read(source_row: SourceRow) -> Trajectory:
 
 
 def _action(call: _Call) -> Action:
-    """Our own act of this name and shape, else a call of that tool. Raises RowRefused."""
+    """Our own act of this name and shape, else a call of that tool. Raises RowError."""
     try:
         return ACTION_ADAPTER.validate_python({**call.arguments, "kind": call.function_name})
     except ValidationError:

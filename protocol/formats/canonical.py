@@ -21,7 +21,7 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
 
 
 def read(source_row: SourceRow) -> Trajectory:
-    """Raises RowRefused."""
+    """Raises RowError."""
     return validate_trajectory(validate_as(Trajectory, dict(source_row.row)))
 
 

@@ -87,7 +87,7 @@ class SkippedRow:
 
 
 def build_record(key: str, make: Callable[[], Record]) -> Record | SkippedRow:
-    """A row, or why it alone is left out. Raises RowRefused where its trajectory is."""
+    """A row, or why it alone is left out. Raises RowError where its trajectory is."""
     try:
         return make()
     except RowSkipped as error:
@@ -112,7 +112,7 @@ class ExportFormat:
     name: str
     layout: Layout
     records: Callable[[Trajectory, ExportOptions], Iterator[Record | SkippedRow]]
-    """What a trajectory becomes, row by row, or why a row is left out. Raises RowRefused."""
+    """What a trajectory becomes, row by row, or why a row is left out. Raises RowError."""
     dialect: bool = False
     """Whether it is told in a model family's words, so that somebody has to choose one."""
     first_line_marker: bytes | None = None

@@ -16,20 +16,20 @@ MAX_GRID_ERROR_PIXELS = 2
 
 
 def check_image_count(count: int, images: Sequence[BlobRef], key: str) -> None:
-    """A placeholder for each picture. Raises RowRefused."""
+    """A placeholder for each picture. Raises RowError."""
     if count != len(images):
         raise RowError("image_count", f"{key}: {count} placeholders for {len(images)} pictures")
 
 
 def check_loss_mask(learned: Iterable[bool], key: str) -> None:
-    """What is learned is the last turn and no other. Raises RowRefused."""
+    """What is learned is the last turn and no other. Raises RowError."""
     mask = list(learned)
     if not mask or not mask[-1] or any(mask[:-1]):
         raise RowError("mask", f"{key}: not the last turn alone is learned")
 
 
 def check_points(step: Step, key: str) -> None:
-    """Every point lies on the picture acted on. Raises RowRefused."""
+    """Every point lies on the picture acted on. Raises RowError."""
     width, height = step.before.width, step.before.height
     if any(point.x >= width or point.y >= height for point in action_points(step.action)):
         raise RowError("point_outside", f"{key}: a point lies outside {width}x{height}")
@@ -39,8 +39,8 @@ def check_round_trip(text: str, action: Action, screen: ScreenSize, dialect: Dia
     """The text as it is learned, read back in the dialect's own coordinates, means what was done.
 
     Raises:
-        RowLeftOut: It is no action, or another one: a thought or an argument looks like one.
-        RowRefused: It is the same kind of action elsewhere, as all actions of the trajectory may be.
+        RowSkipped: It is no action, or another one: a thought or an argument looks like one.
+        RowError: It is the same kind of action elsewhere, as all actions of the trajectory may be.
     """
     read = dialect.parse(text, screen)
     if isinstance(read, UnparsedReply) or read.action.kind != action.kind:
@@ -54,7 +54,7 @@ def check_round_trip(text: str, action: Action, screen: ScreenSize, dialect: Dia
 
 def check_special_tokens(texts: Iterable[str], images: int, image: str, consumer: Consumer, dialect: Dialect) -> None:
     """The texts of a row, read as the consumer and a tokenizer read them: a placeholder for each picture, and no other
-    special word than the dialect's own. Raises RowLeftOut."""
+    special word than the dialect's own. Raises RowSkipped."""
     found = Counter(consumer.words.findall("\n".join(texts)))  # no special word goes over a line's end
     for word in consumer.words.findall(image):
         if (count := found.pop(word, 0)) != images:

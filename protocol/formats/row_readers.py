@@ -35,7 +35,7 @@ class SourceRow:
 
     row: Mapping[str, Any]
     find: Callable[[str], SourceImage]
-    """The picture of this path. Raises RowRefused."""
+    """The picture of this path. Raises RowError."""
     moment: datetime
     """What stands for times that the row does not tell."""
     key: str
@@ -49,11 +49,11 @@ class RowReader:
     name: str
     recognises: Callable[[Mapping[str, Any]], bool]
     read: Callable[[SourceRow], Trajectory]
-    """Raises RowRefused."""
+    """Raises RowError."""
 
 
 def read_row(reader: RowReader, source_row: SourceRow) -> Trajectory:
-    """The trajectory of a row. Whatever is wrong with it, RowRefused is raised; OSError where its pictures lie."""
+    """The trajectory of a row. Whatever is wrong with it, RowError is raised; OSError where its pictures lie."""
     try:
         return reader.read(source_row)
     except (RowError, OSError):
@@ -80,7 +80,7 @@ def error_context(field: str) -> Iterator[None]:
 
 
 def validate_as(model: type[Model], value: Any) -> Model:
-    """A value as this type. Raises RowRefused."""
+    """A value as this type. Raises RowError."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -116,7 +116,7 @@ def with_time_zone(moment: datetime | None, otherwise: datetime) -> datetime:
 
 
 def validate_trajectory(trajectory: Trajectory) -> Trajectory:
-    """The trajectory, if its steps are in order and within bounds. Raises RowRefused."""
+    """The trajectory, if its steps are in order and within bounds. Raises RowError."""
     if not trajectory.steps:
         raise RowError("no_steps", "It holds no act.")
     if len(trajectory.steps) > MAX_STEPS:

@@ -123,7 +123,7 @@ def escape_target_text(
         written: The thought and the action that the dialect wrote; None where the text is a model's own.
 
     Raises:
-        RowLeftOut: `special_word` or `not_normalised` where no escape keeps the meaning.
+        RowSkipped: `special_word` or `not_normalised` where no escape keeps the meaning.
     """
     if written is None:
         text = TURN_END.sub("", text)

@@ -75,14 +75,14 @@ class RatedReply:
 
 
 def training_examples(trajectory: Trajectory, options: ExportOptions) -> Iterator[TrainingExample]:
-    """Each decision that is learned from. Raises RowRefused."""
+    """Each decision that is learned from. Raises RowError."""
     for example in _all_examples(trajectory, options):
         if options.decisions is None or example.step.decision in options.decisions:
             yield example
 
 
 def preference_pairs(trajectory: Trajectory, options: ExportOptions) -> Iterator[tuple[int, PreferencePair]]:
-    """Each pair of replies of which people held one for better, numbered. Raises RowRefused."""
+    """Each pair of replies of which people held one for better, numbered. Raises RowError."""
     example = {one.step.index: one for one in _all_examples(trajectory, options)}
     for number, one in enumerate(extract_preferences(trajectory)):
         state = example.get(one.index)
@@ -92,7 +92,7 @@ def preference_pairs(trajectory: Trajectory, options: ExportOptions) -> Iterator
 
 
 def rated_replies(trajectory: Trajectory, options: ExportOptions) -> Iterator[tuple[int, RatedReply]]:
-    """Each reply that people called good or bad, numbered. Raises RowRefused."""
+    """Each reply that people called good or bad, numbered. Raises RowError."""
     example = {one.step.index: one for one in _all_examples(trajectory, options)}
     for number, one in enumerate(extract_unpaired_preferences(trajectory)):
         state = example.get(one.index)
@@ -124,7 +124,7 @@ def escape_message_text(text: str, message: ChatMessage, example: TrainingExampl
 
 
 def escape_reply_text(reply: TrainingReply, example: TrainingExample, consumer: Consumer) -> str:
-    """A reply as it is learned, read back. Raises RowLeftOut and RowRefused."""
+    """A reply as it is learned, read back. Raises RowSkipped and RowError."""
     written = None if reply.action is None else (reply.thought or "", reply.action)
     text = escape_target_text(reply.text, consumer, example.dialect, example.screen, written=written)
     if reply.action is not None:
@@ -133,7 +133,7 @@ def escape_reply_text(reply: TrainingReply, example: TrainingExample, consumer: 
 
 
 def merge_turns(example: TrainingExample, consumer: Consumer, image: str = IMAGE_PLACEHOLDER) -> tuple[ChatTurn, ...]:
-    """The conversation in turns that take turns: what one side says in a row is one turn. Raises RowLeftOut."""
+    """The conversation in turns that take turns: what one side says in a row is one turn. Raises RowSkipped."""
     turns: list[ChatTurn] = []
     for message in example.messages:
         text = message_text(message, example, consumer, image)

@@ -13,14 +13,14 @@ class InvalidSegments(ValueError):
 
 
 def whole_segment(count: int) -> Segments:
-    """All steps as one part. Raises BadCut where there are none."""
+    """All steps as one part. Raises InvalidSegments where there are none."""
     if count < 1:
         raise InvalidSegments("there is no step to keep")
     return (Segment(first=0, last=count - 1),)
 
 
 def trim_segments(segments: Segments, first: int, last: int) -> Segments:
-    """What lies from `first` to `last`. Raises BadCut where nothing would be left."""
+    """What lies from `first` to `last`. Raises InvalidSegments where nothing would be left."""
     remaining = tuple(
         part.model_copy(update={"first": max(part.first, first), "last": min(part.last, last)})
         for part in segments
@@ -32,7 +32,7 @@ def trim_segments(segments: Segments, first: int, last: int) -> Segments:
 
 
 def split_segment(segments: Segments, at: int, *, before: ReviewText = "", after: ReviewText = "") -> Segments:
-    """The part that holds step `at` as two, the second beginning there. Raises BadCut where `at` begins a part, or lies
+    """The part that holds step `at` as two, the second beginning there. Raises InvalidSegments where `at` begins a part, or lies
     in none."""
     if not any(part.first < at <= part.last for part in segments):
         raise InvalidSegments(f"no part can be split before step {at + 1}")

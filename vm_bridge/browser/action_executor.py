@@ -69,7 +69,7 @@ class PageActionExecutor:
         """Do it; `live` where the page's time goes by itself, so that none is given between two inputs. A wait is the
         caller's, who knows when it may be cut short.
 
-        Raises ActFailed, BrowserFailed.
+        Raises ActionFailed, BrowserFailed.
         """
         match action:
             case Gesture():

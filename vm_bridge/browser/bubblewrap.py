@@ -43,7 +43,7 @@ def sandbox_command(*, gpu: bool = False, seccomp: int | None = None) -> list[st
 
 
 async def check_sandbox() -> None:
-    """See that this machine can make them. Raises NoWalls with what to do."""
+    """See that this machine can make them. Raises BubblewrapUnavailable with what to do."""
     if not shutil.which("bwrap"):
         raise BubblewrapUnavailable("bubblewrap is not installed: install the package bubblewrap")
     process = await asyncio.create_subprocess_exec(

@@ -54,7 +54,7 @@ class Engine:
         """A browser behind walls; where it cannot make time exactly, one with the script's clock, and where it cannot
         draw with a graphics card, one that draws without. `bare` has it started where no walls can be made.
 
-        Raises BrowserFailed, NoWalls.
+        Raises BrowserFailed, BubblewrapUnavailable.
         """
         in_bubblewrap = await cls._probe_sandbox(unsandboxed=unsandboxed)
         if gpu:

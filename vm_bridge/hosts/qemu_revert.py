@@ -16,7 +16,7 @@ LOAD_SECONDS = 600.0
 
 
 async def load_state(control: Path, state: str) -> None:
-    """Load a state and let the machine run. Raises MachineGone, QmpRefused."""
+    """Load a state and let the machine run. Raises MachineGone, QmpError."""
     qmp = await QmpClient.connect(control)
     try:
         nodes = await qmp.ask("query-named-block-nodes", flat=True)

@@ -62,7 +62,7 @@ class ViewOnlyFilter:
         """Lengths of what is still to come of the handshake: version, security type, ClientInit."""
 
     def feed(self, data: bytes) -> bytes:
-        """What of `data` may go on to the server. Raises NotViewing."""
+        """What of `data` may go on to the server. Raises ViewOnlyViolation."""
         self._held += data
         passed = bytearray()
         while self._skip or self._held:

@@ -12,7 +12,7 @@ from protocol.blobs import BlobRef
 
 
 def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None:
-    """Store bytes and let whoever sees this episode see them. Raises Invalid, TooLarge, Fenced."""
+    """Store bytes and let whoever sees this episode see them. Raises Invalid, TooLarge, RunnerFenced."""
     blob_write(ref=ref, data=data)
     with transaction.atomic(durable=True):
         episode_lock(episode_id, token)

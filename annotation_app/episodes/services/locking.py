@@ -19,7 +19,7 @@ class RunnerFenced(Conflict):
 
 
 def episode_lock(episode_id: UUID, token: int | None = None) -> Episode:
-    """The row, for update; with a token, only for the runner that holds it. Raises NotFound and Fenced."""
+    """The row, for update; with a token, only for the runner that holds it. Raises NotFound and RunnerFenced."""
     episode = (
         Episode.objects.select_for_update(of=("self",))
         .select_related("task__pool", "assignment")

@@ -130,7 +130,7 @@ def _parse_or_reject(job: Import, folder: SourceFolder, row: LocatedRow) -> Pars
 
 
 def _parse(job: Import, folder: SourceFolder, row: LocatedRow) -> ParsedRow:
-    """Raises RowRefused, and OSError where a disk or a bucket fails."""
+    """Raises RowError, and OSError where a disk or a bucket fails."""
     if row.fault is not None or row.value is None:
         raise RowError(*(row.fault or ("bad_json", "It is no JSON.")))
     reader = _find_reader(job, row)
@@ -224,7 +224,7 @@ def _ingest(job: Import, new_rows: Sequence[tuple[ParsedRow, tuple[BlobRef, ...]
 
 
 def _find_reader(job: Import, row: LocatedRow) -> RowReader:
-    """The reader of a row's format. Raises RowRefused."""
+    """The reader of a row's format. Raises RowError."""
     assert row.value is not None
     known = [reader for reader in READERS.values() if reader.recognises(row.value)]
     if not known:
@@ -243,7 +243,7 @@ def _episode_id(trajectory: Trajectory, digest: str) -> UUID:
 
 
 def _is_same_episode(one: ParsedRow) -> bool:
-    """Whether the episode of this id that is here would be told by this very row. Raises RowRefused."""
+    """Whether the episode of this id that is here would be told by this very row. Raises RowError."""
     form, choice = get_format(one.reader.name), ExportOptions(dialect=get_dialect("ui_tars_1_5"))
     for trajectory in trajectories_reviewed(trajectories_of([one.episode_id])):
         for record in form.records(trajectory, choice):

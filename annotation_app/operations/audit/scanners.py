@@ -84,7 +84,7 @@ class PipAudit:
     name: str = "pip-audit"
 
     def scan(self) -> Iterator[Finding]:
-        """Look at every package of every file. Raises Unavailable, ScannerFailed."""
+        """Look at every package of every file. Raises ScannerUnavailable, ScannerFailed."""
         for file in self.files:
             mode = "--require-hashes" if "--hash=" in file.read_text() else "--no-deps"
             # Without --strict a package that the service does not know is passed over with exit status 0.
@@ -114,7 +114,7 @@ class NpmAudit:
     name: str = "npm-audit"
 
     def scan(self) -> Iterator[Finding]:
-        """Look at every package of every lock file. Raises Unavailable, ScannerFailed."""
+        """Look at every package of every lock file. Raises ScannerUnavailable, ScannerFailed."""
         for folder in self.folders:
             document = replace(self.program, folder=folder).document("audit", "--json", "--package-lock-only")
             if not document.get("metadata", {}).get("dependencies", {}).get("total"):
@@ -139,7 +139,7 @@ class SecretScan:
     name: str = "secrets"
 
     def scan(self) -> Iterator[Finding]:
-        """Look into every file. Raises Unavailable, ScannerFailed."""
+        """Look into every file. Raises ScannerUnavailable, ScannerFailed."""
         if not self.files:
             raise ScannerFailed("there are no files to look into")
         document = self.program.document("scan", "--all-files", "--no-verify", *self.files, expected=(0,))
@@ -160,7 +160,7 @@ class CodeScan:
     name: str = "code"
 
     def scan(self) -> Iterator[Finding]:
-        """Look into all Python files. Raises Unavailable, ScannerFailed."""
+        """Look into all Python files. Raises ScannerUnavailable, ScannerFailed."""
         for found in self.program.document("check", "--output-format=json", "."):
             if not SECURITY_RULE_PATTERN.fullmatch(found["code"] or ""):
                 continue
@@ -179,7 +179,7 @@ class ImageScan:
     name: str = "images"
 
     def scan(self) -> Iterator[Finding]:
-        """Look into every image. Raises Unavailable, ScannerFailed."""
+        """Look into every image. Raises ScannerUnavailable, ScannerFailed."""
         for image in self.images:
             document = self.program.document(
                 "image", "--quiet", "--format=json", "--scanners=vuln", image, expected=(0,)
@@ -201,7 +201,7 @@ class Scanner(Protocol):
         """Its name in the list of allowed findings and in the figures."""
 
     def scan(self) -> Iterator[Finding]:
-        """Yield what it finds. Raises Unavailable, ScannerFailed."""
+        """Yield what it finds. Raises ScannerUnavailable, ScannerFailed."""
 
 
 def run_scanner(scanner: Scanner) -> ScanReport:

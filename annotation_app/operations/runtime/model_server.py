@@ -24,7 +24,7 @@ def serve_command(python: Path | str, weights: Path | str, *, name: str, port: i
 def wait_until_serving(
     process: "subprocess.Popen[bytes]", port: int, *, timeout_seconds: float = READY_TIMEOUT_SECONDS
 ) -> str:
-    """The server's address, as soon as it answers. Raises NotServing."""
+    """The server's address, as soon as it answers. Raises ModelServerFailed."""
     address = f"http://{LOOPBACK}:{port}"
     deadline = time.monotonic() + timeout_seconds
     while not responds(f"{address}/v1/models"):

@@ -89,7 +89,7 @@ def vllm_server(checkpoint: Path, folder: Path, *more: str) -> Iterator[Server]:
 def run_server(
     command: list[str | Path], folder: Path, *, environment: dict[str, str], workdir: Path, port: int
 ) -> Iterator[str]:
-    """The address of a server while the block runs. Raises NotStarted."""
+    """The address of a server while the block runs. Raises ServerNotStarted."""
     log = folder / "server.log"
     with open(log, "wb") as output:
         process = subprocess.Popen(
@@ -125,7 +125,7 @@ def vllm_environment(python: Path) -> dict[str, str]:
 
 
 def wait_until_ready(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the server is healthy. Raises NotStarted."""
+    """Return when the server is healthy. Raises ServerNotStarted."""
     give_up = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < give_up and server.poll() is None:
         try:

@@ -104,7 +104,7 @@ class Plan(FrozenModel):
 
 
 class Ledger:
-    """What is known so far. Raises OtherPlan where the folder is of another plan; further runs may be added to it, and
+    """What is known so far. Raises PlanMismatch where the folder is of another plan; further runs may be added to it, and
     held-out pages may not."""
 
     def __init__(self, folder: Path, plan: Plan) -> None:
@@ -119,7 +119,7 @@ class Ledger:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Nobody else goes on with it while the block runs. Raises LedgerBusy."""
+        """Nobody else goes on with it while the block runs. Raises LedgerLocked."""
         with (self.folder / LOCK).open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

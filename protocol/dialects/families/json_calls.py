@@ -207,7 +207,7 @@ def _find_objects(text: str) -> list[_Object]:
     """Every JSON object that stands in a text by itself, with its place.
 
     A brace that begins no object is prose. One that does and has no good end is refused with all that it holds: what
-    stands inside it would be half of what was meant. Raises Unreadable.
+    stands inside it would be half of what was meant. Raises ReplyParseError.
     """
     found: list[_Object] = []
     position = text.find("{")
@@ -226,7 +226,7 @@ def _find_objects(text: str) -> list[_Object]:
 def _decode_object(text: str, position: int) -> tuple[dict[str, Any], int]:
     """The object that begins at a place, and where it ends; raw line breaks in texts and commas too many are read.
 
-    Raises Unreadable.
+    Raises ReplyParseError.
     """
     try:
         return cast(tuple[dict[str, Any], int], _DECODER.raw_decode(text, position))
@@ -247,7 +247,7 @@ def _decode_object(text: str, position: int) -> tuple[dict[str, Any], int]:
 
 
 def _check_surroundings(reply: UnwrappedReply, start: int, end: int) -> None:
-    """Raises Unreadable unless what stands around an object is wrappers and prose."""
+    """Raises ReplyParseError unless what stands around an object is wrappers and prose."""
     before, rest = reply.text[:start], reply.text[end:]
     if has_earlier_call(before):
         raise several_actions_error("a call of another form stands before it")
@@ -278,7 +278,7 @@ def _is_action(value: dict[str, Any]) -> bool:
 
 
 def _single_action(value: dict[str, Any]) -> dict[str, Any]:
-    """The one action of an object that lists its actions; another object as it is. Raises Unreadable."""
+    """The one action of an object that lists its actions; another object as it is. Raises ReplyParseError."""
     listed = next((value[key] for key in ("actions", "tool_calls") if isinstance(value.get(key), list)), None)
     if listed is None or _is_action(value) or not all(isinstance(one, dict) for one in listed):
         return value
@@ -298,7 +298,7 @@ def _find_thought(reply: UnwrappedReply, before: str, value: dict[str, Any]) -> 
 
 
 def _object_to_call(value: dict[str, Any]) -> FunctionCall:
-    """The call an object means. Raises Unreadable."""
+    """The call an object means. Raises ReplyParseError."""
     content = {key: item for key, item in value.items() if key not in _THOUGHTS}
     for inner in ("function", "action"):
         if isinstance(content.get(inner), dict):

@@ -340,7 +340,7 @@ def _strip_label(text: str) -> str:
 
 
 def _split_code(text: str) -> tuple[str, str]:
-    """(code without its fence, what follows it). Raises Unreadable where a fence opens and does not close."""
+    """(code without its fence, what follows it). Raises ReplyParseError where a fence opens and does not close."""
     text = text.strip()
     if on_a_line := _FENCE_ON_A_LINE.match(text):
         return on_a_line[1].strip(), text[on_a_line.end() :]

@@ -206,7 +206,7 @@ def _split_at_call(text: str) -> tuple[str, str]:
 
 
 def _single_call(text: str, *, open_thinking: bool) -> FunctionCall | None:
-    """The call of a text that begins with it; None where there is none. Raises Unreadable."""
+    """The call of a text that begins with it; None where there is none. Raises ReplyParseError."""
     if tagless := _TAGLESS.match(text):
         return FunctionCall(tagless[1], {tagless[2]: tagless[3]})
     head = _FUNCTION.search(text)
@@ -224,7 +224,7 @@ def _single_call(text: str, *, open_thinking: bool) -> FunctionCall | None:
 
 
 def _read_call(text: str, head: re.Match[str]) -> tuple[FunctionCall, int]:
-    """A call and where it ends. Raises Unreadable where it does not."""
+    """A call and where it ends. Raises ReplyParseError where it does not."""
     arguments: dict[str, str] = {}
     position = head.end()
     while parameter := _PARAMETER.match(text, position):
@@ -275,7 +275,7 @@ def _to_seed_call(call: FunctionCall) -> FunctionCall:
 
 
 def _from_seed_call(call: FunctionCall) -> FunctionCall:
-    """The same call in the names `protocol.dialects.action_readers` knows. Raises Unreadable."""
+    """The same call in the names `protocol.dialects.action_readers` knows. Raises ReplyParseError."""
     if call.name == "execute_bash":
         return FunctionCall("run_command", call.arguments)
     if call.name == "JupyterCI":

@@ -149,7 +149,7 @@ class Episode:
             return TaskProgress()
 
     async def _do(self, action: Action, *, live: bool) -> None:
-        """Raises ActFailed."""
+        """Raises ActionFailed."""
         if not isinstance(action, UploadFile):
             return await self._action_executor.do(action, live=live)
         data = self._staged.find(action.blob)

@@ -10,20 +10,19 @@ from typing import Annotated, Protocol
 
 from pydantic import Field, StringConstraints
 
-from protocol.actions.tools import Tool
 from protocol.actions.types import Action, UploadFile, find_off_screen_point
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import ActionError, Observation, Rest, Transition, Verdict
+from protocol.trajectory.observations import ActionError, Observation, Rest, Transition
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.command_log import CommandLog
 from vm_bridge.drivers.computer.action_history import ActionHistory, RecordedAction, ReplayPath, StateFingerprint
 from vm_bridge.drivers.computer.frames import DesktopFrames, FrameRef, GuestScreen, ScreenshotStore
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
-from vm_bridge.drivers.computer.machine_io import AttachmentOffer, GuestFiles, GuestIO, GuestTerminals
+from vm_bridge.drivers.computer.machine_io import AttachmentOffer, GuestIO
 from vm_bridge.drivers.computer.suite_environment import GuestEnvironment
 from vm_bridge.drivers.file_staging import FileStaging
-from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers, parse_screen_size
+from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers
 from vm_bridge.errors import (
     CannotRestore,
     InvalidAction,
@@ -33,9 +32,9 @@ from vm_bridge.errors import (
     UnsupportedAction,
 )
 from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
-from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, ExpertSuggestion, Snapshot, action_timeout
+from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, Snapshot, action_timeout
 from vm_bridge.settle import MAX_SETTLE_SECONDS
-from vm_bridge.suites import Suite, evaluate_task, find_suite
+from vm_bridge.suites import Suite, find_suite
 
 MACHINE_IO_KINDS = (
     *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
@@ -327,74 +326,6 @@ class SandboxController(Protocol):
     async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
         """Put it back to an earlier state. Raises CannotRestore."""
         ...
-
-
-class ComputerMachine:
-    """A computer seen through one lease."""
-
-    def __init__(self, computer: ComputerDriver, fence: int, keeper: SandboxController) -> None:
-        self._computer, self._fence, self._keeper = computer, fence, keeper
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._computer.capabilities
-
-    async def prepare(self, task: Task) -> Observation:
-        # What cannot be is refused before anything is thrown away.
-        (
-            find_suite(self._computer.suites, task),
-            parse_mcp_servers(task),
-            parse_image_format(task),
-            parse_screen_size(task),
-        )
-        await self._keeper.prepare(self._fence, task)
-        return await self._computer.set_up(self._fence, task)
-
-    async def snapshot(self) -> Snapshot:
-        return await self._computer.snapshot(self._fence)
-
-    async def restore(self, snapshot: Snapshot) -> Observation:
-        await self._keeper.restore(self._fence, snapshot)
-        return await self.observe(settle=True)
-
-    async def observe(self, *, settle: bool = False) -> Observation:
-        return await self._computer.observe(self._fence, settle=settle)
-
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
-        return await self._computer.perform(self._fence, command_id, action, settle=settle)
-
-    async def skip_settle(self) -> None:
-        await self._computer.skip_settle(self._fence)
-
-    async def evaluate(self, *, answer: str = "") -> Verdict:
-        computer = self._computer
-        return await evaluate_task(computer.suites, computer.task, lambda: computer.environment(self._fence), answer)
-
-    async def suggest_expert_action(self) -> ExpertSuggestion | None:
-        return None
-
-    async def set_time_scale(self, rate: float) -> None:
-        raise UnsupportedAction("a computer's time is everybody's")
-
-    async def blob(self, ref: BlobRef) -> bytes:
-        return self._computer.read_blob(ref)
-
-    @property
-    def files(self) -> GuestFiles:
-        return GuestFiles(self._computer.link, self._fence)
-
-    @property
-    def terminals(self) -> GuestTerminals:
-        return GuestTerminals(self._computer.link, self._fence)
-
-    async def tools(self) -> tuple[Tool, ...]:
-        return await self._computer.inside(self._fence).tools()
-
-    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
-        return self._computer.file_staging.keep(data, media_type)
-
-    async def close(self) -> None:
-        """Nothing is held."""
 
 
 def _is_valid_text(value: str) -> bool:

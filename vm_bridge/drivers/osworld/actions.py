@@ -94,7 +94,7 @@ class GuestActionExecutor:
 
 
 def build_request(action: Action) -> dict[str, Any]:
-    """What the guest's program is asked for an act. Raises ActFailed."""
+    """What the guest's program is asked for an act. Raises ActionFailed."""
     match action:
         case TypeText() | SetClipboard():
             return {"do": "type" if isinstance(action, TypeText) else "set_clipboard", "text": action.text}
@@ -135,7 +135,7 @@ def _with_keys_held(keys: Sequence[str], inputs: list[InputCall]) -> list[InputC
 
 
 def _held_keys_inputs(action: MouseClick | DragPath | ScrollBy) -> list[InputCall]:
-    """Raises ActFailed for what PyAutoGUI cannot."""
+    """Raises ActionFailed for what PyAutoGUI cannot."""
     match action:
         case MouseClick(button="back" | "forward"):
             raise ActionFailed("unsupported_button", f"this machine's mouse has no button {action.button}")

@@ -57,7 +57,7 @@ class GuestClient:
         return (await self._ask("GET", "/screenshot")).content
 
     async def put(self, path: str, data: bytes) -> None:
-        """Create or replace a file, and the folders above it, in one move. Raises ActFailed."""
+        """Create or replace a file, and the folders above it, in one move. Raises ActionFailed."""
         landing = f"~/.pilothouse-{token_hex(8)}"  # their server expands variables in the names it is given
         form = {"file_path": landing}
         await self._ask(
@@ -66,13 +66,13 @@ class GuestClient:
         await self.inside({"do": "move", "source": landing, "path": path})
 
     async def read(self, path: str, most: int) -> bytes:
-        """A whole file. Raises ActFailed."""
+        """A whole file. Raises ActionFailed."""
         found = await self.inside({"do": "read", "path": path, "most": most})
         assert isinstance(found, bytes)
         return found
 
     async def inside(self, asked: Mapping[str, Any], *, timeout: float = SERVER_TIMEOUT_SECONDS) -> str | bytes | None:
-        """Let our program do something there. Raises ActFailed."""
+        """Let our program do something there. Raises ActionFailed."""
         argv = ["python", "-c", GUEST_PROGRAM, json.dumps(asked, ensure_ascii=False)]
         answer = await self._ask(
             "POST", "/execute", timeout=timeout + REQUEST_TIMEOUT_SECONDS, json={"command": argv, "shell": False}
@@ -89,7 +89,7 @@ class GuestClient:
     async def _ask(
         self, method: str, path: str, *, timeout: float = REQUEST_TIMEOUT_SECONDS, **given: Any
     ) -> httpx.Response:
-        """Raises MachineGone where nothing was asked, WireRefused where the answer is an error or none came."""
+        """Raises MachineGone where nothing was asked, TransportError where the answer is an error or none came."""
         limits = httpx.Timeout(timeout, connect=min(timeout, REQUEST_TIMEOUT_SECONDS))
         try:
             answer = await self._http.request(method, path, timeout=limits, **given)
@@ -121,7 +121,7 @@ class Screenshots(CaptureSource):
 
 
 def decode_image(file: bytes) -> tuple[int, int, bytes]:
-    """Width, height and BGRX pixels of a picture file. Raises WireRefused."""
+    """Width, height and BGRX pixels of a picture file. Raises TransportError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)

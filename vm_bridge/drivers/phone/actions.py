@@ -32,7 +32,7 @@ class PhoneFiles:
 
     async def do(self, action: FileAction, staged: Mapping[str, bytes]) -> str | bytes | None:
         """Do it: the text it gave, or the bytes of the file it brought out. `staged` are bytes to bring in, by their
-        SHA-256. Raises ActFailed, AdbRefused."""
+        SHA-256. Raises ActionFailed, AdbRequestFailed."""
         match action:
             case RunCommand():
                 return await self._run(action.command, action.timeout)

@@ -119,12 +119,12 @@ class AdbServer:
             await process.wait()
 
     async def ask(self, request: str) -> str:
-        """What the server answers to one of its own requests. Raises AdbRefused."""
+        """What the server answers to one of its own requests. Raises AdbRequestFailed."""
         async with self.open_connection(request) as (reader, _):
             return (await _read_length_prefixed(reader)).decode("utf-8", "replace")
 
     async def connect(self, address: str) -> "Device":
-        """Reach a device by its address. Raises AdbRefused."""
+        """Reach a device by its address. Raises AdbRequestFailed."""
         checked_output = await self.ask(f"host:connect:{address}")
         if "connected to" not in checked_output:
             raise AdbRequestFailed(checked_output)
@@ -137,7 +137,7 @@ class AdbServer:
 
     @asynccontextmanager
     async def open_connection(self, *requests: str) -> AsyncIterator[tuple[StreamReader, StreamWriter]]:
-        """A connection on which the server granted these requests, one after another. Raises AdbRefused."""
+        """A connection on which the server granted these requests, one after another. Raises AdbRequestFailed."""
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
                 reader, writer = await asyncio.open_unix_connection(self._socket)
@@ -161,11 +161,11 @@ class Device:
         self._server, self.serial = server, serial
 
     async def run(self, *words: str, timeout: float = REQUEST_TIMEOUT_SECONDS) -> ShellResult:
-        """Run one command; each word reaches it whole. Raises AdbRefused."""
+        """Run one command; each word reaches it whole. Raises AdbRequestFailed."""
         return await self.shell(shlex.join(words), timeout=timeout)
 
     async def shell(self, command: str, *, timeout: float = REQUEST_TIMEOUT_SECONDS) -> ShellResult:
-        """Run a command line in the device's shell. Raises AdbRefused."""
+        """Run a command line in the device's shell. Raises AdbRequestFailed."""
         output, errors = bytearray(), bytearray()
         async with self._opened(f"shell,v2,raw:{command}") as (reader, writer):
             writer.write(SHELL_HEADER.pack(CLOSE_STDIN, 0))
@@ -182,14 +182,14 @@ class Device:
                 return ShellResult(None, bytes(output), bytes(errors))
 
     async def checked_output(self, *words: str) -> str:
-        """The output of a command that must not fail. Raises AdbRefused."""
+        """The output of a command that must not fail. Raises AdbRequestFailed."""
         ran = await self.run(*words)
         if ran.code != 0:
             raise AdbRequestFailed(f"{words[0]}: {ran.text.strip()}")
         return ran.output.decode("utf-8", "replace").strip()
 
     async def raw(self, command: str, *, most: int) -> bytes:
-        """All that a command writes, byte for byte. Raises AdbRefused, also beyond `most` bytes."""
+        """All that a command writes, byte for byte. Raises AdbRequestFailed, also beyond `most` bytes."""
         content = bytearray()
         async with self._opened(f"exec:{command}") as (reader, _), asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
             while data := await reader.read(CHUNK * 4):
@@ -200,12 +200,12 @@ class Device:
 
     @asynccontextmanager
     async def stream_output(self, *words: str) -> AsyncIterator[StreamReader]:
-        """What a command writes, as it comes; the command ends with this. Raises AdbRefused."""
+        """What a command writes, as it comes; the command ends with this. Raises AdbRequestFailed."""
         async with self._opened(f"exec:{shlex.join(words)}") as (reader, _):
             yield reader
 
     async def read(self, path: str) -> bytes:
-        """A file's content. Raises AdbRefused."""
+        """A file's content. Raises AdbRequestFailed."""
         content = bytearray()
         async with self._opened("sync:") as (reader, writer), asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
             writer.write(_sync_request(b"RECV", path))
@@ -221,7 +221,7 @@ class Device:
                     raise AdbRequestFailed("the file is too long")
 
     async def write(self, path: str, content: bytes) -> None:
-        """Create or replace a file. Raises AdbRefused."""
+        """Create or replace a file. Raises AdbRequestFailed."""
         async with self._opened("sync:") as (reader, writer), asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
             writer.write(_sync_request(b"SEND", f"{path},{0o644}"))
             for start in range(0, len(content), CHUNK):
@@ -240,7 +240,7 @@ class Device:
 
 
 async def _send_request(reader: StreamReader, writer: StreamWriter, request: str) -> None:
-    """Raises AdbRefused."""
+    """Raises AdbRequestFailed."""
     body = request.encode()
     writer.write(f"{len(body):04x}".encode() + body)
     await writer.drain()
@@ -249,7 +249,7 @@ async def _send_request(reader: StreamReader, writer: StreamWriter, request: str
 
 
 async def _piece(reader: StreamReader, size: int) -> bytes:
-    """So many bytes, which a device says will follow. Raises AdbRefused where it says too many."""
+    """So many bytes, which a device says will follow. Raises AdbRequestFailed where it says too many."""
     if size > MAX_PIECE:
         raise AdbRequestFailed(f"the device says that {size} bytes follow")
     return await reader.readexactly(size)

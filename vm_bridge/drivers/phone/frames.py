@@ -38,7 +38,7 @@ class Screencap(CaptureSource):
 
 
 def decode_screencap(captured: bytes) -> tuple[int, int, bytes]:
-    """Width, height and BGRX pixels of what `screencap` wrote. Raises AdbRefused when it is no picture."""
+    """Width, height and BGRX pixels of what `screencap` wrote. Raises AdbRequestFailed when it is no picture."""
     for header in CAPTURE_HEADERS:
         if len(captured) < header.size:
             continue
@@ -146,7 +146,7 @@ class PhoneVideo:
             self._move()
 
     async def _decode_recording(self, size: tuple[int, int]) -> bool:
-        """One recording to its end; whether it had a picture. Raises Unfit, AdbRefused."""
+        """One recording to its end; whether it had a picture. Raises Unfit, AdbRequestFailed."""
         decoder = H264Decoder()
         seen = False
         began = time.monotonic()
@@ -181,14 +181,14 @@ class PhoneVideo:
         self._move()
 
     async def _screen_size(self) -> tuple[int, int]:
-        """Width and height of the screen as it lies now. Raises Unfit, AdbRefused."""
+        """Width and height of the screen as it lies now. Raises Unfit, AdbRequestFailed."""
         found = SCREEN_SIZE_PATTERN.search(await self._device.checked_output("dumpsys", "window", "displays"))
         if found is None:
             raise ScreenrecordUnusable
         return int(found[1]), int(found[2])
 
     async def _wait_rotation(self, size: tuple[int, int]) -> None:
-        """Returns when the phone lies otherwise. Raises Unfit, AdbRefused."""
+        """Returns when the phone lies otherwise. Raises Unfit, AdbRequestFailed."""
         while await self._screen_size() == size:  # noqa: ASYNC110 (a phone tells nobody that it was turned)
             await asyncio.sleep(ROTATION_POLL_SECONDS)
 

@@ -66,7 +66,7 @@ class PhoneInput:
         self._names = {name.casefold(): package for name, package in names.items()}
 
     async def do(self, action: InputAction, size: tuple[int, int]) -> None:
-        """Do it on a screen of this size. Raises ActFailed, AdbRefused."""
+        """Do it on a screen of this size. Raises ActionFailed, AdbRequestFailed."""
         match action:
             case TypeText():
                 await self._type(action.text)
@@ -167,7 +167,7 @@ def text_arguments(text: str) -> Iterable[tuple[str, ...]]:
 
 
 def key_arguments(keys: Sequence[str]) -> tuple[str, ...]:
-    """The words after `input` that press keys together. Raises ActFailed for keys a phone has no name for."""
+    """The words after `input` that press keys together. Raises ActionFailed for keys a phone has no name for."""
     if len(keys) == 1 and len(keys[0]) == 1 and not keys[0].isalnum():
         return "text", keys[0]
     names = tuple(_KEYS.get(key, key.upper()) for key in keys)

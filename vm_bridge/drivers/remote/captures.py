@@ -26,7 +26,7 @@ class CaptureSource(ABC):
 
     @abstractmethod
     async def capture(self) -> tuple[int, int, bytes]:
-        """Width, height and BGRX pixels of the present picture. Raises WireRefused."""
+        """Width, height and BGRX pixels of the present picture. Raises TransportError."""
 
     def close(self) -> None:
         """End every subscription."""
@@ -52,7 +52,7 @@ class CaptureSource(ABC):
             await asyncio.sleep(max(0.0, requested + interval - time.monotonic()))
 
     async def _captured(self, requested: float) -> Frame:
-        """A picture not older than `asked`; all who ask meanwhile share one. Raises WireRefused."""
+        """A picture not older than `asked`; all who ask meanwhile share one. Raises TransportError."""
         async with self._capturing:
             if self._latest is not None and self._latest[0] >= requested:
                 return self._latest[1]

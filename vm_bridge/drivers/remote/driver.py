@@ -63,7 +63,7 @@ class ActionExecutor(Protocol):
 
     async def do(self, action: Action, size: tuple[int, int], staged: Mapping[str, bytes]) -> str | bytes | None:
         """Do it on a screen of this size: the text it gave, or the bytes of a file it brought out. `staged` are bytes
-        to bring in, by their SHA-256. Raises ActFailed, WireRefused, and MachineGone where it surely did not happen."""
+        to bring in, by their SHA-256. Raises ActionFailed, TransportError, and MachineGone where it surely did not happen."""
         ...
 
 

@@ -30,7 +30,7 @@ Entry = dict[str, Any]
 
 
 def list_files(action: Action) -> ActionOutput:
-    """A folder's entries, one a line: name, kind, size and time with tabs between them. Raises ActFailed."""
+    """A folder's entries, one a line: name, kind, size and time with tabs between them. Raises ActionFailed."""
     found = entries(action["path"])
     lines = [_format_entry(entry) for entry in found[:MAX_ENTRIES]]
     if len(found) > MAX_ENTRIES:
@@ -39,18 +39,18 @@ def list_files(action: Action) -> ActionOutput:
 
 
 def read_file(action: Action) -> ActionOutput:
-    """A file's text, bounded. Raises ActFailed."""
+    """A file's text, bounded. Raises ActionFailed."""
     return ActionOutput(bounded_text(read_bytes(action["path"], MAX_OUTPUT + 1)))
 
 
 def write_file(action: Action) -> ActionOutput:
-    """Create or replace a file, and the folders above it. Raises ActFailed."""
+    """Create or replace a file, and the folders above it. Raises ActionFailed."""
     write_bytes(action["path"], action["text"].encode())
     return ActionOutput()
 
 
 def edit_file(action: Action) -> ActionOutput:
-    """Replace the one occurrence of `old`. Raises ActFailed when there is none or more than one."""
+    """Replace the one occurrence of `old`. Raises ActionFailed when there is none or more than one."""
     data = read_bytes(action["path"], MAX_EDITED + 1)
     if len(data) > MAX_EDITED:
         raise ActionFailed("too_long", f"{action['path']} has more than {MAX_EDITED} bytes")
@@ -66,7 +66,7 @@ def edit_file(action: Action) -> ActionOutput:
 
 
 def download_file(action: Action) -> ActionOutput:
-    """A whole file. Raises ActFailed."""
+    """A whole file. Raises ActionFailed."""
     data = read_bytes(action["path"], MAX_FILE + 1)
     if len(data) > MAX_FILE:
         raise ActionFailed("too_long", f"{action['path']} has more than {MAX_FILE} bytes")
@@ -74,7 +74,7 @@ def download_file(action: Action) -> ActionOutput:
 
 
 def entries(path: str) -> list[Entry]:
-    """The entries of a folder by name, at most one more than `MAX_ENTRIES`. Raises ActFailed."""
+    """The entries of a folder by name, at most one more than `MAX_ENTRIES`. Raises ActionFailed."""
     found = []
     try:
         with os.scandir(resolve_path(path)) as folder:
@@ -89,7 +89,7 @@ def entries(path: str) -> list[Entry]:
 
 
 def entry_of(path: str) -> Entry:
-    """One file or folder; a link is followed. Raises ActFailed."""
+    """One file or folder; a link is followed. Raises ActionFailed."""
     where = resolve_path(path)
     try:
         return _entry(where.name, where.stat())
@@ -98,7 +98,7 @@ def entry_of(path: str) -> Entry:
 
 
 def read_bytes(path: str, most: int, offset: int = 0) -> bytes:
-    """Some bytes of a file; of a pipe or a device the end might never come. Raises ActFailed."""
+    """Some bytes of a file; of a pipe or a device the end might never come. Raises ActionFailed."""
     try:
         with open(resolve_path(path), "rb", opener=_regular) as file:
             file.seek(offset)
@@ -108,7 +108,7 @@ def read_bytes(path: str, most: int, offset: int = 0) -> bytes:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """Create or replace a file, and the folders above it, in one move. Raises ActFailed."""
+    """Create or replace a file, and the folders above it, in one move. Raises ActionFailed."""
     where = resolve_path(path)
     fresh = where.parent / f".{where.name[:200]}{UNFINISHED}"
     try:
@@ -126,7 +126,7 @@ def write_bytes(path: str, data: bytes) -> None:
 
 
 def delete(path: str, *, recursive: bool) -> None:
-    """Remove a file, a link or an empty folder; with `recursive` a folder and all that is in it. Raises ActFailed."""
+    """Remove a file, a link or an empty folder; with `recursive` a folder and all that is in it. Raises ActionFailed."""
     where = resolve_path(path)
     try:
         if not where.is_dir() or where.is_symlink():
@@ -140,7 +140,7 @@ def delete(path: str, *, recursive: bool) -> None:
 
 
 def resolve_path(path: str) -> Path:
-    """Where a path leads, from the home folder. Raises ActFailed."""
+    """Where a path leads, from the home folder. Raises ActionFailed."""
     try:
         return Path.home() / Path(path).expanduser()
     except RuntimeError as error:  # "~name" of nobody

@@ -25,7 +25,7 @@ class MachineIO:
         self._incoming: OrderedDict[str, bytearray] = OrderedDict()
         self._outgoing: OrderedDict[int, bytes] = OrderedDict()
         self.action_handlers: dict[str, ActionHandler] = {**files.ACTIONS, "upload_file": self._upload_file}
-        """What this does, by kind of action; each raises ActFailed."""
+        """What this does, by kind of action; each raises ActionFailed."""
         self.call_handlers: dict[str, CallHandler] = {
             "put": self._put,
             "get": self._get,
@@ -35,7 +35,7 @@ class MachineIO:
             "files.write": self._write,
             "files.delete": _delete,
         }
-        """What programs may call; each raises ActFailed. Some wait as long as they are told to."""
+        """What programs may call; each raises ActionFailed. Some wait as long as they are told to."""
 
     def interrupt(self) -> None:
         """Cut a running act short."""

@@ -56,7 +56,7 @@ class XServer:
         self.pid = self._process.pid
 
     def wait(self) -> None:
-        """Raises SessionError."""
+        """Raises DesktopStartError."""
         # The server dies if its pipe closes before the whole line is written.
         line, ends = b"", time.monotonic() + X_SECONDS
         while not line.endswith(b"\n") and select.select([self._ready], [], [], max(0.0, ends - time.monotonic()))[0]:
@@ -81,7 +81,7 @@ class WindowManager:
         _start("openbox")
 
     def wait(self) -> None:
-        """Raises SessionError."""
+        """Raises DesktopStartError."""
         with self._watch:
             ends = time.monotonic() + WINDOW_MANAGER_SECONDS
             while self._root.get_full_property(self._atom("_NET_SUPPORTING_WM_CHECK"), X.AnyPropertyType) is None:
@@ -104,7 +104,7 @@ class DesktopIcons:
 
     def wait(self) -> None:
         """Returns once their window is there, the first time only. On a busy machine the program sometimes hangs at
-        its start: then it is started once more. Raises SessionError."""
+        its start: then it is started once more. Raises DesktopStartError."""
         if self._appeared:
             return
         if not self._wait_visible(ICON_SECONDS):

@@ -60,7 +60,7 @@ class FolderWatcher:
 
     def changes(self, name: str, path: str, wait: float) -> list[Change]:
         """What happened since the last question under this name, waiting at most so many seconds for something; the
-        first question only begins the watch. Raises ActFailed."""
+        first question only begins the watch. Raises ActionFailed."""
         with self._lock:
             self._drop_idle()
             watch = self._watches.get(name)

@@ -43,7 +43,7 @@ class HelperProcess:
         return self._link is not None
 
     def call(self, op: str, *, timeout: float, **arguments: object) -> Message:
-        """One call's result. Raises ActFailed: what the helper said, or that it ended or stayed silent."""
+        """One call's result. Raises ActionFailed: what the helper said, or that it ended or stayed silent."""
         number, reply = next(self._numbers), ReplyQueue()
         self._send(number, reply, {"id": number, "op": op, **arguments})
         try:

@@ -47,7 +47,7 @@ class InterruptFlag:
 
 
 def run_command(action: Action, interrupt: InterruptFlag | None = None) -> ActionOutput:
-    """The combined output of one command line. Raises ActFailed when its time runs out or it is cut short."""
+    """The combined output of one command line. Raises ActionFailed when its time runs out or it is cut short."""
     began = time.monotonic()
     output, status = run(["bash", "-c", action["command"]], timeout=action["timeout"], interrupt=interrupt)
     text = bounded_text(output)
@@ -65,7 +65,7 @@ def run(
     group is killed.
 
     A process it leaves behind that still holds the output keeps nobody waiting beyond the command's own end.
-    Raises ActFailed when it cannot be started.
+    Raises ActionFailed when it cannot be started.
     """
     reader, writer = os.pipe()
     try:
@@ -81,7 +81,7 @@ def run(
 
 
 def open_app(action: Action) -> ActionOutput:
-    """Start a program by the name people use. Raises ActFailed when there is none of that name."""
+    """Start a program by the name people use. Raises ActionFailed when there is none of that name."""
     command = APPS.get(action["name"].strip().lower())
     if command is None:
         raise ActionFailed("no_such_app", f"there is no {action['name']!r}; there are {', '.join(sorted(APPS))}")
@@ -90,7 +90,7 @@ def open_app(action: Action) -> ActionOutput:
 
 
 def start(command: tuple[str, ...]) -> None:
-    """Start a program that lives on by itself. Raises ActFailed when it is not installed."""
+    """Start a program that lives on by itself. Raises ActionFailed when it is not installed."""
     try:
         subprocess.Popen(
             *(command,),
@@ -105,7 +105,7 @@ def start(command: tuple[str, ...]) -> None:
 
 
 def set_clipboard(action: Action) -> ActionOutput:
-    """Put text on the clipboard; a small program holds it from then on. Raises ActFailed."""
+    """Put text on the clipboard; a small program holds it from then on. Raises ActionFailed."""
     text = action["text"].encode()
     output, status = run(["xclip", "-selection", "clipboard", "-in"], timeout=CLIPBOARD_SECONDS, stdin=text)
     if status != 0:
@@ -128,7 +128,7 @@ ACTIONS = {act.__name__: act for act in (open_app, set_clipboard, get_clipboard)
 
 
 def _begin(command: list[str], stdin: bytes | None, writer: int) -> "subprocess.Popen[bytes]":
-    """Start a command that writes to `writer`, which is closed here. Raises ActFailed.
+    """Start a command that writes to `writer`, which is closed here. Raises ActionFailed.
 
     It reads from a file in memory: whether and when it reads keeps nobody waiting.
     """

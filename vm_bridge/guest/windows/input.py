@@ -110,7 +110,7 @@ class WindowsInputController(InputController):
         return None
 
     def _send(self, text: str) -> None:
-        """Characters as such, in whatever program has the keys. Raises ActFailed where it takes none from us."""
+        """Characters as such, in whatever program has the keys. Raises ActionFailed where it takes none from us."""
         units = memoryview(text.encode("utf-16-le")).cast("H")
         strikes = [(unit, flags) for unit in units for flags in (UNICODE, UNICODE | UP)]
         inputs = (_Input * len(strikes))()

@@ -32,7 +32,7 @@ class Host(Protocol):
 
 
 def grab_screen(width: int, height: int) -> bytes:
-    """BGRX pixels of the whole screen, without the pointer. Raises EyesError."""
+    """BGRX pixels of the whole screen, without the pointer. Raises ScreenCaptureError."""
     try:
         image = ImageGrab.grab()
     except OSError:

@@ -40,7 +40,7 @@ class Shell:
         self._finished.set()
 
     def run_command(self, action: Action) -> ActionOutput:
-        """The combined output of one command line. Raises ActFailed when its time runs out or it is cut short."""
+        """The combined output of one command line. Raises ActionFailed when its time runs out or it is cut short."""
         script = self._language.script_of(action["command"])
         try:
             return self._run([*self._language.run, str(script)], action["timeout"])
@@ -79,7 +79,7 @@ class Shell:
 
 
 def open_app(action: Action) -> ActionOutput:
-    """Start a program by the name people use. Raises ActFailed when there is none of that name."""
+    """Start a program by the name people use. Raises ActionFailed when there is none of that name."""
     command = APPS.get(action["name"].strip().lower())
     if command is None:
         raise ActionFailed("no_such_app", f"there is no {action['name']!r}; there are {', '.join(sorted(APPS))}")
@@ -98,7 +98,7 @@ def open_app(action: Action) -> ActionOutput:
 
 
 def set_clipboard(action: Action) -> ActionOutput:
-    """Put text on the clipboard. Raises ActFailed."""
+    """Put text on the clipboard. Raises ActionFailed."""
     try:
         pyperclip.copy(action["text"].replace("\r\n", "\n").replace("\n", "\r\n"))
     except pyperclip.PyperclipException as error:

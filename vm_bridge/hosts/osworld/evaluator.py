@@ -174,7 +174,7 @@ class OSWorldEvaluator:
             return None, explain_start_failure(errors) or "it said nothing"
 
     async def _run_with_quota(self, asked: bytes, folder: Path, file: TaskFile) -> tuple[bytes, str]:
-        """See `_reply_renderer`. Raises Excess where it is ended since it keeps too much on the disk."""
+        """See `_reply_renderer`. Raises DiskQuotaExceeded where it is ended since it keeps too much on the disk."""
         speaking = asyncio.create_task(self._communicate(asked, folder, file))
         watching = asyncio.create_task(wait_for_excess(folder))
         try:

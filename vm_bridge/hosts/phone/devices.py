@@ -105,7 +105,7 @@ class DeviceSandbox:
         self._screencap.close()
 
     async def _first_state(self) -> None:
-        """Awake, upright, at home, none of its own apps running. Raises AdbRefused."""
+        """Awake, upright, at home, none of its own apps running. Raises AdbRequestFailed."""
         device = self._device
         for listed in (await device.checked_output("pm", "list", "packages", "-3")).split():
             await device.checked_output("am", "force-stop", listed.removeprefix("package:"))
@@ -150,7 +150,7 @@ class DeviceHost:
 
 
 def parse_size(checked_output: str) -> tuple[int, int]:
-    """Width and height out of what `wm size` says; a size that was set counts. Raises AdbRefused."""
+    """Width and height out of what `wm size` says; a size that was set counts. Raises AdbRequestFailed."""
     sizes = SIZE_PATTERN.findall(checked_output)
     if not sizes:
         raise AdbRequestFailed(f"no size in {checked_output!r}")

@@ -45,7 +45,7 @@ class QmpClient:
         return qmp
 
     async def ask(self, command: str, **arguments: Any) -> Any:
-        """What one command returns. Raises QmpRefused, MachineGone."""
+        """What one command returns. Raises QmpError, MachineGone."""
         return await self._asked(command, arguments, CALL_TIMEOUT_SECONDS)
 
     async def _asked(self, command: str, arguments: Message, seconds: float) -> Any:
@@ -67,7 +67,7 @@ class QmpClient:
         return said["return"]
 
     async def do(self, command: str, *, seconds: float, **arguments: Any) -> None:
-        """Run a job to its end. Raises QmpRefused with why it failed, MachineGone.
+        """Run a job to its end. Raises QmpError with why it failed, MachineGone.
 
         QEMU may answer only when the job has ended: while it loads a state it does nothing else.
         """

@@ -132,7 +132,7 @@ async def forward_websocket(
     send: Send,
     over: Callable[[], Awaitable[None]],
 ) -> None:
-    """Carry messages both ways until one side closes or `over` returns. Raises NotAccepted, OSError."""
+    """Carry messages both ways until one side closes or `over` returns. Raises WebSocketRejected, OSError."""
     request_headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
     passed = {
         name: value

@@ -106,7 +106,7 @@ class Terminals:
         return {"session": terminal.name, "data": base64.b64encode(data).decode(), "end": end, **size}
 
     def _open(self, name: str) -> Terminal:
-        """The terminal of this name, made where there is none that runs. Raises ActFailed."""
+        """The terminal of this name, made where there is none that runs. Raises ActionFailed."""
         with self._changed:
             found = self._terminals.get(name)
             if found is not None and found.status is None:

@@ -73,7 +73,7 @@ class Terminal:
             return True  # it has ended
 
     def write(self, text: str) -> None:
-        """Type. Raises ActFailed when the program in the foreground takes nothing, or the shell has ended."""
+        """Type. Raises ActionFailed when the program in the foreground takes nothing, or the shell has ended."""
         data = text.replace("\r\n", "\r").replace("\n", "\r").encode("utf-8", "replace")
         ends = time.monotonic() + WRITE_SECONDS
         while data:

@@ -65,7 +65,7 @@ class JupyterKernel:
         self._interrupted = False
 
     async def run(self, call: Message) -> Message:
-        """Run code; its text output and its last picture. Raises ActFailed when the code raises, is interrupted or its
+        """Run code; its text output and its last picture. Raises ActionFailed when the code raises, is interrupted or its
         kernel dies."""
         async with self._one_at_a_time:
             await self._ensure_running()

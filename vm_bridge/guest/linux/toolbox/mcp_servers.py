@@ -28,7 +28,7 @@ class McpServer:
         self._task: asyncio.Task[None] | None = None
 
     async def client(self) -> Any:
-        """The SDK's client of the running server. Raises ActFailed when it does not start."""
+        """The SDK's client of the running server. Raises ActionFailed when it does not start."""
         if self._client is None or self._stop_requested.is_set():
             self._stop_requested = asyncio.Event()
             self._client = asyncio.get_running_loop().create_future()
@@ -93,7 +93,7 @@ class McpServers:
         return {"tools": tools[:MAX_TOOLS], "failures": failures}
 
     async def call(self, call: Message) -> Message:
-        """Call `server.tool`: what it said and the last picture it gave. Raises ActFailed."""
+        """Call `server.tool`: what it said and the last picture it gave. Raises ActionFailed."""
         name, _, tool = call["name"].partition(".")
         server = self._servers.get(name)
         if server is None or not tool:
