@@ -31,6 +31,6 @@ async def stream_zip(archive: ZipStream, begin: int = 0) -> AsyncIterator[bytes]
 
 
 def range_start(header: str | None) -> int | None:
-    """Where a client wants to go on (`RangeSlot: bytes=N-`); None for any other range, which gets the whole."""
+    """Where a client wants to go on (`Range: bytes=N-`); None for any other range, which gets the whole."""
     found = RANGE_PATTERN.fullmatch(header or "")
     return int(found[1]) if found else None

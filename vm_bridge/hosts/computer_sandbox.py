@@ -60,7 +60,7 @@ class ComputerSandbox(ABC):
             await self._put_back(None)
 
     async def prepare(self, fencing_token: int, task: Task) -> None:
-        """See `Keeper.prepare`."""
+        """See `SandboxController.prepare`."""
         async with self._changing:
             # The guest must have seen this token before anything is thrown away.
             await self._computer.skip_settle(fencing_token)
@@ -68,7 +68,7 @@ class ComputerSandbox(ABC):
 
     @abstractmethod
     async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
-        """See `Keeper.restore`."""
+        """See `SandboxController.restore`."""
 
     async def reset(self) -> None:
         self._computer.end_lease()

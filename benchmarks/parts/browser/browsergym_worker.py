@@ -1,4 +1,4 @@
-"""BrowserGym at work on MiniWoB++ in a process of its own: run by `browser_peers.py` with BrowserGym's Python.
+"""BrowserGym at work on MiniWoB++ in a process of its own: run by `peers.py` with BrowserGym's Python.
 
 Arguments: the address of the pages, a task, "delays" or "quick", seconds. Prints `ready`, waits for a line, then prints
 one JSON object.

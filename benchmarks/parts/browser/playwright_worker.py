@@ -1,6 +1,6 @@
 """Plain Playwright at work on MiniWoB++ in a process of its own: a click, then a JPEG screenshot, waiting for nothing.
 
-Run by `browser_peers.py`; arguments and output are those of `browser_peer.py`.
+Run by `peers.py`; arguments and output are those of `browsergym_worker.py`.
 """
 
 import json

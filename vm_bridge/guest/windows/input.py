@@ -45,7 +45,7 @@ class _Input(ctypes.Structure):
 
 
 class WindowsInputController(InputController):
-    """See `Hands`."""
+    """See `InputController`."""
 
     keys = {"super": ("win",), "menu": ("apps",)}
 

@@ -1,6 +1,6 @@
 """Sets a task file of OSWorld up, or judges it, with OSWorld's own package, by an interpreter that has it.
 
-It runs behind walls (`osworld_referee.py`). It is asked one JSON object on its input and answers one on
+It runs behind walls (`evaluator.py`). It is asked one JSON object on its input and answers one on
 its output. The guest's ports are on its own loopback: each leads to a socket that the host gave it, and there is no
 other way out but the proxy of its environment.
 """

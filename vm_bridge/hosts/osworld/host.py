@@ -95,12 +95,12 @@ class GuestSandbox:
         self._driver.attach(GuestActionExecutor(self.guest))
 
     async def admit(self, fence: int) -> None:
-        """See `Inside.admit`: nobody inside keeps tokens, so the driver's own check is all there is."""
+        """See `MachineBackend.admit`: nobody inside keeps tokens, so the driver's own check is all there is."""
         if self.destroyed:
             raise MachineGone(f"machine {self.id} is gone")
 
     async def reset(self, fence: int | None = None, task: Task | None = None) -> None:
-        """See `Sandbox.reset`; for a task of a lease, see `Inside.reset`. What of its file nobody can do is refused
+        """See `Sandbox.reset`; for a task of a lease, see `MachineBackend.reset`. What of its file nobody can do is refused
         before anything is put back."""
         if fence is None:
             self._driver.end_lease()
@@ -127,7 +127,7 @@ class GuestSandbox:
         return await self.evaluator.judge(self.task_file, self._size, answer)
 
     def environment(self, fence: int) -> SandboxEnvironment:
-        """See `Inside.desk`."""
+        """See `MachineBackend.environment`."""
         raise MachineGone(f"no suite runs on {self._kind.noun}")
 
     async def dial(self, port: int) -> socket.socket:

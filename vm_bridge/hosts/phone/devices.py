@@ -65,12 +65,12 @@ class DeviceSandbox:
         self._phone.attach(PhoneActionExecutor(self._device, {}, HOME))
 
     async def admit(self, fence: int) -> None:
-        """See `Inside.admit`: nobody inside keeps tokens, so the driver's own check is all there is."""
+        """See `MachineBackend.admit`: nobody inside keeps tokens, so the driver's own check is all there is."""
         if self.destroyed:
             raise MachineGone(f"machine {self.id} is gone")
 
     async def reset(self, fence: int | None = None, task: Task | None = None) -> None:
-        """See `Sandbox.reset`; for a task of a lease, see `Inside.reset`."""
+        """See `Sandbox.reset`; for a task of a lease, see `MachineBackend.reset`."""
         if fence is None:
             self._phone.end_lease()
         async with self._changing:
@@ -82,7 +82,7 @@ class DeviceSandbox:
                 raise MachineGone(f"{self.serial}: {refused}") from refused
 
     def environment(self, fence: int) -> SandboxEnvironment:
-        """See `Inside.desk`."""
+        """See `MachineBackend.environment`."""
         raise MachineGone("no suite runs on a real device")
 
     async def dial(self, port: int) -> socket.socket:

@@ -97,11 +97,11 @@ class PhoneSandbox:
             await self._reach()
 
     async def admit(self, fence: int) -> None:
-        """See `Inside.admit`."""
+        """See `MachineBackend.admit`."""
         await self._local.bind(fence).skip_settle()
 
     async def reset(self, fence: int | None = None, task: Task | None = None) -> None:
-        """See `Sandbox.reset`; for a task of a lease, see `Inside.reset`."""
+        """See `Sandbox.reset`; for a task of a lease, see `MachineBackend.reset`."""
         if fence is None:
             self._phone.end_lease()
         async with self._changing:
@@ -116,7 +116,7 @@ class PhoneSandbox:
             await self._reach()
 
     def environment(self, fence: int) -> SandboxEnvironment:
-        """See `Inside.desk`."""
+        """See `MachineBackend.environment`."""
         return self._local.environment(fence)
 
     async def healthy(self) -> bool:

@@ -97,7 +97,7 @@ class QemuSandbox(ComputerSandbox):
             return snapshot
 
     async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
-        """See `Keeper.restore`."""
+        """See `SandboxController.restore`."""
         async with self._changing, self._computer.one_at_a_time:
             await self._computer.skip_settle(fencing_token)
             state = self._kept.get(snapshot.id)
