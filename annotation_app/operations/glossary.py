@@ -104,8 +104,8 @@ def render(terms: list[Term]) -> str:
     lines = [
         "# Glossary",
         "",
-        "One word for each concept, everywhere: code, database, API, pages, documentation. The right column lists words that",
-        "earlier versions used; no identifier carries them any more, and a test keeps it so.",
+        "Each concept has one word in code, database, API, pages and documentation. The right column lists the words",
+        "that earlier versions used. No identifier carries them any more; a test checks it.",
         "",
         "This page is generated from `docs/glossary.toml` by `./pilothouse glossary`.",
         "",
@@ -143,7 +143,7 @@ def violations(root: Path) -> list[Violation]:
 
 
 def identifiers(root: Path) -> Iterator[tuple[str, int, str]]:
-    """Path, line and name of each identifier in Python and TypeScript; a module's own name is its identifier on line 0."""
+    """Path, line and name of each identifier in Python and TypeScript. A module's own name is on line 0."""
     for top in PYTHON_ROOTS:
         for file in sorted((root / top).rglob("*.py")):
             path = file.relative_to(root).as_posix()

@@ -4,7 +4,7 @@ Grammars of one family differ in the names of point arguments, in how a point is
 takes any of them; `protocol.dialects.action_writers` says what is written.
 
 Codes of unreadable calls: `unknown_action`, `bad_arguments` (missing, unknown, twice), `bad_value`, `bad_point`,
-`wrong_space` (a point that cannot be of the grid: shares of the screen, or pixels for thousandths), `find_off_screen_point`,
+`wrong_space` (a point that cannot be of the grid: shares of the screen, or pixels for thousandths), `off_screen`,
 `bad_screen`, `unknown_key`, `several_actions` (a call that means two).
 """
 

@@ -60,8 +60,10 @@ def to_json(value: Any) -> str:
 
 
 def to_function_call(name: str, arguments: dict[str, Any], *, is_tool: bool = False) -> tuple[str, dict[str, Any]]:
-    """A call of a computer tool as one of `protocol.dialects.action_readers`; `of_tool` says that the tool was named, whose clicks
-    need no point. Raises Unreadable."""
+    """A call of a computer tool as one of `protocol.dialects.action_readers`. Raises ReplyParseError.
+
+    `is_tool` says that the reply named the tool; the tool's clicks need no point.
+    """
     if mapped := _pointer(name, arguments, is_tool=is_tool):
         return mapped
     if name == "zoom" and isinstance(arguments.get("region"), list) and len(arguments["region"]) == 4:

@@ -59,7 +59,8 @@ def test_a_retired_word_is_found_as_a_whole_word_within_its_scope() -> None:
 def test_violations_are_found_in_python_typescript_and_module_names(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "glossary.toml").write_text(
-        '[[term]]\nterm = "result"\nmeaning = "What an action did."\n[[term.retired]]\nword = "deed"\npattern = "deeds?"\n'
+        '[[term]]\nterm = "result"\nmeaning = "What an action did."\n'
+        '[[term.retired]]\nword = "deed"\npattern = "deeds?"\n'
     )
     package = tmp_path / "agent_backend"
     package.mkdir()

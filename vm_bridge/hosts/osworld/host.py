@@ -173,8 +173,8 @@ class GuestSandbox:
 class GuestMachine(RemoteMachine):
     """A guest seen through one lease; its tasks are files that judge themselves."""
 
-    def __init__(self, sandbox: GuestSandbox, distant: RemoteDriver, fence: int, capabilities: Capabilities) -> None:
-        super().__init__(distant, fence, capabilities)
+    def __init__(self, sandbox: GuestSandbox, driver: RemoteDriver, fence: int, capabilities: Capabilities) -> None:
+        super().__init__(driver, fence, capabilities)
         self._sandbox = sandbox
 
     async def evaluate(self, *, answer: str = "") -> Verdict:
