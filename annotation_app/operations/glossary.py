@@ -1,10 +1,11 @@
 """The glossary: one word for each concept, and the retired words that no identifier may carry any more.
 
 `docs/glossary.toml` is the source. `docs/glossary.md` is rendered from it, and `violations` finds retired words in
-identifiers, module names, environment variables, English messages and log lines.
+identifiers and module names.
 """
 
 import io
+import keyword
 import re
 import tokenize
 import tomllib
@@ -27,9 +28,11 @@ PYTHON_ROOTS = (
 EXEMPT = re.compile(r"/migrations/|/legacy_names\.py$|(^|/)test_glossary\.py$|^annotation_app/operations/glossary\.py$")
 TYPESCRIPT = "frontend/src"
 GENERATED = "frontend/src/generated"
-ENGLISH = "frontend/src/shared/i18n/en"
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _COMMENT_OR_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+_TEMPLATE = re.compile(r"`(?:\$\{[^`{}\n]*\}|\\.|(?!\$\{)[^`\\\n])*`")
+"""A template literal on one line, without braces or templates in its expressions; others are left as they are."""
+_EXPRESSION = re.compile(r"\$\{([^}]*)\}")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -163,13 +166,14 @@ def python_identifiers(source: str) -> Iterator[tuple[int, str]]:
     """Line and name of each distinct identifier of a module, where it first occurs."""
     first: dict[str, int] = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.NAME:
+        if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
             first.setdefault(token.string, token.start[0])
     yield from ((line, name) for name, line in first.items())
 
 
 def typescript_identifiers(source: str) -> Iterator[tuple[int, str]]:
-    """Line and name of each distinct identifier, where it first occurs; comments and quoted strings are left out."""
+    """Line and name of each distinct identifier, where it first occurs. Leaves out comments and the text of strings."""
+    source = _TEMPLATE.sub(lambda match: " ".join(_EXPRESSION.findall(match.group())), source)
     code = _COMMENT_OR_STRING.sub(lambda match: "\n" * match.group().count("\n") or " ", source)
     first: dict[str, int] = {}
     for number, line in enumerate(code.splitlines(), start=1):

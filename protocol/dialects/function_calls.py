@@ -75,8 +75,8 @@ class _ArgumentValue:
 def parse_call(text: str) -> tuple[FunctionCall, str]:
     """The one call of a text that begins with it, and the call's own text; prose after it is dropped.
 
-    Raises ReplyParseError: `no_action` where no call begins, `unfinished_call` where it does not end or has two possible
-    ends, `several_actions` where another call or another turn follows.
+    Raises ReplyParseError: `no_action` where no call begins, `unfinished_call` where it does not end or has two
+    possible ends, `several_actions` where another call or another turn follows.
     """
     head = _HEAD.match(text)
     if head is None:

@@ -81,6 +81,15 @@ def test_identifiers_of_comments_and_strings_are_left_out() -> None:
     assert [name for _, name in typescript_identifiers("/* deed */ let name = 'deed';\n")] == ["let", "name"]
 
 
+def test_a_template_literal_gives_the_identifiers_of_its_expressions() -> None:
+    source = "go(`/deed/${first}/deed?a=${second.id}`);\nlet third;\n"
+    assert [name for _, name in typescript_identifiers(source)] == ["go", "first", "second", "id", "third"]
+
+
+def test_a_keyword_is_no_identifier() -> None:
+    assert list(python_identifiers("pass\n")) == []
+
+
 def test_a_row_of_the_page_names_the_term_its_meaning_and_what_it_replaces() -> None:
     retired = (RetiredWord("deed", re.compile("deed"), (), frozenset()),)
     assert "| **result** | What an action did. | *deed* |\n" in render([Term("result", "What an action did.", retired)])
