@@ -116,7 +116,7 @@ def render(terms: list[Term]) -> str:
         "| --- | --- | --- |",
     ]
     for term in terms:
-        replaced = ", ".join(f"*{word.word}*" for word in term.retired)
+        replaced = ", ".join(f"*{word}*" for word in dict.fromkeys(word.word for word in term.retired))
         lines.append(f"| **{term.term}** | {term.meaning} | {replaced} |")
     return "\n".join(lines) + "\n"
 
