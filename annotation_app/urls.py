@@ -19,7 +19,7 @@ from annotation_app.imports.api import router as imports
 from annotation_app.imports.uploads_api import router as uploads
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
-from annotation_app.live.machine_api import router as inside
+from annotation_app.live.machine_api import router as machine_api
 from annotation_app.notices.api import router as notices
 from annotation_app.pools.api import router as pools
 from annotation_app.promotions.api import router as promotions
@@ -33,7 +33,7 @@ from annotation_app.webhooks.api import router as webhooks
 
 api = api_make()
 ROUTERS = (
-    *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
+    *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
     *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, notices, webhooks, retention, design),
     flywheel,
 )

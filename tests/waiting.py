@@ -25,7 +25,7 @@ def wait_until(true: Callable[[], object], limit: float = LIMIT) -> None:
 async def eventually(true: Callable[[], object], limit: float = LIMIT) -> None:
     """The same in a coroutine."""
     with _noted(true, limit) as check:
-        while not check():
+        while not check():  # noqa: ASYNC110 - another program's state sends no event
             await asyncio.sleep(PAUSE)
 
 

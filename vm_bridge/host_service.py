@@ -123,7 +123,7 @@ def rtc_ice_servers(config: Config) -> list[RTCIceServer]:
 def create_host(config: Config) -> Host:
     """Where the machines of this process live."""
     if config.machines == "fake":
-        return FakeHost(capacity=config.max_machines, journal=config.fake_machine_log)
+        return FakeHost(capacity=config.max_machines, call_log=config.fake_machine_log)
     hosts: list[Host] = [
         PhoneHost(LocalHost(config.data, SUITES, tools=config.tools), config.data, SUITES),
         BrowserHost(

@@ -70,7 +70,7 @@ async def _replay_step(session: MachineSession, earlier: Step, last_observation:
 async def _check_same_screen(
     session: MachineSession, store: EpisodeStore, then: Observation, now: Observation, what: str
 ) -> None:
-    """Raises BranchNotReproduced where two looks show another thing; where there is no picture, their text is compared."""
+    """Compare pictures, or texts where there is no picture. Raises BranchNotReproduced where they differ."""
     if then.screenshot is None or now.screenshot is None:
         if (then.screenshot, then.text) != (now.screenshot, now.text):
             raise BranchNotReproduced(f"{what} says something else")

@@ -107,7 +107,7 @@ class EpisodeRunner:
             (lambda: is_due(self._executor.poll_at), self._executor.poll),
             (lambda: self._proposals.result_ready, self._proposals.take),
             (lambda: self._proposals.memory_ready, self._proposals.store_memory),
-            (lambda: self._is_policy_acting, self._act_for_policy),
+            (lambda: self._is_policy_due, self._act_for_policy),
             (lambda: is_due(self._proposals.request_at), self._proposals.request_now),
         )
         """What may be waiting, most urgent first, and who sees to it."""
@@ -118,7 +118,7 @@ class EpisodeRunner:
         return self._record.state
 
     @property
-    def _is_policy_acting(self) -> bool:
+    def _is_policy_due(self) -> bool:
         return self.state.autopilot and bool(self.state.proposals) and not self._secrets.waiting
 
     @property

@@ -138,7 +138,8 @@ def describe_agreement(folders: Sequence[Path], judgements: Mapping[str, Judgeme
     ]
     parts += [] if calibration.f1 is None else [f"F1 {calibration.f1:.3f}"]
     silent = sum(score is None for score, _ in pairs)
-    return f"against people at {DEFAULT_THRESHOLD}: {', '.join(parts) or 'no scores'}; without a score {silent} of {len(pairs)}"
+    scores = ", ".join(parts) or "no scores"
+    return f"against people at {DEFAULT_THRESHOLD}: {scores}; without a score {silent} of {len(pairs)}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -190,8 +190,8 @@ class CompletionsClient:
             except RequestRejected as error:
                 if _CONTEXT_LENGTH_ERROR.search(error.body):
                     raise PolicyRejected(
-                        f"the prompt is longer than the model takes: {error.body[:MAX_ERROR_CHARACTERS]}. Show it fewer "
-                        "screenshots (memory of the revision), or start its server with a longer context."
+                        f"the prompt is longer than the model takes: {error.body[:MAX_ERROR_CHARACTERS]}. Show it "
+                        "fewer screenshots (memory of the revision), or start its server with a longer context."
                     ) from None
                 suspects = suspect_fields(error.body, body)
                 several = not single_choice and body.get("n", 1) > 1
@@ -241,7 +241,8 @@ class CompletionsClient:
                 requested_delay = error.retry_after if isinstance(error, ServerBusy) else None
                 if attempt == attempts - 1 or (requested_delay or 0.0) > MAX_INLINE_WAIT_SECONDS:
                     raise PolicyUnavailable(
-                        f"the model server does not answer: {error or type(error).__name__}{_describe_retry_after(requested_delay)}",
+                        f"the model server does not answer: {error or type(error).__name__}"
+                        f"{_describe_retry_after(requested_delay)}",
                         retry_after=requested_delay,
                     ) from None
                 pause = max(pause, requested_delay or 0.0)

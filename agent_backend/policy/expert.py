@@ -59,19 +59,21 @@ class ExpertPolicy:
         try:
             page = observation.page
             timed_out = page is not None and page.truncated
-            advice = None if timed_out else await self._suggest_expert_action()
-            advice = advice or (EPISODE_ENDED if page is not None and page.over else NO_SUGGESTION)
+            suggestion = None if timed_out else await self._suggest_expert_action()
+            suggestion = suggestion or (EPISODE_ENDED if page is not None and page.over else NO_SUGGESTION)
         except BridgeError as error:
             raise PolicyError(f"the scripted expert could not be asked: {error}") from error
-        expressible = self._dialect.supported_form(advice.action)
-        words = describe_action(advice.action) if expressible is None else ""
-        text = words or self._dialect.write(advice.thought, expressible or advice.action, ScreenSize.of(observation))
+        expressible = self._dialect.supported_form(suggestion.action)
+        words = describe_action(suggestion.action) if expressible is None else ""
+        text = words or self._dialect.write(
+            suggestion.thought, expressible or suggestion.action, ScreenSize.of(observation)
+        )
         return (
             Proposal(
                 id=uuid.uuid4().hex,
                 rank=1,
-                thought=advice.thought,
-                action=advice.action,
+                thought=suggestion.thought,
+                action=suggestion.action,
                 action_text=words or text.rpartition("Action: ")[2],
                 raw_text=text,
                 policy=self.ref,

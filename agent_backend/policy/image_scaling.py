@@ -46,7 +46,7 @@ def scaling_mismatch(ids: Sequence[int], sizes: Sequence[tuple[int, int]], limit
         return ""
     wrong = next(index for index, pair in enumerate(zip(found, expected, strict=True)) if pair[0] != pair[1])
     return (
-        f"The server reads this screen as {found[wrong]} tokens where {expected[wrong]} are expected: it scales pictures "
-        f"otherwise, so that points may be off. Its processor's limits must be {limits.min_pixels} to "
+        f"The server reads this screen as {found[wrong]} tokens where {expected[wrong]} are expected: it scales "
+        f"pictures otherwise, so that points may be off. Its processor's limits must be {limits.min_pixels} to "
         f"{limits.max_pixels} pixels."
     )

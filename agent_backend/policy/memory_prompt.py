@@ -11,7 +11,8 @@ MAX_MEMORY_TOKENS = 256
 MAX_OUTPUT_CHARACTERS = 800
 """Characters of what an act said that are read again for the note."""
 
-MEMORY_PROMPT = """You keep notes for yourself while you work on a task, because you will soon no longer see these steps.
+MEMORY_PROMPT = """You keep notes for yourself while you work on a task, because you will soon no longer see \
+these steps.
 
 Task: {task}
 {notes}

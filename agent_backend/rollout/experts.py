@@ -65,19 +65,19 @@ async def run_expert_attempt(
     while (
         len(steps) < min(task.max_steps, MAX_STEPS)
         and not _is_over(observation)
-        and (advice := await view.suggest_expert_action()) is not None
+        and (suggestion := await view.suggest_expert_action()) is not None
     ):
         command = uuid.uuid4().hex
         if parts:
             observation = observation.model_copy(update={"accessibility": await read_page_parts(sandbox)})
-        done = await view.perform(command, advice.action)
+        done = await view.perform(command, suggestion.action)
         step = Step(
             index=len(steps),
             command_id=command,
             actor="policy",
             decision="auto",
-            thought=advice.thought,
-            action=advice.action,
+            thought=suggestion.thought,
+            action=suggestion.action,
             before=observation,
             after=await fetch_screenshot(done.after),
             error=done.error,

@@ -134,7 +134,8 @@ async def _chunks(request: ChatRequest, choices: list[Choice], pace: float) -> A
                 "logprobs": _logprobs(choice, token) if request.logprobs else None,
                 "finish_reason": "stop" if last else None,
             }
-            yield f"data: {json.dumps({**_response_header('chat.completion.chunk', request.model), 'choices': [body]})}\n\n"
+            chunk = {**_response_header("chat.completion.chunk", request.model), "choices": [body]}
+            yield f"data: {json.dumps(chunk)}\n\n"
     yield "data: [DONE]\n\n"
 
 

@@ -138,7 +138,7 @@ class EpisodeConnection:
         return self._has_control and self.state.status == "running" and self.state.pending is None
 
     async def until(self, true: Callable[[], bool], *, timeout: float = WAIT_TIMEOUT_SECONDS) -> None:
-        """Listen until it is so. Raises TimeoutError, and WebAppUnavailable where the desk cannot be opened any more."""
+        """Listen until it is so. Raises TimeoutError, and WebAppUnavailable where the socket cannot be opened."""
         async with asyncio.timeout(timeout):
             while not true():
                 await self._listen()

@@ -83,7 +83,7 @@ def export_get(request: HttpRequest, export_id: UUID) -> ExportOut:
 
 @router.get("/exports/{uuid:export_id}/download", response={200: None, 206: None, 416: None})
 def export_download(request: HttpRequest, export_id: UUID) -> HttpResponseBase:
-    """The whole folder as one zip file; its tag is the manifest's SHA-256, and a broken download goes on (`Range`)."""
+    """The whole folder as one zip file. Its ETag is the manifest's SHA-256; a broken download resumes (`Range`)."""
     folder, sha256 = selectors.finished_export_folder(user=user_of(request), export_id=export_id)
     zipped, tag = zip_stream.create_zip(folder), f'"{sha256}"'
     same = request.headers.get("If-Range", tag) == tag

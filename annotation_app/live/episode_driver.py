@@ -94,7 +94,8 @@ def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str
     )
     page, _, query = path.lstrip("/").partition("?")
     query_prefix = f"{query}&" if query else ""
-    address = f"{origin}{preview_entry_path(lease.machine_id)}/{port}/{page}?{query_prefix}{PREVIEW_PARAMETER}={quote(ticket)}"
+    entry = f"{origin}{preview_entry_path(lease.machine_id)}"
+    address = f"{entry}/{port}/{page}?{query_prefix}{PREVIEW_PARAMETER}={quote(ticket)}"
     return ticket, address
 
 

@@ -1,10 +1,11 @@
 """The glossary: one word for each concept, and the retired words that no identifier may carry any more.
 
 `docs/glossary.toml` is the source. `docs/glossary.md` is rendered from it, and `violations` finds retired words in
-identifiers, module names, environment variables, English messages and log lines.
+identifiers and module names.
 """
 
 import io
+import keyword
 import re
 import tokenize
 import tomllib
@@ -27,9 +28,11 @@ PYTHON_ROOTS = (
 EXEMPT = re.compile(r"/migrations/|/legacy_names\.py$|(^|/)test_glossary\.py$|^annotation_app/operations/glossary\.py$")
 TYPESCRIPT = "frontend/src"
 GENERATED = "frontend/src/generated"
-ENGLISH = "frontend/src/shared/i18n/en"
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _COMMENT_OR_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+_TEMPLATE = re.compile(r"`(?:\$\{[^`{}\n]*\}|\\.|(?!\$\{)[^`\\\n])*`")
+"""A template literal on one line, without braces or templates in its expressions; others are left as they are."""
+_EXPRESSION = re.compile(r"\$\{([^}]*)\}")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -104,8 +107,8 @@ def render(terms: list[Term]) -> str:
     lines = [
         "# Glossary",
         "",
-        "One word for each concept, everywhere: code, database, API, pages, documentation. The right column lists words that",
-        "earlier versions used; no identifier carries them any more, and a test keeps it so.",
+        "Each concept has one word in code, database, API, pages and documentation. The right column lists the words",
+        "that earlier versions used. No identifier carries them any more; a test checks it.",
         "",
         "This page is generated from `docs/glossary.toml` by `./pilothouse glossary`.",
         "",
@@ -113,7 +116,7 @@ def render(terms: list[Term]) -> str:
         "| --- | --- | --- |",
     ]
     for term in terms:
-        replaced = ", ".join(f"*{word.word}*" for word in term.retired)
+        replaced = ", ".join(f"*{word}*" for word in dict.fromkeys(word.word for word in term.retired))
         lines.append(f"| **{term.term}** | {term.meaning} | {replaced} |")
     return "\n".join(lines) + "\n"
 
@@ -143,7 +146,7 @@ def violations(root: Path) -> list[Violation]:
 
 
 def identifiers(root: Path) -> Iterator[tuple[str, int, str]]:
-    """Path, line and name of each identifier in Python and TypeScript; a module's own name is its identifier on line 0."""
+    """Path, line and name of each identifier in Python and TypeScript. A module's own name is on line 0."""
     for top in PYTHON_ROOTS:
         for file in sorted((root / top).rglob("*.py")):
             path = file.relative_to(root).as_posix()
@@ -163,13 +166,14 @@ def python_identifiers(source: str) -> Iterator[tuple[int, str]]:
     """Line and name of each distinct identifier of a module, where it first occurs."""
     first: dict[str, int] = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.NAME:
+        if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
             first.setdefault(token.string, token.start[0])
     yield from ((line, name) for name, line in first.items())
 
 
 def typescript_identifiers(source: str) -> Iterator[tuple[int, str]]:
-    """Line and name of each distinct identifier, where it first occurs; comments and quoted strings are left out."""
+    """Line and name of each distinct identifier, where it first occurs. Leaves out comments and the text of strings."""
+    source = _TEMPLATE.sub(lambda match: " ".join(_EXPRESSION.findall(match.group())), source)
     code = _COMMENT_OR_STRING.sub(lambda match: "\n" * match.group().count("\n") or " ", source)
     first: dict[str, int] = {}
     for number, line in enumerate(code.splitlines(), start=1):

@@ -10,7 +10,8 @@ MIN_CUE_SECONDS = 0.001
 def render_webvtt(marks: Iterable[StepMark], titles: Mapping[int, str]) -> str:
     """One cue a step, named by its number, from its begin to its end."""
     cues = [
-        f"{mark.index + 1}\n{_format_timestamp(mark.begins)} --> {_format_timestamp(max(mark.ends, mark.begins + MIN_CUE_SECONDS))}\n"
+        f"{mark.index + 1}\n{_format_timestamp(mark.begins)} --> "
+        f"{_format_timestamp(max(mark.ends, mark.begins + MIN_CUE_SECONDS))}\n"
         f"{_escape_title(titles[mark.index])}\n"
         for mark in marks
     ]

@@ -16,12 +16,13 @@ def content_security_policy(host: str) -> str:
         public_csp_source(url, host=name) for url in (settings.ENV.bridge_public_url, settings.ENV.vnc_public_url)
     )
     streams = (bridge, bridge.replace("http", "ws", 1), vnc)
+    previews = public_csp_source(settings.ENV.preview_url, host=name) if settings.ENV.preview_url else bridge
     connect = " ".join(["'self'", f"ws://{host}", f"wss://{host}", *streams])
     return "; ".join(
         (
             "default-src 'self'",
             f"connect-src {connect}",
-            f"frame-src {public_csp_source(settings.ENV.preview_url, host=name) if settings.ENV.preview_url else bridge}",
+            f"frame-src {previews}",
             "img-src 'self' data: blob:",
             "media-src 'self' blob:",
             "style-src 'self' 'unsafe-inline'",

@@ -1,4 +1,4 @@
-"""What can be done to a machine: one class an action, a union on `kind`. What hands do is in `protocol.actions.inputs`."""
+"""Machine actions: one class each, a union on `kind`. Pointer and keyboard actions are in `protocol.actions.inputs`."""
 
 from typing import Annotated, Literal, get_args
 

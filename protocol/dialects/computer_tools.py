@@ -60,8 +60,10 @@ def to_json(value: Any) -> str:
 
 
 def to_function_call(name: str, arguments: dict[str, Any], *, is_tool: bool = False) -> tuple[str, dict[str, Any]]:
-    """A call of a computer tool as one of `protocol.dialects.action_readers`; `of_tool` says that the tool was named, whose clicks
-    need no point. Raises ReplyParseError."""
+    """A call of a computer tool as one of `protocol.dialects.action_readers`. Raises ReplyParseError.
+
+    `is_tool` says that the reply named the tool; the tool's clicks need no point.
+    """
     if mapped := _pointer(name, arguments, is_tool=is_tool):
         return mapped
     if name == "zoom" and isinstance(arguments.get("region"), list) and len(arguments["region"]) == 4:
@@ -129,7 +131,7 @@ def _drag(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
 
 
 def _scroll(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A scroll in pixels on both axes, or by direction with keys held. Raises ReplyParseError."""
+    """A scroll in pixels on both axes, or by direction with keys held. Raises Unreadable."""
     names = {"scroll_x": "dx", "scroll_y": "dy", "scroll_direction": "direction", "scroll_amount": "amount"}
     mapped = _rename_held_keys(arguments, **names)
     if "pixels" in mapped and "direction" not in mapped:
@@ -145,7 +147,7 @@ def _scroll(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def _rename_held_keys(arguments: dict[str, Any], **names: str) -> dict[str, Any]:
     """Arguments under our names, with the held keys as `keys`. A `text` is one only where it names modifiers: models
-    also put the label of what they click there. Raises ReplyParseError."""
+    also put the label of what they click there. Raises Unreadable."""
     text = arguments.get("text")
     if text:
         try:
@@ -181,7 +183,7 @@ def _scroll_pixels(name: str, arguments: dict[str, Any]) -> tuple[str, dict[str,
 
 
 def _pixels(name: str, mapped: Any) -> int:
-    """A number of pixels that is not 0. Raises ReplyParseError."""
+    """A number of pixels that is not 0. Raises Unreadable."""
     try:
         amount = float(mapped)
     except (TypeError, ValueError):
@@ -201,7 +203,7 @@ def _system_button(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _renamed(arguments: dict[str, Any], **names: str) -> dict[str, Any]:
-    """Fields under other names. Raises ReplyParseError where two would be one."""
+    """Fields under other names. Raises Unreadable where two would be one."""
     renamed = {names.get(key, key): value for key, value in arguments.items()}
     if len(renamed) < len(arguments):
         raise ReplyParseError("bad_arguments", "An argument stands twice, under two names.")
@@ -209,7 +211,7 @@ def _renamed(arguments: dict[str, Any], **names: str) -> dict[str, Any]:
 
 
 def format_arguments(name: str, arguments: dict[str, Any]) -> dict[str, str]:
-    """Arguments as texts, points under one name. Raises ReplyParseError."""
+    """Arguments as texts, points under one name. Raises Unreadable."""
     if "x" in arguments and "y" in arguments:
         rest = {key: value for key, value in arguments.items() if key not in ("x", "y")}
         arguments = {"point": [arguments["x"], arguments["y"]], **rest} if "point" not in rest else {**arguments}

@@ -1,9 +1,12 @@
-"""Where a model's coordinates lie on the screen, both ways, in exact arithmetic; and `smart_resize`, the size a Qwen-VL processor gives a picture.
+"""Converts a model's coordinates to screen pixels and back, in exact arithmetic.
 
-A grid is the size, as (columns, rows), in which a model names points of a screen: `thousandths_grid` is (1000, 1000), `resized_grid` the size
-the model's processor scales the picture to. A pixel is nameable on an axis when some whole grid coordinate maps to it; on an axis where the
-grid is at least as long as the screen that is every pixel. The rule and limits of `smart_resize` are those UI-TARS publishes, with Python's
-`round` (half to even): JavaScript rounds halves up and differs."""
+A grid is the size, as (columns, rows), in which a model names points of a screen: `thousandths_grid` is (1000, 1000),
+`resized_grid` the size the model's processor scales the picture to. A pixel is nameable on an axis when some whole
+grid coordinate maps to it. Where the grid is at least as long as the screen, that is every pixel.
+
+`smart_resize` is the size that a Qwen-VL processor gives a picture. Its rule and limits are those UI-TARS publishes,
+with Python's `round` (half to even): JavaScript rounds halves up and differs.
+"""
 
 from collections.abc import Callable
 from fractions import Fraction

@@ -68,9 +68,9 @@ class Dialect(Protocol):
     """How one model family writes screens and actions.
 
     Law, property-tested for every supported kind: `parse(write(thought, action, screen), screen)` gives back
-    `thought` and `action` exactly wherever the model's grid can name the pixel (`protocol.dialects.coordinates`), the thought
-    has no space around it, none of its lines begins like an action or a turn, and it holds no wrapper (thinking tags,
-    fences, boxes, end-of-text tokens).
+    `thought` and `action` exactly wherever the model's grid can name the pixel (`protocol.dialects.coordinates`), the
+    thought has no space around it, none of its lines begins like an action or a turn, and it holds no wrapper (thinking
+    tags, fences, boxes, end-of-text tokens).
     """
 
     @property

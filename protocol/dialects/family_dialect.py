@@ -1,7 +1,8 @@
 """A dialect as data: what one family may say on each platform, in which frame, and how its turns are written.
 
-What families share is here: the prompt, the history, and what becomes of a step that cannot be said. How one turn
-looks is a `Writing`: `protocol.dialects.thought_action` has the one most UI-TARS models use, other dialects bring their own.
+What families share is here: the prompt, the history, and what becomes of a step that cannot be written. A `TurnCodec`
+says how one turn looks: `protocol.dialects.thought_action` has the one most UI-TARS models use, other dialects bring
+their own.
 """
 
 import json

@@ -75,8 +75,8 @@ class _ArgumentValue:
 def parse_call(text: str) -> tuple[FunctionCall, str]:
     """The one call of a text that begins with it, and the call's own text; prose after it is dropped.
 
-    Raises ReplyParseError: `no_call` where no call begins, `unfinished_call` where it does not end or could end in two
-    places, `several_actions` where another call or another turn follows.
+    Raises ReplyParseError: `no_action` where no call begins, `unfinished_call` where it does not end or has two
+    possible ends, `several_actions` where another call or another turn follows.
     """
     head = _HEAD.match(text)
     if head is None:
@@ -118,7 +118,7 @@ def _unescaped(value: str) -> str:
 
 
 def _check_rest(text: str, end: int, after: int, quote: str) -> None:
-    """Raises ReplyParseError unless what follows a call is prose.
+    """Raises Unreadable unless what follows a call is prose.
 
     After free text, prose on the call's own line may be the rest of a text whose quotes were forgotten.
     """
@@ -168,7 +168,7 @@ def _read_value(text: str, position: int, *, structured: bool) -> _ArgumentValue
 
 
 def _quoted_end(text: str, start: int, quote: str, *, structured: bool) -> int:
-    """The place of the quote that ends a value. Raises ReplyParseError where none does."""
+    """The place of the quote that ends a value. Raises Unreadable where none does."""
     turn = TURN_LINE.search(text, start) if "\n" in text or "<|" in text else None
     limit = turn.start() if turn else len(text)
     depth = forgotten = likely = 0
@@ -194,7 +194,7 @@ def _quoted_end(text: str, start: int, quote: str, *, structured: bool) -> int:
 
 def _can_end_here(text: str, position: int, *, depth: int, forgotten: int) -> bool:
     """Whether free text may end before this place: its parentheses are closed, and a text with forgotten quotes is
-    followed by nothing but the wrappers' ends. Raises ReplyParseError where another argument may follow, or not."""
+    followed by nothing but the wrappers' ends. Raises Unreadable where another argument may follow, or not."""
     after = _AFTER_VALUE.match(text, position)
     if after is None:
         return False

@@ -1,9 +1,12 @@
-"""Replies of the form `Thought: …` and `Action: function(argument='value')`, read in all the forms models give them, and written.
+"""Reads and writes replies of the form `Thought: …` and `Action: function(argument='value')`.
 
-Also read: `Reflection:` and `Action_Summary:` before the action, a full-width colon, bold labels, `Action:` without a thought, without a space
-or missing altogether, thinking tags (open ones too), fences, boxes, answer wrappers, end-of-text tokens. A step whose action the family cannot
-write stands in the history as `Thought: …` and `Action_Summary: …`, with points in the family's own grid. It is no call, so that no model
-learns to write one that its grammar lacks."""
+Also read: `Reflection:` and `Action_Summary:` before the action, a full-width colon, bold labels, `Action:` without a
+thought, without a space or missing altogether, thinking tags (open ones too), fences, boxes, answer wrappers,
+end-of-text tokens.
+
+A step whose action the family cannot write is in the history as `Thought: …` and `Action_Summary: …`, with points in
+the family's own grid. It is no call, so that no model learns to write one that its grammar lacks.
+"""
 
 import re
 from dataclasses import dataclass
@@ -43,7 +46,8 @@ _EARLIER_ACTION = re.compile(rf"{_ACTION_LINE.pattern}|{NAMED_CALL.pattern}", re
 _NEXT_TURN = re.compile(r"^[ \t]*(?:\*\*)?(?:Thought|Observation)[ \t]*(?:\*\*)?[ \t]*[:：]", re.MULTILINE)
 _THOUGHT_LABEL = r"(?i:Thought|思考|想法)[ \t]*\d*"
 _THOUGHT = re.compile(
-    rf"(?:\*\*{_THOUGHT_LABEL}\s*[:：]\s*\*\*|\*\*{_THOUGHT_LABEL}\*\*\s*[:：]|#{{1,4}}[ \t]*{_THOUGHT_LABEL}\s*[:：]|{_THOUGHT_LABEL}\s*[:：])\s*"
+    rf"(?:\*\*{_THOUGHT_LABEL}\s*[:：]\s*\*\*|\*\*{_THOUGHT_LABEL}\*\*\s*[:：]"
+    rf"|#{{1,4}}[ \t]*{_THOUGHT_LABEL}\s*[:：]|{_THOUGHT_LABEL}\s*[:：])\s*"
 )
 _LABEL = re.compile(r"\b(?:Thought|Observation|Reflection|Action_Summary)\s*[:：]\s*")
 

@@ -41,12 +41,12 @@ def training_samples(
     budget: HistoryBudget = DEFAULT_HISTORY_BUDGET,
     language: str = "English",
     prompts: Callable[[BlobRef], Prompt | None] = lambda _: None,
-    drawn: Collection[int] = (),
+    sampled_steps: Collection[int] = (),
 ) -> Iterator[Sample]:
     """A sample for each step that stands, that the dialect can say, and whose act is known to have worked; a step that
     was done again is history, since the attempt it was decided in has the sample.
 
-    Steps that are `drawn` have one whatever came of them: who learns from what a policy drew learns from its failures,
+    `sampled_steps` have one whatever came of them: a policy that learns from its own samples learns from its failures,
     too. What no dialect can say has no target. Where `prompts` has what a policy of this dialect was asked at a step,
     that very conversation is the sample's.
     """
@@ -74,7 +74,7 @@ def training_samples(
     for index, step in enumerate(trajectory.steps):
         supported = dialect.supported_form(step.action)
         succeeded = supported is not None and step.error is None and step.decision != "again"
-        if not succeeded and step.index not in drawn:
+        if not succeeded and step.index not in sampled_steps:
             continue
         yield Sample(
             trajectory_id=trajectory.id,

@@ -1,8 +1,9 @@
-"""Working memory (the latest steps in full) and episodic memory (a policy's notes on older steps), within the bounds of a prompt's history.
+"""Fits working memory (the latest steps) and episodic memory (notes on older steps) into a prompt's history budget.
 
-Serving and training share this module: a policy trained on other histories than it is served with would be another policy. A prompt grows
-at its end only, as far as possible: screenshots and steps leave it several at a time (`stride`), so that a server finds most of a prompt
-in its caches."""
+Serving and training share this module: a policy trained on other histories than it is served with would be another
+policy. A prompt grows at its end only, as far as possible: screenshots and steps leave it several at a time (`stride`),
+so that a server finds most of a prompt in its caches.
+"""
 
 from collections.abc import Callable
 from datetime import datetime

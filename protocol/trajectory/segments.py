@@ -32,8 +32,9 @@ def trim_segments(segments: Segments, first: int, last: int) -> Segments:
 
 
 def split_segment(segments: Segments, at: int, *, before: ReviewText = "", after: ReviewText = "") -> Segments:
-    """The part that holds step `at` as two, the second beginning there. Raises InvalidSegments where `at` begins a part, or lies
-    in none."""
+    """Split the part that holds step `at`; the second half begins there.
+
+    Raises InvalidSegments where `at` begins a part or lies in none."""
     if not any(part.first < at <= part.last for part in segments):
         raise InvalidSegments(f"no part can be split before step {at + 1}")
     parts: list[Segment] = []

@@ -69,7 +69,7 @@ def turn_load() -> str:
     turn = ledger.turn_begin(user=user, wheel_id=wheel.pk)
     with (
         mock.patch.object(engine, "ProgramRunner", SimulatedTrainerRunner),
-        mock.patch.object(programs, "TRAINER_FOLDER", Path(sys.prefix)),
+        mock.patch.object(programs, "TRAINER", Path(sys.prefix)),
     ):
         engine.turn_run(turn_id=turn.pk)
     turn.refresh_from_db()

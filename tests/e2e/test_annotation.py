@@ -66,7 +66,7 @@ async def test_all_tasks_by_accepting_and_overriding(sign_in: SignIn, platform: 
 
 
 @pytest.mark.slow
-async def test_from_the_desk_to_the_trainer(sign_in: SignIn, platform: TemporaryPlatform, tmp_path: Path) -> None:
+async def test_from_the_workspace_to_the_trainer(sign_in: SignIn, platform: TemporaryPlatform, tmp_path: Path) -> None:
     """Practice is for trying; a real task is accepted by a reviewer, exported by a researcher, read by the trainer."""
     reviewer = await sign_in("reviewer")
     found = await reviewer.request.get("/api/episodes?status=finished")

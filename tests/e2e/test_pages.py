@@ -123,7 +123,7 @@ async def test_pages_are_accessible(
         await assert_accessible_in_both(admin, place)
 
 
-async def test_a_desk_in_chinese_with_keys_of_ones_own(sign_in: SignIn, drill: Drill) -> None:
+async def test_a_workspace_in_chinese_with_custom_keys(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("admin")  # preferences stay with the person: the other tests' people keep theirs
     episode_page = await drill(page)
     for size in SIZES:

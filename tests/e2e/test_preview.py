@@ -13,7 +13,7 @@ START_MS = 90_000
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-async def test_jupyterlab_is_opened_from_the_desk(sign_in: SignIn, drill: Drill) -> None:
+async def test_jupyterlab_is_opened_from_the_workspace(sign_in: SignIn, drill: Drill) -> None:
     episode_page = await drill(await sign_in("annotator"))
     page = episode_page.page
     await page.keyboard.press("Escape")

@@ -86,7 +86,7 @@ def test_the_bundled_policy_proposes_from_pixels(tmp_path: Path) -> None:
         assert int(whole.manage("shell", "-v", "0", "-c", words)) > 0
 
 
-def test_killed_and_started_again_it_goes_on_where_the_desk_stands(
+def test_killed_and_restarted_it_resumes_at_the_state_of_the_episode(
     platform: TemporaryPlatform, decisions: Decisions, tmp_path: Path
 ) -> None:
     pool, first, second = create_pool(platform, "Simulated twice", "expert"), tmp_path / "first", tmp_path / "second"

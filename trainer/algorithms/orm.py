@@ -1,8 +1,9 @@
 """Outcome reward model: one turn that reads an attempt and says whether the task was done.
 
-It is asked as judges are (`protocol.evaluation.judge_prompts`): the whole history as text, the last screens, one question. The truth
-is the verifier's word, else a person's. Of both answers the right one becomes likelier; `reward` is single-turn
-reinforcement over the two, exactly and without a draw. What it makes is a policy's checkpoint that any server serves.
+It gets the prompt that judges get (`protocol.evaluation.judge_prompts`): the whole history as text, the last screens,
+one question. The label is the verifier's, else a person's. Of both answers the right one becomes likelier; `reward` is
+single-turn reinforcement over the two, exactly and without sampling. It writes a policy's checkpoint that any server
+serves.
 """
 
 from collections import Counter

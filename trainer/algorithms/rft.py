@@ -1,7 +1,7 @@
 """Rejection fine-tuning: the likelihood of what the policy itself said in attempts that a verifier believed.
 
-It trains on what `python -m agent_backend.evaluation.rejection_sampling` kept. A person's steps, and attempts without a verifier's
-word, are left out and counted: this teaches a policy nothing but its own successes.
+It trains on what `python -m agent_backend.evaluation.rejection_sampling` kept. A person's steps, and attempts without
+a verifier's result, are left out and counted: this teaches a policy nothing but its own successes.
 """
 
 from collections import Counter, defaultdict

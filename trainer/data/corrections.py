@@ -1,7 +1,7 @@
 """What a person's corrections teach: the role of each step, and how much it weighs.
 
-Over whole attempts, without a model. Only steps that stand are counted; their places are those of
-`without_undone_steps`. Words a person wrote are fitted by likelihood: no server drew them, so there is no ratio for PPO.
+Over whole attempts, without a model. Undone steps are not counted; indices are those of `without_undone_steps`. Text
+that a person wrote is fitted by likelihood: no server sampled it, so there is no ratio for PPO.
 """
 
 from collections import Counter

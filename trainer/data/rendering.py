@@ -209,8 +209,8 @@ def render_trajectory(
 ) -> Iterator[TokenizedSample]:
     """Every sample of an attempt as tokens; a step's weight is its sample's times what `weights` has by its index.
 
-    With `failures` what the policy drew is told whatever came of it, replies that are no action among it.
-    Raises SampleError at one that cannot be used; where `exclusion_reason` is given, it is counted there by its code instead.
+    With `failures`, the policy's own replies are samples whatever came of them, unparsed replies included.
+    Raises SampleError at one that cannot be used; where `left_out` is given, it is counted there by its code instead.
     """
     own = {
         decision.index: decision
@@ -219,7 +219,7 @@ def render_trajectory(
     }
     imitated = own if failures else ()
     for sample in training_samples(
-        trajectory, dialect, budget=budget, language=language, prompts=prompts, drawn=imitated
+        trajectory, dialect, budget=budget, language=language, prompts=prompts, sampled_steps=imitated
     ):
         weight = sample.weight * (weights or {}).get(sample.index, 1.0)
         decision = own.get(sample.index)

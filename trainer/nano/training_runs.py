@@ -101,8 +101,10 @@ def create_optimisers(
     config: StageConfig,
     share_of: Callable[[str], float] = lambda name: 1.0,
 ) -> OptimiserPair:
-    """Those of a model's weights and its heads'; `solved_share` says how much of the rates a weight learns at, by its name.
-    Weights that want no gradient stay as they are."""
+    """The optimisers of a model's weights and its heads' weights. Weights that need no gradient stay as they are.
+
+    `share_of` gives the factor on the learning rate of a weight by its name.
+    """
     matrices, others = _Shares(), _Shares()
     others[1.0] = list(heads.parameters())
     for name, weight in model.named_parameters():

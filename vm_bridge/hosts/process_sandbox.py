@@ -87,7 +87,7 @@ class ProcessSandbox:
         self.fence = 1
         """The lowest fencing token that may act."""
         self._memory = memory
-        self._keeper: subprocess.Popen[bytes] | None = None
+        self._launcher: subprocess.Popen[bytes] | None = None
         self._ending: asyncio.Task[None] | None = None
 
     @classmethod
@@ -97,7 +97,7 @@ class ProcessSandbox:
         limits = ResourceLimits(image.manifest.cores, image.manifest.memory, image.manifest.processes)
         groups = ControlGroups.create(folder.name, limits)
         told, tells = os.pipe()
-        keeper, link = None, None
+        launcher, link = None, None
         try:
             try:
                 make_folder(folder, user)
@@ -111,7 +111,7 @@ class ProcessSandbox:
                     groups=groups.paths,
                 )
                 # Not in a thread: who is cancelled while one runs would never hear of the process.
-                keeper = _launch(config, folder, limits.processes, user_namespaces=image.manifest.user_namespaces)
+                launcher = _launch(config, folder, limits.processes, user_namespaces=image.manifest.user_namespaces)
             finally:
                 os.close(tells)
             link, memory = await connect_started(image, folder)
@@ -119,13 +119,13 @@ class ProcessSandbox:
         except BaseException as error:
             if link is not None:
                 link.close()
-            said = await asyncio.to_thread(_clean_up, keeper, told, groups, folder)
+            said = await asyncio.to_thread(_clean_up, launcher, told, groups, folder)
             if isinstance(error, MachineGone | OSError):
                 raise MachineGone(f"{error}: {said}" if said else str(error)) from error
             raise
         os.close(told)
         tree = cls(folder, groups, first, link, memory)
-        tree._keeper = keeper
+        tree._launcher = launcher
         await tree.write_state()
         return tree
 
@@ -172,8 +172,8 @@ class ProcessSandbox:
 
     def _end(self) -> None:
         self.first.end(STOP_SECONDS)
-        if self._keeper is not None:
-            self._keeper.wait(STOP_SECONDS)
+        if self._launcher is not None:
+            self._launcher.wait(STOP_SECONDS)
         self.groups.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -336,13 +336,13 @@ async def _connect(folder: Path, seconds: float) -> tuple[GuestLink, SharedFrame
         raise
 
 
-def _clean_up(keeper: "subprocess.Popen[bytes] | None", told: int, groups: ControlGroups, folder: Path) -> str:
+def _clean_up(launcher: "subprocess.Popen[bytes] | None", told: int, groups: ControlGroups, folder: Path) -> str:
     """Leave nothing of a tree that does not come up; what it said."""
     try:
-        if keeper is not None:
-            keeper.kill()
-            keeper.wait(STOP_SECONDS)
-            with suppress(MachineGone):  # it ends with its keeper, but later
+        if launcher is not None:
+            launcher.kill()
+            launcher.wait(STOP_SECONDS)
+            with suppress(MachineGone):  # it ends with its launcher, but later
                 if select.select([told], [], [], STOP_SECONDS)[0]:
                     InitProcess.told(told).end(STOP_SECONDS)
     finally:

@@ -25,9 +25,9 @@ class SandboxNetwork:
     async def attach(self, tree: Path, allowed: Sequence[str]) -> None:
         """Let the processes whose folder this is reach the allowed hosts, and nothing that was before any more."""
         await self.close()
-        outside = tree / "egress"
-        (outside / "prefix").write_text(preview_path(self._machine_id))
-        self._egress = await self._make_egress(self._machine_id, allowed).open(outside)
+        egress_folder = tree / "egress"
+        (egress_folder / "prefix").write_text(preview_path(self._machine_id))
+        self._egress = await self._make_egress(self._machine_id, allowed).open(egress_folder)
         self._tunnel = tree / "tunnel.sock"
 
     async def dial(self, port: int) -> socket.socket:

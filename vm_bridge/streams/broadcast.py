@@ -130,9 +130,9 @@ class Broadcast:
                     frame = pending.result()
                     if frame is None:
                         return
-                    pts, refined, patience = self._tick(frame.captured_at), 0, REFINE_AFTER_SECONDS
+                    pts, refined, refine_delay = self._tick(frame.captured_at), 0, REFINE_AFTER_SECONDS
                 else:
-                    pts, refined, patience = self._tick(time.time()), refined + 1, 1 / self._fps
+                    pts, refined, refine_delay = self._tick(time.time()), refined + 1, 1 / self._fps
                 encode_request = self._next_request()
                 broadcast_frame = await loop.run_in_executor(
                     worker, partial(maker.make, frame, picture, pts, encode_request)
@@ -143,7 +143,7 @@ class Broadcast:
                 for viewer in tuple(self._viewers):
                     viewer.offer(broadcast_frame)
                 again = encode_request.key or not (broadcast_frame.sharp or refined >= MAX_REFINEMENTS)
-                refine_at = time.monotonic() + patience if again else None
+                refine_at = time.monotonic() + refine_delay if again else None
         finally:
             pending.cancel()
             await asyncio.wait({pending})  # a source cannot close while it is asked
@@ -153,13 +153,13 @@ class Broadcast:
         while not pending.done():
             self._wake.clear()
             dues = [due for due in (refine_at, self._key_due if can_key else None) if due is not None]
-            patience = max(0.0, min(dues) - time.monotonic()) if dues else None
-            if patience == 0:
+            timeout = max(0.0, min(dues) - time.monotonic()) if dues else None
+            if timeout == 0:
                 return
             wake = asyncio.ensure_future(self._wake.wait())
             either: set[asyncio.Future[Any]] = {pending, wake}
             try:
-                await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(either, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 wake.cancel()
 

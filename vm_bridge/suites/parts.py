@@ -57,5 +57,5 @@ SCRIPT = """(() => {
 
 
 async def read_parts(session: Session) -> str:
-    """The parts of the page as JSON (`protocol.trajectory.observations.PageLayout`). Changes nothing. Raises ScriptFailed."""
+    """The page's parts as JSON (`PageLayout`). Changes nothing. Raises ScriptFailed."""
     return PageLayout.model_validate(await session.evaluate(SCRIPT, world="own")).model_dump_json()

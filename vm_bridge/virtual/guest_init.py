@@ -65,11 +65,11 @@ def start_sandbox(info_writer: int) -> "subprocess.Popen[bytes]":
     memory = os.open(frame_memory_path(), os.O_RDWR | os.O_CLOEXEC)
     given = {"listen": listeners["guest"].fileno(), "tunnel": listeners["tunnel"].fileno(), "memory": memory}
     arguments = given | {"processes": PROCESSES, "leash": LEASH_SECONDS}
-    confined = SandboxConfig(
+    config = SandboxConfig(
         image=IMAGE, display=RUNTIME / "display", egress=RUNTIME / "egress", user=USER, info=info_writer
     )
     process = subprocess.Popen(
-        bubblewrap_command(confined, [f"--{name}={value}" for name, value in arguments.items()]),
+        bubblewrap_command(config, [f"--{name}={value}" for name, value in arguments.items()]),
         pass_fds=(*given.values(), info_writer),
         stdin=subprocess.DEVNULL,
         start_new_session=True,

@@ -50,7 +50,7 @@ class Multiplexer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Returns when the line has ended, and every connection with it. Raises ProtocolViolation, where the line goes on."""
+        """Return when the line and every connection have ended. Raises ProtocolViolation; then the line goes on."""
         with suppress(asyncio.IncompleteReadError, OSError):
             await self._read_messages()
 

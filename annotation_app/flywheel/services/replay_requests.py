@@ -26,7 +26,7 @@ CHECK_TIMEOUT_SECONDS = 1_200
 
 
 def checks_request(*, turn_id: UUID, user: User, episodes: Iterable[UUID]) -> tuple[str, ...]:
-    """Have these episodes done again, one after the other; by which codes some could not be tried. Raises TurnCancelled."""
+    """Replay these episodes one by one; returns the codes of those that could not be tried. Raises TurnCancelled."""
     refused: set[str] = set()
     for episode in episodes:
         _turn_running_check(turn_id)
@@ -46,8 +46,12 @@ def checks_request(*, turn_id: UUID, user: User, episodes: Iterable[UUID]) -> tu
 
 
 def judgements_request(*, turn_id: UUID, user: User, pool_id: int) -> None:
-    """Ask the pool's judges about what they have not judged. Raises TurnCancelled, and Conflict where one could not: what it
-    alone can tell would count as unvalued for good."""
+    """Ask the pool's judges about what they have not judged.
+
+    Raises:
+        TurnCancelled: the cycle was cancelled.
+        Conflict: a judge failed; what it alone can tell would count as unvalued for good.
+    """
     for assigned in PoolJudge.objects.filter(pool=pool_id).select_related("judge"):
         runs = Run.objects.filter(pool=pool_id, judge=assigned.judge)
         # However long it takes: of a run whose workers went away three times the judges' own clock says that it failed.
@@ -77,7 +81,7 @@ def _only_refused(run: Run) -> bool:
 
 
 def _wait_for(turn_id: UUID, others: Callable[[], bool], *, within: float) -> None:
-    """Returns once nobody else is at it, or has been for so many seconds: who asks then is told so. Raises TurnCancelled."""
+    """Return once no other process runs it, or after `within` seconds. Raises TurnCancelled."""
     until = time.monotonic() + within
     while others() and time.monotonic() < until:
         _turn_running_check(turn_id)

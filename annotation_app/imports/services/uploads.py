@@ -143,7 +143,8 @@ def _check_space(user: User, size: int) -> None:
     most = settings.ENV.uploads_per_person_bytes
     if own_uploads.count() >= MAX_OPEN_UPLOADS or used + size > most:
         raise TooLarge(
-            f"Your unfinished uploads may have {most} bytes, and {MAX_OPEN_UPLOADS} at once. Finish or cancel one first.",
+            f"Your unfinished uploads may have {most} bytes, and {MAX_OPEN_UPLOADS} at once. "
+            "Finish or cancel one first.",
             code="upload_quota",
             extra={"used": used, "most": most},
         )

@@ -1,4 +1,7 @@
-"""Python environments beside the platform's own: the trainer's, Ray's and OSWorld's. Each is created when it is first needed and again when its requirements change."""
+"""Python environments beside the platform's own: the trainer's, Ray's and OSWorld's.
+
+Each is created when it is first needed and again when its requirements change.
+"""
 
 import shutil
 import sys

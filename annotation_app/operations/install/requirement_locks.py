@@ -28,8 +28,8 @@ INCLUDE_PATTERN = re.compile(r"^-r (?P<path>\S+)$", re.MULTILINE)
 class RequirementLock:
     """A file of requirements and its lock.
 
-    `dependencies` is False where the file itself names them all. Packages whose names begin with one of `exclusion_reason` are
-    not in the lock.
+    `dependencies` is False where the file itself names them all. The lock leaves out packages whose names begin with
+    one of `left_out`.
     """
 
     source: Path

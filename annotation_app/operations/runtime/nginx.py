@@ -1,6 +1,6 @@
 """What stands before several web processes: nginx's configuration, written from where the programs are.
 
-`python -m annotation_app.operations.runtime.nginx` prints it; `docker/nginx.conf` is what it prints for the compose file.
+`python -m annotation_app.operations.runtime.nginx` prints it. `docker/nginx.conf` is its output for the compose file.
 """
 
 import argparse

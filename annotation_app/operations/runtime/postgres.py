@@ -114,8 +114,8 @@ class Postgres:
 
     def _run(self, program: str, *arguments: str, input: str = "") -> None:
         done = subprocess.run(
-            self._command(program, *arguments), input=input, capture_output=True, text=True, timeout=INIT_TIMEOUT_SECONDS,
-            env={**os.environ, **ENGLISH_LOCALE}, check=False,
+            self._command(program, *arguments), input=input, capture_output=True, text=True,
+            timeout=INIT_TIMEOUT_SECONDS, env={**os.environ, **ENGLISH_LOCALE}, check=False,
         )  # fmt: skip
         if done.returncode:
             raise CommandFailed(

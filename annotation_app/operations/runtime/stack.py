@@ -111,7 +111,8 @@ class PlatformStack:
             ),
             self._python(
                 "bridge", "-m", "vm_bridge",
-                ready=HttpReadiness(f"http://{host}:{ports.bridge}/openapi.json"), environment=self.bridge_environment(),
+                ready=HttpReadiness(f"http://{host}:{ports.bridge}/openapi.json"),
+                environment=self.bridge_environment(),
             ),
             self._python(
                 "vnc", "-m", "vm_bridge.streams.vnc",

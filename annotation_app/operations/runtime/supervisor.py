@@ -52,8 +52,8 @@ class Supervisor:
         """Start these together and return when all are ready; StartFailed tells the last lines of one that is not."""
         group = [
             _SupervisedProgram(
-                program, self.console.program_log(program.name, self.folder / "logs" / f"{program.name}.log"), self._notify_guard,
-                self.folder / "run" / f"{program.name}.pid",
+                program, self.console.program_log(program.name, self.folder / "logs" / f"{program.name}.log"),
+                self._notify_guard, self.folder / "run" / f"{program.name}.pid",
             )
             for program in programs
         ]  # fmt: skip

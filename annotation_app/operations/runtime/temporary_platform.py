@@ -40,7 +40,8 @@ class TemporaryPlatform(PlatformInfo):
         """The output of a management command on its database. Raises CalledProcessError, TimeoutExpired."""
         return subprocess.run(
             [sys.executable, str(ROOT / "manage.py"), *words],
-            env={**os.environ, **self.environment}, capture_output=True, text=True, timeout=MANAGE_TIMEOUT_SECONDS, check=True,
+            env={**os.environ, **self.environment}, capture_output=True, text=True,
+            timeout=MANAGE_TIMEOUT_SECONDS, check=True,
         ).stdout  # fmt: skip
 
 

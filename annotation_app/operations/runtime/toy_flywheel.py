@@ -88,8 +88,8 @@ def _import_attempts(
 
 def _flywheel_status(storage: TemporaryPlatform, start: Path) -> dict[str, Any]:
     """Where the wheel stands."""
-    told: dict[str, Any] = json.loads(storage.manage("toy_flywheel", str(start)).splitlines()[-1])
-    return told
+    status: dict[str, Any] = json.loads(storage.manage("toy_flywheel", str(start)).splitlines()[-1])
+    return status
 
 
 @contextlib.contextmanager

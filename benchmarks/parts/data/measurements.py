@@ -1,4 +1,4 @@
-"""One measurement in a process of its own: `python -m benchmarks.parts.data.measurements WHAT …`, figures as a JSON line."""
+"""Takes one measurement in a process: `python -m benchmarks.parts.data.measurements WHAT …` prints a JSON line."""
 
 import json
 import random

@@ -1,7 +1,7 @@
 """Rows with text that a consumer might take for its own.
 
-`python -m benchmarks.parts.exports.hostile_rows FORMAT DIALECT FOLDER` writes an export as the platform's writers do, without
-a database, and beside it `FOLDER.truth.json`: for each row what was done, or the code for which it is left out.
+`python -m benchmarks.parts.exports.hostile_rows FORMAT DIALECT FOLDER` writes an export as the platform's writers do,
+without a database, and beside it `FOLDER.truth.json`: for each row what was done, or the error code that excludes it.
 """
 
 import json

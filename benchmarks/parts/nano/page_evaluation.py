@@ -243,14 +243,14 @@ class _TimedPolicy(_ServedPolicy):
 
 def random_policy(trial: Trial, seed: int) -> Decide:
     """Clicks anywhere; at bundled tasks, any of the acts that their own baseline knows."""
-    dice = Random(f"{trial.key} {seed}")
+    rng = Random(f"{trial.key} {seed}")
 
     async def decide(
         view: Machine, task: Task, steps: tuple[Step, ...], seen: Observation
     ) -> tuple[str, Action | None]:
         if trial.suite == MINIWOB:
-            return "", Click(x=dice.randrange(trial.size[0]), y=dice.randrange(trial.size[1]))
-        return "", random_action(dice, trial.size)
+            return "", Click(x=rng.randrange(trial.size[0]), y=rng.randrange(trial.size[1]))
+        return "", random_action(rng, trial.size)
 
     return decide
 

@@ -104,8 +104,9 @@ class Plan(FrozenModel):
 
 
 class Ledger:
-    """What is known so far. Raises PlanMismatch where the folder is of another plan; further runs may be added to it, and
-    held-out pages may not."""
+    """What is known so far. Raises PlanMismatch where the folder is of another plan.
+
+    Further runs may be added to a plan; held-out pages may not."""
 
     def __init__(self, folder: Path, plan: Plan) -> None:
         self.folder, self.plan = folder, plan

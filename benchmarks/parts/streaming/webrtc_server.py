@@ -1,4 +1,6 @@
-"""Desktops and their live pictures without leases or tickets: `python -m benchmarks.parts.streaming.webrtc_server DATA COUNT`.
+"""Serves desktops and their live streams without leases or tickets.
+
+Run it as `python -m benchmarks.parts.streaming.webrtc_server DATA COUNT`.
 
 Prints its port. `GET /` is a page that can watch, `POST /offer/N` answers a viewer of desktop N, `POST /draw/N` starts
 the clock there, `POST /screen/N` gives it another size.

@@ -1,4 +1,4 @@
-"""TRL's SFTTrainer on the samples that ours was measured with: `python -m benchmarks.parts.training.trl_trainer FOLDER`.
+"""Runs TRL's SFTTrainer on our measurement's samples: `python -m benchmarks.parts.training.trl_trainer FOLDER`.
 
 It cannot pack samples with pictures, so its batch sizes are tried one after another; the fastest counts.
 """

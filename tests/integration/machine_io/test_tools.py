@@ -222,9 +222,7 @@ async def test_a_terminal_that_prints_without_end_keeps_nobody_waiting(machine: 
 async def test_helpers_that_are_killed_are_started_again(do: Do) -> None:
     await do(TypeTerminal(text="", session="main"))
     await do(RunCode(code="x = 1"))
-    await do(
-        RunCommand(command="pkill -9 -f vm_bridge.guest.to; pkill -9 -f vm_bridge.guest.linux.terminals.server; true")
-    )
+    await do(RunCommand(command="pkill -9 -f guest.linux.toolbox; pkill -9 -f guest.linux.terminals.server; true"))
     lost = await do(RunCode(code="x"))
     assert failed(lost) in ("ended", "raised")
     assert (await do(RunCode(code="print('again')"))).after.text == "again\n"

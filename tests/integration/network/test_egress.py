@@ -60,7 +60,7 @@ async def test_who_ends_the_process_that_carries_bytes_gets_a_new_one(
     await machine.prepare(task(f"allowed.example:{internet.port}"))
     url = f"http://allowed.example:{internet.port}/"
     assert "hello from outside" in await run(f"{PROXY} {url}")
-    await run("pkill --full guest.porter")
+    await run("pkill --full guest.linux.port_forwarder")
     assert "hello from outside" in await run(f"{PROXY} {url}")
 
 

@@ -211,5 +211,5 @@ async def test_what_the_browser_downloads_is_there_for_the_shell_and_the_other_w
 
 async def test_what_nobody_uses_is_not_started(desktop: Desktop) -> None:
     told = await desktop.run("ps -eo args")
-    assert not [name for name in ("jupyterlab", "code-server", "guest.porter") if name in told]
+    assert not [name for name in ("jupyterlab", "code-server", "guest.linux.port_forwarder") if name in told]
     assert [service.name for service in desktop.lease.capabilities.services] == ["jupyterlab", "editor"]

@@ -34,7 +34,9 @@ from annotation_app.policies.models import PolicyRevision
 print("READ " + json.dumps({
     "people": sorted(User.objects.values_list("username", flat=True)),
     "episodes": Episode.objects.filter(status="finished").count(),
-    "cycles": [[row.number, row.state, row.revision, row.passed] for row in map(turn_row, Turn.objects.order_by("number"))],
+    "cycles": [
+        [row.number, row.state, row.revision, row.passed] for row in map(turn_row, Turn.objects.order_by("number"))
+    ],
     "revisions": sorted(PolicyRevision.objects.values_list("revision", flat=True)),
 }))
 """

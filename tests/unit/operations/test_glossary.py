@@ -59,7 +59,8 @@ def test_a_retired_word_is_found_as_a_whole_word_within_its_scope() -> None:
 def test_violations_are_found_in_python_typescript_and_module_names(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "glossary.toml").write_text(
-        '[[term]]\nterm = "result"\nmeaning = "What an action did."\n[[term.retired]]\nword = "deed"\npattern = "deeds?"\n'
+        '[[term]]\nterm = "result"\nmeaning = "What an action did."\n'
+        '[[term.retired]]\nword = "deed"\npattern = "deeds?"\n'
     )
     package = tmp_path / "agent_backend"
     package.mkdir()
@@ -78,6 +79,15 @@ def test_violations_are_found_in_python_typescript_and_module_names(tmp_path: Pa
 def test_identifiers_of_comments_and_strings_are_left_out() -> None:
     assert dict(python_identifiers("# deed\nname = 'deed'\n")) == {2: "name"}
     assert [name for _, name in typescript_identifiers("/* deed */ let name = 'deed';\n")] == ["let", "name"]
+
+
+def test_a_template_literal_gives_the_identifiers_of_its_expressions() -> None:
+    source = "go(`/deed/${first}/deed?a=${second.id}`);\nlet third;\n"
+    assert [name for _, name in typescript_identifiers(source)] == ["go", "first", "second", "id", "third"]
+
+
+def test_a_keyword_is_no_identifier() -> None:
+    assert list(python_identifiers("pass\n")) == []
 
 
 def test_a_row_of_the_page_names_the_term_its_meaning_and_what_it_replaces() -> None:

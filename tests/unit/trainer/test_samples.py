@@ -51,7 +51,7 @@ def test_what_was_drawn_is_told_whatever_came_of_it() -> None:
     failed = step(1, CLICK, decision="auto", error=wrong)
     whole = trajectory(steps=(lapse, failed, step(2, TYPED), step(3, CLICK, error=wrong)))
     assert [sample.index for sample in training_samples(whole, DIALECT)] == [2], "nobody is taught what went wrong"
-    first, second, third = training_samples(whole, DIALECT, drawn={0, 1})
+    first, second, third = training_samples(whole, DIALECT, sampled_steps={0, 1})
     assert (first.index, first.target) == (0, "")
     assert (second.index, third.index) == (1, 2), "a person's act that failed is no sample of anybody's"
     texts = [part.text for message in second.messages for part in message.content if isinstance(part, TextPart)]

@@ -13,7 +13,7 @@ from protocol.blobs import BlobRef
 from protocol.trajectory.observations import ActionError, Observation, Rest, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.browser import BrowserFailed, Clock, PageHung, ScriptFailed, Session
-from vm_bridge.browser.action_executor import ACTION_KINDS as HANDS
+from vm_bridge.browser.action_executor import ACTION_KINDS as PAGE_ACTION_KINDS
 from vm_bridge.drivers.browser.episode import SUITE_ERRORS, SessionFactory, failure_code
 from vm_bridge.drivers.browser.episode_config import parse_episode_config
 from vm_bridge.drivers.browser.episode_manager import EpisodeManager
@@ -33,7 +33,7 @@ from vm_bridge.errors import (
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot
 from vm_bridge.suites.web_suite import WebSuite
 
-ACTION_KINDS = (*HANDS, "upload_file")
+ACTION_KINDS = (*PAGE_ACTION_KINDS, "upload_file")
 STREAMS = ("webrtc", "stills")
 TIME_LIMIT_ERROR = ActionError(code="time_over", message="the task's time is over; nothing was done")
 UNKNOWN_OUTCOME = "what came of this act is not known: {}; the episode is as it was before it"

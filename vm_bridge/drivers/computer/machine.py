@@ -18,8 +18,8 @@ from vm_bridge.suites import evaluate_task, find_suite
 class ComputerMachine:
     """A computer seen through one lease."""
 
-    def __init__(self, computer: ComputerDriver, fence: int, keeper: SandboxController) -> None:
-        self._computer, self._fence, self._keeper = computer, fence, keeper
+    def __init__(self, computer: ComputerDriver, fence: int, controller: SandboxController) -> None:
+        self._computer, self._fence, self._controller = computer, fence, controller
 
     @property
     def capabilities(self) -> Capabilities:
@@ -33,14 +33,14 @@ class ComputerMachine:
             parse_image_format(task),
             parse_screen_size(task),
         )
-        await self._keeper.prepare(self._fence, task)
+        await self._controller.prepare(self._fence, task)
         return await self._computer.set_up(self._fence, task)
 
     async def snapshot(self) -> Snapshot:
         return await self._computer.snapshot(self._fence)
 
     async def restore(self, snapshot: Snapshot) -> Observation:
-        await self._keeper.restore(self._fence, snapshot)
+        await self._controller.restore(self._fence, snapshot)
         return await self.observe(settle=True)
 
     async def observe(self, *, settle: bool = False) -> Observation:

@@ -63,7 +63,8 @@ class ActionExecutor(Protocol):
 
     async def do(self, action: Action, size: tuple[int, int], staged: Mapping[str, bytes]) -> str | bytes | None:
         """Do it on a screen of this size: the text it gave, or the bytes of a file it brought out. `staged` are bytes
-        to bring in, by their SHA-256. Raises ActionFailed, TransportError, and MachineGone where it surely did not happen."""
+        to bring in, by their SHA-256. Raises ActionFailed and TransportError, and
+        MachineGone where it surely did not happen."""
         ...
 
 
@@ -237,19 +238,19 @@ class RemoteDriver:
 class RemoteMachine:
     """Such a machine seen through one lease."""
 
-    def __init__(self, distant: RemoteDriver, fence: int, capabilities: Capabilities) -> None:
-        self._driver, self._fence = distant, fence
+    def __init__(self, driver: RemoteDriver, fence: int, capabilities: Capabilities) -> None:
+        self._driver, self._fence = driver, fence
         self.capabilities = capabilities
 
     async def prepare(self, task: Task) -> Observation:
-        distant = self._driver
-        suite = find_suite(distant.suites, task)
+        driver = self._driver
+        suite = find_suite(driver.suites, task)
         parse_image_format(task)  # refused before anything is thrown away
-        await distant.admit(self._fence)
-        await distant.inside.reset(self._fence, task)
-        distant.restored(task)
+        await driver.admit(self._fence)
+        await driver.inside.reset(self._fence, task)
+        driver.restored(task)
         if suite is not None:
-            await suite.prepare(task, distant.inside.environment(self._fence))
+            await suite.prepare(task, driver.inside.environment(self._fence))
         return await self.observe(settle=True)
 
     async def observe(self, *, settle: bool = False) -> Observation:
@@ -262,11 +263,9 @@ class RemoteMachine:
         await self._driver.skip_settle(self._fence)
 
     async def evaluate(self, *, answer: str = "") -> Verdict:
-        distant = self._driver
-        await distant.admit(self._fence)
-        return await evaluate_task(
-            distant.suites, distant.task, lambda: distant.inside.environment(self._fence), answer
-        )
+        driver = self._driver
+        await driver.admit(self._fence)
+        return await evaluate_task(driver.suites, driver.task, lambda: driver.inside.environment(self._fence), answer)
 
     async def suggest_expert_action(self) -> ExpertSuggestion | None:
         return None

@@ -126,7 +126,7 @@ def write_bytes(path: str, data: bytes) -> None:
 
 
 def delete(path: str, *, recursive: bool) -> None:
-    """Remove a file, a link or an empty folder; with `recursive` a folder and all that is in it. Raises ActionFailed."""
+    """Remove a file, a link or an empty folder; with `recursive` any folder. Raises ActionFailed."""
     where = resolve_path(path)
     try:
         if not where.is_dir() or where.is_symlink():

@@ -43,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     for descriptor in (options.listen, options.tunnel, options.memory):
         os.set_inheritable(descriptor, False)
-    confine_children(options.processes)
+    restrict_children(options.processes)
     start_port_listeners(options.tunnel)
     threading.excepthook = exit_on_error
     loading = threading.Thread(target=preload_modules)
@@ -121,7 +121,7 @@ def exit_on_error(error: threading.ExceptHookArgs) -> None:
     os._exit(1)
 
 
-def confine_children(processes: int) -> None:
+def restrict_children(processes: int) -> None:
     """What is started from here on keeps none of the guest's rights and can only grow so many."""
     libc = ctypes.CDLL("libc.so.6")
     libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)

@@ -107,8 +107,9 @@ class FrameGrabber:
             raise ScreenCaptureError("the X server does not take shared memory by descriptor")
 
     def grab(self, slot: int, rows: Extents | None = None, *, turned: bool = False) -> None:
-        """Fill a slot from the screen, which may lie on its side: the rows that a box covers, or all. Raises ScreenCaptureError
-        when the X server refuses."""
+        """Fill a slot from the screen, which may be rotated: the rows that a box covers, or all.
+
+        Raises ScreenCaptureError when the X server refuses."""
         width, height = (self._height, self._width) if turned else (self._width, self._height)
         top, bottom = (0, height) if rows is None else (max(0, rows[1]), min(height, rows[3]))
         if top >= bottom:
@@ -199,7 +200,7 @@ class ScreenCapture:
         return self._slots[self.serial % len(self._slots)]
 
     def _grab(self) -> bool:
-        """Whether it was done before the screen was turned; else there is another picture to take. Raises ScreenCaptureError."""
+        """Whether it was done before the screen was rotated; else capture again. Raises ScreenCaptureError."""
         turned = self._turned
         try:
             self._grabber.grab(self.slot, self._outdated[self.slot], turned=turned)

@@ -168,18 +168,18 @@ def _launch(engine: ContainerEngine, system: str, image: PreparedImage, folder: 
     """Start the container and give its first process what it needs. Raises MachineGone, OSError."""
     _make_folders(image, folder, user)
     with (
-        socket.socket(socket.AF_UNIX) as door,
+        socket.socket(socket.AF_UNIX) as listener,
         open_inherited(folder) as given,
         (folder / ERRORS_FILE).open("wb") as errors,
     ):
         start = folder / START_SOCKET / "start.sock"
-        door.bind(str(start))
+        listener.bind(str(start))
         start.chmod(0o666)  # the sandbox is another user; nobody else finds the folder
-        door.listen(1)
+        listener.listen(1)
         pid = engine.start(PREFIX + folder.name, container_config(system, image, folder, user))
         first = InitProcess(pid)
         try:
-            _send_descriptors(door, pid, [*given.values(), errors.fileno()])
+            _send_descriptors(listener, pid, [*given.values(), errors.fileno()])
         except MachineGone:
             first.close()
             raise
@@ -188,17 +188,17 @@ def _launch(engine: ContainerEngine, system: str, image: PreparedImage, folder: 
     return first
 
 
-def _send_descriptors(door: socket.socket, pid: int, descriptors: list[int]) -> None:
+def _send_descriptors(listener: socket.socket, pid: int, descriptors: list[int]) -> None:
     """Raises MachineGone when the first process ends, or does not come."""
     try:
         process = os.pidfd_open(pid)
         try:
-            ready, _, _ = select.select([door.fileno(), process], [], [], START_SECONDS)
+            ready, _, _ = select.select([listener.fileno(), process], [], [], START_SECONDS)
         finally:
             os.close(process)
-        if door.fileno() not in ready:
+        if listener.fileno() not in ready:
             raise MachineGone("the container ended as it started" if ready else "the container did not start")
-        come, _ = door.accept()
+        come, _ = listener.accept()
         with come:
             socket.send_fds(come, [json.dumps({"leash": ORPHAN_TIMEOUT_SECONDS}).encode()], descriptors)
     except OSError as error:

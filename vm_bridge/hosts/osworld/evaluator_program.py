@@ -169,11 +169,11 @@ def create_environment(asked: dict[str, Any]) -> Any:
 
 def open_tunnel(port: int, path: str) -> None:
     """Whoever comes to the port is at the socket."""
-    door = socket.create_server((LOOPBACK, port))
+    listener = socket.create_server((LOOPBACK, port))
 
     def attend() -> None:
         while True:
-            visitor, _ = door.accept()
+            visitor, _ = listener.accept()
             inner = socket.socket(socket.AF_UNIX)
             try:
                 inner.connect(path)

@@ -100,8 +100,9 @@ class GuestSandbox:
             raise MachineGone(f"machine {self.id} is gone")
 
     async def reset(self, fence: int | None = None, task: Task | None = None) -> None:
-        """See `Sandbox.reset`; for a task of a lease, see `MachineBackend.reset`. What of its file nobody can do is refused
-        before anything is put back."""
+        """See `Sandbox.reset`, and `MachineBackend.reset` for a task of a lease.
+
+        Whatever of the task's file is unsupported is rejected before anything is reset."""
         if fence is None:
             self._driver.end_lease()
             await self.evaluator.end()  # what the lease before still does must not meet the next one
@@ -173,8 +174,8 @@ class GuestSandbox:
 class GuestMachine(RemoteMachine):
     """A guest seen through one lease; its tasks are files that judge themselves."""
 
-    def __init__(self, sandbox: GuestSandbox, distant: RemoteDriver, fence: int, capabilities: Capabilities) -> None:
-        super().__init__(distant, fence, capabilities)
+    def __init__(self, sandbox: GuestSandbox, driver: RemoteDriver, fence: int, capabilities: Capabilities) -> None:
+        super().__init__(driver, fence, capabilities)
         self._sandbox = sandbox
 
     async def evaluate(self, *, answer: str = "") -> Verdict:

@@ -104,10 +104,10 @@ class VirtualMachine:
     async def adopt(cls, folder: Path) -> Self:
         """The machine an earlier host left there, with its guest reached. Raises MachineGone when it has ended, or was
         about to become another one."""
-        standing = read_sandbox_state(folder)
-        first = InitProcess(standing.pid, standing.began)
+        state = read_sandbox_state(folder)
+        first = InitProcess(state.pid, state.began)
         try:
-            machine = cls(folder, first, await asyncio.to_thread(_find_frames, standing.pid))
+            machine = cls(folder, first, await asyncio.to_thread(_find_frames, state.pid))
         except MachineGone:
             await asyncio.to_thread(first.end, STOP_SECONDS)
             raise
@@ -267,8 +267,8 @@ class VirtualMachine:
 def end_machine(folder: Path) -> None:
     """End the machine an earlier host left in a folder, if it still runs, and remove the folder."""
     with suppress(MachineGone):
-        standing = read_sandbox_state(folder)
-        InitProcess(standing.pid, standing.began).end(STOP_SECONDS)
+        state = read_sandbox_state(folder)
+        InitProcess(state.pid, state.began).end(STOP_SECONDS)
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -73,7 +73,7 @@ class FakeComputer:
         width: int = 1280,
         height: int = 720,
         name: str = "fake-1",
-        journal: CallLog | None = None,
+        call_log: CallLog | None = None,
     ) -> None:
         self.id = name
         self.image = image
@@ -99,7 +99,7 @@ class FakeComputer:
         self.task: Task | None = None
         self.blobs: OrderedDict[str, bytes] = OrderedDict()
         self.commands: OrderedDict[str, _CommandRecord] = OrderedDict()
-        self._journal = journal
+        self._call_log = call_log
         self._fence = 1
         self._used = 0
         self._dead = False
@@ -108,8 +108,8 @@ class FakeComputer:
         self._clear()
 
     async def reset(self) -> None:
-        if self._journal is not None:
-            self._journal.note(self.id, self._used, "reset")
+        if self._call_log is not None:
+            self._call_log.note(self.id, self._used, "reset")
         self._fence = self._used + 1
         self.restart()
 
@@ -151,8 +151,8 @@ class FakeComputer:
         """What the guest does first on every call."""
         self.alive()
         stale = fencing_token < self._fence
-        if self._journal is not None:
-            self._journal.note(self.id, fencing_token, "refused" if stale else "admitted")
+        if self._call_log is not None:
+            self._call_log.note(self.id, fencing_token, "refused" if stale else "admitted")
         if stale:
             raise StaleLease(f"fencing token {fencing_token} is behind {self._fence}")
         self._fence = self._used = fencing_token

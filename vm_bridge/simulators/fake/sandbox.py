@@ -23,12 +23,12 @@ class FakeHost:
     """Makes `FakeSandbox`es; `made` lists them all, `capacity` bounds those alive."""
 
     def __init__(
-        self, images: tuple[str, ...] = ("desktop",), *, capacity: int = 8, journal: Path | None = None
+        self, images: tuple[str, ...] = ("desktop",), *, capacity: int = 8, call_log: Path | None = None
     ) -> None:
         self.images = images
         self.capacity = capacity
         self.made: list[FakeSandbox] = []
-        self._journal = None if journal is None else CallLog(journal)
+        self._call_log = None if call_log is None else CallLog(call_log)
 
     async def create(self, image: str) -> Sandbox:
         if image not in self.images:
@@ -36,7 +36,7 @@ class FakeHost:
         full = len(self.made) >= self.capacity
         if full and len([sandbox for sandbox in self.made if await sandbox.healthy()]) >= self.capacity:
             raise NoMachine(f"all {self.capacity} machines are in use")
-        sandbox = FakeSandbox(image, name=f"fake-{secrets.token_hex(4)}", journal=self._journal)
+        sandbox = FakeSandbox(image, name=f"fake-{secrets.token_hex(4)}", call_log=self._call_log)
         self.made.append(sandbox)
         return sandbox
 

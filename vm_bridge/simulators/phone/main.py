@@ -54,7 +54,7 @@ async def run_phone(folder: Path, width: int, height: int) -> None:
     size = ("--window-position=0,0", f"--window-size={side},{side}")
     browser = await Browser.start((*BROWSER, *size, apps.address(apps.launcher.path)))
     android = Android(Handset(apps, browser, Screen(width, height)), dict(PROPERTIES))
-    door = await serve_commands(runtime / "phone.sock", android.run)
+    command_server = await serve_commands(runtime / "phone.sock", android.run)
     shell = Shell(_environment(runtime))
     daemon = Daemon(BANNER, partial(read_keys, Path.home() / TRUSTED_KEYS), partial(find_service, shell=shell))
     serving = asyncio.create_task(daemon.serve(_open_listener()))
@@ -64,7 +64,7 @@ async def run_phone(folder: Path, width: int, height: int) -> None:
         await browser.ended()
     finally:
         serving.cancel()
-        door.close()
+        command_server.close()
         server.kill()
 
 

@@ -30,7 +30,7 @@ function SwitchConfirmation({ id, onClose }: { id: number; onClose: () => void }
   const { mutate } = counting;
   useEffect(() => mutate({ type: "preview", id }), [mutate, id]);
   return (
-    <div className={styles.asking}>
+    <div className={styles.confirmation}>
       <p className={styles.words}>{t("retention.asking.help")}</p>
       <div role="status">
         {counting.isPending || rule === undefined ? t("retention.counting") : <DeletionPreview rule={rule} />}

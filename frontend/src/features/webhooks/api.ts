@@ -32,7 +32,7 @@ export const EVENTS = [
   "policy.promoted",
 ] as const satisfies readonly WebhookOut["events"][number][];
 
-function useSend<Given, Told>(send: (given: Given) => Promise<Told>) {
+function useSend<Input, Output>(send: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: send,
@@ -40,7 +40,7 @@ function useSend<Given, Told>(send: (given: Given) => Promise<Told>) {
   });
 }
 
-export const useAdd = () => useSend((given: WebhookIn) => request<WebhookMade>("POST", "/webhooks", given));
+export const useAdd = () => useSend((input: WebhookIn) => request<WebhookMade>("POST", "/webhooks", input));
 
 export const useNewSecret = () => useSend((id: number) => request<WebhookMade>("POST", `/webhooks/${id}/secret`));
 

@@ -62,7 +62,7 @@ async def test_a_ticket_of_a_lease_that_ran_out_is_refused(
         await lease_guard.redeem(ticket)
 
 
-async def test_a_ticket_that_a_lost_ledger_may_have_seen_used_is_refused(
+async def test_a_ticket_that_a_lost_lease_store_may_have_seen_used_is_rejected(
     lease_guard: LeaseGuard, leases: LeaseStore, fake_inventory: FakeInventory, ticket: Ticket, operator: Redis
 ) -> None:
     await operator.flushall()

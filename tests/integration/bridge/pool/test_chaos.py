@@ -32,7 +32,7 @@ def entry(at: float, token: int, event: str = "admitted") -> CallEntry:
     return CallEntry.model_validate({"at": at, "machine": "m-1", "token": token, "event": event})
 
 
-def test_two_who_believe_at_once_are_counted() -> None:
+def test_overlapping_intervals_are_counted() -> None:
     assert count_overlaps([interval(0, 2, 1), interval(1, 3, 2)]) == 1
     assert count_overlaps([interval(0, 1, 1), interval(1, 3, 2), interval(0, 9, 3, "m-2")]) == 0
 
@@ -47,8 +47,8 @@ def test_a_holder_refused_within_its_lease_is_counted() -> None:
     assert count_rejected_holders([entry(3, 1, "refused")], [interval(0, 2, 1)]) == 0
 
 
-def test_a_renewal_puts_a_belief_off_and_a_release_ends_it(tmp_path: Path) -> None:
-    file = tmp_path / "believed"
+def test_a_renewal_extends_an_interval_and_a_release_ends_it(tmp_path: Path) -> None:
+    file = tmp_path / "intervals"
     intervals = [interval(0, 2, 1), interval(1, 3, 1), interval(1.5, 1.5, 1)]
     file.write_text("\n".join(one.model_dump_json() for one in intervals[:2]))
     assert read_intervals([file]) == (interval(0, 3, 1),)

@@ -97,7 +97,7 @@ async def test_hosts_of_one_node_are_lost_together(
         await leases.extend("m-1", lease.fencing_token, ttl=60)
 
 
-async def test_a_host_that_was_forgotten_shelves_nothing_before_it_registers(
+async def test_a_lost_host_offers_no_machine_before_it_registers(
     leases: LeaseStore, fake_inventory: FakeInventory, overview: FleetOverview
 ) -> None:
     """A frozen node wakes in the middle of a reset: its machine would be free on a host that nobody watches."""

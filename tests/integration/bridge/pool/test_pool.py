@@ -214,7 +214,7 @@ async def test_a_lease_is_put_back_where_redis_lost_its_data(
     await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
 
 
-async def test_a_lease_that_the_ledger_ended_is_not_put_back(bridge: Bridge, redis: Redis) -> None:
+async def test_a_lease_that_the_lease_store_ended_is_not_restored(bridge: Bridge, redis: Redis) -> None:
     """A host that was silent for too long is forgotten with all its machines: their holders were told."""
     lease = await bridge.lease()
     await bridge.machine(lease)
@@ -226,7 +226,7 @@ async def test_a_lease_that_the_ledger_ended_is_not_put_back(bridge: Bridge, red
         await LeaseGuard(redis).check(lease.machine_id, lease.fencing_token)
 
 
-async def test_a_machine_of_no_ledger_is_gone_at_once(redis: Redis) -> None:
+async def test_a_machine_unknown_to_the_lease_store_is_gone_at_once(redis: Redis) -> None:
     with pytest.raises(MachineGone):
         await LeaseGuard(redis).check("m-1", 2**52)
 

@@ -1,7 +1,7 @@
 """A tiny policy that clicks at random: real architecture, one token for a whole action, and one that gives up.
 
-Run inside the trainer's environment: `python -m tests.integration.bridge.rollout.random_click_policy FOLDER`. Nothing of what it sees
-reaches its words yet: attention and its like add nothing to them until they have learned to.
+Run inside the trainer's environment: `python -m tests.integration.bridge.rollout.random_click_policy FOLDER`. What it
+sees does not influence its replies yet: attention adds nothing to them until it is trained.
 """
 
 import shutil

@@ -203,7 +203,7 @@ async def delete_mail(actor: PageActor) -> None:
     await actor.click(f"{thread}.querySelector('.trash')")
 
 
-BY_HAND: dict[str, tuple[int, Callable[[PageActor], Awaitable[None]]]] = {
+BY_PAGE_ACTOR: dict[str, tuple[int, Callable[[PageActor], Awaitable[None]]]] = {
     "drag-box": (1, drag_box),
     "choose-list": (1, choose_list),
     "click-scroll-list": (1, scroll_list),
@@ -243,13 +243,13 @@ def ended(actor: PageActor) -> tuple[bool, bool | None, float | None]:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("names", [list(BY_HAND)[part::3] for part in range(3)], ids=",".join)
+@pytest.mark.parametrize("names", [list(BY_PAGE_ACTOR)[part::3] for part in range(3)], ids=",".join)
 async def test_tasks_of_every_kind_are_solved_by_acts(
     bridge: RunningBridge, fake_host: Watched, names: list[str]
 ) -> None:
     async with leased(bridge, fake_host) as actor:
         for name in names:
-            seed, play = BY_HAND[name]
+            seed, play = BY_PAGE_ACTOR[name]
             await actor.begin(name, seed)
             assert ended(actor)[0] is False
             await play(actor)
@@ -273,8 +273,8 @@ async def test_the_script_solves_its_tasks_over_the_bridge(
 
 
 def test_sixty_tasks_and_more_are_solved() -> None:
-    assert set(BY_SCRIPT) | set(BY_HAND) <= set(NAMES)
-    assert len({*BY_SCRIPT, *BY_HAND}) >= 60
+    assert set(BY_SCRIPT) | set(BY_PAGE_ACTOR) <= set(NAMES)
+    assert len({*BY_SCRIPT, *BY_PAGE_ACTOR}) >= 60
 
 
 @pytest.mark.slow

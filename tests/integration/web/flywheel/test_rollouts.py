@@ -97,8 +97,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def player(folder: Path) -> RolloutPlan:
     return RolloutPlan(
-        play=RolloutSettings(suite="toy", pages=20, seeds=2, group=1), tasks=("lights",), bridge="http://b", policy="toy",
-        dialect="ui_tars_1_5", memory={}, temperature=1.0, turn=1, updates=2, run=folder / "run",
+        play=RolloutSettings(suite="toy", pages=20, seeds=2, group=1), tasks=("lights",), bridge="http://b",
+        policy="toy", dialect="ui_tars_1_5", memory={}, temperature=1.0, turn=1, updates=2, run=folder / "run",
         inbox=folder / "inbox",
     )  # fmt: skip
 

@@ -1,16 +1,19 @@
 """The commands over real folders: the report and its table, what is kept, and what is refused."""
 
 import hashlib
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.evaluation import rejection_sampling
 from agent_backend.evaluation.__main__ import main
 from agent_backend.evaluation.rejection_sampling import write_selected
 from agent_backend.rollout.attempts import build_trajectory
 from agent_backend.trajectory_folders import InvalidFolder, TrajectoryFolderWriter, read_trajectories
+from protocol.blobs import BlobRef
 from protocol.evaluation.reports import Evaluation
 from protocol.trajectory.export_folders import IMAGES, TRAJECTORIES
 from protocol.trajectory.observations import Verdict
@@ -95,13 +98,17 @@ def test_folders_that_cannot_be_trusted_are_refused(
     assert capsys.readouterr().err.count("folder_unusable") == 3
 
 
+def blob_reader(store: InMemoryEpisodeStore) -> Callable[[BlobRef], bytes | None]:
+    return lambda ref: store.blobs.get(ref.sha256)
+
+
 async def test_a_rollouts_own_folder_is_evaluated_and_kept(tmp_path: Path) -> None:
     made = tmp_path / "s4"
     folder = TrajectoryFolderWriter(made, {"origin": "rollout"})
     for policy in (FakePolicy(SAID), FakePolicy()):
         store = await run_episode(policy, max_steps=2)
         named = build_trajectory(store).model_copy(update={"id": f"try-{len(folder.tasks_by_id)}"})
-        folder.add(named, lambda ref: store.blobs.get(ref.sha256))
+        folder.add(named, blob_reader(store))
     folder.finish(at=NOON)
     assert main([str(made), "--out", str(tmp_path / "report.json")]) == 0
     report = Evaluation.model_validate_json((tmp_path / "report.json").read_bytes())

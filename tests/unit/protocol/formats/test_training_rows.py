@@ -129,7 +129,7 @@ def test_a_part_of_a_split_attempt_has_a_key_without_a_dot() -> None:
 def test_every_reason_is_told_in_words(language: str) -> None:
     folder = Path(__file__).parents[4] / "frontend" / "src"
     words = (folder / "shared" / "i18n" / language / "exports.ts").read_text()
-    shown = (folder / "features" / "exports" / "reasons.ts").read_text()
+    shown = (folder / "features" / "exports" / "descriptions.ts").read_text()
     for code in get_args(RowErrorCode):
         assert f'"exports.reason.{code}": ' in words
         assert f'{code}: "exports.reason.{code}"' in shown

@@ -65,8 +65,9 @@ class JupyterKernel:
         self._interrupted = False
 
     async def run(self, call: Message) -> Message:
-        """Run code; its text output and its last picture. Raises ActionFailed when the code raises, is interrupted or its
-        kernel dies."""
+        """Run code; returns its text output and its last picture.
+
+        Raises ActionFailed when the code raises, is interrupted or its kernel dies."""
         async with self._one_at_a_time:
             await self._ensure_running()
             self._interrupted = False

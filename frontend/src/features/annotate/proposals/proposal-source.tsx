@@ -19,5 +19,5 @@ export function ProposalSource({ episode: { id, policy } }: { episode: EpisodeSt
   });
   if (!data?.model) return null;
   const weights = data.weight_version && ` (${data.weight_version})`;
-  return <p className={styles.proposer}>{t("proposals.from", { model: data.model + weights, server: data.server })}</p>;
+  return <p className={styles.server}>{t("proposals.from", { model: data.model + weights, server: data.server })}</p>;
 }

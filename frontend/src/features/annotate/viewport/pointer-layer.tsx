@@ -25,7 +25,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   const { t } = useI18n();
   const workspace = useWorkspace();
   const state = useRef<State>(IDLE);
-  const holding = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const holdTimer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [pixel, setPixel] = useState<Point | null>(null);
   const [crosshair, setCrosshair] = useState<CrosshairState | null>(null);
   const [menu, setMenu] = useState<Point | null>(null);
@@ -61,8 +61,8 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
     }
     workspace.viewportRef.current?.focus({ preventScroll: true });
     event.currentTarget.setPointerCapture(event.pointerId);
-    clearTimeout(holding.current);
-    holding.current = setTimeout(() => dispatch({ type: "held" }), HOLD_MS);
+    clearTimeout(holdTimer.current);
+    holdTimer.current = setTimeout(() => dispatch({ type: "held" }), HOLD_MS);
     dispatch({ type: "down", button, ...pointer });
   };
 
@@ -74,12 +74,12 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   };
 
   const up = (event: PointerEvent<HTMLDivElement>) => {
-    clearTimeout(holding.current);
+    clearTimeout(holdTimer.current);
     if (active) dispatch({ type: "up", ...read(event).pointer });
   };
 
   const cancel = () => {
-    clearTimeout(holding.current);
+    clearTimeout(holdTimer.current);
     dispatch({ type: "cancel" });
   };
 

@@ -16,11 +16,13 @@ export const trialsQuery = (cycle: string, task: Task) =>
     queryFn: () => request<SeedTrials[]>("GET", `/turns/${cycle}/trials?${searchOf(task).toString()}`),
   });
 
-export const trialComparisonQuery = (cycle: string, active: string, candidate: string) =>
-  queryOptions({
+export const trialComparisonQuery = (cycle: string, active: string, candidate: string) => {
+  const search = new URLSearchParams({ active, candidate });
+  return queryOptions({
     queryKey: ["wheels", "beside", cycle, active, candidate],
-    queryFn: () => request<TrialComparison>("GET", `/turns/${cycle}/trials/beside?${new URLSearchParams({ active, candidate }).toString()}`),
+    queryFn: () => request<TrialComparison>("GET", `/turns/${cycle}/trials/beside?${search.toString()}`),
   });
+};
 
 /** Where an attempt's pictures are; the bytes never change. */
 export const trialPictures = (cycle: string, side: Side, place: string) => (sha256: string) =>
