@@ -33,7 +33,7 @@ class ReadyMachine:
 
 class MachineProvisioner:
     """Opens the machine of one episode beside its loop. `wake` is called when there is news; `within` bounds how long
-    an unreachable bridge is tried, `again` is when a machine is asked for anew (seconds)."""
+    an unreachable bridge is tried, `retry_seconds` pass until a machine is requested again."""
 
     def __init__(
         self,
@@ -42,9 +42,8 @@ class MachineProvisioner:
         executor: ActionExecutor,
         open_machine: MachineFactory,
         wake: Callable[[], None],
-        *,
         within: float,
-        again: float,
+        retry_seconds: float,
     ) -> None:
         self._record = record
         self._store = store
@@ -52,7 +51,7 @@ class MachineProvisioner:
         self._open_machine = open_machine
         self._wake = wake
         self._within = within
-        self._retry_seconds = again
+        self._retry_seconds = retry_seconds
         self._warming: asyncio.Task[ReadyMachine] | None = None
         self._lost_machines = 0
 

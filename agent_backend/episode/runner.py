@@ -1,8 +1,7 @@
 """The loop of one episode: commands in, acts on the machine, steps into the store, proposals out.
 
-One task does everything that changes anything, one thing after another. What takes long and changes nothing
-durable, warming a machine and asking the policy, runs beside it; its results wait until the loop takes them.
-So a step is stored while the policy already reads the new screen, and its proposals can only be stored after it.
+One task makes every durable change, one after another. Preparing a machine and asking the policy run beside it;
+their results wait until the loop takes them. So a step is stored while the policy already reads the new screen.
 """
 
 import asyncio
@@ -62,7 +61,6 @@ from protocol.trajectory.trajectories import Outcome
 OUTCOME_OF_LEAVING: dict[str, Outcome | None] = {"skip": "skipped", "broken": "broken", "release": None}
 CLOSING_MESSAGE = "this episode is closing"
 MAX_INPUT_BATCH = 16
-"""Commands of a takeover that are done in one go, at most."""
 
 
 class EpisodeRunner:
@@ -83,15 +81,13 @@ class EpisodeRunner:
     ) -> None:
         self._store = store
         self._limits = limits
-        self._record = EpisodeStateTracker(store, emit)
+        self._record = record = EpisodeStateTracker(store, emit)
         self._secrets = SecretConfirmation(self._record, secrets)
         self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead)
         read = self._executor.pictures.read
         self._proposals = ProposalManager(self._record, store, current_policy, read, limits.retry_policy, self.wake)
-        within, again = limits.executor.reach, limits.machine_retry_seconds
-        self._provisioner = MachineProvisioner(
-            self._record, store, self._executor, open_machine, self.wake, within=within, again=again
-        )
+        within, retry = limits.executor.reach, limits.machine_retry_seconds
+        self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, within, retry)
         self._inbox = CommandQueue(limits.inbox)
         self._wakeup = Wakeup()
         self._stopping = False
@@ -318,9 +314,9 @@ class EpisodeRunner:
 
     async def _set_time_scale(self, rate: float) -> None:
         """What was offered for a screen that time has left behind is void."""
-        last_observation = self._record.last_observation
+        before = self._record.last_observation.screenshot
         await self._executor.set_time_scale(rate)
-        if self._record.last_observation.screenshot != last_observation.screenshot and not self.state.takeover:
+        if self._record.last_observation.screenshot != before and not self.state.takeover:
             await self._proposals.withdraw("time went on")
 
     async def _take_over(self, command: Takeover) -> None:
@@ -398,7 +394,7 @@ class EpisodeRunner:
             return await self._record.change(autopilot=False)
         if await self._secrets.hold(best):
             return None
-        fields = {"thought": best.thought, "action": best.action, "proposal_id": best.id}
-        intent = self._executor.intent(command_id=f"auto-{best.id}", actor="policy", decision="auto", **fields)
+        fields = {"thought": best.thought, "action": best.action, "proposal_id": best.id, "actor": "policy"}
+        intent = self._executor.intent(command_id=f"auto-{best.id}", decision="auto", **fields)
         await self._executor.begin(intent, best.id)
         await self._act(intent)
