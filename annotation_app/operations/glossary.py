@@ -1,7 +1,7 @@
 """The glossary: one word for each concept, and the retired words that no identifier may carry any more.
 
 `docs/glossary.toml` is the source. `docs/glossary.md` is rendered from it, and `violations` finds retired words in
-identifiers and module names.
+identifiers, module names, English messages of the pages and log messages.
 """
 
 import io
@@ -28,11 +28,14 @@ PYTHON_ROOTS = (
 EXEMPT = re.compile(r"/migrations/|/legacy_names\.py$|(^|/)test_glossary\.py$|^annotation_app/operations/glossary\.py$")
 TYPESCRIPT = "frontend/src"
 GENERATED = "frontend/src/generated"
+ENGLISH = "frontend/src/shared/i18n/en"
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _COMMENT_OR_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _TEMPLATE = re.compile(r"`(?:\$\{[^`{}\n]*\}|\\.|(?!\$\{)[^`\\\n])*`")
 """A template literal on one line, without braces or templates in its expressions; others are left as they are."""
 _EXPRESSION = re.compile(r"\$\{([^}]*)\}")
+_MESSAGE = re.compile(r"^\s*\"[\w.]+\": (.*)$")
+_LOG = re.compile(r"\blogger\.\w+\(\s*f?\"([^\"\n]*)")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -45,12 +48,14 @@ class RetiredWord:
         pattern: matched against the identifier's words in lower case, joined by spaces.
         scope: path prefixes in which the word is retired; empty for everywhere.
         stored: identifiers that keep the word because they are stored or sent.
+        prose: matched against English and log messages in lower case; None where the word has other meanings there.
     """
 
     word: str
     pattern: re.Pattern[str]
     scope: tuple[str, ...]
     stored: frozenset[str]
+    prose: re.Pattern[str] | None = None
 
     def matches(self, path: str, identifier: str) -> bool:
         """Whether the identifier in the file at `path` carries the word."""
@@ -70,7 +75,7 @@ class Term:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Violation:
-    """A retired word in an identifier."""
+    """A retired word in an identifier or a message."""
 
     path: str
     line: int
@@ -96,6 +101,7 @@ def _term(entry: dict[str, Any]) -> Term:
             re.compile(rf"\b(?:{word['pattern']})\b"),
             tuple(word.get("scope", ())),
             frozenset(word.get("stored", ())),
+            re.compile(rf"\b(?:{word['prose']})\b") if "prose" in word else None,
         )
         for word in entry.get("retired", ())
     )
@@ -132,7 +138,7 @@ def is_current(root: Path) -> bool:
 
 
 def violations(root: Path) -> list[Violation]:
-    """Every retired word that an identifier, a module's name or an English message carries, in order."""
+    """Every retired word that an identifier, a module's name or a message carries, in order."""
     retired = [word for term in load(root) for word in term.retired]
     found: set[Violation] = set()
     seen: dict[tuple[str, str], list[str]] = {}
@@ -142,7 +148,27 @@ def violations(root: Path) -> list[Violation]:
         if key not in seen:
             seen[key] = [word.word for word in retired if word.matches(path, identifier)]
         found.update(Violation(path, line, identifier, word) for word in seen[key])
+    found.update(
+        Violation(path, line, text, word.word)
+        for path, line, text in messages(root)
+        for word in retired
+        if word.prose is not None and word.prose.search(text.lower())
+    )
     return sorted(found)
+
+
+def messages(root: Path) -> Iterator[tuple[str, int, str]]:
+    """Path, line and text of the pages' English messages and of log messages."""
+    for file in sorted((root / ENGLISH).glob("*.ts")):
+        for line, text in enumerate(file.read_text().splitlines(), start=1):
+            if match := _MESSAGE.match(text):
+                yield file.relative_to(root).as_posix(), line, match.group(1)
+    for top in PYTHON_ROOTS:
+        for file in sorted((root / top).rglob("*.py")):
+            source = file.read_text()
+            for match in _LOG.finditer(source):
+                line = source.count("\n", 0, match.start()) + 1
+                yield file.relative_to(root).as_posix(), line, match.group(1)
 
 
 def identifiers(root: Path) -> Iterator[tuple[str, int, str]]:

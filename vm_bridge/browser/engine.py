@@ -73,7 +73,7 @@ class Engine:
         except BubblewrapUnavailable as why:
             if not unsandboxed:
                 raise
-            logger.warning("browsers run without walls here, as this user, with this machine's files: %s", why)
+            logger.warning("browsers run without a sandbox here, as this user, with this machine's files: %s", why)
             return False
         return True
 

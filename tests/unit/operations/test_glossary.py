@@ -76,6 +76,24 @@ def test_violations_are_found_in_python_typescript_and_module_names(tmp_path: Pa
     ]
 
 
+def test_violations_are_found_in_english_and_log_messages(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "glossary.toml").write_text(
+        '[[term]]\nterm = "result"\nmeaning = "What an action did."\n'
+        '[[term.retired]]\nword = "deed"\npattern = "deeds?"\nprose = "deeds?"\n'
+    )
+    english = tmp_path / "frontend" / "src" / "shared" / "i18n" / "en"
+    english.mkdir(parents=True)
+    (english / "desk.ts").write_text('  "desk.result": "The deed is stored",\n  "desk.deed": "The result",\n')
+    package = tmp_path / "vm_bridge"
+    package.mkdir()
+    (package / "pool.py").write_text('logger.warning(\n    "no deed of %s", name\n)\nprint("indeed a deed")\n')
+    assert [(found.path, found.line) for found in violations(tmp_path)] == [
+        ("frontend/src/shared/i18n/en/desk.ts", 1),
+        ("vm_bridge/pool.py", 1),
+    ]
+
+
 def test_identifiers_of_comments_and_strings_are_left_out() -> None:
     assert dict(python_identifiers("# deed\nname = 'deed'\n")) == {2: "name"}
     assert [name for _, name in typescript_identifiers("/* deed */ let name = 'deed';\n")] == ["let", "name"]

@@ -122,7 +122,7 @@ class BrowserHost:
         gpu: bool = False,
         unsandboxed: bool = False,
     ) -> None:
-        """`bare` where browsers may run without walls."""
+        """`unsandboxed` where browsers may run without a sandbox."""
         self.engines = BrowserEnginePool(data / "engines", most=engines, gpu=gpu, unsandboxed=unsandboxed)
         self.machines = data / "machines"
         """A folder for each."""

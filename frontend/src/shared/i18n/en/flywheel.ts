@@ -5,7 +5,7 @@ export const flywheelMessages = {
   "global.flywheel": "Flywheel",
   "flywheel.title": "Flywheel",
   "flywheel.none": "No flywheel yet",
-  "flywheel.none.help": "A flywheel learns from the finished trajectories of a pool, cycle by cycle. An admin creates one with the command set_wheel.",
+  "flywheel.none.help": "A flywheel learns from the finished trajectories of a pool, cycle by cycle. An admin creates one with the command configure_flywheel.",
   "flywheel.no_cycles": "No cycle has run yet",
   "flywheel.no_cycles.help": "A cycle collects finished trajectories, trains on them, and lets the gate of the pool judge the result.",
   "flywheel.run": "Run a cycle",

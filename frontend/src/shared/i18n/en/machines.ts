@@ -55,7 +55,7 @@ export const machineMessages = {
   "machines.unbounded.cpu": "processor time",
   "machines.unbounded.memory": "memory",
   "machines.unbounded.pids": "number of processes",
-  "machines.unbounded.walls": "what browsers reach, for they run without walls",
+  "machines.unbounded.walls": "what browsers reach: they run without a sandbox",
   "machines.unbounded.unknown": "Its bounds are known once it has made a machine",
   "machines.draining": "Emptying",
   "machines.drain": "Empty",

@@ -5,7 +5,7 @@ export const flywheelMessages = {
   "global.flywheel": "数据飞轮",
   "flywheel.title": "数据飞轮",
   "flywheel.none": "还没有飞轮",
-  "flywheel.none.help": "飞轮一轮一轮地从任务池已完成的轨迹中学习。管理员用命令 set_wheel 建立。",
+  "flywheel.none.help": "飞轮一轮一轮地从任务池已完成的轨迹中学习。管理员用命令 configure_flywheel 建立。",
   "flywheel.no_cycles": "还没有转过",
   "flywheel.no_cycles.help": "每一轮收集已完成的轨迹，训练，再由任务池的门槛评判结果。",
   "flywheel.run": "转一轮",
