@@ -46,9 +46,11 @@ def duplicate_runs(root: Path) -> list[Run]:
 
 def _significant(source: str) -> list[tuple[int, str]]:
     """Line numbers and stripped text of the lines that say something: no blanks, comments, imports, lone brackets."""
-    kept = []
+    kept, in_import = [], False
     for number, line in enumerate(source.splitlines(), start=1):
         text = line.strip()
-        if len(text) > 1 and not text.startswith(("#", "//", "import ", "from ", "@", "*", "/*")):
+        if in_import or text.startswith(("import ", "from ")):
+            in_import = text.endswith("(") or (in_import and not text.startswith(")"))
+        elif len(text) > 1 and not text.startswith(("#", "//", "@", "*", "/*")):
             kept.append((number, text))
     return kept

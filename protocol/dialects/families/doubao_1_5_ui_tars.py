@@ -5,6 +5,7 @@ for commands, files and tools are ours. The model may write several actions in o
 a reply with more is refused whole, so that nothing is recorded that it did not propose.
 """
 
+from protocol.dialects.action_lines import POINTER_LINES, TOOL_LINES
 from protocol.dialects.action_writers import PointSyntax
 from protocol.dialects.coordinates import MIN_PIXELS, RESIZE_FACTOR, thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect, Grammar
@@ -35,30 +36,15 @@ WAIT = "wait() # Let 5 seconds pass, then look again."
 FINISHED = r"finished(content='xxx') # Report to the user that the task is done; escape as in type."
 CALL_USER = "call_user(content='xxx') # Ask the user for what only they can know or do."
 
-TOOLS = {
-    "run_command": "run_command(content='xxx') # Run a command line; give timeout='seconds' if 30 are too few.",
-    "type_terminal": r"type_terminal(content='xxx') # Type in an interactive terminal; \n submits, \x03 is Ctrl-C.",
-    "list_files": "list_files(path='xxx') # What is in a folder; paths begin at the home folder.",
-    "read_file": "read_file(path='xxx')",
-    "write_file": "write_file(path='xxx', content='xxx')",
-    "edit_file": "edit_file(path='xxx', old='xxx', new='xxx') # Replace the one occurrence of a text.",
-    "download_file": "download_file(path='xxx') # Hand a file to the user.",
-    "run_code": "run_code(content='xxx') # Run Python; variables are kept.",
-    "call_tool": "call_tool(name='xxx', arguments='{}') # Call one of the tools below; arguments is a JSON object.",
-}
-
 DESKTOP = {
-    "click": "click(point='<point>x1 y1</point>')",
-    "double_click": "left_double(point='<point>x1 y1</point>')",
-    "right_click": "right_single(point='<point>x1 y1</point>')",
-    "drag": "drag(start_point='<point>x1 y1</point>', end_point='<point>x2 y2</point>')",
+    **POINTER_LINES,
     "scroll": "scroll(point='<point>x1 y1</point>', direction='down or up or right or left')",
     "press_keys": "hotkey(key='ctrl c') # Lower case, with a space between keys, three at most.",
     "press": "press(key='ctrl') # Press one key and hold it.",
     "release": "release(key='ctrl') # Let a held key go.",
     "type_text": TYPE,
     "wait": WAIT,
-    **TOOLS,
+    **TOOL_LINES,
     "call_user": CALL_USER,
     "finish": FINISHED,
 }
@@ -86,7 +72,7 @@ PHONE = {
     "finish": FINISHED,
 }
 
-TERMINAL = {**TOOLS, "wait": WAIT, "call_user": CALL_USER, "finish": FINISHED}
+TERMINAL = {**TOOL_LINES, "wait": WAIT, "call_user": CALL_USER, "finish": FINISHED}
 
 _INTRODUCTION = "You are given a task, your past actions and screenshots, and choose the next action."
 

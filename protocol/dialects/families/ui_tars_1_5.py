@@ -6,6 +6,7 @@ is said as a drag.
 """
 
 from protocol.actions.types import Drag
+from protocol.dialects.action_lines import POINTER_LINES, TOOL_LINES
 from protocol.dialects.action_writers import PointSyntax
 from protocol.dialects.coordinates import resized_grid
 from protocol.dialects.family_dialect import FamilyDialect, Grammar
@@ -33,33 +34,18 @@ TYPE = r"type(content='xxx') # Write \', \" and \n for quotes and line breaks in
 FINISHED = r"finished(content='xxx') # The task is done; content is the answer, with \', \" and \n as in type."
 CALL_USER = "call_user() # Ask the user, when the task is unsolvable or needs something only the user knows."
 
-TOOLS = {
-    "run_command": "run_command(content='xxx') # Run a command line; give timeout='seconds' if 30 are too few.",
-    "type_terminal": r"type_terminal(content='xxx') # Type in an interactive terminal; \n submits, \x03 is Ctrl-C.",
-    "list_files": "list_files(path='xxx') # What is in a folder; paths begin at the home folder.",
-    "read_file": "read_file(path='xxx')",
-    "write_file": "write_file(path='xxx', content='xxx')",
-    "edit_file": "edit_file(path='xxx', old='xxx', new='xxx') # Replace the one occurrence of a text.",
-    "download_file": "download_file(path='xxx') # Hand a file to the user.",
-    "run_code": "run_code(content='xxx') # Run Python; variables are kept.",
-    "call_tool": "call_tool(name='xxx', arguments='{}') # Call one of the tools below; arguments is a JSON object.",
-}
-
 DESKTOP = {
-    "click": "click(point='<point>x1 y1</point>')",
-    "double_click": "left_double(point='<point>x1 y1</point>')",
-    "right_click": "right_single(point='<point>x1 y1</point>')",
-    "drag": "drag(start_point='<point>x1 y1</point>', end_point='<point>x2 y2</point>')",
+    **POINTER_LINES,
     "press_keys": "hotkey(key='ctrl c') # Key names in lower case with a space between them, three at most.",
     "type_text": TYPE,
     "scroll": "scroll(point='<point>x1 y1</point>', direction='down or up or right or left')",
     "wait": "wait() # Let 5 seconds pass, then look again.",
-    **TOOLS,
+    **TOOL_LINES,
     "finish": FINISHED,
     "call_user": CALL_USER,
 }
 
-TERMINAL = {**TOOLS, "wait": DESKTOP["wait"], "finish": FINISHED, "call_user": CALL_USER}
+TERMINAL = {**TOOL_LINES, "wait": DESKTOP["wait"], "finish": FINISHED, "call_user": CALL_USER}
 
 BROWSER = {
     **DESKTOP,
