@@ -9,6 +9,8 @@ export interface Entry {
   readonly command: IdentifiedCommand;
   /** When the person gave it (milliseconds since the epoch). */
   readonly at: number;
+  /** Whether the page had control then, as far as it knew; left out in entries of earlier versions. */
+  readonly controlled?: boolean;
 }
 
 export type Outbox = readonly Entry[];
@@ -23,9 +25,9 @@ export function isFull(outbox: Outbox): boolean {
   return outbox.length >= CAPACITY;
 }
 
-export function enqueue(outbox: Outbox, command: IdentifiedCommand, at: number): Outbox {
+export function enqueue(outbox: Outbox, command: IdentifiedCommand, at: number, controlled = true): Outbox {
   if (isFull(outbox)) throw new RangeError("outbox full");
-  return [...outbox, { command, at }];
+  return [...outbox, { command, at, controlled }];
 }
 
 const OVERLOAD_CODES: ReadonlySet<string> = new Set(["flooding", "queue_full"]);
@@ -36,19 +38,19 @@ export function isOverloaded(event: Event): boolean {
 }
 
 /**
- * Whether a refused command is kept, to be sent again: it found no room, or this page has no control at the moment.
- * Another process may still do what it took before a connection was lost; control tells it back.
+ * Whether a rejected command is kept, to be sent again: it found no room, or the page lost control after the person gave
+ * it. What a viewer gives is rejected for good: it must not happen when control comes later.
  */
-export function isRetryable(event: Event): boolean {
-  return isOverloaded(event) || (event.type === "rejected" && event.command_id !== null && event.code === "view_only");
+function isRetryable(event: Event, entry: Entry): boolean {
+  if (entry.command.type === "control") return false;
+  return isOverloaded(event) || (event.type === "rejected" && event.code === "view_only" && entry.controlled !== false);
 }
 
 /** The outbox after an event: what was acknowledged, refused, begun or recorded is no longer waiting. */
 export function settle(outbox: Outbox, event: Event): Outbox {
   const settled = settledIds(event);
   if (settled.size === 0) return outbox;
-  const retryable = isRetryable(event);
-  const rest = outbox.filter(({ command }) => !settled.has(command.command_id) || (retryable && command.type !== "control"));
+  const rest = outbox.filter((entry) => !settled.has(entry.command.command_id) || isRetryable(event, entry));
   return rest.length === outbox.length ? outbox : rest;
 }
 

@@ -4,7 +4,7 @@ import type { Event, Snapshot } from "@/generated/vocabulary";
 
 import { newCommandId } from "./command-id";
 import type { DraftStore } from "./drafts";
-import { CAPACITY, isRetryable, type IdentifiedCommand } from "./outbox";
+import { CAPACITY, type IdentifiedCommand } from "./outbox";
 import { applyEvent, applySnapshot, type EpisodeView } from "./reducer";
 import { EpisodeSocket, type Connection, type Wire } from "./socket";
 
@@ -107,7 +107,7 @@ export class Session {
 
   private receive(event: Event): void {
     const view = applyEvent(this.state.view, event);
-    if (event.type === "rejected" && !isRetryable(event)) {
+    if (event.type === "rejected" && !this.socket.keeps(event.command_id)) {
       const command = this.sent.find((one) => one.command_id === event.command_id) ?? null;
       this.set({ view, rejection: { code: event.code, message: event.message, command } });
     } else {

@@ -133,6 +133,20 @@ describe("resending", () => {
     expect(stored()).toEqual([]);
   });
 
+  it("keeps nothing that a viewer gave", () => {
+    const { socket, wire, stored } = workspace();
+    socket.connect();
+    wire().onopen?.();
+    wire().receive({ type: "control.changed", control: "other", holder: "ada" });
+    socket.send(click("command-1"));
+    expect(socket.keeps("command-1")).toBe(true);
+    wire().receive({ type: "rejected", command_id: "command-1", code: "view_only", message: "" });
+    expect(socket.keeps("command-1")).toBe(false);
+    expect(stored()).toEqual([]);
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    expect(wire().acts).toEqual([click("command-1")]);
+  });
+
   it("never sends again unasked what has grown old", () => {
     const { socket, wire } = workspace();
     socket.connect();

@@ -65,7 +65,7 @@ export class EpisodeSocket {
   private lastReceivedAt = 0;
   private outbox: Outbox;
   private held: Outbox = [];
-  private control: Control = "nobody";
+  private control: Control | null = null;
   /** When each waiting command was sent last (milliseconds since the epoch). */
   private readonly sentAt = new Map<string, number>();
   /** While commands are sent a few at a time: the ids of the last few. */
@@ -103,7 +103,8 @@ export class EpisodeSocket {
   /** Sends a command, now or when the connection is back; false where the outbox is full and nothing was kept. */
   send(command: IdentifiedCommand): boolean {
     if (isFull(this.outbox)) return false;
-    this.outbox = enqueue(this.outbox, command, this.now());
+    const controlled = this.control === null || this.control === "mine";
+    this.outbox = enqueue(this.outbox, command, this.now(), controlled);
     if (this.throttledIds === null) this.transmit(command);
     this.persist();
     return true;
@@ -122,6 +123,11 @@ export class EpisodeSocket {
     this.phase = "closed";
     clearTimeout(this.retryTimer);
     this.disconnect();
+  }
+
+  /** Whether a command still waits for its answer, also after it was rejected for now. */
+  keeps(commandId: string | null): boolean {
+    return [...this.outbox, ...this.held].some(({ command }) => command.command_id === commandId);
   }
 
   private handleOpen(): void {
