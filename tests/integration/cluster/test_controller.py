@@ -16,15 +16,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_grou
 KEPT = """
 import asyncio, os, sys
 from vm_bridge.cluster import __main__ as program
-from vm_bridge.cluster.controller import Keeper
-from vm_bridge.config import config_read
+from vm_bridge.cluster.controller import ClusterController
+from vm_bridge.config import read_config
 
-async def look(self):
+async def report(self):
     raise KeyError("a row that is none")
 
-Keeper._look = look
-Keeper.place = lambda self, count: None
-asyncio.run(program.kept(config_read(os.environ), program.parsed(["--hosts", "1"])))
+ClusterController._report_lost_hosts = report
+ClusterController.place_hosts = lambda self, count: None
+asyncio.run(program.run_controller(read_config(os.environ), program.parse_arguments(["--hosts", "1"])))
 """
 """The program over no cluster, with an error where it looks."""
 

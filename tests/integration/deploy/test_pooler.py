@@ -25,8 +25,8 @@ pytestmark = [
 ]
 HOLD = """
 import django; django.setup()
-from annotation_app.blobs.services import blobs_held
-with blobs_held():
+from annotation_app.blobs.services import blob_deletion_paused
+with blob_deletion_paused():
     print("held", flush=True)
     input()
 print("free", flush=True)

@@ -179,14 +179,14 @@ async def test_nothing_is_left_when_the_supervisor_itself_is_killed(tmp_path: Pa
     script = f"""
         import asyncio, pathlib
         from annotation_app.operations.console import Console
-        from annotation_app.operations.runtime.programs import Program, Says
+        from annotation_app.operations.runtime.programs import OutputReadiness, Program
         from annotation_app.operations.runtime.supervisor import Supervisor
 
         async def main():
             async with Supervisor(pathlib.Path({str(tmp_path)!r}), Console()) as supervisor:
                 python = {sys.executable!r}
-                await supervisor.start(Program("parent", (python, "-c", {PARENT!r}), Says("up")))
-                await supervisor.start(Program("stubborn", (python, "-c", {STUBBORN!r}), Says("up")))
+                await supervisor.start(Program("parent", (python, "-c", {PARENT!r}), OutputReadiness("up")))
+                await supervisor.start(Program("stubborn", (python, "-c", {STUBBORN!r}), OutputReadiness("up")))
                 print("all up", flush=True)
                 await supervisor.watch()
 

@@ -22,13 +22,13 @@ WITHIN = 1_500
 
 JUDGED = """
 from django.conf import settings
-from agent_backend.scripted_policy.judge import JUDGE
+from agent_backend.scripted_policy.judge import JUDGE_MODEL
 from annotation_app.accounts.models import User
 from annotation_app.judges.models import Judge
 from annotation_app.judges.services import pool_judge_set
 from annotation_app.tasks.models import Pool
 judge = Judge.objects.create(
-    name="orm", revision="1", kind="outcome_model", base_url=settings.ENV.scripted_url, model=JUDGE, scripted=True
+    name="orm", revision="1", kind="outcome_model", base_url=settings.ENV.scripted_url, model=JUDGE_MODEL, scripted=True
 )
 admin, pool = User.objects.get(username="admin"), Pool.objects.get(name="Small screens")
 pool_judge_set(user=admin, pool_id=pool.pk, judge_id=judge.pk, threshold=0.5)
@@ -87,7 +87,7 @@ def test_a_turn_that_was_killed_while_it_trained_goes_on_to_its_end(tmp_path: Pa
         second.wait()
     assert second.returncode == 0, said
     last = said.strip().splitlines()[-1]
-    assert last.startswith("Turn 1: sft "), last
+    assert last.startswith("Cycle 1: sft "), last
     assert "small-0001" in last
     assert "gate passed" in last or "gate shut" in last
     assert updates(tmp_path, "sft") == list(range(1, 31)), "no update was learned twice, and none is missing"

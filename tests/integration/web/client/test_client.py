@@ -42,10 +42,10 @@ from collections import Counter
 from pathlib import Path
 from trainer.rl.attempts import Attempt
 from trainer.data.inbox import Inbox
-from trainer.data.trajectories import folder_open
+from trainer.data.trajectories import open_folder
 
 def read(path):
-    found = list(folder_open(path).trajectories())
+    found = list(open_folder(path).trajectories())
     return [Attempt(one.id, one.task.id, (), (), True, False, (), 1, 0.0) for one in found], Counter()
 
 inbox = Inbox(Path(sys.argv[1]), patience=0)

@@ -108,9 +108,9 @@ def test_a_worker_that_is_killed_between_parts_is_taken_up_and_writes_the_same(
         KILLED.format(
             module="annotation_app.exports",
             place="journal",
-            of="Journal",
+            of="ExportJournal",
             name="part_add",
-            before="from annotation_app.exports import folder; folder.PART = 1",
+            before="from annotation_app.exports import folder_writer; folder_writer.PART_SIZE = 1",
             job=f"export_write(export_id='{broken.pk}')",
         )
     )
@@ -143,8 +143,8 @@ def test_an_import_whose_worker_is_killed_goes_on_and_doubles_nothing(
             module="annotation_app.imports",
             place="services",
             of="jobs",
-            name="rows_store",
-            before="target.TOGETHER = 1",
+            name="store_rows",
+            before="target.BATCH_ROWS = 1",
             job=f"import_run(import_id='{job.pk}')",
         )
     )

@@ -30,13 +30,13 @@ from pathlib import Path
 from trainer.rl.attempts import Attempt
 from trainer.errors import AttemptStale, TrainerError
 from trainer.data.inbox import Inbox
-from trainer.data.trajectories import folder_open
+from trainer.data.trajectories import open_folder
 
 run, folder, unusable = Path(sys.argv[1]), Path(sys.argv[2]), set(sys.argv[6:])
 wanted, updates, patience = map(int, sys.argv[3:6])
 
 def read(path):
-    found = list(folder_open(path).trajectories())
+    found = list(open_folder(path).trajectories())
     return [Attempt(one.id, str(one.task.seed), (), (), True, False, (), 1, 0.0) for one in found], Counter()
 
 def check(attempt):

@@ -12,10 +12,10 @@ from tests.waiting import wait_until
 DYING = """
 import sys
 from pathlib import Path
-from annotation_app.flywheel.programs import Programs, held
-with held(Path(sys.argv[1])) as lock:
+from annotation_app.flywheel.programs import ProgramRunner, turn_lock
+with turn_lock(Path(sys.argv[1])) as lock:
     say = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
-    Programs(lock, lambda: True, {{}}).run([sys.executable, "-c", say], log=Path(sys.argv[1]) / "program.log")
+    ProgramRunner(lock, lambda: True, {{}}).run([sys.executable, "-c", say], log=Path(sys.argv[1]) / "program.log")
 """
 
 
