@@ -44,9 +44,14 @@ def clone(tmp_path: Path) -> Path:
     shutil.copytree(
         ROOT / "annotation_app" / "operations", package / "operations", ignore=shutil.ignore_patterns("__pycache__")
     )
-    (tmp_path / "vm_bridge").mkdir()
-    for name in ("__init__.py", "python_packages.py"):
-        shutil.copy(ROOT / "vm_bridge" / name, tmp_path / "vm_bridge")
+    for name in (
+        "vm_bridge/__init__.py",
+        "vm_bridge/python_packages.py",
+        "protocol/__init__.py",
+        "protocol/legacy_names.py",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
 
