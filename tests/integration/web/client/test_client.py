@@ -50,7 +50,7 @@ def read(path):
 
 inbox = Inbox(Path(sys.argv[1]), patience=0)
 taken = inbox.take(int(sys.argv[2]), read, lambda attempt: None)
-inbox.settle(taken.folders)
+inbox.discard(taken.folders)
 print(json.dumps([attempt.id for attempt in taken.attempts]))
 """
 
