@@ -19,8 +19,18 @@ CAPACITY = 2
 FAILURES = CAPACITY + 1
 """More in a row than there is room for."""
 WAIT = 20.0
-CALLS = ("beat", "work", "begin", "fail", "shelve", "take", "lose", "states", "in_use")
-RARE = {"fail", "take", "lose"}
+CALLS = (
+    "heartbeat",
+    "work",
+    "reserve_creation",
+    "report_creation_failure",
+    "add_free_machine",
+    "withdraw_free_machine",
+    "mark_lost",
+    "machine_records",
+    "in_use",
+)
+RARE = {"report_creation_failure", "withdraw_free_machine", "mark_lost"}
 """Calls that are asked for once or twice."""
 
 
@@ -38,7 +48,7 @@ class UnsteadyHost(FakeHost):
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("BEAT_EVERY", "STOCK_EVERY", "TEND_EVERY", "RETRY_AFTER"):
+    for name in ("HEARTBEAT_SECONDS", "RESTOCK_SECONDS", "HEALTH_CHECK_SECONDS", "RETRY_AFTER_SECONDS"):
         monkeypatch.setattr(pool, name, 0.05)
 
 

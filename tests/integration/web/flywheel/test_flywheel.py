@@ -234,9 +234,9 @@ def test_a_turn_shows_its_revision_and_the_active_one_task_by_task(
     [
         (samples, "entries_refresh", 0),
         (samples, "value_of", 3),
-        (samples, "route_of", 5),
-        (training, "folder_write", 0),
-        (training, "_checkpoint_keep", 0),
+        (samples, "decide_route", 5),
+        (training, "write_export", 0),
+        (training, "_checkpoint_record", 0),
         (ledger, "stage_end", 2),
         (ledger, "stage_end", 4),
     ],
@@ -259,7 +259,7 @@ def test_whoever_dies_anywhere_is_followed(
     assert checkpoint.uses.count() == 4
     assert engine.turn_run(turn_id=turn.pk), "a turn that is done stays so"
     begun = (training.turn_folder(turn) / "train" / "sft" / "begun").read_text().splitlines()
-    assert len(begun) == (2 if what == "_checkpoint_keep" else 1)
+    assert len(begun) == (2 if what == "_checkpoint_record" else 1)
 
 
 def test_a_program_that_fails_ends_the_turn_and_it_goes_on_once_that_is_mended(
@@ -280,7 +280,7 @@ def test_a_program_that_fails_ends_the_turn_and_it_goes_on_once_that_is_mended(
 
 @pytest.mark.parametrize(
     ("module", "broken", "at"),
-    [(samples, "value_of", "value"), (training, "turn_folder", "collect"), (training, "copies_drop", "mix")],
+    [(samples, "value_of", "value"), (training, "turn_folder", "collect"), (training, "training_copies_delete", "mix")],
     ids=["in a stage", "before the first", "after the last"],
 )
 def test_an_error_nobody_foresaw_is_tried_again_and_then_ends_the_turn_until_somebody_mended_it(

@@ -217,7 +217,7 @@ def test_a_run_is_cancelled_and_what_it_judged_is_kept(
     def cancelled_meanwhile(**fields: Any) -> bool:
         assert store(**fields)
         assert admin.client.post(f"/api/judge-runs/{run_id}/cancel").status_code == 204
-        return store(**{**fields, "said": ()})
+        return store(**{**fields, "answers": ()})
 
     monkeypatch.setattr(services, "judgements_store", cancelled_meanwhile)
     jobs.run_job(run_id)
