@@ -34,7 +34,7 @@ class JudgeAnswer(FrozenModel):
 
 def run_execute(*, run_id: UUID, should_continue: Callable[[], bool] = lambda: True) -> None:
     """Judge what a queued run is about, until it is done or cancelled; any other is left as it is. It is left under way
-    once `going`, asked before each few episodes, says no."""
+    once `should_continue`, called before each few episodes, is false."""
     plan = services.run_begin(run_id=run_id)
     if plan is None:
         return

@@ -197,7 +197,9 @@ def test_a_judge_that_others_have_judge_is_waited_for_as_long_as_it_takes(
     monkeypatch.setattr("time.sleep", waits)
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     monkeypatch.setattr(
-        replay_requests, "run_execute", lambda *, run_id, going: Run.objects.filter(pk=run_id).update(status="done")
+        replay_requests,
+        "run_execute",
+        lambda *, run_id, should_continue: Run.objects.filter(pk=run_id).update(status="done"),
     )
     turn = run_turn(asks(wheel, admin, judge=True), admin)
     assert turn.samples.exclude(route="").count() == 7
