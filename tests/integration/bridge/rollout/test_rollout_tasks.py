@@ -22,7 +22,7 @@ from vm_bridge.suites.registry import WEB_SUITES
 pytestmark = list(MARKS)
 BOUND = 500.0
 SEEDS = 2
-TASK = b"ray::attempt_far"
+TASK = b"ray::run_remote_attempt"
 """What Ray calls the process that has such a task."""
 
 
