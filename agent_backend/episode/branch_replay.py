@@ -20,7 +20,7 @@ async def replay_branch(session: MachineSession, store: EpisodeStore, start: Obs
     """The steps of the earlier attempt, done again on a machine that shows the task's start, each with the frames of
     now. Every frame must show what it showed then, and acts that failed must fail alike.
 
-    No step is stored: where this is broken off, it begins anew. Raises BranchNotReproduced and BridgeError.
+    No step is stored, so an interrupted replay starts over. Raises BranchNotReproduced and BridgeError.
     """
     replayed: list[Step] = []
     last_observation = start
@@ -33,7 +33,7 @@ async def replay_branch(session: MachineSession, store: EpisodeStore, start: Obs
                 f"{step_name}: {step.error.message if step.error else 'what failed then was done now'}"
             )
         if step.after is None or earlier.after is None:
-            raise BranchNotReproduced(f"{step_name}: nobody knows what came of it")
+            raise BranchNotReproduced(f"{step_name}: its outcome is unknown")
         await _check_same_screen(session, store, earlier.after, step.after, f"the screen after {step_name}")
         await session.save_pictures(step.before)
         await session.save_pictures(step.after)
@@ -45,7 +45,7 @@ async def replay_branch(session: MachineSession, store: EpisodeStore, start: Obs
 
 
 async def _replay_step(session: MachineSession, earlier: Step, last_observation: Observation, index: int) -> Step:
-    """One act done anew; its id is new as well, or a machine would answer from memory."""
+    """Replay one action under a new id, so that the machine does not return its stored result."""
     command_id = f"again-{uuid4().hex}"
     if isinstance(earlier.action, NoAction):  # nothing was done, for the same reason
         now = datetime.now(UTC)

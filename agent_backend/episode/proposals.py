@@ -129,7 +129,7 @@ class ProposalRequester:
     def _discard_result(self, task: asyncio.Task[tuple[Proposal, ...]]) -> None:
         self._cancelled.discard(task)
         if not task.cancelled():
-            task.exception()  # marks it as seen: nobody waits for this answer any more
+            task.exception()  # retrieve it, so that asyncio does not report it: the request was cancelled
 
     async def close(self) -> None:
         """Drop the question and wait until nothing of it runs."""
@@ -164,7 +164,7 @@ class ProposalRequester:
 
 
 CurrentPolicy = Callable[[], Policy | None]
-"""The policy of this moment; None where nobody proposes. Asked at every decision point."""
+"""Returns the present policy, or None where none proposes. Called at every decision point."""
 
 
 class ProposalManager:
@@ -260,7 +260,7 @@ class ProposalManager:
         self._requester.cancel()
 
     def reset_retries(self) -> None:
-        """Be patient anew."""
+        """Start counting retries from zero."""
         self._requester.reset_retries()
 
     async def take(self) -> None:
@@ -278,7 +278,7 @@ class ProposalManager:
         await self._request_memory(self._current_policy())
 
     async def withdraw(self, reason: str = "a new policy took over") -> None:
-        """Take back what is offered or awaited; the policy is asked anew."""
+        """Withdraw proposals and cancel the pending request; the policy is asked again."""
         self._requester.cancel()
         self._requester.reset_retries()
         if self._state.proposals:

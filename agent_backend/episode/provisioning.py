@@ -142,7 +142,7 @@ class MachineProvisioner:
         state = self._record.state
         intent = await self._store.pending_intent()
         if state.autopilot or state.takeover:
-            await self._record.change(autopilot=False, takeover=False)  # nobody may be watching
+            await self._record.change(autopilot=False, takeover=False)  # a person may be absent
         try:
             await self._open_session()
         except BridgeError as error:

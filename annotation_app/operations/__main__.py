@@ -173,11 +173,12 @@ def _glossary(arguments: argparse.Namespace, rest: list[str], console: Console) 
     if not arguments.check:
         glossary.write(ROOT)
         return 0
-    for each in glossary.violations(ROOT):
+    violations = glossary.violations(ROOT)
+    for each in violations:
         console.say(f"{each.path}:{each.line}: {each.identifier} carries the retired word {each.word!r}")
     if not glossary.is_current(ROOT):
         raise OperationsError(f"{glossary.PAGE} is stale.", hint="./pilothouse glossary")
-    return int(bool(glossary.violations(ROOT)))
+    return int(bool(violations))
 
 
 def _lock(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:

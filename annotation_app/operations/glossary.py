@@ -141,13 +141,12 @@ def violations(root: Path) -> list[Violation]:
     """Every retired word that an identifier, a module's name or a message carries, in order."""
     retired = [word for term in load(root) for word in term.retired]
     found: set[Violation] = set()
-    seen: dict[tuple[str, str], list[str]] = {}
+    carried: dict[str, list[RetiredWord]] = {}
     for path, line, identifier in identifiers(root):
-        folder = path.rpartition("/")[0]
-        key = (folder if not any(word.scope for word in retired) else path, identifier)
-        if key not in seen:
-            seen[key] = [word.word for word in retired if word.matches(path, identifier)]
-        found.update(Violation(path, line, identifier, word) for word in seen[key])
+        if identifier not in carried:
+            carried[identifier] = [word for word in retired if word.pattern.search(words_of(identifier))]
+        words = (word for word in carried[identifier] if word.matches(path, identifier))
+        found.update(Violation(path, line, identifier, word.word) for word in words)
     found.update(
         Violation(path, line, text, word.word)
         for path, line, text in messages(root)

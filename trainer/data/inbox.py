@@ -62,8 +62,8 @@ class Inbox:
         finally:
             self._tell(None)
 
-    def discard(self, names: Iterable[str]) -> None:
-        """These were learned from."""
+    def mark_processed(self, names: Iterable[str]) -> None:
+        """Move these folders aside: their attempts were learned from."""
         for name in names:
             self._read.pop(name, None)
             self._set_aside(name, PROCESSED_FOLDER)

@@ -120,7 +120,7 @@ def train(
 def discard_learned(inbox: Inbox, folders: Sequence[str]) -> None:
     """Move folders that were learned from out of the inbox; only the first rank does."""
     if is_first():
-        inbox.discard(folders)
+        inbox.mark_processed(folders)
 
 
 def rollout_metrics(taken: AttemptBatch, flat: FlatBatch) -> dict[str, float]:

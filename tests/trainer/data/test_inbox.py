@@ -37,10 +37,10 @@ def test_the_oldest_are_taken_and_the_others_stay(tmp_path: Path) -> None:
     taken = inbox.take(2, one, anything)
     assert taken.folders == ("1", "2")
     assert waiting_folders(tmp_path) == ["1", "2", "3"], "nothing leaves before it was learned from"
-    inbox.discard(taken.folders)
+    inbox.mark_processed(taken.folders)
     assert waiting_folders(tmp_path) == ["3"]
     assert {folder.name for folder in (tmp_path / PROCESSED_FOLDER).iterdir()} == {"1", "2"}
-    inbox.discard(taken.folders)  # once more, as after a restart
+    inbox.mark_processed(taken.folders)  # once more, as after a restart
 
 
 def test_a_folder_is_taken_whole(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def read(path):
 
 inbox = Inbox(Path(sys.argv[1]), patience=0)
 taken = inbox.take(int(sys.argv[2]), read, lambda attempt: None)
-inbox.discard(taken.folders)
+inbox.mark_processed(taken.folders)
 print(json.dumps([attempt.id for attempt in taken.attempts]))
 """
 

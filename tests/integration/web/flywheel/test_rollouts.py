@@ -54,7 +54,7 @@ try:
     for update in range(len(list(run.glob("update-*"))), updates + 1):
         taken = inbox.take(wanted, read, check)
         made = kept(update)
-        inbox.discard(taken.folders)
+        inbox.mark_processed(taken.folders)
 except TrainerError as error:
     sys.exit(f"{error.code}: {error}")
 print(made)
