@@ -20,6 +20,7 @@ GIVEN = ("PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_REDIS_URL")
 
 
 PLATFORM_SECONDS = 300
+LONGEST_BYTES_IN_AN_ID = 40
 FAILED = pytest.StashKey[str]()
 """Why a test failed."""
 LASTING = frozenset({"django_migrations", "django_content_type", "auth_permission", "django_site"})
@@ -32,6 +33,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "platform" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.timeout(PLATFORM_SECONDS))
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a file's bytes after its parameter.
+
+    Files may hold the time at which they are made, and every worker has to collect tests of the same names.
+    """
+    return argname if isinstance(val, bytes) and len(val) > LONGEST_BYTES_IN_AN_ID else None
 
 
 @pytest.hookimpl(wrapper=True)
