@@ -1,8 +1,9 @@
-"""An operation for migrations that create many tables."""
+"""Operations of migrations: many tables in one batch, and tables that an earlier app may have made."""
 
 from collections.abc import Sequence
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.operations import CreateModel
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
@@ -60,3 +61,20 @@ class OperationBatch(Operation):
 def _model_name(operation: Operation) -> str:
     name: str = getattr(operation, "model_name", None) or getattr(operation, "name")  # noqa: B009
     return name.lower()
+
+
+class CreateMissingModel(CreateModel):
+    """Creates a model's table, or adopts the one that an app of another label has made under the same name.
+
+    An adopted table must have the model's columns and indexes. Unapplying drops the table, as `CreateModel` does.
+    """
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        if self.options["db_table"] not in schema_editor.connection.introspection.table_names():
+            super().database_forwards(app_label, schema_editor, from_state, to_state)

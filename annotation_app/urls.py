@@ -20,7 +20,7 @@ from annotation_app.imports.uploads_api import router as uploads
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
 from annotation_app.live.machine_api import router as machine_api
-from annotation_app.notices.api import router as notices
+from annotation_app.notifications.api import notices_router, webhooks_router
 from annotation_app.pools.api import router as pools
 from annotation_app.promotions.api import router as promotions
 from annotation_app.recordings.api import router as recordings
@@ -29,12 +29,24 @@ from annotation_app.retention.api import router as retention
 from annotation_app.reviews.api import router as reviews
 from annotation_app.tasks.api import router as tasks
 from annotation_app.web.views import admin_sign_in, frontend_page
-from annotation_app.webhooks.api import router as webhooks
 
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
-    *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, notices, webhooks, retention, design),
+    *(
+        imports,
+        uploads,
+        catalogue,
+        feed,
+        judges,
+        reviews,
+        reports,
+        fleet,
+        notices_router,
+        webhooks_router,
+        retention,
+        design,
+    ),
     flywheel,
 )
 for router in ROUTERS:

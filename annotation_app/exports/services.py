@@ -23,10 +23,10 @@ from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.selectors import evaluated_task_kinds, export_folder, export_of, exporter_check, version_of
 from annotation_app.exports.splits import split_of
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
-from annotation_app.notices.services import notice_create
+from annotation_app.notifications.services.notices import notice_create
+from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
-from annotation_app.webhooks.services import event_emit
 
 """A worker that did not get further for so long, or never began, is taken for dead."""
 MAX_ATTEMPTS = 3

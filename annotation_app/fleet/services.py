@@ -14,7 +14,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.live.episode_driver import TICKET_TTL_SECONDS, stream_url
-from annotation_app.notices.services import notice_create
+from annotation_app.notifications.services.notices import notice_create
 from protocol.base import FrozenModel
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.api.fleet_client import FleetClient

@@ -7,13 +7,13 @@ from django.db import transaction
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Invalid, NotFound
+from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.policies.gate import Gate, decide
 from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.policies.selectors import evaluation_latest, policies_admin_check, policy_ref
 from annotation_app.policies.services import evaluation_store
 from annotation_app.promotions.models import GateDecision
 from annotation_app.tasks.models import Pool
-from annotation_app.webhooks.services import event_emit
 from protocol.evaluation.reports import Evaluation as Report
 
 

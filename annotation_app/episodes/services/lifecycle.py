@@ -15,13 +15,13 @@ from annotation_app.episodes.models import Episode, EpisodeStateDocument
 from annotation_app.episodes.services.branches import branch_close, branch_next
 from annotation_app.episodes.services.locking import episode_lock, event_apply, pool_running_check
 from annotation_app.errors import Forbidden
-from annotation_app.notices.services import notice_create
+from annotation_app.notifications.services.notices import notice_create
+from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.policies.selectors import policy_ref
 from annotation_app.tasks.models import AssignmentState
 from annotation_app.tasks.selectors import assignments_held, can_annotate, revision_of
 from annotation_app.tasks.services import assignment_claim, assignment_end, lease_end, tally_add
 from annotation_app.tasks.task_sampling import count_decisions
-from annotation_app.webhooks.services import event_emit
 from protocol.messages.events import (
     DurableEvent,
     EpisodeChanged,

@@ -11,9 +11,9 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.services.locking import episode_lock
 from annotation_app.errors import Conflict, Forbidden
-from annotation_app.notices.services import notice_create
+from annotation_app.notifications.services.notices import notice_create
+from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.tasks.services import assignment_return
-from annotation_app.webhooks.services import event_emit
 
 DECIDED: dict[str, Review] = {"accept": Review.ACCEPTED, "return": Review.RETURNED, "reject": Review.REJECTED}
 

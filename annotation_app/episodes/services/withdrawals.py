@@ -11,7 +11,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.services.locking import episode_lock, event_apply, pool_stopped_message
-from annotation_app.notices.services import notice_create
+from annotation_app.notifications.services.notices import notice_create
 from annotation_app.tasks.models import Assignment, AssignmentState
 from annotation_app.tasks.selectors import can_annotate, pools_assigned_to
 from annotation_app.tasks.services import assignment_end, lease_end

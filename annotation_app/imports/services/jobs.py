@@ -24,9 +24,9 @@ from annotation_app.imports.models import Import, ImportState
 from annotation_app.imports.selectors import import_folder, import_of, importer_check
 from annotation_app.imports.services.rows import ParsedBatches, gc_paused, parse_batches, store_rows
 from annotation_app.imports.source_folder import LocatedRow, SourceFolder
-from annotation_app.notices.services import notice_create
+from annotation_app.notifications.services.notices import notice_create
+from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.tasks.models import Pool
-from annotation_app.webhooks.services import event_emit
 from protocol.trajectory.export_folders import UNFINISHED_SUFFIX
 
 """A worker that did not get further for so long, or never began, is taken for dead."""

@@ -19,7 +19,7 @@ from annotation_app.exports.schemas import ExportFilters
 from annotation_app.exports.selectors import export_folder
 from annotation_app.exports.services import export_request
 from annotation_app.heartbeats import LOST_AFTER
-from annotation_app.notices.models import Notice
+from annotation_app.notifications.models import Notice
 from protocol.trajectory.export_folders import MANIFEST, TRAJECTORIES, UNFINISHED_SUFFIX
 from tests.integration.web.celery_workers import worker_kill, worker_running
 from tests.integration.web.conftest import World

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation_app.webhooks.http_delivery import UnsafeAddress, is_public, safe_address
+from annotation_app.notifications.http_delivery import UnsafeAddress, is_public, safe_address
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from annotation_app.flywheel.models import Checkpoint, Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.imports.models import Import, Upload
 from annotation_app.judges.models import PoolJudge, Run
+from annotation_app.notifications.models import Webhook
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.retention.models import Rule as RetentionRule
 from annotation_app.reviews.models import Job, JobKind
-from annotation_app.webhooks.models import Webhook
 from protocol.blobs import BlobRef
 from tests.integration.web.conftest import World
 

@@ -13,8 +13,7 @@ from annotation_app.imports.services import import_run
 from annotation_app.imports.services import jobs as services_jobs
 from annotation_app.imports.services.jobs import MAX_ATTEMPTS
 from annotation_app.imports.services.rows import store_rows
-from annotation_app.notices.models import Notice
-from annotation_app.webhooks.models import Webhook
+from annotation_app.notifications.models import Notice, Webhook
 from tests.integration.web.conftest import World
 from tests.integration.web.exports.test_export_formats import picture
 from tests.integration.web.imports.import_helpers import (

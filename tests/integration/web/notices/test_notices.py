@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from annotation_app.accounts.services import preferences_set
 from annotation_app.episodes import services
-from annotation_app.notices.models import Notice
-from annotation_app.notices.services import MAX_NOTICES_PER_USER, notice_create, notices_mail
+from annotation_app.notifications.models import Notice
+from annotation_app.notifications.services.notices import MAX_NOTICES_PER_USER, notice_create, notices_mail
 from annotation_app.tasks.models import Assignment
 from tests.integration.web.conftest import World
 from tests.integration.web.exports.test_exports import finished

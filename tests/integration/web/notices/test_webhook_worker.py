@@ -12,10 +12,9 @@ from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.celery import app
 from annotation_app.encryption import encrypt_value
-from annotation_app.notices.models import Notice
-from annotation_app.webhooks.jobs import deliveries_due_job
-from annotation_app.webhooks.models import Delivery, DeliveryState, Webhook
-from annotation_app.webhooks.services import MAX_FAILURES, RETRY_DELAYS, event_emit
+from annotation_app.notifications.jobs import deliveries_due_job
+from annotation_app.notifications.models import Delivery, DeliveryState, Notice, Webhook
+from annotation_app.notifications.services.webhooks import MAX_FAILURES, RETRY_DELAYS, event_emit
 from tests.integration.web.celery_workers import worker_kill, worker_running
 from tests.integration.web.conftest import PASSWORD, World
 from tests.waiting import wait_until

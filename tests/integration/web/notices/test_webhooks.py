@@ -26,13 +26,10 @@ from annotation_app.client import verify
 from annotation_app.client.errors import InvalidSignature
 from annotation_app.exports.models import Export
 from annotation_app.exports.services import export_write
-from annotation_app.notices.models import Notice
-from annotation_app.policies.services import policy_ensure
-from annotation_app.promotions.services import policy_activate
-from annotation_app.webhooks import http_delivery
-from annotation_app.webhooks.jobs import deliveries_due_job
-from annotation_app.webhooks.models import Delivery, Webhook
-from annotation_app.webhooks.services import (
+from annotation_app.notifications import http_delivery
+from annotation_app.notifications.jobs import deliveries_due_job
+from annotation_app.notifications.models import Delivery, Notice, Webhook
+from annotation_app.notifications.services.webhooks import (
     DELIVERY_RETENTION,
     MAX_FAILURES,
     RETRY_DELAYS,
@@ -40,6 +37,8 @@ from annotation_app.webhooks.services import (
     delivery_send,
     event_emit,
 )
+from annotation_app.policies.services import policy_ensure
+from annotation_app.promotions.services import policy_activate
 from tests.integration.web.conftest import PASSWORD, World
 from tests.integration.web.exports.test_exports import finished
 

@@ -1,11 +1,38 @@
-"""Addresses that are told of events, and what became of each message."""
+"""Notices of people, addresses of webhooks and the messages sent to them.
+
+The tables keep the names that they had when notices and webhooks were two apps.
+"""
 
 import uuid
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+
+
+class Notice(models.Model):
+    """One thing that happened to somebody's work; the page has its words."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
+    kind = models.CharField(max_length=32)
+    subject = models.CharField(max_length=128, help_text="What it is about, as kind:id")
+    details = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    read_at = models.DateTimeField(null=True)
+    mailed_at = models.DateTimeField(null=True, help_text="When it was mailed, or it was decided not to")
+
+    class Meta:
+        db_table = "notices_notice"
+        ordering = ("-id",)
+        indexes = [
+            models.Index(fields=("user", "-id"), name="notice_newest"),
+            models.Index(fields=("id",), condition=Q(mailed_at__isnull=True), name="notice_unmailed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.subject}"
 
 
 class Webhook(models.Model):
@@ -19,6 +46,7 @@ class Webhook(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        db_table = "webhooks_webhook"
         ordering = ("id",)
 
     def __str__(self) -> str:
@@ -51,6 +79,7 @@ class Delivery(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
+        db_table = "webhooks_delivery"
         verbose_name_plural = "deliveries"
         ordering = ("-created_at", "-id")
         indexes = [

@@ -1,9 +1,15 @@
-"""Webhooks in Django's admin: read, never changed; the page does that."""
+"""Notices and webhooks in Django's admin: read-only; the pages change them."""
 
 from django.contrib import admin
 
 from annotation_app.audit.admin import ReadOnlyAdmin
-from annotation_app.webhooks.models import Delivery, Webhook
+from annotation_app.notifications.models import Delivery, Notice, Webhook
+
+
+@admin.register(Notice)
+class NoticeAdmin(ReadOnlyAdmin):
+    list_display = ("user", "kind", "subject", "created_at", "read_at", "mailed_at")
+    list_filter = ("kind",)
 
 
 @admin.register(Webhook)

@@ -17,11 +17,11 @@ from annotation_app.audit.services import audit_record
 from annotation_app.client.signatures import generate_secret, signed_headers
 from annotation_app.encryption import decrypt_value, encrypt_value
 from annotation_app.errors import Conflict, Invalid
-from annotation_app.notices.services import admins_notify
-from annotation_app.webhooks import http_delivery
-from annotation_app.webhooks.models import Delivery, DeliveryState, Webhook
-from annotation_app.webhooks.schemas import PING, EventKind, WebhookChange, WebhookIn
-from annotation_app.webhooks.selectors import webhook_of
+from annotation_app.notifications import http_delivery
+from annotation_app.notifications.models import Delivery, DeliveryState, Webhook
+from annotation_app.notifications.schemas import PING, EventKind, WebhookChange, WebhookIn
+from annotation_app.notifications.selectors import webhook_of
+from annotation_app.notifications.services.notices import admins_notify
 
 RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1_800, 7_200, 21_600))
 """Between the attempts at a message; after the last one it has failed."""

@@ -1,13 +1,23 @@
-"""What is said of webhooks, and what their messages hold."""
+"""Notices and webhooks as the HTTP API shows them."""
 
 from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, HttpUrl, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, Field, HttpUrl, JsonValue, StringConstraints, TypeAdapter
 
 from protocol.base import FrozenModel
 
+NoticeKind = Literal[
+    "export.finished",
+    "export.failed",
+    "import.finished",
+    "import.failed",
+    "review.returned",
+    "task.lost",
+    "machine.taken",
+    "webhook.disabled",
+]
 EventKind = Literal[
     "export.finished",
     "export.failed",
@@ -86,3 +96,21 @@ class DeliveryPage(FrozenModel):
 
     items: tuple[DeliveryOut, ...]
     next: str | None
+
+
+class NoticeOut(FrozenModel):
+    """One of them; `subject` names what it is about, as `kind:id`."""
+
+    id: int
+    kind: NoticeKind
+    subject: str
+    details: dict[str, JsonValue]
+    created_at: datetime
+    read: bool
+
+
+class NoticesOut(FrozenModel):
+    """The newest, and how many of all are unread."""
+
+    items: tuple[NoticeOut, ...]
+    unread: int

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
-from annotation_app.notices.models import Notice
-from annotation_app.notices.schemas import NoticeKind
+from annotation_app.notifications.models import Notice
+from annotation_app.notifications.schemas import NoticeKind
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Reading webhooks and what became of their messages."""
+"""Reads notices, webhooks and their messages."""
 
 from typing import cast, get_args
 from uuid import UUID
@@ -8,11 +8,39 @@ from django.db.models import Count, Q
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.errors import Invalid, NotFound
-from annotation_app.webhooks.models import Delivery, Webhook
-from annotation_app.webhooks.schemas import DeliveryOut, DeliveryPage, EventKind, State, WebhookOut
+from annotation_app.notifications.models import Delivery, Notice, Webhook
+from annotation_app.notifications.schemas import (
+    DeliveryOut,
+    DeliveryPage,
+    EventKind,
+    NoticeKind,
+    NoticeOut,
+    NoticesOut,
+    State,
+    WebhookOut,
+)
 
 PAGE = 50
+"""Messages of a webhook on one page."""
+NEWEST_NOTICES = 30
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
+
+
+def notices_of(*, user: User) -> NoticesOut:
+    """Somebody's newest, and how many they have not read."""
+    mine = Notice.objects.filter(user=user)
+    items = tuple(
+        NoticeOut(
+            id=one.pk,
+            kind=cast(NoticeKind, one.kind),
+            subject=one.subject,
+            details=one.details,
+            created_at=one.created_at,
+            read=one.read_at is not None,
+        )
+        for one in mine[:NEWEST_NOTICES]
+    )
+    return NoticesOut(items=items, unread=mine.filter(read_at__isnull=True).count())
 
 
 def webhook_of(*, user: User, webhook_id: int) -> Webhook:

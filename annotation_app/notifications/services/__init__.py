@@ -1,0 +1,1 @@
+"""Writers of the tables of notices and webhooks."""
