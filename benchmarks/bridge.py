@@ -4,6 +4,7 @@ Leases and chaos are of simulated machines, everything else of real desktops. On
 docs/bridge.md says what its keys mean.
 """
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +19,7 @@ KEEP = ROOT / ".data"
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     figures: dict[str, object] = {}
     peers: dict[str, object] = {}
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:

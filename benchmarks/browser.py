@@ -4,6 +4,7 @@
 One JSON object is the last line; docs/benchmarks.md says what its keys mean.
 """
 
+import argparse
 import asyncio
 import sys
 import tempfile
@@ -18,6 +19,7 @@ KEEP = ROOT / ".data"
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         scratch = Path(folder)
         print_progress("acts, crashes and ways back")

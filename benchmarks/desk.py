@@ -3,6 +3,7 @@
 Observations are JPEG quality 90, 4:4:4 (the peer's are PNG, as OSWorld takes them). One JSON object is the last line.
 """
 
+import argparse
 import asyncio
 import sys
 import tempfile
@@ -18,6 +19,7 @@ KEEP = ROOT / ".data"
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         data = Path(folder)
         print_progress("desktops from nothing")

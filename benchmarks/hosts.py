@@ -3,6 +3,7 @@
 One JSON object is the last line; docs/scaling.md says what its keys mean. What this machine cannot run is null.
 """
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -29,6 +30,7 @@ NOT_MEASURED = (
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     figures: dict[str, object] = dict.fromkeys(NOT_MEASURED)
     if web_processes.NGINX is None:
         print_progress("nginx is not installed: the failover of web processes is not measured")

@@ -3,6 +3,7 @@
 A random checkpoint of ten million parameters stands in for a trained one. One JSON object is the last line.
 """
 
+import argparse
 import asyncio
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from benchmarks.parts.policy import overhead, parsing, server_comparison
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         print_progress("reading what models might say")
         figures = parsing.measure()

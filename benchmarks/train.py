@@ -4,6 +4,7 @@ A random Qwen2.5-VL of 0.7 million weights is fine-tuned by both on the same sam
 the last line.
 """
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -15,6 +16,7 @@ from benchmarks.parts.training.trl_environment import PeerUnavailable, ensure_tr
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     console = Console()
     python = ensure_trainer(console)
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as name:
