@@ -9,7 +9,7 @@ from benchmarks.parts.house.structure import PRODUCT
 KINDS = {"function", "class", "method"}
 # Called by a framework through a decorator …
 DECORATORS = [
-    "@router.*",
+    "@*router.*",
     "@app.*",
     "@receiver*",
     "@*.connect*",

@@ -51,6 +51,7 @@ def test_a_measurement_with_the_peer_that_fails_is_no_missing_peer(monkeypatch: 
             raise MeasurementFailed(module)
         return {"sft_tokens_per_s": 1}
 
+    monkeypatch.setattr("sys.argv", ["train"])
     monkeypatch.setattr(train, "ensure_trainer", lambda console: Path(sys.executable))
     monkeypatch.setattr(train, "ensure_trl", lambda console, python: python)
     monkeypatch.setattr(train, "run_measurement", failing)
@@ -68,6 +69,7 @@ def test_a_cluster_that_does_not_start_is_no_missing_package(monkeypatch: pytest
     def failing(folder: Path) -> dict[str, object]:
         raise StartFailed("Ray ended.")
 
+    monkeypatch.setattr("sys.argv", ["hosts"])
     monkeypatch.setattr(web_processes, "NGINX", None)
     monkeypatch.setattr(hosts, "ensure_ray", lambda console: Path(sys.executable))
     monkeypatch.setattr(node_loss, "measure", failing)
