@@ -41,6 +41,8 @@ CONNECT_TIMEOUT_SECONDS = 15.0
 """A viewer that is not connected by then is let go (seconds)."""
 UNREACHABLE_CANDIDATE = "a=candidate:0 1 udp 1 127.0.0.1 9 typ host\r\n"
 """The discard port: aioice gives up at once on an empty list instead of waiting to be found."""
+INTERFACE_ADDRESSES = aioice.ice.get_host_addresses
+"""aioice's own list, without the loopback."""
 MAX_CANDIDATES = 64
 MAX_OFFER = 64 * 1024
 """Longest offer read (characters)."""
@@ -209,12 +211,13 @@ class WebRtcServer:
 def set_host_addresses(addresses: tuple[str, ...]) -> None:
     """Offer browsers these addresses; with none given, those of every interface and the loopback's.
 
-    aioice leaves 127.0.0.1 out, so that a page on the same machine could not connect without a network.
+    aioice leaves 127.0.0.1 out, so that a page on the same machine could not connect without a network. The last call
+    in a process decides.
     """
-    found = aioice.ice.get_host_addresses
 
     def chosen(use_ipv4: bool, use_ipv6: bool) -> list[str]:
-        return list(addresses) or [*found(use_ipv4, use_ipv6), *(["127.0.0.1"] if use_ipv4 else [])]
+        loopback = ["127.0.0.1"] if use_ipv4 else []
+        return list(addresses) or [*INTERFACE_ADDRESSES(use_ipv4, use_ipv6), *loopback]
 
     aioice.ice.get_host_addresses = chosen
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+import aioice.ice
 import pytest
 from aiortc import RTCPeerConnection, RTCSessionDescription
 from av import VideoFrame
@@ -12,21 +13,24 @@ from vm_bridge.errors import InvalidOffer, MachineGone
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
 from vm_bridge.streams import webrtc as module
 from vm_bridge.streams.broadcast import BroadcastRegistry
-from vm_bridge.streams.webrtc import MAX_CANDIDATES, MAX_OFFER, UNREACHABLE_CANDIDATE, WebRtcServer, _without_mdns
-
-VIEWER_CANDIDATES = 4
+from vm_bridge.streams.webrtc import (
+    MAX_CANDIDATES,
+    MAX_OFFER,
+    UNREACHABLE_CANDIDATE,
+    WebRtcServer,
+    _without_mdns,
+    set_host_addresses,
+)
 
 
 async def offer() -> str:
-    """An offer as a viewer makes it, with as many addresses as a viewer has: while sandboxes run, this machine has a
-    network interface for each."""
+    """An offer as aiortc makes it."""
     peer = RTCPeerConnection()
     peer.addTransceiver("video", direction="recvonly")
     await peer.setLocalDescription(await peer.createOffer())
-    lines = str(peer.localDescription.sdp).splitlines(keepends=True)
+    description = str(peer.localDescription.sdp)
     await peer.close()
-    candidates = [line for line in lines if line.startswith("a=candidate:")]
-    return "".join(line for line in lines if line not in candidates[VIEWER_CANDIDATES:])
+    return description
 
 
 @pytest.fixture
@@ -88,6 +92,13 @@ def test_names_that_take_long_to_resolve_are_left_out() -> None:
     plain = "a=candidate:2 1 udp 1677729535 192.0.2.7 50001 typ srflx raddr 0.0.0.0 rport 0\r\n"
     assert _without_mdns(head + name + plain + "a=end-of-candidates\r\n") == head + plain
     assert _without_mdns(head + name) == head + UNREACHABLE_CANDIDATE
+
+
+def test_each_bridge_of_a_process_offers_the_loopback_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aioice.ice, "get_host_addresses", aioice.ice.get_host_addresses)
+    for _ in range(3):
+        set_host_addresses(())
+    assert aioice.ice.get_host_addresses(use_ipv4=True, use_ipv6=False).count("127.0.0.1") == 1
 
 
 async def test_aiortc_s_own_client_shows_a_screen_that_never_changes() -> None:
