@@ -110,7 +110,7 @@ class MachinePool:
         with contextlib.suppress(RedisError):
             await self._inventory.deregister("the bridge was shut down")
         if self._lease_file is not None:
-            self._lease_file.write({})
+            self._lease_file.clear()
         await self._host.close()
 
     async def machine(self, machine_id: str, token: int) -> Machine:
@@ -311,8 +311,8 @@ class MachinePool:
     def _remember(self, known: dict[str, MachineRecord]) -> None:
         self._leases = {machine_id: record.lease for machine_id, record in known.items() if record.lease}
         if self._lease_file is not None:
-            ours = ((self._machines[each], lease) for each, lease in self._leases.items() if each in self._machines)
-            self._lease_file.write({sandbox.id: (describe_machine(sandbox), lease) for sandbox, lease in ours})
+            ours = {each: lease for each, lease in self._leases.items() if each in self._machines}
+            self._lease_file.write(ours, lambda machine_id: describe_machine(self._machines[machine_id]))
 
     async def _restore_leases(self) -> None:
         """Put back the leases of a ledger that lost its data; holders renew them as before."""

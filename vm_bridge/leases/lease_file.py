@@ -1,6 +1,8 @@
 """Who holds which machine of this host, on disk: put back where Redis loses its data while the bridge is down."""
 
+import json
 import logging
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -28,7 +30,11 @@ class LeaseFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._written: dict[str, tuple[MachineDescription, LeaseRecord]] | None = None
+        self._written: dict[str, LeaseRecord] | None = None
+        self._capabilities: dict[str, int] = {}
+        """Those of all machines written so far, with their places in the file."""
+        self._entries: dict[str, str] = {}
+        """Each machine's entry as JSON: a host with thousands of machines writes one new entry a claim."""
 
     def read(self) -> dict[str, tuple[MachineDescription, LeaseRecord]]:
         """The leases as they were last written, by their machines; none where nothing can be read."""
@@ -47,23 +53,41 @@ class LeaseFile:
             logger.warning("leases on disk cannot be read: %s", error)
             return {}
 
-    def write(self, leases: dict[str, tuple[MachineDescription, LeaseRecord]]) -> None:
-        """Replace what is there, in one step, where it has changed. A disk that is full leaves the last ones."""
+    def write(self, leases: Mapping[str, LeaseRecord], describe: Callable[[str], MachineDescription]) -> None:
+        """Replace what is there, in one step, where it has changed. A full disk keeps the last leases.
+
+        Args:
+            leases: Who holds which machine, by the machine's id.
+            describe: Describes a machine, which does not change while it is leased.
+        """
         if leases == self._written:
             return
-        places: dict[str, int] = {}
-        kept = tuple(
-            _LeaseEntry(
-                machine=machine._replace(capabilities=str(places.setdefault(machine.capabilities, len(places)))),
-                record=record,
-            )
-            for machine, record in leases.values()
-        )
+        before = self._written or {}
+        self._entries = {
+            machine_id: self._entries[machine_id]
+            if before.get(machine_id) == record
+            else self._entry(describe(machine_id), record)
+            for machine_id, record in leases.items()
+        }
+        capabilities = json.dumps(list(self._capabilities))
         try:
             fresh = self._path.with_suffix(".new")
-            fresh.write_text(_FileContent(capabilities=tuple(places), leases=kept).model_dump_json())
+            fresh.write_text(f'{{"capabilities":{capabilities},"leases":[{",".join(self._entries.values())}]}}')
             fresh.replace(self._path)
         except OSError as error:
             logger.warning("leases cannot be written to disk: %s", error)
+            self._written = None
             return
         self._written = dict(leases)
+
+    def clear(self) -> None:
+        """No machine is leased any more."""
+        self.write({}, _describe_none)
+
+    def _entry(self, machine: MachineDescription, record: LeaseRecord) -> str:
+        place = self._capabilities.setdefault(machine.capabilities, len(self._capabilities))
+        return _LeaseEntry(machine=machine._replace(capabilities=str(place)), record=record).model_dump_json()
+
+
+def _describe_none(machine_id: str) -> MachineDescription:
+    raise KeyError(machine_id)

@@ -12,7 +12,7 @@ from tests.integration.bridge.pool_helpers import Bridge, bridge_over, no_viewer
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, NoMachine, StaleLease
 from vm_bridge.leases import LeaseGuard
-from vm_bridge.leases.inventory import HostInventory
+from vm_bridge.leases.inventory import HostInventory, LeaseRecord, MachineDescription
 from vm_bridge.leases.lease_file import LeaseFile
 from vm_bridge.leases.manager import LeaseManager
 from vm_bridge.leases.scripts import KEY_PREFIX, RedisScripts
@@ -146,3 +146,25 @@ def test_leases_that_cannot_be_read_are_none(tmp_path: Path) -> None:
     for text in ("", "[]", '{"leases": [{}]}', '{"capabilities": [], "leases": 3}'):
         file.write_text(text)
         assert LeaseFile(file).read() == {}
+
+
+def test_leases_on_disk_are_those_of_the_last_write(tmp_path: Path) -> None:
+    described = []
+
+    def describe(machine_id: str) -> MachineDescription:
+        described.append(machine_id)
+        return MachineDescription(machine_id, "desktop", "", f'{{"of": "{machine_id[0]}"}}')
+
+    first, other = (LeaseRecord(token, "r", "ada", "", "", "s") for token in (1, 2))
+    file = LeaseFile(tmp_path / "leases.json")
+    file.write({"a1": first, "b1": first}, describe)
+    file.write({"a1": first, "b1": other, "a2": first}, describe)
+    file.write({"a1": first, "b1": other, "a2": first}, describe)
+    assert described == ["a1", "b1", "b1", "a2"], "an entry that stays is not made again"
+    read = LeaseFile(tmp_path / "leases.json").read()
+    assert {name: record for name, (_, record) in read.items()} == {"a1": first, "b1": other, "a2": first}
+    assert {name: machine.capabilities for name, (machine, _) in read.items()} == {
+        "a1": '{"of": "a"}',
+        "b1": '{"of": "b"}',
+        "a2": '{"of": "a"}',
+    }
