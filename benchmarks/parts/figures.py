@@ -35,6 +35,11 @@ def percentile(values: Sequence[float], share: float) -> float:
     return round(cuts[min(98, max(0, round(share * 100) - 1))], 1)
 
 
+def floor_share(part: int, whole: int) -> float:
+    """A share from 0 to 1 in four decimals, rounded down, so that 1.0 means all; 0.0 of nothing."""
+    return part * 10_000 // whole / 10_000 if whole else 0.0
+
+
 def describe_machine() -> dict[str, object]:
     """What the figures were taken on."""
     model = next(

@@ -1,13 +1,15 @@
-"""LLaMA-Factory's ShareGPT rows: supervised, preferences (DPO) and single judgements (KTO), with `dataset_info.json`.
+"""LLaMA-Factory's ShareGPT rows: supervised, preferences (DPO) and single judgements (KTO), with `dataset_info.json`
+and a dataset card.
 
 It has no weight a turn: train the supervised rows with `mask_history: true`, so that the last turn alone is learned.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from protocol.formats.dataset_card import Feature, SidecarFiles, dataset_card, describe_columns
 from protocol.formats.records import ExportFormat, ExportOptions, Record, RowError, SkippedRow, build_record
 from protocol.formats.special_tokens import LLAMA_FACTORY
 from protocol.formats.training_examples import (
@@ -85,10 +87,14 @@ def _record(key: str, example: TrainingExample, row: Callable[[], dict[str, Any]
     return build_record(key, record)
 
 
-def _dataset_info(
-    columns: Mapping[str, str], *, ranking: bool = False
-) -> Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, bytes]]:
-    """What `dataset_info.json` says of each split."""
+TURN = describe_columns({"from": "string", "value": "string"})
+
+
+def _sidecar_files(
+    columns: Mapping[str, str], features: Sequence[Feature] = (), *, ranking: bool = False
+) -> SidecarFiles:
+    """What writes `dataset_info.json` and the dataset card, for a format with these columns besides."""
+    card = dataset_card([{"name": "conversations", "list": TURN}, *features, {"name": "images", "list": "string"}])
 
     def sidecar_files(files: Mapping[str, tuple[str, ...]]) -> Mapping[str, bytes]:
         entries = {
@@ -100,7 +106,7 @@ def _dataset_info(
             }
             for split, (name, *_rest) in files.items()
         }
-        return {"dataset_info.json": json.dumps(entries, indent=1).encode()}
+        return {"dataset_info.json": json.dumps(entries, indent=1).encode(), **card(files)}
 
     return sidecar_files
 
@@ -111,7 +117,7 @@ SFT = ExportFormat(
     supervised,
     dialect=True,
     first_line_marker=IMAGE_ROW_MARKER,
-    sidecar_files=_dataset_info({}),
+    sidecar_files=_sidecar_files({}),
 )
 DPO = ExportFormat(
     "llama_factory_dpo",
@@ -119,7 +125,11 @@ DPO = ExportFormat(
     preferences,
     dialect=True,
     first_line_marker=IMAGE_ROW_MARKER,
-    sidecar_files=_dataset_info({"chosen": "chosen", "rejected": "rejected"}, ranking=True),
+    sidecar_files=_sidecar_files(
+        {"chosen": "chosen", "rejected": "rejected"},
+        [{"name": name, "struct": TURN} for name in ("chosen", "rejected")],
+        ranking=True,
+    ),
 )
 KTO = ExportFormat(
     "llama_factory_kto",
@@ -127,5 +137,5 @@ KTO = ExportFormat(
     unpaired_preferences,
     dialect=True,
     first_line_marker=IMAGE_ROW_MARKER,
-    sidecar_files=_dataset_info({"kto_tag": "kto_tag"}),
+    sidecar_files=_sidecar_files({"kto_tag": "kto_tag"}, describe_columns({"kto_tag": "bool"})),
 )
