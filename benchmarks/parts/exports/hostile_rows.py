@@ -74,10 +74,12 @@ def trajectories(pictures: Sequence[BlobRef]) -> Iterator[Trajectory]:
         name = f"{number:05d}-hostile{'' if number % 3 else '.1'}"
         shown = [pictures[(number + index) % len(pictures)] for index in range(3)]
         annotator = "a person" if number > FIRST_NULLS else None
-        yield _trajectory(name, f"a {word} b", place, shown).model_copy(update={"annotator": annotator})
+        one = build_trajectory(name, f"a {word} b", place, shown)
+        yield one.model_copy(update={"annotator": annotator})
 
 
-def _trajectory(name: str, text: str, place: Place, shown: Sequence[BlobRef]) -> Trajectory:
+def build_trajectory(name: str, text: str, place: Place, shown: Sequence[BlobRef]) -> Trajectory:
+    """Two steps that show three pictures, with this text in one place."""
     first: Action = RunCommand(command=f"echo {text}") if place == "command" else TypeText(text="plain")
     actions = (
         TypeText(text=text) if place == "typed" else first,
