@@ -23,6 +23,11 @@ GUARANTEES: Mapping[str, object] = {
     "commands_without_fate": 0,
     "capacity_leaked": 0,
     "episodes_failed_by_redis": 0,
+    "upload_crashes": 0,
+    "non_json_in_socket": 0,
+    "import_bad_rows_told_share": 1.0,
+    "consumer_rows_learned_exactly_share": 1.0,
+    "given_cases_passed_share": 1.0,
 }
 """Figures with only one right value; None: not measured."""
 

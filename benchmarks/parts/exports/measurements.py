@@ -13,6 +13,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.parts.exports.consumers.environment import FOLDER, ensure_consumers
 from benchmarks.parts.exports.exactness import is_learned_exactly, is_read_exactly
+from benchmarks.parts.exports.picture_sizes import measure_sizes
 from benchmarks.parts.figures import floor_share, print_progress
 from protocol.formats.registry import FORMATS
 
@@ -37,7 +38,11 @@ CONSUMERS_FOLDER = Path(__file__).parent / "consumers"
 
 def measure_exports(environment: Mapping[str, str], data: Path) -> dict[str, Any]:
     """Every figure of exports, over a database that is seeded with `PART_STEPS` or more."""
-    return {**measure_consumers(environment, data), **measure_speed(environment, data / "out")}
+    return {
+        **measure_consumers(environment, data),
+        **measure_sizes(lambda program, given, out: _run_in_consumers(program, given, out, data), data),
+        **measure_speed(environment, data / "out"),
+    }
 
 
 def measure_consumers(environment: Mapping[str, str], data: Path) -> dict[str, Any]:
@@ -149,6 +154,11 @@ def measure_speed(environment: Mapping[str, str], target: Path) -> dict[str, Any
         made = json.loads(told.splitlines()[-1])
         rates[name], peaks[name] = made["steps_per_s"], made["peak_mb"]
     return {"export_steps_per_s": rates, "export_peak_mb": max(peaks.values())}
+
+
+def _run_in_consumers(program: str, given: Path, out: Path, data: Path) -> None:
+    python = ensure_consumers(Console())
+    _run([str(python), str(CONSUMERS_FOLDER / program), str(given), str(out)], _quiet_environment(data))
 
 
 def _quiet_environment(data: Path) -> dict[str, str]:
