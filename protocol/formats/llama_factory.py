@@ -36,8 +36,8 @@ IMAGE_ROW_MARKER = b'"images":["'
 def supervised(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
     """One row a step; the last turn is the step's."""
 
-    def row(example: TrainingExample) -> dict[str, Any]:
-        return {"conversations": [*_prompt_turns(example), _assistant_turn(example.target, example)]}
+    def row(example: TrainingExample) -> str:
+        return _row_line(example, learned=example.target)
 
     for example in training_examples(trajectory, options):
         yield _record(example.key, example, partial(row, example))
@@ -46,9 +46,9 @@ def supervised(trajectory: Trajectory, options: ExportOptions) -> Iterator[Recor
 def preferences(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
     """One row a pair."""
 
-    def row(one: PreferencePair) -> dict[str, Any]:
+    def row(one: PreferencePair) -> str:
         chosen, rejected = (_assistant_turn(reply, one.example) for reply in (one.chosen, one.rejected))
-        return {"conversations": _prompt_turns(one.example), "chosen": chosen, "rejected": rejected}
+        return _row_line(one.example, chosen=chosen, rejected=rejected)
 
     for number, one in preference_pairs(trajectory, options):
         yield _record(f"{one.example.key}-{number}", one.example, partial(row, one))
@@ -57,34 +57,40 @@ def preferences(trajectory: Trajectory, options: ExportOptions) -> Iterator[Reco
 def unpaired_preferences(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
     """One row a judged reply."""
 
-    def row(one: RatedReply) -> dict[str, Any]:
-        return {
-            "conversations": [*_prompt_turns(one.example), _assistant_turn(one.reply, one.example)],
-            "kto_tag": one.good,
-        }
+    def row(one: RatedReply) -> str:
+        return _row_line(one.example, learned=one.reply, kto_tag=one.good)
 
     for number, one in rated_replies(trajectory, options):
         yield _record(f"{one.example.key}-{number}", one.example, partial(row, one))
 
 
-def _prompt_turns(example: TrainingExample) -> list[dict[str, str]]:
-    turns = [{"from": SPEAKERS[turn.role], "value": turn.text} for turn in merge_turns(example, LLAMA_FACTORY)]
-    speakers = [turn["from"] for turn in turns if turn["from"] != "system"]
+def _row_line(example: TrainingExample, *, learned: TrainingReply | None = None, **columns: Any) -> str:
+    """A row as JSON: the turns before a decision and, where one reply is learned, that reply; other columns; pictures.
+
+    Turns are put together from JSON that the rows of a trajectory have in common. Raises RowError.
+    """
+    turns = _prompt_turns(example)
+    if learned is not None:
+        turns.append(to_json_line(_assistant_turn(learned, example)))
+    paths = [image_path(image) for image in example.images]
+    rest = to_json_line({**columns, "images": paths})
+    return f'{{"conversations":[{",".join(turns)}],{rest[1:]}'
+
+
+def _prompt_turns(example: TrainingExample) -> list[str]:
+    turns = [(SPEAKERS[turn.role], turn.json) for turn in merge_turns(example, LLAMA_FACTORY)]
+    speakers = [speaker for speaker, _ in turns if speaker != "system"]
     if speakers != ["human", "gpt"] * (len(speakers) // 2) + ["human"]:
         raise RowError("turns", f"{example.key}: human and gpt do not take turns")
-    return turns
+    return [f'{{"from":"{speaker}","value":{text}}}' for speaker, text in turns]
 
 
 def _assistant_turn(reply: TrainingReply, example: TrainingExample) -> dict[str, str]:
     return {"from": "gpt", "value": escape_reply_text(reply, example, LLAMA_FACTORY)}
 
 
-def _record(key: str, example: TrainingExample, row: Callable[[], dict[str, Any]]) -> Record | SkippedRow:
-    def record() -> Record:
-        paths = [image_path(image) for image in example.images]
-        return Record(key, example.images, lines={FILE: to_json_line({**row(), "images": paths})})
-
-    return build_record(key, record)
+def _record(key: str, example: TrainingExample, row: Callable[[], str]) -> Record | SkippedRow:
+    return build_record(key, lambda: Record(key, example.images, lines={FILE: row()}))
 
 
 TURN = describe_columns({"from": "string", "value": "string"})
