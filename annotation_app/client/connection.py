@@ -59,8 +59,10 @@ class Connection:
 
     @contextmanager
     def stream(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Response]:
-        """An answer that is read bit by bit; once, since how far it got is the caller's to know. Raises RequestRejected and
-        Unreachable."""
+        """An answer that is read bit by bit; once, since how far it got is the caller's to know.
+
+        Raises RequestRejected and Unreachable.
+        """
         try:
             with self._http.stream("GET", path, headers=headers) as response:
                 if response.is_error and response.status_code != 416:
