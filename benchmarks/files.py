@@ -1,8 +1,9 @@
-"""Files that leave: exports as their consumers read them, and how fast they are written: `./pilothouse bench files`.
+"""Files in and out: exports as their consumers read them, corrupt files at every way in, and how fast both are:
+`./pilothouse bench files`.
 
 Text that looks like a consumer's placeholder or a tokenizer's token is written in every place a person, a screen or a
-task can put it. The consumer's own loader and template then say what would be learned. The last line is one JSON
-object.
+task can put it. The consumer's own loader and template then say what would be learned. Rows and files of tasks are
+corrupted at random, from a seed. The last line is one JSON object.
 """
 
 import argparse
@@ -16,7 +17,9 @@ from typing import Any
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.operations.runtime.temporary_platform import temporary_platform
 from benchmarks.parts.exports.measurements import PART_STEPS, measure_exports
-from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.figures import floor_share, print_figures, print_progress
+from benchmarks.parts.given_cases.files import PEERS_CASE
+from benchmarks.parts.imports.measurements import check_given_cases, measure_imports
 
 
 def main() -> int:
@@ -34,7 +37,18 @@ def measure(environment: dict[str, str], data: Path) -> dict[str, Any]:
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=environment, cwd=ROOT, check=True)
     seed = [sys.executable, "-m", "benchmarks.parts.data.seed", str(PART_STEPS)]
     subprocess.run(seed, env=environment, cwd=ROOT, check=True, capture_output=True)
-    return measure_exports(environment, data)
+    exports = measure_exports(environment, data)
+    holds = check_given_cases(environment, data / "given") | {
+        PEERS_CASE: min(exports["resize_equal_share"].values()) == 1
+    }
+    if failed := [name for name, one in holds.items() if not one]:
+        print_progress(f"given cases that do not hold: {failed}")
+    return {
+        "given_cases": len(holds),
+        "given_cases_passed_share": floor_share(sum(holds.values()), len(holds)),
+        **exports,
+        **measure_imports(environment, data / "out"),
+    }
 
 
 if __name__ == "__main__":

@@ -14,13 +14,13 @@ from pydantic import BaseModel, ValidationError
 
 from annotation_app.client.client import Pilothouse
 from annotation_app.client.errors import (
-    DownloadDamaged,
     ImportFailed,
     PilothouseError,
     RequestRejected,
     ServerFailed,
     Unreachable,
 )
+from annotation_app.client.folders import check_download_target
 from annotation_app.client.inbox_follower import follow_query
 from annotation_app.client.responses import ExportOut, FeedItem, ImportOut, Query
 from protocol.base import find_json_error
@@ -168,8 +168,7 @@ def _show(client: Pilothouse, options: argparse.Namespace) -> int:
 
 
 def _export(client: Pilothouse, options: argparse.Namespace) -> int:
-    if options.folder.exists():
-        raise DownloadDamaged(f"{options.folder} is there already")
+    check_download_target(options.folder)
     if options.id is None:
         filters = _build_query(client, options).model_dump(mode="json", exclude_defaults=True)
         started = client.export_start({"review": None, **filters}, {**options.plan, "format": options.format})

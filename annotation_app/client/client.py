@@ -12,8 +12,8 @@ from uuid import UUID
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from annotation_app.client.connection import Connection, read_token, read_url
-from annotation_app.client.errors import DownloadDamaged, ExportFailed, ImportFailed, NotFound, ServerFailed
-from annotation_app.client.folders import check_importable, download, unpack_export, zip_folder
+from annotation_app.client.errors import ExportFailed, ImportFailed, NotFound, ServerFailed
+from annotation_app.client.folders import check_download_target, check_importable, download, unpack_export, zip_folder
 from annotation_app.client.responses import (
     ENDED_STATUSES,
     ExportOut,
@@ -132,10 +132,8 @@ class Pilothouse:
     def export_download(self, export_id: UUID, target: Path) -> ExportManifest:
         """A finished export's folder, under `target` when every file is what the manifest says. A download that broke
         off goes on, also that of an earlier process."""
-        target.parent.mkdir(parents=True, exist_ok=True)
+        check_download_target(target)
         archive = target.with_name(f"{target.name}.{export_id}.zip")
-        if target.exists():
-            raise DownloadDamaged(f"{target} is there already")
         tag = download(self._connection, f"/exports/{export_id}/download", archive)
         try:
             return unpack_export(archive, target, manifest_sha256=tag.strip('"') or None)

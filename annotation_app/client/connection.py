@@ -11,7 +11,8 @@ from typing import Any
 
 import httpx
 
-from annotation_app.client.errors import NotConfigured, Unreachable, rejection_from
+from annotation_app.client.errors import Invalid, NotConfigured, Unreachable, rejection_from
+from protocol.base import find_json_error
 
 URL, TOKEN, TOKEN_FILE = "PILOTHOUSE_URL", "PILOTHOUSE_TOKEN", "PILOTHOUSE_TOKEN_FILE"
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -41,23 +42,27 @@ class Connection:
         self._http.close()
 
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
-        """What is at this address. Raises Refused and Unreachable."""
+        """What is at this address. Raises RequestRejected and Unreachable."""
         return self._call("GET", path, params=params, repeatable=True)
 
     def post(self, path: str, body: Mapping[str, Any] | None = None, *, repeatable: bool = False) -> Any:
-        """What became of a change. Raises Refused and Unreachable."""
+        """What became of a change. Raises RequestRejected, Invalid for what JSON cannot hold, and Unreachable."""
+        if (fault := find_json_error(body)) is not None:
+            raise Invalid(": ".join(filter(None, fault)))
         return self._call("POST", path, json=body if body is not None else {}, repeatable=repeatable)
 
     def send(
         self, method: str, path: str, headers: Mapping[str, str], content: bytes = b"", *, repeatable: bool = False
     ) -> httpx.Response:
-        """A call whose answer is in its headers. Raises Refused and Unreachable."""
+        """A call whose answer is in its headers. Raises RequestRejected and Unreachable."""
         return self._response(method, path, repeatable=repeatable, headers=headers, content=content)
 
     @contextmanager
     def stream(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Response]:
-        """An answer that is read bit by bit; once, since how far it got is the caller's to know. Raises Refused and
-        Unreachable."""
+        """An answer that is read bit by bit; once, since how far it got is the caller's to know.
+
+        Raises RequestRejected and Unreachable.
+        """
         try:
             with self._http.stream("GET", path, headers=headers) as response:
                 if response.is_error and response.status_code != 416:

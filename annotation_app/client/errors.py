@@ -3,7 +3,7 @@
 PilothouseError           every error of this package; `code` is stable
 ├── NotConfigured         no token, or one that others can read
 ├── Unreachable           no answer, however often it was asked
-├── Refused               the server said no; `code`, `message` and `extra` are its own
+├── RequestRejected       the server said no; `code`, `message` and `extra` are its own
 │   ├── NotSignedIn       401: the token has ended, or never was one
 │   ├── Forbidden         403: not for this person, or not within the token's scopes
 │   ├── NotFound          404
@@ -15,7 +15,7 @@ PilothouseError           every error of this package; `code` is stable
 ├── ExportFailed          an export ended without a folder
 ├── ImportFailed          an import ended before it was through; `code` is the server's
 ├── NothingToImport       a file or folder holds no trajectories; nothing was sent
-├── Damaged               what was downloaded is not what its manifest says
+├── DownloadDamaged       what was downloaded is not what its manifest says
 ├── InboxInUse         an inbox is being filled by another program, or from another query
 └── InvalidSignature        a webhook's message that we did not send, or not now
 """

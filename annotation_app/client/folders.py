@@ -1,5 +1,6 @@
 """Zip files of exported folders: fetched to the end, unpacked beside, checked, renamed when whole."""
 
+import errno
 import hashlib
 import os
 import shutil
@@ -22,9 +23,19 @@ ROW_SUFFIXES = (".jsonl", ".ndjson", ".json")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+def check_download_target(target: Path) -> None:
+    """Whether a folder can be made here, which is asked before a server works for it; its parent is made. Raises
+    DownloadDamaged where something is there already, and OSError."""
+    if target.exists():
+        raise DownloadDamaged(f"{target} is there already")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target.parent))
+
+
 def download(connection: Connection, path: str, target: Path) -> str:
     """Download to a file, going on where it broke off, also where an earlier process did; the tag of what it is. Raises
-    Refused, Unreachable, DownloadDamaged."""
+    RequestRejected, Unreachable, DownloadDamaged."""
     partial, tag_file = target.with_name(target.name + PARTIAL_SUFFIX), target.with_name(target.name + ".etag")
     pauses, received_before = iter(RETRY_PAUSES_SECONDS), 0
     while True:

@@ -26,7 +26,7 @@ class ServerResponse(BaseModel):
 class Query(BaseModel):
     """Which ended episodes: each field that is set narrows it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     text: str = ""
     pool: int | None = None

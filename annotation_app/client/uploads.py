@@ -39,7 +39,7 @@ def upload_file(
 
     Raises:
         Damaged: The file became shorter while it was sent.
-        Refused, Unreachable, OSError
+        RequestRejected, Unreachable, OSError
     """
     digest, size = _digest(file), file.stat().st_size
     upload = _find_unfinished(connection, digest, size, pool, form) or _create_upload(

@@ -5,7 +5,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from protocol.formats.huggingface import COLUMNS as HUGGINGFACE_COLUMNS
+
 TEXT, INTEGER, BOOLEAN = pa.string(), pa.int64(), pa.bool_()
+TYPES = {"string": TEXT, "int64": INTEGER, "float64": pa.float64(), "bool": BOOLEAN}
 IMAGE_TYPE = pa.struct([("bytes", pa.binary()), ("path", TEXT)])
 MESSAGE_PARTS = pa.list_(
     pa.struct([("role", TEXT), ("content", pa.list_(pa.struct([("type", TEXT), ("text", TEXT)])))])
@@ -35,18 +38,7 @@ FORMAT_COLUMNS: dict[str, list[tuple[str, Any]]] = {
         ),
         IMAGES_COLUMN,
     ],
-    "huggingface": [
-        ("trajectory_id", TEXT),
-        ("step", INTEGER),
-        *((name, TEXT) for name in ("task_id", "instruction", "platform", "actor", "decision")),
-        ("intervention", BOOLEAN),
-        *((name, TEXT) for name in ("thought", "action", "candidates", "error", "policy", "annotator", "outcome")),
-        ("reward", pa.float64()),
-        ("width", INTEGER),
-        ("height", INTEGER),
-        ("image_sha256", TEXT),
-        ("image", IMAGE_TYPE),
-    ],
+    "huggingface": [*((name, TYPES[kind]) for name, kind in HUGGINGFACE_COLUMNS.items()), ("image", IMAGE_TYPE)],
 }
 """By the format's name. A column `images` or `image` has the pictures' bytes."""
 
@@ -67,5 +59,4 @@ def _feature(column: str, kind: pa.DataType) -> Any:
         return {"feature": _feature(column, kind.value_type), "_type": "List"}
     if pa.types.is_struct(kind):
         return {field.name: _feature(field.name, field.type) for field in kind}
-    names = {pa.int64(): "int64", pa.float64(): "float64", pa.bool_(): "bool", pa.string(): "string"}
-    return {"dtype": names[kind], "_type": "Value"}
+    return {"dtype": next(name for name, known in TYPES.items() if known == kind), "_type": "Value"}

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -40,8 +41,8 @@ SINGLE_ROW_SUFFIX = ".json"
 MAX_REASON_CHARACTERS = 500
 TRAJECTORY_PATTERN = re.compile(rb'"(schema_version|traj|format)"\s*:')
 """What a file has that is a trajectory, or was to be one."""
-UNSTORABLE_JSON_PATTERN = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity|[eE]\+?[0-9]{3}|[0-9]{300}")
-"""What the text of a value has that JSON cannot hold: half of a pair, no number, or a number too large."""
+SURROGATE_PATTERN = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
+"""Half of a surrogate pair, escaped or as bytes that are no UTF-8; JSON cannot hold one without the other."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 DIGEST_PATTERN = re.compile(r"[0-9a-f]{64}")
 
@@ -290,16 +291,36 @@ def _is_encodable(name: str) -> bool:
     return name.isprintable() or name.encode(errors="ignore").decode() == name
 
 
+def _parse_json(text: bytes) -> tuple[Any, bool]:
+    """The value, and whether all its numbers are finite. Raises ValueError and RecursionError."""
+    try:
+        return json.loads(text, parse_float=_parse_finite, parse_constant=_parse_finite), True
+    except _NonFiniteNumber:
+        return json.loads(text), False
+
+
+class _NonFiniteNumber(ValueError):
+    pass
+
+
+def _parse_finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise _NonFiniteNumber
+    return value
+
+
 def _parse_row(name: str, line: int, start: int, end: int, text: bytes) -> LocatedRow:
     def faulty(reason: str) -> LocatedRow:
         return LocatedRow(name, line, start, end, fault=("bad_json", reason[:MAX_REASON_CHARACTERS]))
 
+    text = text.removeprefix(BYTE_ORDER_MARK)
     try:
-        value = json.loads(text.removeprefix(BYTE_ORDER_MARK))
+        value, finite = _parse_json(text)
     except (ValueError, RecursionError) as error:
         return faulty(f"It is no JSON: {error}")
     if not isinstance(value, dict):
         return faulty("It is no JSON object.")
-    if UNSTORABLE_JSON_PATTERN.search(text) and (fault := find_json_error(value)) is not None:
+    if not (finite and SURROGATE_PATTERN.search(text) is None) and (fault := find_json_error(value)) is not None:
         return faulty(": ".join(filter(None, fault)))
     return LocatedRow(name, line, start, end, value)

@@ -23,6 +23,11 @@ GUARANTEES: Mapping[str, object] = {
     "commands_without_fate": 0,
     "capacity_leaked": 0,
     "episodes_failed_by_redis": 0,
+    "upload_crashes": 0,
+    "non_json_in_socket": 0,
+    "import_bad_rows_told_share": 1.0,
+    "consumer_rows_learned_exactly_share": 1.0,
+    "given_cases_passed_share": 1.0,
 }
 """Figures with only one right value; None: not measured."""
 
@@ -33,6 +38,11 @@ def percentile(values: Sequence[float], share: float) -> float:
         return round(values[0], 1)
     cuts = statistics.quantiles(values, n=100, method="inclusive")
     return round(cuts[min(98, max(0, round(share * 100) - 1))], 1)
+
+
+def floor_share(part: int, whole: int) -> float:
+    """A share from 0 to 1 in four decimals, rounded down, so that 1.0 means all; 0.0 of nothing."""
+    return part * 10_000 // whole / 10_000 if whole else 0.0
 
 
 def describe_machine() -> dict[str, object]:

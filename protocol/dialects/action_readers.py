@@ -91,14 +91,16 @@ def parse_point(text: str) -> tuple[Fraction, Fraction]:
         raise ReplyParseError(
             "bad_point", f"“{text[:80]}” is no point: two numbers, or the four of a box, are expected.{hint}"
         )
-    numbers = [Fraction(word) for word in words]
+    numbers = [Fraction(int(word) if word.isdecimal() else word) for word in words]
     if "." in text and any("." in word for word in words) and all(0 <= number <= 1 for number in numbers):
         raise ReplyParseError(
             "wrong_space",
             f"“{text[:80]}” names shares of the screen from 0 to 1, which no dialect here has: whole pixels or "
             "thousandths are expected.",
         )
-    return (numbers[0] + numbers[-2]) / 2, (numbers[1] + numbers[-1]) / 2
+    if len(numbers) == 2:
+        return numbers[0], numbers[1]
+    return (numbers[0] + numbers[2]) / 2, (numbers[1] + numbers[3]) / 2
 
 
 class ArgumentReader:

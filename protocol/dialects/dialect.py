@@ -1,5 +1,6 @@
 """What every dialect can do: write a prompt, write an action, read a reply."""
 
+from functools import lru_cache
 from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
@@ -24,7 +25,12 @@ class ScreenSize(FrozenModel):
     @classmethod
     def of(cls, observation: Observation) -> "ScreenSize":
         """The size of an observation's picture; 1x1 where it has none."""
-        return cls(width=max(observation.width, 1), height=max(observation.height, 1))
+        return _screen_size(max(observation.width, 1), max(observation.height, 1))
+
+
+@lru_cache(maxsize=256)
+def _screen_size(width: int, height: int) -> ScreenSize:
+    return ScreenSize(width=width, height=height)
 
 
 class TextPart(FrozenModel):

@@ -8,6 +8,7 @@ from protocol.dialects.action_writers import PointSyntax
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.families.opencua import DIALECT, CodeSectionCodec
 from protocol.formats.agentnet_code import COORDINATE_SCALE, scale_coordinates
+from protocol.formats.dataset_card import dataset_card, describe_columns
 from protocol.formats.records import ExportFormat, ExportOptions, Record
 from protocol.formats.row_checks import check_points
 from protocol.formats.training_examples import to_json_line
@@ -71,4 +72,10 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
     yield Record(trajectory.id, images, lines={"agentnet.jsonl": to_json_line(row)}, steps=len(visible_steps))
 
 
-FORMAT = ExportFormat("agentnet", "lines", records, relative_points=True)
+COLUMNS = {
+    **dict.fromkeys(("task_id", "instruction", "natural_language_task", "traj"), "json"),
+    "task_completed": "bool",
+}
+FORMAT = ExportFormat(
+    "agentnet", "lines", records, relative_points=True, sidecar_files=dataset_card(describe_columns(COLUMNS))
+)

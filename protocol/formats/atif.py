@@ -7,6 +7,7 @@ A person's step with a thought has the source `agent`, as the format allows a th
 from collections.abc import Iterator
 from typing import Any
 
+from protocol.formats.dataset_card import dataset_card, describe_columns
 from protocol.formats.records import ExportFormat, ExportOptions, Record
 from protocol.formats.training_examples import to_json_line
 from protocol.trajectory.export_folders import image_path, trajectory_images
@@ -128,4 +129,8 @@ def _format_time(moment: Any) -> str:
     return str(moment.isoformat())
 
 
-FORMAT = ExportFormat("atif", "lines", records)
+COLUMNS = {
+    **dict.fromkeys(("schema_version", "session_id", "trajectory_id"), "string"),
+    **dict.fromkeys(("agent", "steps", "final_metrics", "extra"), "json"),
+}
+FORMAT = ExportFormat("atif", "lines", records, sidecar_files=dataset_card(describe_columns(COLUMNS)))

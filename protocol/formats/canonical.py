@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from protocol.formats.dataset_card import dataset_card, describe_columns
 from protocol.formats.records import ExportFormat, ExportOptions, Record
 from protocol.formats.row_readers import RowReader, SourceRow, validate_as, validate_trajectory
 from protocol.trajectory.export_folders import TRAJECTORIES, trajectory_files, trajectory_images, trajectory_prompts
@@ -26,4 +27,9 @@ def read(source_row: SourceRow) -> Trajectory:
 
 
 READER = RowReader("canonical", lambda row: row.get("format") == NAME, read)
-FORMAT = ExportFormat("canonical", "lines", records)
+COLUMNS = {
+    **dict.fromkeys(Trajectory.model_fields, "json"),
+    **dict.fromkeys(("format", "id", "origin", "outcome"), "string"),
+    **dict.fromkeys(("terminated", "truncated"), "bool"),
+}
+FORMAT = ExportFormat("canonical", "lines", records, sidecar_files=dataset_card(describe_columns(COLUMNS)))

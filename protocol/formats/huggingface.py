@@ -44,6 +44,17 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
         )
 
 
+COLUMNS = {
+    "trajectory_id": "string",
+    "step": "int64",
+    **dict.fromkeys(("task_id", "instruction", "platform", "actor", "decision"), "string"),
+    "intervention": "bool",
+    **dict.fromkeys(("thought", "action", "candidates", "error", "policy", "annotator", "outcome"), "string"),
+    "reward": "float64",
+    **dict.fromkeys(("width", "height"), "int64"),
+    "image_sha256": "string",
+}
+"""The columns of a row beside its picture, and their types."""
 CANDIDATE_FIELDS = {"id", "rank", "thought", "action", "raw_text", "likelihood", "count", "mark", "policy"}
 
 FORMAT = ExportFormat("huggingface", "table", records)

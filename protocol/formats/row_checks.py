@@ -52,10 +52,10 @@ def check_round_trip(text: str, action: Action, screen: ScreenSize, dialect: Dia
         raise RowError("coordinates", f"{key}: read back it means something else")
 
 
-def check_special_tokens(texts: Iterable[str], images: int, image: str, consumer: Consumer, dialect: Dialect) -> None:
-    """The texts of a row, read as the consumer and a tokenizer read them: a placeholder for each picture, and no other
-    special word than the dialect's own. Raises RowSkipped."""
-    found = Counter(consumer.words.findall("\n".join(texts)))  # no special word goes over a line's end
+def check_special_tokens(words: Iterable[str], images: int, image: str, consumer: Consumer, dialect: Dialect) -> None:
+    """The special words that the consumer and a tokenizer find in a row: a placeholder for each picture, and no other
+    than the dialect's own. Raises RowSkipped."""
+    found = Counter(words)
     for word in consumer.words.findall(image):
         if (count := found.pop(word, 0)) != images:
             raise RowSkipped("image_count", f"{word} stands there {count} times for {images} pictures")

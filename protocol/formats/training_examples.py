@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from protocol.actions.types import Action
 from protocol.blobs import BlobRef
@@ -19,12 +20,35 @@ IMAGE_PLACEHOLDER = "<image>"
 _LINES = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
+@dataclass(frozen=True, slots=True)
+class MessageText:
+    """A message as a consumer reads it; pictures are placeholders in it."""
+
+    message: ChatMessage
+    text: str
+    json: str
+    """The text as JSON."""
+    words: tuple[str, ...]
+    """The special words in it, placeholders of pictures too."""
+
+
 @dataclass(frozen=True)
 class ChatTurn:
-    """One side's words; pictures are placeholders in it."""
+    """One side's words in a row."""
 
     role: str
-    text: str
+    messages: tuple[MessageText, ...]
+
+    @property
+    def text(self) -> str:
+        """Its messages as one text."""
+        return "\n\n".join(message.text for message in self.messages)
+
+    @property
+    def json(self) -> str:
+        """The text as JSON."""
+        inner = "\\n\\n".join(message.json[1:-1] for message in self.messages)
+        return f'"{inner}"'
 
 
 @dataclass(frozen=True)
@@ -47,7 +71,7 @@ class TrainingExample:
     target: TrainingReply
     step: Step
     dialect: Dialect
-    texts: dict[int, tuple[ChatMessage, str]] = field(default_factory=dict, compare=False)
+    texts: dict[int, MessageText] = field(default_factory=dict, compare=False)
     """Messages as text, by their identity: the decisions of one trajectory have most of them in common."""
 
     @property
@@ -101,19 +125,29 @@ def rated_replies(trajectory: Trajectory, options: ExportOptions) -> Iterator[tu
             yield number, RatedReply(state, reply, one.desirable)
 
 
-def message_text(
-    message: ChatMessage, example: TrainingExample, consumer: Consumer, image: str = IMAGE_PLACEHOLDER
-) -> str:
-    """A message as text that a consumer reads as text, with a placeholder where a picture is."""
-    if (cached := example.texts.get(id(message))) is not None:
-        return cached[1]
+def message_texts(
+    example: TrainingExample, consumer: Consumer, image: str = IMAGE_PLACEHOLDER
+) -> tuple[MessageText, ...]:
+    """The messages before a decision, checked, with a placeholder where a picture is. Raises RowSkipped."""
+    texts = tuple(
+        example.texts.get(id(message)) or _message_text(message, example, consumer, image)
+        for message in example.messages
+    )
+    words = (word for text in texts for word in text.words)  # no special word goes over a line's end
+    check_special_tokens(words, len(example.images), image, consumer, example.dialect)
+    return texts
+
+
+def _message_text(message: ChatMessage, example: TrainingExample, consumer: Consumer, image: str) -> MessageText:
     parts = (
         escape_message_text(part.text, message, example, consumer) if isinstance(part, TextPart) else image
         for part in message.content
     )
     text = "\n".join(parts)
-    example.texts[id(message)] = message, text
-    return text
+    example.texts[id(message)] = found = MessageText(
+        message, text, to_json_line(text), tuple(consumer.words.findall(text))
+    )
+    return found
 
 
 def escape_message_text(text: str, message: ChatMessage, example: TrainingExample, consumer: Consumer) -> str:
@@ -134,15 +168,8 @@ def escape_reply_text(reply: TrainingReply, example: TrainingExample, consumer: 
 
 def merge_turns(example: TrainingExample, consumer: Consumer, image: str = IMAGE_PLACEHOLDER) -> tuple[ChatTurn, ...]:
     """The conversation in turns that take turns: what one side says in a row is one turn. Raises RowSkipped."""
-    turns: list[ChatTurn] = []
-    for message in example.messages:
-        text = message_text(message, example, consumer, image)
-        if turns and turns[-1].role == message.role:
-            turns[-1] = ChatTurn(message.role, f"{turns[-1].text}\n\n{text}")
-        else:
-            turns.append(ChatTurn(message.role, text))
-    check_special_tokens((turn.text for turn in turns), len(example.images), image, consumer, example.dialect)
-    return tuple(turns)
+    texts = groupby(message_texts(example, consumer, image), key=lambda text: text.message.role)
+    return tuple(ChatTurn(role, tuple(messages)) for role, messages in texts)
 
 
 def to_json_line(value: object) -> str:
@@ -152,13 +179,13 @@ def to_json_line(value: object) -> str:
 
 def _all_examples(trajectory: Trajectory, options: ExportOptions) -> Iterator[TrainingExample]:
     steps = {step.index: step for step in without_undone_steps(trajectory).steps}
-    texts: dict[int, tuple[ChatMessage, str]] = {}
+    texts: dict[int, MessageText] = {}
     for sample in training_samples(trajectory, options.dialect, budget=options.budget):
         yield _build_example(sample, steps[sample.index], options, texts)
 
 
 def _build_example(
-    sample: Sample, step: Step, options: ExportOptions, texts: dict[int, tuple[ChatMessage, str]]
+    sample: Sample, step: Step, options: ExportOptions, texts: dict[int, MessageText]
 ) -> TrainingExample:
     key = f"{sample.trajectory_id}-{sample.index:05d}"
     check_points(step, key)

@@ -99,7 +99,8 @@ def _record(key: str, example: TrainingExample, row: Callable[[], dict[str, Any]
         prompt = [_message(message, example) for message in example.messages]
         parts = [part for message in prompt for part in message["content"]]
         check_image_count(sum(part["type"] == "image" for part in parts), example.images, key)
-        check_special_tokens((part["text"] or "" for part in parts), 0, "", TRL, example.dialect)
+        words = (word for part in parts for word in TRL.words.findall(part["text"] or ""))
+        check_special_tokens(words, 0, "", TRL, example.dialect)
         return Record(key, example.images, row={"prompt": prompt, **row()})
 
     return build_record(key, record)

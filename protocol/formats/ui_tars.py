@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from protocol.formats.records import ExportFormat, ExportOptions, Record, SkippedRow, build_record
-from protocol.formats.row_checks import check_loss_mask, check_special_tokens
 from protocol.formats.special_tokens import UI_TARS
 from protocol.formats.training_examples import (
     TrainingExample,
     escape_reply_text,
-    message_text,
+    message_texts,
     to_json_line,
     training_examples,
 )
@@ -30,19 +29,16 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record |
 
 
 def _record(example: TrainingExample) -> Record:
-    turns = [
-        {"role": message.role, "content": message_text(message, example, UI_TARS, PICTURE), "loss_mask": 0}
-        for message in example.messages
-    ]
-    check_special_tokens(
-        (str(turn["content"]) for turn in turns), len(example.images), PICTURE, UI_TARS, example.dialect
-    )
-    turns.append({"role": "assistant", "content": escape_reply_text(example.target, example, UI_TARS), "loss_mask": 1})
-    check_loss_mask((turn["loss_mask"] == 1 for turn in turns), example.key)
+    turns = [_turn(one.message.role, one.json, 0) for one in message_texts(example, UI_TARS, PICTURE)]
+    turns.append(_turn("assistant", to_json_line(escape_reply_text(example.target, example, UI_TARS)), 1))
     paths = [image_path(image) for image in example.images]
-    return Record(
-        example.key, example.images, lines={"samples.jsonl": to_json_line(turns), "images.jsonl": to_json_line(paths)}
-    )
+    lines = {"samples.jsonl": f"[{','.join(turns)}]", "images.jsonl": to_json_line(paths)}
+    return Record(example.key, example.images, lines=lines)
+
+
+def _turn(role: str, content: str, loss_mask: int) -> str:
+    """A turn as JSON; its content is JSON already."""
+    return f'{{"role":"{role}","content":{content},"loss_mask":{loss_mask}}}'
 
 
 FORMAT = ExportFormat("ui_tars", "lines", records, dialect=True)

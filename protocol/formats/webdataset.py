@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from protocol.blobs import BlobRef
+from protocol.formats.dataset_card import dataset_card, describe_columns
+from protocol.formats.huggingface import COLUMNS
 from protocol.formats.huggingface import records as rows
 from protocol.formats.records import ExportFormat, ExportOptions, Record, RowError
 from protocol.formats.training_examples import to_json_line
@@ -21,4 +23,8 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
         yield Record(key, row.images, files=files)
 
 
-FORMAT = ExportFormat("webdataset", "shards", records)
+FEATURES = [
+    {"name": "json", "struct": describe_columns(COLUMNS)},
+    *describe_columns({"jpg": "image", "png": "image", "__key__": "string", "__url__": "string"}),
+]
+FORMAT = ExportFormat("webdataset", "shards", records, sidecar_files=dataset_card(FEATURES, shards="tar"))

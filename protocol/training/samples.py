@@ -12,7 +12,7 @@ from protocol.blobs import BlobRef
 from protocol.dialects.conversations import MessageCache, cache_messages
 from protocol.dialects.dialect import ChatMessage, Dialect, ScreenSize
 from protocol.dialects.prompts import Prompt
-from protocol.trajectory.memory import HistoryBudget, RecalledHistory, recall_history
+from protocol.trajectory.memory import HistoryBudget, StepLengths, estimate_tokens, recall_history
 from protocol.trajectory.proposals import Proposal
 from protocol.trajectory.steps import Actor, Decision, Step
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
@@ -54,9 +54,11 @@ def training_samples(
     offered = None if trajectory.capabilities is None else CONTROL_KINDS.union(trajectory.capabilities)
     proposals_by_step = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
     messages: MessageCache = {}
+    step_lengths: StepLengths = {}
 
     def rendered(index: int, step: Step) -> tuple[ChatMessage, ...]:
-        past = _recall_at_step(trajectory, index, budget)
+        available = tuple(note for note in trajectory.memories if note.written_at <= step.started_at)
+        past = recall_history(trajectory.steps[:index], available, budget, estimate_tokens, step_lengths)
         with cache_messages(messages):
             return dialect.render(
                 trajectory.task,
@@ -95,9 +97,3 @@ def _stored_prompt(
             prompt = prompts(proposal.prompt)
             return prompt.messages if prompt else ()
     return ()
-
-
-def _recall_at_step(trajectory: Trajectory, index: int, budget: HistoryBudget) -> RecalledHistory:
-    """What a policy was reminded of at a step: the notes that had been written by then, and the steps after them."""
-    available = tuple(note for note in trajectory.memories if note.written_at <= trajectory.steps[index].started_at)
-    return recall_history(trajectory.steps[:index], available, budget)

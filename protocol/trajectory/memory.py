@@ -6,6 +6,7 @@ so that a server finds most of a prompt in its caches.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -36,6 +37,8 @@ CHARACTERS_PER_TOKEN = 4
 
 TokenCounter = Callable[[str], int]
 """How many tokens a text has."""
+StepLengths = dict[int, int]
+"""Tokens of steps by the steps' identity: for histories of the same steps, while the steps are alive."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -80,7 +83,8 @@ class HistoryBudget(FrozenModel):
         return min(self.stride, self.images)
 
 
-class RecalledHistory(FrozenModel):
+@dataclass(frozen=True)
+class RecalledHistory:
     """What a prompt holds of the past: notes, the steps after them, and how many steps came before those."""
 
     memories: tuple[Memory, ...] = ()
@@ -89,9 +93,18 @@ class RecalledHistory(FrozenModel):
 
 
 def recall_history(
-    steps: tuple[Step, ...], memories: tuple[Memory, ...], budget: HistoryBudget, length: TokenCounter = estimate_tokens
+    steps: tuple[Step, ...],
+    memories: tuple[Memory, ...],
+    budget: HistoryBudget,
+    length: TokenCounter = estimate_tokens,
+    step_lengths: StepLengths | None = None,
 ) -> RecalledHistory:
-    """What a policy is reminded of at its next decision; `steps` are those that count, all of them."""
+    """What a policy is reminded of at its next decision.
+
+    Args:
+        steps: Those that count, all of them.
+        step_lengths: What was counted already with the same `length`; what is counted is added.
+    """
     valid, rest = _split_by_memories(steps, memories)
     remaining, count = budget.note_tokens, 0
     for memory in reversed(valid):
@@ -99,7 +112,7 @@ def recall_history(
         if remaining < 0:
             break
         count += 1
-    recent = fit_steps(rest, budget, length)
+    recent = fit_steps(rest, budget, length, step_lengths)
     return RecalledHistory(memories=valid[len(valid) - count :], steps=recent, earlier=len(steps) - len(recent))
 
 
@@ -115,22 +128,30 @@ def _split_by_memories(
     steps: tuple[Step, ...], memories: tuple[Memory, ...]
 ) -> tuple[tuple[Memory, ...], tuple[Step, ...]]:
     """The memories that still hold, and the steps they do not tell of; what was taken back since is no memory."""
+    if not memories:
+        return (), steps
     places = {step.index: place for place, step in enumerate(steps)}
     valid = tuple(memory for memory in memories if memory.through in places)
     return valid, steps[places[valid[-1].through] + 1 :] if valid else steps
 
 
 def fit_steps(
-    steps: tuple[Step, ...], budget: HistoryBudget, length: TokenCounter = estimate_tokens
+    steps: tuple[Step, ...],
+    budget: HistoryBudget,
+    length: TokenCounter = estimate_tokens,
+    step_lengths: StepLengths | None = None,
 ) -> tuple[Step, ...]:
     """The latest steps whose thoughts and actions fit the budget, in order; those with a picture always fit.
 
     What is cut is the oldest, so a long episode is forgotten from its beginning and no prompt outgrows its model.
     """
+    known: StepLengths = {} if step_lengths is None else step_lengths
     remaining = budget.tokens
     count = 0
     for step in reversed(steps):
-        remaining -= length(step_text(step))
+        if (tokens := known.get(id(step))) is None:
+            tokens = known[id(step)] = length(step_text(step))
+        remaining -= tokens
         if remaining < 0 and count >= budget.images - 1:
             break
         count += 1

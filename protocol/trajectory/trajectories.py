@@ -64,6 +64,10 @@ class Trajectory(FrozenModel):
 def without_undone_steps(trajectory: Trajectory) -> Trajectory:
     """The attempt without what was taken back: the steps that count, numbered anew, each with what it was offered."""
     steps = drop_undone_steps(trajectory.steps)
+    if len(trajectory.proposals) <= len(steps) == len(trajectory.steps) and all(
+        step.index == index for index, step in enumerate(steps)
+    ):
+        return trajectory
     offered = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
     return trajectory.model_copy(
         update={

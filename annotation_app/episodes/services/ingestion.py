@@ -1,5 +1,6 @@
 """Episodes that come in from elsewhere, whole, and many in a few statements."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid5
@@ -96,10 +97,21 @@ def _tasks(pool: Pool, incoming_episodes: Sequence[IncomingEpisode]) -> list[Tas
         task = known[own.id]
         task.state, task.done, task.finished = TaskState.DONE, task.done + 1, task.finished + 1
         found.append(task)
-    each = {task.key: task for task in found}.values()
-    Task.objects.bulk_update([task for task in each if task.pk], ["state", "done", "finished"])
-    Task.objects.bulk_create(task for task in each if not task.pk)
+    for times, several in _tasks_by_count([task for task in found if task.pk]).items():
+        Task.objects.filter(pk__in=several).update(
+            state=TaskState.DONE, done=F("done") + times, finished=F("finished") + times
+        )
+    Task.objects.bulk_create(task for task in {task.key: task for task in found}.values() if not task.pk)
     return found
+
+
+def _tasks_by_count(tasks: Sequence[Task]) -> dict[int, list[int]]:
+    """The tasks that occur so many times, by their keys: one statement for each count is a fraction of the work of one
+    that names a value for each task."""
+    counts: dict[int, list[int]] = {}
+    for key, times in Counter(task.pk for task in tasks).items():
+        counts.setdefault(times, []).append(key)
+    return counts
 
 
 def _with_unique_id(definition: protocol.trajectory.tasks.Task, digest: str) -> protocol.trajectory.tasks.Task:

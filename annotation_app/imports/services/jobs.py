@@ -1,6 +1,8 @@
 """Import jobs: asked for, run, stopped, taken up again."""
 
+import gc
 import hashlib
+import itertools
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -29,12 +31,13 @@ from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.tasks.models import Pool
 from protocol.trajectory.export_folders import UNFINISHED_SUFFIX
 
-"""A worker that did not get further for so long, or never began, is taken for dead."""
 UPLOAD_RETENTION = timedelta(days=7)
 """How long the upload of an import that failed or was cancelled is kept, so that it can be taken up again."""
 MAX_ATTEMPTS = 3
 BATCH_ROWS = 100
 """Rows that come in together: what a worker that was killed does again."""
+GC_BATCHES = 10
+"""After so many batches cyclic garbage is collected; each collection goes through all rows that are in memory."""
 BATCH_BYTES = 8 * 2**20
 """Rows that come in together have at most so many bytes, unless one alone has more."""
 WHOLE_FILE_BYTES = 32 * 2**20
@@ -164,7 +167,7 @@ def imports_requeue_stale() -> tuple[UUID, ...]:
 
 
 def _unpack_upload(job: Import) -> Path:
-    """The folder of a job's rows; an upload is unpacked once. Raises Unfit and OSError."""
+    """The folder of a job's rows; an upload is unpacked once. Raises InvalidImport and OSError."""
     if job.folder:
         if not Path(job.folder).exists():
             raise InvalidImport("folder_gone", "The folder is not there.")
@@ -178,7 +181,7 @@ def _unpack_upload(job: Import) -> Path:
 
 
 def _check_digest(job: Import, upload: Path) -> None:
-    """Raises Unfit where the upload is not the file that was announced."""
+    """Raises InvalidImport where the upload is not the file that was announced."""
     if not job.sha256:
         return
     with upload.open("rb") as file:
@@ -188,7 +191,7 @@ def _check_digest(job: Import, upload: Path) -> None:
 
 
 def _check_any_imported(job: Import) -> None:
-    """Raises Unfit where nothing came in and nothing was here."""
+    """Raises InvalidImport where nothing came in and nothing was here."""
     if job.imported or job.known:
         return
     first = job.refusals.first()
@@ -201,31 +204,33 @@ def _check_any_imported(job: Import) -> None:
 
 
 def _import_rows(job: Import, folder: SourceFolder) -> None:
-    """Every row after the place the job has come to. Raises Stopped and OSError."""
+    """Every row after the place the job has come to. Raises ImportStopped and OSError."""
     whole = max(folder.size, 1)
     claimed = Import.objects.filter(pk=job.pk, status=ImportState.RUNNING, attempts=job.attempts)
     batches = parse_batches(job, folder, _batches(folder.rows(job.file, job.offset, job.line)))
-    with closing(batches):
-        while _import_batch(job, folder, claimed, batches, whole):
-            pass
+    with closing(batches), gc_paused():
+        for number in itertools.count(1):
+            if not _import_batch(job, folder, claimed, batches, whole):
+                break
+            if number % GC_BATCHES == 0:
+                gc.collect()
 
 
 def _import_batch(
     job: Import, folder: SourceFolder, claimed: QuerySet[Import], batches: ParsedBatches, whole: int
 ) -> bool:
     """Take one batch in; whether there was one."""
-    with gc_paused():
-        rows, read = next(batches, ((), ()))
-        if not rows:
-            return False
-        with transaction.atomic(durable=True):
-            if not claimed.select_for_update().exists():
-                raise ImportStopped
-            store_rows(job, rows, read)
-            job.file, job.offset, job.line = rows[-1].file, rows[-1].end, rows[-1].line
-            job.progress = min(1.0, (folder.bytes_before(job.file) + job.offset) / whole)
-            job.heard_at = timezone.now()
-            job.save(update_fields=PROGRESS_FIELDS)
+    rows, read = next(batches, ((), ()))
+    if not rows:
+        return False
+    with transaction.atomic(durable=True):
+        if not claimed.select_for_update().exists():
+            raise ImportStopped
+        store_rows(job, rows, read)
+        job.file, job.offset, job.line = rows[-1].file, rows[-1].end, rows[-1].line
+        job.progress = min(1.0, (folder.bytes_before(job.file) + job.offset) / whole)
+        job.heard_at = timezone.now()
+        job.save(update_fields=PROGRESS_FIELDS)
     return True
 
 

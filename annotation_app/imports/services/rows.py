@@ -99,7 +99,7 @@ def store_rows(job: Import, rows: Sequence[LocatedRow], read: Sequence[ParsedRow
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """No cyclic garbage is looked for meanwhile: each search scans the whole batch, none of which is garbage yet."""
+    """Collect no cyclic garbage meanwhile: a collection goes through every row in memory, none of which is garbage."""
     running = gc.isenabled()
     gc.disable()
     try:

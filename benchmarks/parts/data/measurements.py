@@ -102,13 +102,14 @@ def time_export(name: str, target: str, steps: str) -> dict[str, Any]:
     }
 
 
-def import_rows(source: str) -> dict[str, Any]:
-    """Import a canonical export under other ids, so that every row is new; a row is a trajectory of 20 steps."""
+def import_rows(source: str, copies: str = "1") -> dict[str, Any]:
+    """Import a canonical export under other ids, so that every row is new, so many times in one job; a row is a
+    trajectory of 20 steps."""
     from annotation_app.imports.services import import_folder_run
 
     lines = Path(source) / "trajectories.jsonl"
-    told = map(json.loads, lines.read_text().splitlines())
-    rows = [{**row, "id": str(uuid4())} for row in told if row["steps"]]
+    told = [json.loads(line) for line in lines.read_text().splitlines()]
+    rows = [{**row, "id": str(uuid4())} for row in told * int(copies) if row["steps"]]
     lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     begun = time.perf_counter()
     job = import_folder_run(folder=Path(source), pool="benchmark imports")

@@ -6,7 +6,7 @@ without a database, and beside it `FOLDER.truth.json`: for each row what was don
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
@@ -17,7 +17,7 @@ import django
 from protocol.actions.types import Action, Finish, RunCommand, TypeText
 from protocol.blobs import BlobRef
 from protocol.dialects.families import get_dialect
-from protocol.formats.records import ExportOptions, SkippedRow
+from protocol.formats.records import ExportOptions, Record, SkippedRow
 from protocol.formats.registry import get_format
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step
@@ -60,15 +60,26 @@ PLACES = ("instruction", "typed", "thought", "output", "command", "answer")
 Place = Literal["instruction", "typed", "thought", "output", "command", "answer"]
 START = datetime(2026, 1, 1, tzinfo=UTC)
 WIDTH, HEIGHT = 160, 90
+PICTURES = 16
+FIRST_NULLS = 40
+"""More rows than `datasets` infers types of a shard's samples from."""
 
 
-def trajectories(picture: BlobRef) -> Iterator[Trajectory]:
-    """One of two steps for each word and each place."""
+def trajectories(pictures: Sequence[BlobRef]) -> Iterator[Trajectory]:
+    """One of two steps for each word and each place.
+
+    Every third is a part of an attempt that a reviewer split. Some columns begin with nulls and hold text afterwards.
+    """
     for number, (word, place) in enumerate(product(WORDS, get_args(Place))):
-        yield _trajectory(f"{number:05d}-hostile", f"a {word} b", place, picture)
+        name = f"{number:05d}-hostile{'' if number % 3 else '.1'}"
+        shown = [pictures[(number + index) % len(pictures)] for index in range(3)]
+        annotator = "a person" if number > FIRST_NULLS else None
+        one = build_trajectory(name, f"a {word} b", place, shown)
+        yield one.model_copy(update={"annotator": annotator})
 
 
-def _trajectory(name: str, text: str, place: Place, picture: BlobRef) -> Trajectory:
+def build_trajectory(name: str, text: str, place: Place, shown: Sequence[BlobRef]) -> Trajectory:
+    """Two steps that show three pictures, with this text in one place."""
     first: Action = RunCommand(command=f"echo {text}") if place == "command" else TypeText(text="plain")
     actions = (
         TypeText(text=text) if place == "typed" else first,
@@ -82,8 +93,8 @@ def _trajectory(name: str, text: str, place: Place, picture: BlobRef) -> Traject
             decision="override",
             thought=text if place == "thought" and index == 0 else "I go on.",
             action=action,
-            before=_observation(picture, None),
-            after=_observation(picture, text if place == "output" else None),
+            before=_observation(shown[index], None),
+            after=_observation(shown[index + 1], text if place == "output" else None),
             started_at=START + timedelta(seconds=index),
             ended_at=START + timedelta(seconds=index + 1),
         )
@@ -121,22 +132,23 @@ def main() -> None:
     from annotation_app.blobs.selectors import local_blob_path
     from annotation_app.exports.part_writers import PART_WRITERS, join_lines
 
-    picture, data = _picture()
-    path = local_blob_path(picture.sha256)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    pictures = _pictures()
+    for ref, data in pictures.items():
+        path = local_blob_path(ref.sha256)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
     form, choice = get_format(name), ExportOptions(dialect)
     folder.mkdir(parents=True)
     truth: list[dict[str, Any]] = []
     files: set[str] = set()
     with PART_WRITERS[form.layout](folder, form, "train", 0, 1) as writer:
-        for one in trajectories(picture):
-            steps = {f"{one.id}-{step.index:05d}": step for step in one.steps}
+        for one in trajectories(tuple(pictures)):
             for record in form.records(one, choice):
-                step = steps[record.key]
-                told = {"thought": step.thought, "action": step.action.model_dump(mode="json")}
-                truth.append({"key": record.key, "code": getattr(record, "code", None), **told})
+                truth.append(
+                    {"key": record.key, "code": getattr(record, "code", None), "steps": _done(one, record.key)}
+                )
                 if not isinstance(record, SkippedRow):
+                    truth[-1]["written"] = _written(record)
                     writer.add(record)
                     files.update(record.lines)
         writer.close()
@@ -147,12 +159,32 @@ def main() -> None:
     folder.with_suffix(".truth.json").write_text(json.dumps(truth))
 
 
-def _picture() -> tuple[BlobRef, bytes]:
+def _done(trajectory: Trajectory, key: str) -> list[dict[str, Any]]:
+    """The thought and the action of each step that a row is about."""
+    return [
+        {"thought": step.thought, "action": step.action.model_dump(mode="json")}
+        for step in trajectory.steps
+        if key.replace(".", "_")
+        in {name.replace(".", "_") for name in (trajectory.id, f"{trajectory.id}-{step.index:05d}")}
+    ]
+
+
+def _written(record: Record) -> dict[str, Any]:
+    """A row as it is to be read: its lines by file, or what a table or a sample holds with its pictures' digests."""
+    if record.lines:
+        return {name: json.loads(line) for name, line in record.lines.items()}
+    values = dict(record.row) or next(json.loads(data) for data in record.files.values() if isinstance(data, bytes))
+    return {"row": values, "images": [image.sha256 for image in record.images]}
+
+
+def _pictures() -> dict[BlobRef, bytes]:
+    """Screens that differ in their shade."""
     import simplejpeg
     from numpy import full, uint8
 
-    data = bytes(simplejpeg.encode_jpeg(full((HEIGHT, WIDTH, 3), 200, dtype=uint8), quality=90))
-    return BlobRef.of(data, "image/jpeg"), data
+    shades = range(0, 256, 256 // PICTURES)
+    made = [bytes(simplejpeg.encode_jpeg(full((HEIGHT, WIDTH, 3), shade, dtype=uint8), quality=90)) for shade in shades]
+    return {BlobRef.of(data, "image/jpeg"): data for data in made}
 
 
 if __name__ == "__main__":

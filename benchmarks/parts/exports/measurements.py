@@ -4,55 +4,68 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from annotation_app.operations.console import Console
 from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.parts.exports.consumers.environment import FOLDER, ensure_consumers
-from benchmarks.parts.exports.hostile_rows import HEIGHT, WIDTH
-from benchmarks.parts.figures import print_progress
-from protocol.actions.types import Action
-from protocol.dialects.dialect import ParsedReply, ScreenSize
-from protocol.dialects.families import get_dialect
+from benchmarks.parts.exports.exactness import is_learned_exactly, is_read_exactly
+from benchmarks.parts.exports.picture_sizes import measure_sizes
+from benchmarks.parts.figures import floor_share, print_progress
 from protocol.formats.registry import FORMATS
-from protocol.formats.special_tokens import dialect_tokens
 
-CONSUMERS = {"llama_factory_sft": "LLaMA-Factory", "trl_sft": "TRL", "verl_sft": "verl"}
+TRAINERS = {"llama_factory_sft": "LLaMA-Factory", "trl_sft": "TRL", "verl_sft": "verl"}
+"""Which program learns from each format."""
+READERS: Mapping[str, tuple[str, ...]] = {
+    "datasets": (
+        *("canonical", "atif", "agentnet", "llama_factory_sft", "trl_sft", "verl_sft", "verl_rl"),
+        *("huggingface", "webdataset"),
+    ),
+    "webdataset": ("webdataset",),
+    "Harbor": ("atif",),
+}
+"""Which formats each program reads whose rows are data."""
+STREAMING = ("datasets",)
+"""Those that read in two ways."""
 DIALECTS = ("ui_tars_1_5", "json_calls", "opencua")
 PART_STEPS = 4_000
 """That every format is written over."""
 CONSUMERS_FOLDER = Path(__file__).parent / "consumers"
-SCREEN = ScreenSize(width=WIDTH, height=HEIGHT)
-ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 
 
 def measure_exports(environment: Mapping[str, str], data: Path) -> dict[str, Any]:
     """Every figure of exports, over a database that is seeded with `PART_STEPS` or more."""
-    return {**measure_consumers(environment, data), **measure_speed(environment, data / "out")}
+    return {
+        **measure_consumers(environment, data),
+        **measure_sizes(lambda program, given, out: _run_in_consumers(program, given, out, data), data),
+        **measure_speed(environment, data / "out"),
+    }
 
 
 def measure_consumers(environment: Mapping[str, str], data: Path) -> dict[str, Any]:
-    """How many hostile rows each consumer learns exactly."""
+    """How many hostile rows each consumer reads or learns exactly."""
     python, processor = ensure_consumers(Console()), data / "processor"
     write_processor(python, processor)
-    found = {}
-    for name, consumer in CONSUMERS.items():
+    found: dict[str, list[ConsumerAccuracy]] = {consumer: [] for consumer in (*TRAINERS.values(), *READERS)}
+    for name, consumer in TRAINERS.items():
         for dialect in DIALECTS:
             print_progress(f"{consumer} learns hostile rows in {dialect}")
-            found[name, dialect] = measure_hostile_rows(python, processor, name, dialect, environment, data)
-    stopped = {name for (name, _dialect), one in found.items() if one.read != one.written}
+            found[consumer].append(measure_hostile_rows(python, processor, name, dialect, environment, data))
+    for consumer, names in READERS.items():
+        for name in names:
+            print_progress(f"{consumer} reads hostile rows of {name}")
+            found[consumer] += measure_read_rows(python, consumer, name, environment, data)
+    every = [one for several in found.values() for one in several]
     return {
-        "consumers": [consumer for name, consumer in CONSUMERS.items() if name not in stopped],
-        "hostile_rows": sum(one.rows for one in found.values()),
-        "consumer_rows_learned_exactly_share": round(
-            sum(one.exact for one in found.values()) / max(sum(one.written for one in found.values()), 1), 4
+        "consumers": [name for name, several in found.items() if all(one.read == one.written for one in several)],
+        "hostile_rows": sum(one.rows for one in every),
+        "consumer_rows_learned_exactly_share": floor_share(
+            sum(one.exact for one in every), sum(one.written for one in every)
         ),
-        "rows_left_out": dict(sum((Counter(one.left_out) for one in found.values()), Counter())),
+        "rows_left_out": dict(sum((Counter(one.left_out) for one in every), Counter())),
     }
 
 
@@ -77,21 +90,55 @@ def measure_hostile_rows(
 ) -> ConsumerAccuracy:
     """What a consumer makes of hostile rows in a dialect; it reads none where it stops."""
     folder = data / f"{name}-{dialect}"
+    truth = _write_hostile_rows(name, dialect, folder, environment)
+    program = [str(python), str(CONSUMERS_FOLDER / "load_export.py"), name, str(folder), str(processor)]
+    rows = _read_rows(name, program, folder.with_suffix(".learned.jsonl"))
+    return _accuracy(name, truth, rows, lambda row, told: is_learned_exactly(row, told, dialect))
+
+
+def measure_read_rows(
+    python: Path, consumer: str, name: str, environment: Mapping[str, str], data: Path
+) -> list[ConsumerAccuracy]:
+    """What a consumer reads of hostile rows, in each of its ways."""
+    folder = data / f"{consumer}-{name}"
+    truth = _write_hostile_rows(name, DIALECTS[0], folder, environment)
+    found = []
+    for way in (consumer, f"{consumer}, streaming") if consumer in STREAMING else (consumer,):
+        program = [str(python), str(CONSUMERS_FOLDER / "read_export.py"), way, name, str(folder)]
+        rows = _read_rows(way, program, folder.with_suffix(".read.jsonl"))
+        found.append(
+            _accuracy(f"{way} of {name}", truth, rows, lambda row, told: is_read_exactly(row, told, name, DIALECTS[0]))
+        )
+    return found
+
+
+def _write_hostile_rows(name: str, dialect: str, folder: Path, environment: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Write an export; what is true of each row, those that are left out too."""
     _run([sys.executable, "-m", "benchmarks.parts.exports.hostile_rows", name, dialect, str(folder)], environment)
-    truth = json.loads(folder.with_suffix(".truth.json").read_text())
-    written = [row for row in truth if row["code"] is None]
-    learned = folder.with_suffix(".learned.jsonl")
-    command = [str(python), str(CONSUMERS_FOLDER / "load_export.py"), name, str(folder), str(processor), str(learned)]
+    truth: list[dict[str, Any]] = json.loads(Path(f"{folder}.truth.json").read_text())
+    return truth
+
+
+def _read_rows(consumer: str, program: list[str], out: Path) -> list[dict[str, Any]]:
+    """What a consumer's program writes of each row; nothing where it stops."""
     try:
-        _run(command, _quiet_environment(data))
+        _run([*program, str(out)], _quiet_environment(out.parent))
     except RuntimeError as error:
-        print_progress(f"{name} stops: {str(error)[-600:]}")
-        rows = []
-    else:
-        rows = [json.loads(line) for line in learned.read_text().splitlines()]
-    exact = [_is_exact(row, told, dialect) for row, told in zip(rows, written, strict=False)]
+        print_progress(f"{consumer} stops: {str(error)[-600:]}")
+        return []
+    return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+def _accuracy(
+    consumer: str,
+    truth: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
+    is_exact: Callable[[Mapping[str, Any], Mapping[str, Any]], bool],
+) -> ConsumerAccuracy:
+    written = [row for row in truth if row["code"] is None]
+    exact = [is_exact(row, told) for row, told in zip(rows, written, strict=False)]
     if wrong := [told["key"] for told, right in zip(written, exact, strict=False) if not right]:
-        print_progress(f"{name} does not learn exactly: {wrong[:10]}")
+        print_progress(f"{consumer} does not read exactly: {wrong[:10]}")
     codes = Counter(row["code"] for row in truth if row["code"] is not None)
     return ConsumerAccuracy(len(truth), len(written), len(rows), sum(exact), codes)
 
@@ -109,16 +156,9 @@ def measure_speed(environment: Mapping[str, str], target: Path) -> dict[str, Any
     return {"export_steps_per_s": rates, "export_peak_mb": max(peaks.values())}
 
 
-def _is_exact(row: Mapping[str, Any], told: Mapping[str, Any], dialect: str) -> bool:
-    """Whether what is learned is the thought and the action, as the dialect writes them or so that it reads them back,
-    and holds no token of another's."""
-    family = get_dialect(dialect)
-    action: Action = ACTION.validate_python(told["action"])
-    read = family.parse(row["text"], SCREEN)
-    if not isinstance(read, ParsedReply) or read.action != action or set(row["tokens"]) - dialect_tokens(family):
-        return False
-    text, thought = str(row["text"]), str(told["thought"])
-    return text == family.write(thought, action, SCREEN) or read.thought == thought.strip()
+def _run_in_consumers(program: str, given: Path, out: Path, data: Path) -> None:
+    python = ensure_consumers(Console())
+    _run([str(python), str(CONSUMERS_FOLDER / program), str(given), str(out)], _quiet_environment(data))
 
 
 def _quiet_environment(data: Path) -> dict[str, str]:

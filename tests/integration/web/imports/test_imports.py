@@ -210,6 +210,14 @@ def test_a_bad_row_stops_nothing_and_names_its_field(committed: World) -> None:
     assert Episode.objects.count() == len(BAD)
 
 
+def test_half_a_character_as_bytes_is_named_with_its_field(committed: World) -> None:
+    row = lines(atif("a", reasoning_content="HALF")).replace(b"HALF", b"half \xed\xa0\xbd")
+    told = upload(committed, row + lines(atif("b")), "rows.jsonl")
+    (one,) = import_errors(committed, told)
+    assert (told["imported"], one["line"], one["code"]) == (1, 1, "bad_json")
+    assert "steps.1.reasoning_content" in one["message"]
+
+
 def test_a_picture_that_no_export_could_write_again_is_refused_although_its_bytes_are_here(
     attempts: list[str], committed: World, tmp_path: Path
 ) -> None:

@@ -1,0 +1,1 @@
+"""Inputs from public reports and what they must become."""
