@@ -33,6 +33,8 @@ export const mark: readonly Command[] = (
   ["workspace.mark_1", "workspace.mark_2", "workspace.mark_3", "workspace.mark_4", "workspace.mark_5"] as const
 ).map((name, index) => workspaceCommand(`mark_${index + 1}`, { name, help: "workspace.mark.help", keys: [`Alt+${index + 1}`] }));
 
+export const fewerActions = workspaceCommand("fewer_actions", { name: "workspace.fewer_actions", help: "workspace.fewer_actions.help", keys: ["-"] });
+export const moreActions = workspaceCommand("more_actions", { name: "workspace.more_actions", help: "workspace.more_actions.help", keys: ["+"] });
 export const resample = workspaceCommand("resample", { name: "workspace.resample", help: "workspace.resample.help", keys: ["R"] });
 export const prompt = workspaceCommand("prompt", { name: "workspace.prompt", help: "workspace.prompt.help", keys: ["Shift+P"] });
 export const notes = workspaceCommand("notes", { name: "workspace.notes", help: "workspace.notes.help", keys: ["Shift+N"] });
@@ -73,6 +75,8 @@ export const workspaceCommands: readonly Command[] = [
   ...accept,
   ...edit,
   ...mark,
+  fewerActions,
+  moreActions,
   resample,
   prompt,
   notes,

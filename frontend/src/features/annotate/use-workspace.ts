@@ -43,6 +43,8 @@ export interface Workspace extends LiveSession {
   readonly hovered: string | null;
   /** Gestures are sent at once. */
   readonly direct: boolean;
+  /** How many actions of a candidate are accepted, from the first; null for all of them. */
+  readonly actionLimit: number | null;
   /** The panel that is open beside the picture, or in its place. */
   readonly panel: PanelName | null;
   readonly viewportRef: RefObject<HTMLDivElement | null>;
@@ -56,6 +58,7 @@ export interface Workspace extends LiveSession {
   readonly viewStep: (index: number | null) => void;
   readonly hover: (proposalId: string | null) => void;
   readonly toggleDirect: () => void;
+  readonly setActionLimit: (limit: number | null) => void;
   /** Opens a panel and goes to it; null closes it. */
   readonly showPanel: (panel: PanelName | null) => void;
   /** Shows the composer and goes to one of its fields, or to the stage. */
@@ -68,7 +71,8 @@ export interface Workspace extends LiveSession {
   /** One burst of many: done with the thought that stands, which stays. False where a thought is required and missing. */
   readonly sendKeystrokes: (action: Action) => boolean;
   readonly submitStep: () => void;
-  readonly accept: (proposal: Proposal | undefined) => void;
+  /** Does a candidate's actions: those within the action limit, or as many as are named. */
+  readonly accept: (proposal: Proposal | undefined, actions?: number) => void;
   readonly edit: (proposal: Proposal | undefined) => void;
   readonly mark: (proposal: Proposal | undefined, mark: Mark | null) => void;
 }
@@ -91,6 +95,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [viewedStep, setViewedStep] = useState<number | null>(null);
   const [hovered, hover] = useState<string | null>(null);
+  const [actionLimit, setActionLimit] = useState<number | null>(null);
   const [wantsDirect, setWantsDirect] = useLocalStorage({ key: "pilothouse.direct", defaultValue: false });
   const [chosen, setChosen] = useState<{ panel: PanelName | null; step: number }>({ panel: null, step: 0 });
   const viewportRef = useRef<HTMLDivElement>(null);
@@ -114,6 +119,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     if (action !== null && "text" in action) drafts.rememberText(action.text);
     setDraft(EMPTY_DRAFT);
     setViewedStep(null);
+    setActionLimit(null);
     restoreFocus();
   };
 
@@ -154,8 +160,8 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     else settleTimer.current = setTimeout(() => settle(next), COALESCE_MS);
   };
 
-  const accept = (proposal: Proposal | undefined) => {
-    if (canAct && proposal?.action != null) sendStep(acceptCommand(proposal, episode), proposal.action);
+  const accept = (proposal: Proposal | undefined, actions: number | null = actionLimit) => {
+    if (canAct && proposal?.action != null) sendStep(acceptCommand(proposal, episode, { actions }), proposal.action);
   };
 
   return {
@@ -172,6 +178,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     viewedStep,
     hovered,
     direct,
+    actionLimit,
     panel: currentPanel(chosen, episode),
     viewportRef,
     thoughtRef,
@@ -187,6 +194,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
       flushSync(() => setChosen({ panel, step: episode.steps.length }));
       (panel === null ? viewportRef : panelRef).current?.focus();
     },
+    setActionLimit,
     focusOn,
     send,
     composeAction,

@@ -53,6 +53,35 @@ describe("accepting", () => {
     expect(thought().value).toBe("");
   });
 
+  it("does all actions of a candidate, or those that are left in", async () => {
+    const several = makeProposal(1, { kind: "click", x: 5, y: 5 }, {
+      further_actions: [{ kind: "type_text", text: "report" }, { kind: "press_keys", keys: ["enter"] }],
+    });
+    const { user, commands } = open({ proposals: [several] });
+    expect(screen.getByText(/3 actions, one after another/)).toBeDefined();
+    await user.keyboard("1");
+    await user.keyboard("---");
+    expect(screen.getByText(/Only the first of 3 actions/)).toBeDefined();
+    await user.keyboard("+{Enter}");
+    await user.keyboard("-++1");
+    await user.click(screen.getByRole("button", { name: "Accept the first action" }));
+    expect(commands()).toMatchObject([
+      { type: "accept", proposal_id: "proposal-1", actions: null },
+      { type: "accept", actions: 2 },
+      { type: "accept", actions: null },
+      { type: "accept", actions: 1 },
+    ]);
+  });
+
+  it("edits the first action of several alone, as the composer shows it", async () => {
+    const several = makeProposal(1, { kind: "click", x: 5, y: 5 }, { further_actions: [{ kind: "wait", seconds: 1 }] });
+    const { user, commands } = open({ proposals: [several] });
+    await user.keyboard("{Shift>}1{/Shift}");
+    await user.type(thought(), " Now.");
+    await user.keyboard("{Enter}");
+    expect(commands()).toMatchObject([{ type: "accept", actions: 1, thought: "Thought 1 Now." }]);
+  });
+
   it("says that a candidate was stale, and goes on", async () => {
     const { user, commands, say } = open();
     await user.keyboard("1");
@@ -196,6 +225,7 @@ describe("a policy's use of a secret", () => {
     kind: "type_text",
     thought: "I sign in.",
     autopilot,
+    actions: null,
   });
 
   it("is shown with secret, host and reason, and refused unless somebody allows it", async () => {
