@@ -113,10 +113,12 @@ class Dialect(Protocol):
         kinds: frozenset[str] | None = None,
         tools: tuple[Tool, ...] = (),
         language: str = "English",
+        max_actions: int = 1,
     ) -> tuple[ChatMessage, ...]:
         """The conversation that asks for the next action: the last `images` screenshots in full, older
         steps as text; only `kinds` are offered, and `tools` to be called. Screenshots leave `stride` at a time,
-        counted with the `earlier` steps that are not among `steps`, of which `memories` tell."""
+        counted with the `earlier` steps that are not among `steps`, of which `memories` tell. Where a reply may hold
+        several actions (`max_actions`), the prompt says so."""
         ...
 
     def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
