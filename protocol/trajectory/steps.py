@@ -73,6 +73,18 @@ def drop_undone_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(step for step in steps if not step.undone)
 
 
+def steps_of_reply(steps: tuple[Step, ...], first: Step) -> tuple[Step, ...]:
+    """The steps that did what one reply said, from its first; that alone where the reply said one action."""
+    if first.batch is None:
+        return (first,)
+    return tuple(step for step in steps if step.batch is not None and step.proposal_id == first.proposal_id)
+
+
+def is_later_of_reply(step: Step) -> bool:
+    """Whether an earlier step has the thought and the tokens of the reply that said its action."""
+    return step.batch is not None and step.batch.index > 1
+
+
 def apply_review_fix(step: Step) -> Step:
     """The step as its last fix says it, where there is one: what is to be learned, not what was executed."""
     fix = step.review.fix if step.review is not None else None
