@@ -1,5 +1,6 @@
 /** What every command of the workspace does, and when it is enabled. */
 import { useCommands } from "@/shared/commands/commands";
+import { HOLDABLE_KEYS } from "@/shared/actions/held";
 import type { Binding } from "@/shared/commands/command";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
 
@@ -65,6 +66,13 @@ function composerBindings(workspace: Workspace): Binding[] {
     { command: commands.point, run: () => workspace.focusOn(workspace.viewportRef) },
     { command: commands.typeText, enabled: can("type_text"), run: () => workspace.setMode("type") },
     { command: commands.hotkey, enabled: can("press_keys"), run: () => workspace.setMode("hotkey") },
+    { command: commands.pressKey, enabled: can("press"), run: () => workspace.setMode("press") },
+    { command: commands.releaseKey, enabled: can("release"), run: () => workspace.setMode("release") },
+    ...HOLDABLE_KEYS.map((key): Binding => ({
+      command: commands.holdKeys[key],
+      enabled: can("mouse_click"),
+      run: () => workspace.toggleHeldKey(key),
+    })),
     { command: commands.clipboard, enabled: can("set_clipboard") || can("get_clipboard"), run: () => workspace.setDialog("clipboard") },
     { command: commands.direct, enabled: !workspace.episode.thought_required, run: workspace.toggleDirect },
   ];

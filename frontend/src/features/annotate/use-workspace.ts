@@ -8,6 +8,8 @@ import { EMPTY_DRAFT, type Draft } from "@/session/drafts";
 import type { EpisodeView } from "@/session/reducer";
 import type { CommandBody } from "@/session/session";
 import type { LiveSession } from "@/session/use-session";
+import { heldKeysOf, withHeldKeys, type HoldableKey } from "@/shared/actions/held";
+import { printAction } from "@/shared/actions/print";
 import { withoutUndone } from "@/shared/steps";
 
 import { acceptCommand, compose, draftFromProposal, withAction, type StepCommand, type Composed } from "./composer";
@@ -15,7 +17,8 @@ import { currentPanel, type PanelName } from "@/features/annotate/panels/panels"
 import { COALESCE_MS } from "@/features/annotate/viewport/gestures";
 import { useDraft } from "./use-draft";
 
-export type Mode = "point" | "type" | "hotkey";
+/** `press` and `release` capture one key to hold down or let go. */
+export type Mode = "point" | "type" | "hotkey" | "press" | "release";
 export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover" | "prompt" | "notes";
 
 /** The command line as others reach it: pointing writes coordinates where its caret stands. */
@@ -59,6 +62,10 @@ export interface Workspace extends LiveSession {
   readonly hover: (proposalId: string | null) => void;
   readonly toggleDirect: () => void;
   readonly setActionLimit: (limit: number | null) => void;
+  /** The keys that the drafted action holds, or that the next one will. */
+  readonly heldKeys: readonly string[];
+  /** Holds a key during the drafted or the next click, drag or scroll, or no longer. */
+  readonly toggleHeldKey: (key: HoldableKey) => void;
   /** Opens a panel and goes to it; null closes it. */
   readonly showPanel: (panel: PanelName | null) => void;
   /** Shows the composer and goes to one of its fields, or to the stage. */
@@ -66,6 +73,8 @@ export interface Workspace extends LiveSession {
   readonly send: (body: CommandBody) => void;
   /** An action that was pointed, typed or captured; `final` is false while it may still grow. */
   readonly composeAction: (action: Action, final: boolean) => void;
+  /** An action that a person goes on building: it waits for Enter, in direct mode too. */
+  readonly composePart: (action: Action) => void;
   /** The same, and done at once if its thought allows. */
   readonly perform: (action: Action) => void;
   /** One burst of many: done with the thought that stands, which stays. False where a thought is required and missing. */
@@ -96,6 +105,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const [viewedStep, setViewedStep] = useState<number | null>(null);
   const [hovered, hover] = useState<string | null>(null);
   const [actionLimit, setActionLimit] = useState<number | null>(null);
+  const [armedKeys, setArmedKeys] = useState<readonly string[]>([]);
   const [wantsDirect, setWantsDirect] = useLocalStorage({ key: "pilothouse.direct", defaultValue: false });
   const [chosen, setChosen] = useState<{ panel: PanelName | null; step: number }>({ panel: null, step: 0 });
   const viewportRef = useRef<HTMLDivElement>(null);
@@ -120,6 +130,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     setDraft(EMPTY_DRAFT);
     setViewedStep(null);
     setActionLimit(null);
+    setArmedKeys([]);
     restoreFocus();
   };
 
@@ -154,11 +165,17 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     if (!canAct) return;
     clearTimeout(settleTimer.current);
     returnTo.current = null;
-    const next = withAction(draft, action, episode.proposals);
+    const next = withAction(draft, holdArmed(action), episode.proposals);
     setDraft(next);
     if (final) settle(next);
     else settleTimer.current = setTimeout(() => settle(next), COALESCE_MS);
   };
+
+  /** With the keys that are to be held, where it can hold any. */
+  const holdArmed = (action: Action) => withHeldKeys(action, [...new Set([...(heldKeysOf(action) ?? []), ...armedKeys])]);
+
+  const draftedAction = composed.ok || composed.reason === "thought" ? composed.action : null;
+  const heldKeys = heldKeysOf(draftedAction) ?? armedKeys;
 
   const accept = (proposal: Proposal | undefined, actions: number | null = actionLimit) => {
     if (canAct && proposal?.action != null) sendStep(acceptCommand(proposal, episode, { actions }), proposal.action);
@@ -171,7 +188,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     steps,
     draft,
     composed,
-    draftedAction: composed.ok || composed.reason === "thought" ? composed.action : null,
+    draftedAction,
     canAct,
     mode,
     dialog,
@@ -195,9 +212,18 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
       (panel === null ? viewportRef : panelRef).current?.focus();
     },
     setActionLimit,
+    heldKeys,
+    toggleHeldKey: (key) => {
+      const next = heldKeys.includes(key) ? heldKeys.filter((held) => held !== key) : [...heldKeys, key];
+      setArmedKeys(next);
+      if (draftedAction !== null) setDraft({ ...draft, command: printAction(withHeldKeys(draftedAction, next)) });
+    },
     focusOn,
     send,
     composeAction,
+    composePart: (action) => {
+      if (canAct) setDraft(withAction(draft, holdArmed(action), episode.proposals));
+    },
     perform: (action) => {
       if (!canAct) return;
       const field = document.activeElement;

@@ -100,6 +100,35 @@ describe("accepting", () => {
   });
 });
 
+describe("holding keys", () => {
+  const able = { capabilities: ["click", "mouse_click", "drag_path", "press", "release", "press_keys"], thought_required: false };
+
+  it("holds keys during what is drafted, and lets go of them again", async () => {
+    const { user, commands } = open({ ...able, proposals: [makeProposal(1, { kind: "click", x: 5, y: 5 })] });
+    await user.keyboard("{Shift>}1{/Shift}");
+    await user.click(screen.getByRole("button", { name: "Ctrl" }));
+    await user.click(screen.getByRole("button", { name: "Shift" }));
+    await user.click(screen.getByRole("button", { name: "Ctrl" }));
+    expect(screen.getByRole("button", { name: "Shift" }).getAttribute("aria-pressed")).toBe("true");
+    await user.click(screen.getByRole("button", { name: /^Do it/ }));
+    expect(commands()).toMatchObject([
+      { type: "act", action: { kind: "mouse_click", point: { x: 5, y: 5 }, button: "left", clicks: 1, keys: ["shift"] } },
+    ]);
+  });
+
+  it("presses one key and keeps it down, and lets go of it", async () => {
+    const { user, commands } = open(able);
+    await user.keyboard("{Shift>}K{/Shift}");
+    await user.keyboard("{Control}");
+    await user.keyboard("{Alt>}k{/Alt}");
+    await user.keyboard("a");
+    expect(commands()).toMatchObject([
+      { type: "act", action: { kind: "press", key: "ctrl" } },
+      { type: "act", action: { kind: "release", key: "a" } },
+    ]);
+  });
+});
+
 describe("overriding", () => {
   it("waits for the thought a pool requires, then does it with Enter", async () => {
     const { user, commands } = open();
@@ -177,6 +206,15 @@ describe("the whole task", () => {
     await user.keyboard("f");
     await user.type(await screen.findByLabelText("Answer"), "42{Control>}{Enter}{/Control}");
     expect(commands()).toMatchObject([{ type: "finish", outcome: "success", answer: "42" }]);
+  });
+
+  it("finishes as infeasible from the same dialog, with a reason", async () => {
+    const { user, commands } = open();
+    await user.keyboard("f");
+    await user.click(await screen.findByRole("radio", { name: "Infeasible" }));
+    await user.type(screen.getByLabelText(/Why/), "No such file");
+    await user.keyboard("{Control>}{Enter}{/Control}");
+    expect(commands()).toMatchObject([{ type: "finish", outcome: "infeasible", answer: "", reason: "No such file" }]);
   });
 
   it("shows both judgements, and that they differ", () => {

@@ -59,7 +59,11 @@ export function Timeline({ steps, pending = null, current, onSelect, blobUrl }: 
         <li className={styles.pending} role="status">
           <span className={styles.number}>{steps.length + 1}</span>
           <span>{t("timeline.pending")}</span>
-          {pending.batch !== null && <span>{t("batch.position", { index: pending.batch.index, size: pending.batch.size })}</span>}
+          {pending.batch !== null && (
+            <span aria-label={t("batch.position", { index: pending.batch.index, size: pending.batch.size })}>
+              {pending.batch.index}/{pending.batch.size}
+            </span>
+          )}
         </li>
       )}
     </ol>
