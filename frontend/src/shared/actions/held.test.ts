@@ -17,9 +17,9 @@ const ACTIONS: Action[] = [
 
 describe("held keys", () => {
   it.each(ACTIONS)("are added to $kind and taken from it again", (action) => {
-    const holding = withHeldKeys(action, ["ctrl", "shift"]);
-    expect(heldKeysOf(holding)).toEqual(["ctrl", "shift"]);
-    expect(withHeldKeys(holding, [])).toEqual(action);
+    const changed = withHeldKeys(action, ["ctrl", "shift"]);
+    expect(heldKeysOf(changed)).toEqual(["ctrl", "shift"]);
+    expect(withHeldKeys(changed, [])).toEqual(action);
     expect(withHeldKeys(action, [])).toBe(action);
   });
 

@@ -15,10 +15,10 @@ const CLICKS = {
 } as const;
 const SIGNS = { down: { dx: 0, dy: 1 }, up: { dx: 0, dy: -1 }, right: { dx: 1, dy: 0 }, left: { dx: -1, dy: 0 } } as const;
 
-type Holding = Extract<Action, { keys: string[] }> & { kind: "mouse_click" | "drag_path" | "scroll_by" };
+type ActionWithKeys = Extract<Action, { keys: string[] }> & { kind: "mouse_click" | "drag_path" | "scroll_by" };
 
 /** The action in the form that can hold keys; null for one that cannot. */
-function holdingForm(action: Action): Holding | null {
+function formWithKeys(action: Action): ActionWithKeys | null {
   switch (action.kind) {
     case "click":
     case "double_click":
@@ -43,18 +43,18 @@ function holdingForm(action: Action): Holding | null {
 
 /** The action with exactly these keys held; itself where it can hold none, or has none and is to have none. */
 export function withHeldKeys(action: Action, keys: readonly string[]): Action {
-  const form = holdingForm(action);
+  const form = formWithKeys(action);
   if (form === null || (keys.length === 0 && form !== action)) return action;
   return keys.length > 0 ? { ...form, keys: [...keys] } : plainForm({ ...form, keys: [] });
 }
 
 /** The keys an action holds; null where it can hold none. */
 export function heldKeysOf(action: Action | null): readonly string[] | null {
-  return action === null ? null : (holdingForm(action)?.keys ?? null);
+  return action === null ? null : (formWithKeys(action)?.keys ?? null);
 }
 
 /** The plain action that means the same, where there is one. */
-function plainForm(form: Holding): Action {
+function plainForm(form: ActionWithKeys): Action {
   if (form.kind === "mouse_click" && form.point !== null) {
     const { point, button, clicks } = form;
     const kinds = Object.keys(CLICKS) as (keyof typeof CLICKS)[];
