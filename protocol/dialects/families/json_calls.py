@@ -179,8 +179,8 @@ class JsonCallCodec:
             start, end = found[0][0], found[-1][1]
             thought, content = _find_thought(reply, reply.text[:start], found[0][2]), reply.text[start:end]
             _check_surroundings(reply, start, end)
-            for (_, before, _), (after, _, _) in pairwise(found):
-                if not _SEPARATOR.fullmatch(reply.text, before, after):
+            for (_, before, _), (after, _, value) in pairwise(found):
+                if not _SEPARATOR.fullmatch(reply.text, before, after) or any(key in value for key in _THOUGHTS):
                     raise several_actions_error("something else stands between two of them")
             values = [each for _, _, value in found for each in _listed_actions(value)]
             first, *further = (
