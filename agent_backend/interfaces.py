@@ -22,6 +22,7 @@ from protocol.messages.events import (
     MarkProposal,
     Partial,
     Pause,
+    PendingAct,
     Resample,
     ReviseMemory,
     SetTimeScale,
@@ -33,7 +34,7 @@ from protocol.messages.events import (
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Mark, PolicyRef, Proposal
-from protocol.trajectory.steps import Actor, Decision, Step
+from protocol.trajectory.steps import Actor, BatchPosition, Decision, Step
 from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Snapshot
 
@@ -72,6 +73,20 @@ class Intent(FrozenModel):
     decide_ms: float | None = None
     snapshot: Snapshot | None = None
     """The machine as it was before the act, where it can go back to that."""
+    batch: BatchPosition | None = None
+    further_actions: tuple[Action, ...] = ()
+    """What the same reply says to do after it, as far as it was decided on."""
+
+    @property
+    def pending_act(self) -> PendingAct:
+        """The intent as viewers are told of it."""
+        return PendingAct(
+            command_id=self.command_id,
+            action=self.action,
+            thought=self.thought,
+            started_at=self.started_at,
+            batch=self.batch,
+        )
 
 
 class CommandRecord(FrozenModel):
@@ -133,8 +148,13 @@ class EpisodeStore(Protocol):
         """Store the intent before the act → step.started."""
         ...
 
-    async def append_step(self, step: Step) -> DurableEvent:
-        """Store the result and clear intent and offers → step.added."""
+    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
+        """Store the result and clear intent and offers → step.added.
+
+        Args:
+            next_intent: The next action of the same reply, stored at the same time as the pending intent. Raises
+                CommandRejected where it may not begin; then nothing was stored.
+        """
         ...
 
     async def undo_step(self, index: int, observation: Observation) -> DurableEvent:

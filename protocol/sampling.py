@@ -7,6 +7,8 @@ from pydantic import Field
 from protocol.base import FrozenModel
 
 MAX_REPLIES = 16
+MAX_ACTIONS = 16
+"""Most actions that one reply may hold, whatever a policy's settings say."""
 
 
 class SamplingParams(FrozenModel):
@@ -21,11 +23,13 @@ class SamplingParams(FrozenModel):
     top_k: int = -1
     min_p: float = Field(default=0.0, ge=0, le=1)
     max_tokens: int = Field(default=512, ge=1)
+    max_actions: int = Field(default=1, ge=1, le=MAX_ACTIONS)
+    """How many actions one reply may hold; a reply with more is refused. It is no parameter of the server."""
     seed: int | None = None
 
     def requests(self) -> tuple[dict[str, Any], ...]:
         """The fields of each request; no two share a reply's randomness."""
-        fields = self.model_dump(exclude={"temperatures"}, exclude_none=True)
+        fields = self.model_dump(exclude={"temperatures", "max_actions"}, exclude_none=True)
         ladder = self.temperatures[: self.n] or (self.temperature,)
         shares = [len(range(place, self.n, len(ladder))) for place in range(len(ladder))]
         return tuple(

@@ -46,8 +46,9 @@ def build_step(intent: Intent, result: ActionResult, offered: tuple[Proposal, ..
         before=result.before,
         after=result.after,
         error=result.error,
-        policy=policy if offered else None,
+        policy=policy if offered or intent.batch else None,
         started_at=result.started_at,
         ended_at=result.ended_at,
         decide_ms=intent.decide_ms,
+        batch=intent.batch,
     )

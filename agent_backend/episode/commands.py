@@ -5,7 +5,8 @@ import json
 from collections import deque
 from typing import Any
 
-from agent_backend.episode.validation import find_proposal
+from agent_backend.episode.batches import batch_fields
+from agent_backend.episode.validation import accepted_actions, find_proposal
 from agent_backend.errors import CommandRejected
 from agent_backend.interfaces import Emit, EpisodeCommand
 from protocol.messages.events import Accept, Act, EpisodeState, Rejected, ReviseMemory
@@ -31,9 +32,9 @@ class CommandQueue:
         """The next command, left where it is; None where no command waits."""
         return self._waiting[0][0] if self._waiting else None
 
-    def holds(self, kind: type[EpisodeCommand]) -> bool:
-        """Whether a command of a kind waits."""
-        return any(isinstance(command, kind) for command, _ in self._waiting)
+    def holds(self, *kinds: type[EpisodeCommand]) -> bool:
+        """Whether a command of one of these kinds waits."""
+        return any(isinstance(command, kinds) for command, _ in self._waiting)
 
     def add(self, command: EpisodeCommand, reply: Emit) -> bool:
         """Queue a command. A resent one takes the place of its equal. Returns whether it is new.
@@ -79,12 +80,13 @@ def intent_fields(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
         }
     proposal = find_proposal(state, command.proposal_id)
     thought = proposal.thought if command.thought is None else command.thought
+    actions = accepted_actions(proposal, command)
     return {
         "command_id": command.command_id,
-        "decision": "accept" if thought == proposal.thought else "edit",
+        "decision": "accept" if (thought, actions) == (proposal.thought, proposal.actions) else "edit",
         "proposal_id": proposal.id,
         "thought": thought,
-        "action": proposal.action,
+        **batch_fields(actions),
     }
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent_backend.episode.action_results import ActionResult, build_step, unknown_result
+from agent_backend.episode.batches import may_continue, next_intent
 from agent_backend.episode.held_inputs import held_after
 from agent_backend.episode.machine_session import MachineSession, PictureCache
 from agent_backend.episode.state import EpisodeStateTracker
@@ -15,7 +16,7 @@ from agent_backend.episode.takeover import GestureRecorder, build_gesture
 from agent_backend.errors import CommandRejected
 from agent_backend.interfaces import EpisodeStore, Intent
 from protocol.actions.inputs import MAX_TEXT
-from protocol.actions.types import CONTROL_KINDS, NoAction
+from protocol.actions.types import CONTROL_KINDS, Action, CallTool, NoAction, RunCode, RunCommand
 from protocol.messages.events import TakeoverInput
 from protocol.trajectory.observations import ActionError, BrowserPage, Observation
 from protocol.trajectory.proposals import Proposal
@@ -37,8 +38,8 @@ class ExecutorLimits:
 
 
 class ActionExecutor:
-    """Acts and takeover gestures. `ahead` is called with the steps to be and the frame after them while the
-    latest is still being stored."""
+    """Acts and takeover gestures. `on_step` is called with the steps to be and the frame after them while the latest is
+    still being stored; `may_follow` says whether the next action of a reply may be done on a screen."""
 
     def __init__(
         self,
@@ -46,11 +47,13 @@ class ActionExecutor:
         store: EpisodeStore,
         limits: ExecutorLimits,
         on_step: Callable[[tuple[Step, ...], Observation], None],
+        may_follow: Callable[[Action, Observation], bool],
     ) -> None:
         self._record = record
         self._store = store
         self._limits = limits
         self._on_step = on_step
+        self._may_follow = may_follow
         self.pictures = PictureCache(store, max_entries=limits.pictures)
         self.session: MachineSession | None = None
         self.running: Intent | None = None
@@ -84,14 +87,15 @@ class ActionExecutor:
         if self._record.state.autopilot and intent.actor == "human":
             await self._record.change(autopilot=False)
 
-    async def act(self, intent: Intent, *, settle: bool) -> None:
-        """Do what was intended, and store what came of it."""
+    async def act(self, intent: Intent, *, settle: bool) -> Intent | None:
+        """Do what was intended, and store what came of it. Returns the stored intent of the next action of the same
+        reply, where there is one."""
         self.running = intent
         result = await self.active_session.act(
             intent.command_id, intent.action, self._record.last_observation, settle=settle
         )
         self.running = None
-        await self.write(intent, await self._release_after_failure(intent, result))
+        return await self.write(intent, await self._release_after_failure(intent, result))
 
     async def store_invalid_reply(self, said: Proposal, error: ActionError) -> None:
         """Store a step in which nothing was done, since what the policy said was no action."""
@@ -109,10 +113,18 @@ class ActionExecutor:
             intent, ActionResult(last_observation, last_observation, intent.started_at, datetime.now(UTC), error)
         )
 
-    async def complete(self, intent: Intent) -> None:
-        """Store what came of an intent that a crash left open."""
+    def only_settles(self, command_id: str) -> bool:
+        """Whether all that the act of this id has to wait for is a screen that comes to rest. A program at work is not
+        cut by the next act."""
+        running = self.running
+        if running is None:
+            return True
+        return command_id != running.command_id and not isinstance(running.action, RunCommand | RunCode | CallTool)
+
+    async def complete(self, intent: Intent) -> Intent | None:
+        """Store what came of an intent that a crash left open. Returns the next one, as `act` does."""
         result = await self.active_session.complete(intent, self._record.last_observation)
-        await self.write(intent, await self._release_after_failure(intent, result))
+        return await self.write(intent, await self._release_after_failure(intent, result))
 
     async def release_held_inputs(self, name: str) -> bool:
         """Release the keys and buttons that earlier acts hold down. Returns whether there were any.
@@ -140,19 +152,39 @@ class ActionExecutor:
             intent, unknown_result(self._record.last_observation, intent.started_at, why, machine_lost=True)
         )
 
-    async def write(self, intent: Intent, result: ActionResult) -> None:
-        """Store a step and its pictures."""
+    async def write(self, intent: Intent, result: ActionResult) -> Intent | None:
+        """Store a step and its pictures. Returns the intent of the next action of the same reply, stored with it."""
         state = self._record.state
         step = build_step(intent, result, state.proposals, state.policy)
-        if result.after is not None:
+        following = await self._next_intent(intent, step)
+        if following is None and intent.further_actions:
+            step = step.model_copy(update={"not_done": intent.further_actions})
+        if result.after is not None and following is None:
             self._on_step((*state.steps, step), result.after)
         await self.pictures.save(result.before)
         await self.pictures.save(result.after)
+        if following is not None:
+            try:
+                await self._record.write(self._store.append_step(step, following))
+            except CommandRejected:  # its pool was stopped: what was done is stored, and nothing follows
+                following, step = None, step.model_copy(update={"not_done": intent.further_actions})
+                await self._record.write(self._store.append_step(step))
+            return following
         await self._record.write(self._store.append_step(step))
         if result.machine_lost:
             await self.fail(result.machine_lost)
         elif result.after is None:
             await self.observe_settled()
+        return None
+
+    async def _next_intent(self, intent: Intent, step: Step) -> Intent | None:
+        """The next action of the same reply, where it is to be done."""
+        further = intent.further_actions
+        if not further or step.after is None or not self._may_follow(further[0], step.after):
+            return None
+        if not may_continue(self._record.state, step, further[0]):
+            return None
+        return next_intent(intent).model_copy(update={"snapshot": await self.active_session.snapshot()})
 
     async def undo(self, step: Step) -> None:
         """Take a step back: the machine goes to where it was before it. Raises CommandRejected where it cannot, and

@@ -9,7 +9,6 @@ from protocol.messages.events import (
     DurableEvent,
     EpisodeChanged,
     EpisodeState,
-    PendingAct,
     ProposalMarked,
     ProposalsReady,
     ProposalsWithdrawn,
@@ -89,18 +88,20 @@ class InMemoryEpisodeStore:
     async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
         self._check_fence()
         self._record_command(intent.command_id, digest)
-        pending = PendingAct(
-            command_id=intent.command_id, action=intent.action, thought=intent.thought, started_at=intent.started_at
-        )
         self._intent = self._intents[intent.command_id] = intent
-        return await self._apply(StepStarted(version=self._next, pending=pending))
+        return await self._apply(StepStarted(version=self._next, pending=intent.pending_act))
 
-    async def append_step(self, step: Step) -> DurableEvent:
+    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
         self._check_fence()
         if step.index != len(self.state.steps):
             raise ValueError(f"step {step.index} cannot follow {len(self.state.steps)} steps")
-        self._intent = None
-        return await self._apply(StepAdded(version=self._next, step=step))
+        pending = None
+        if next_intent is not None:
+            self._record_command(next_intent.command_id, next_intent.command_id)
+            self._intents[next_intent.command_id] = next_intent
+            pending = next_intent.pending_act
+        self._intent = next_intent
+        return await self._apply(StepAdded(version=self._next, step=step, pending=pending))
 
     async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
         self._check_fence()

@@ -8,7 +8,7 @@ from agent_backend.episode.branch_replay import BranchNotReproduced, replay_bran
 from agent_backend.episode.executor import ActionExecutor
 from agent_backend.episode.machine_session import MachineSession, retry_unavailable
 from agent_backend.episode.state import EpisodeStateTracker
-from agent_backend.interfaces import EpisodeStore
+from agent_backend.interfaces import EpisodeStore, Intent
 from protocol.messages.events import EpisodeState
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step, drop_undone_steps
@@ -148,7 +148,10 @@ class MachineProvisioner:
         except BridgeError as error:
             return await (self._executor.give_up(intent, str(error)) if intent else self._executor.fail(str(error)))
         if intent is not None:
-            return await self._executor.complete(intent)
+            following: Intent | None = intent
+            while following is not None:
+                following = await self._executor.complete(following)
+            return None
         await self._executor.observe_settled()
         await self._withdraw_stale_proposals(state.observation)
 

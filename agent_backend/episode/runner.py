@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
+from agent_backend.episode.batches import INTERRUPTING_COMMANDS, batch_fields
 from agent_backend.episode.commands import CommandQueue, digest_of, intent_fields, rejection, revise_memories
 from agent_backend.episode.executor import ActionExecutor
 from agent_backend.episode.limits import DEFAULT_LIMITS, RunnerLimits
@@ -27,12 +28,10 @@ from agent_backend.interfaces import Emit, EpisodeCommand, EpisodeStore, Intent
 from protocol.actions.types import (
     FINAL_ACTIONS,
     INFEASIBLE_ANSWER,
-    CallTool,
+    Action,
     CallUser,
     Finish,
     Infeasible,
-    RunCode,
-    RunCommand,
 )
 from protocol.messages.events import (
     Accept,
@@ -83,7 +82,7 @@ class EpisodeRunner:
         self._limits = limits
         self._record = record = EpisodeStateTracker(store, emit)
         self._secrets = SecretConfirmation(self._record, secrets)
-        self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead)
+        self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead, self._may_follow)
         read = self._executor.pictures.read
         self._proposals = ProposalManager(self._record, store, current_policy, read, limits.retry_policy, self.wake)
         within, retry = limits.executor.reach, limits.machine_retry_seconds
@@ -144,19 +143,14 @@ class EpisodeRunner:
             return await reply(rejection(command, error.code, str(error)))
         if not is_new:
             return
-        if isinstance(command, Act) and self._only_settles(command):
+        if isinstance(command, Act) and self._executor.only_settles(command.command_id):
             self._skip_settle()
         self.wake()
 
-    def _only_settles(self, command: Act) -> bool:
-        """Whether all that this act has to wait for is a screen that comes to rest: a program at work is not cut by
-        it, only by who says so."""
-        running = self._executor.running
-        if running is None:
-            return True
-        return command.command_id != running.command_id and not isinstance(
-            running.action, RunCommand | RunCode | CallTool
-        )
+    def _may_follow(self, action: Action, observation: Observation) -> bool:
+        """Whether the next action of a reply may be done on this screen, as far as the person is concerned."""
+        interrupted = self._stopping or self._inbox.holds(*INTERRUPTING_COMMANDS)
+        return not interrupted and not self._secrets.unconfirmed((action,), observation)
 
     def wake(self) -> None:
         """Look again: the current policy may have changed."""
@@ -349,8 +343,11 @@ class EpisodeRunner:
         return intent
 
     async def _act(self, intent: Intent) -> None:
-        """Carry an intent out. Who waits to act next gets no settle in between."""
-        await self._executor.act(intent, settle=not self._inbox.holds(Act))
+        """Carry an intent out, and the actions of the same reply after it. Who waits to act next gets no settle in
+        between."""
+        following: Intent | None = intent
+        while following is not None:
+            following = await self._executor.act(following, settle=not self._inbox.holds(Act))
         await self._proposals.publish_waiting()
         if self.state.status == "running":
             await self._apply_control_action(self.state.steps[-1])
@@ -394,7 +391,7 @@ class EpisodeRunner:
             return await self._record.change(autopilot=False)
         if await self._secrets.hold(best):
             return None
-        fields = {"thought": best.thought, "action": best.action, "proposal_id": best.id, "actor": "policy"}
+        fields = {"thought": best.thought, "proposal_id": best.id, "actor": "policy", **batch_fields(best.actions)}
         intent = self._executor.intent(command_id=f"auto-{best.id}", decision="auto", **fields)
         await self._executor.begin(intent, best.id)
         await self._act(intent)

@@ -46,6 +46,11 @@ class SecretConfirmation:
         proposal_ids = {proposal.id for proposal in self._record.state.proposals}
         return any(request.proposal_id in proposal_ids for request in self._record.state.secret_requests)
 
+    def unconfirmed(self, actions: Sequence[Action], observation: Observation) -> tuple[SecretUse, ...]:
+        """The uses of secrets in a policy's actions on a screen that were not confirmed yet, each once."""
+        required = (use for action in actions for use in self._rules.to_confirm(action, observation))
+        return tuple(dict.fromkeys(use for use in required if use not in self._record.state.secrets_confirmed))
+
     async def check(self, command: object) -> None:
         """Ask about a proposal that is accepted, or sent as it was proposed. Raises CommandRejected
         (`secret_unconfirmed`) where the annotator has to confirm first."""
@@ -53,7 +58,10 @@ class SecretConfirmation:
             return
         fields = intent_fields(command, self._record.state)
         proposal = self._proposed(fields["proposal_id"], fields["action"])
-        if proposal is not None and await self._ask(proposal, thought=fields["thought"], autopilot=False):
+        count = command.actions if isinstance(command, Accept) else 1
+        if proposal is not None and await self._ask(
+            proposal, thought=fields["thought"], autopilot=False, actions=count if proposal.further_actions else None
+        ):
             raise CommandRejected("secret_unconfirmed", "confirm the use of the secret first")
 
     async def hold(self, proposal: Proposal) -> bool:
@@ -75,16 +83,17 @@ class SecretConfirmation:
         await self._record.change(secret_requests=(), autopilot=False)
         return f"refused {description}"
 
-    async def _ask(self, proposal: Proposal, *, thought: str, autopilot: bool) -> bool:
-        if proposal.action is None or self._record.state.observation is None:
-            return False
+    async def _ask(self, proposal: Proposal, *, thought: str, autopilot: bool, actions: int | None = None) -> bool:
         state = self._record.state
-        required = self._rules.to_confirm(proposal.action, self._record.last_observation)
-        uses = tuple(use for use in required if use not in state.secrets_confirmed)
+        if proposal.action is None or state.observation is None:
+            return False
+        accepted = proposal.actions[:actions]
+        uses = self.unconfirmed(accepted, state.observation)
         if not uses:
             return False
+        kind = next(each.kind for each in accepted if self.unconfirmed((each,), state.observation))
         request = SecretRequest(
-            proposal_id=proposal.id, uses=uses, kind=proposal.action.kind, thought=thought, autopilot=autopilot
+            proposal_id=proposal.id, uses=uses, kind=kind, thought=thought, autopilot=autopilot, actions=actions
         )
         if state.secret_requests != (request,):
             await self._record.change(secret_requests=(request,))

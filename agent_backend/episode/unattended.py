@@ -14,12 +14,12 @@ from agent_backend.episode.validation import (
     check_autopilot_action,
     count_invalid_replies,
     current_page,
+    ends_episode,
     invalid_reply_error,
     step_limit_reached,
 )
 from agent_backend.errors import CommandRejected, PolicyError, PolicyUnavailable
 from agent_backend.interfaces import EpisodeCommand
-from protocol.actions.types import FINAL_ACTIONS
 from protocol.messages.events import (
     Accept,
     Acknowledged,
@@ -124,7 +124,7 @@ class UnattendedController:
         if thinking == "failed" or not state.proposals:
             return self._resample_or_fail(command_id, "the policy stays silent")
         best = min(state.proposals, key=lambda proposal: proposal.rank)
-        if isinstance(best.action, FINAL_ACTIONS):
+        if ends_episode(best):
             return Accept(command_id=command_id, proposal_id=best.id, base_version=len(state.steps))
         if step_limit_reached(state):
             return FinishEpisode(command_id=command_id, outcome="failure", reason="out of steps")

@@ -81,7 +81,19 @@ def check_accept(state: EpisodeState, command: Accept) -> None:
     proposal = find_proposal(state, command.proposal_id)
     if proposal.action is None:
         raise CommandRejected("unparsed_proposal", "this candidate is no action")
-    check_act(state, proposal.action, proposal.thought if command.thought is None else command.thought)
+    if command.actions is not None and command.actions > len(proposal.actions):
+        raise CommandRejected("too_many_actions", f"this candidate holds {len(proposal.actions)} actions")
+    first, *further = accepted_actions(proposal, command)
+    check_act(state, first, proposal.thought if command.thought is None else command.thought)
+    for action in further:
+        if action.kind not in CONTROL_KINDS:
+            check_supported(state, (action.kind,))
+            check_on_screen(state, action)
+
+
+def accepted_actions(proposal: Proposal, command: Accept) -> tuple[Action, ...]:
+    """The actions of a candidate that a command takes, from the first."""
+    return proposal.actions[: command.actions]
 
 
 def check_act(state: EpisodeState, action: Action, thought: str) -> None:
@@ -105,29 +117,36 @@ def check_autopilot_action(state: EpisodeState, best: Proposal) -> None:
     """The autopilot does plain acts only: what ends an episode, asks somebody or cannot be read is a person's."""
     if best.action is None:
         raise CommandRejected("unparsed_proposal", "this candidate is no action")
-    if best.action.kind in CONTROL_KINDS:
+    if any(action.kind in CONTROL_KINDS for action in best.actions):
         raise CommandRejected("unsupported_action", "a person decides about the end")
     if (page := current_page(state)) is not None and page.done:
         raise CommandRejected("page_done", "the page has ended by itself")
-    check_machine_action(state, best.action)
+    for action in best.actions:
+        check_machine_action(state, action)
 
 
 def invalid_reply_error(state: EpisodeState, best: Proposal) -> ActionError | None:
     """What was wrong with a reply that nobody could do anything by, where that is the policy's own fault; None where it
     ends the episode or nothing can be done any more."""
     page = current_page(state)
-    if isinstance(best.action, FINAL_ACTIONS) or (page is not None and page.over) or step_limit_reached(state):
+    if ends_episode(best) or (page is not None and page.over) or step_limit_reached(state):
         return None
     if best.action is None:
         why = best.error
         return ActionError(code=why.code, message=why.message) if why else None
-    if isinstance(best.action, CallUser):
+    if any(isinstance(action, CallUser) for action in best.actions):
         return ActionError(code="nobody_there", message="nobody is there to be asked")
     try:
-        check_machine_action(state, best.action)
+        for action in best.actions:
+            check_machine_action(state, action)
     except CommandRejected as rejection:
         return ActionError(code=rejection.code, message=str(rejection))
     return None
+
+
+def ends_episode(proposal: Proposal) -> bool:
+    """Whether a candidate says that the episode is over, be it after other actions."""
+    return any(isinstance(action, FINAL_ACTIONS) for action in proposal.actions)
 
 
 def count_invalid_replies(state: EpisodeState) -> int:

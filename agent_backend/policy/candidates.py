@@ -41,7 +41,8 @@ class Vote:
         """Whether two replies are one candidate: equivalent actions, or the same unreadable text."""
         mine, theirs = self.reply, other.reply
         if isinstance(mine, ParsedReply) and isinstance(theirs, ParsedReply):
-            return equivalent(mine.action, theirs.action)
+            same_length = len(mine.actions) == len(theirs.actions)
+            return same_length and all(map(equivalent, mine.actions, theirs.actions))
         return type(mine) is type(theirs) and self.sample.raw_text == other.sample.raw_text
 
 
@@ -71,6 +72,7 @@ def build_proposals(
             rank=rank,
             thought=group[0].reply.thought,
             action=group[0].reply.action if isinstance(group[0].reply, ParsedReply) else None,
+            further_actions=group[0].reply.further_actions if isinstance(group[0].reply, ParsedReply) else (),
             action_text=group[0].reply.action_text,
             raw_text=group[0].sample.raw_text,
             error=group[0].reply.error if isinstance(group[0].reply, UnparsedReply) else None,

@@ -110,6 +110,7 @@ class OpenAIPolicy:
             kinds=kinds,
             tools=tools,
             language=self._endpoint.language,
+            max_actions=sampling.max_actions,
         )
 
         limits = self._dialect.limits
@@ -139,7 +140,7 @@ class OpenAIPolicy:
         warning = scaling_mismatch(samples.prompt_token_ids or (), sizes, limits) if self._dialect.absolute else ""
 
         def parse(text: str, **options: Any) -> ParsedReply | UnparsedReply:
-            return self._dialect.parse(text, screen, **options)
+            return self._dialect.parse(text, screen, max_actions=sampling.max_actions, **options)
 
         return build_proposals(
             samples,

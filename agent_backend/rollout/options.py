@@ -9,7 +9,7 @@ from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
 from agent_backend.rollout.attempts import PolicyFactory
 from agent_backend.rollout.plan import RolloutPlan
-from protocol.sampling import SamplingParams
+from protocol.sampling import MAX_ACTIONS, SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import PolicyRef
 
@@ -43,6 +43,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     who.add_argument("--scripted", action="store_true", help="it answers from a script and is no model")
     who.add_argument("--temperature", type=float, default=SamplingParams().temperature)
     who.add_argument("--candidates", type=int, default=1, help="replies sampled at each step")
+    who.add_argument(
+        "--max-actions",
+        type=int,
+        choices=range(1, MAX_ACTIONS + 1),
+        default=1,
+        metavar="N",
+        help=f"most actions of one reply, 1 to {MAX_ACTIONS}; 1 by default",
+    )
     who.add_argument(
         "--memory", type=parse_memory, default=HistoryBudget(), help='how much it remembers, as {"images": 1}'
     )
@@ -104,7 +112,7 @@ def _policy_ref(arguments: argparse.Namespace) -> PolicyRef:
 
 
 def _sampling(arguments: argparse.Namespace) -> SamplingParams:
-    return SamplingParams(n=arguments.candidates, temperature=arguments.temperature)
+    return SamplingParams(n=arguments.candidates, temperature=arguments.temperature, max_actions=arguments.max_actions)
 
 
 def policy_factory_of(arguments: argparse.Namespace) -> tuple[PolicyFactory, OpenAIPolicy | None]:

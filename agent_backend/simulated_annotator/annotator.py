@@ -98,7 +98,9 @@ async def _decide(
     before, proposals = len(connection.state.steps), connection.state.proposals
     matching = find_matching_proposal(proposals, suggestion.action, aim)
     if matching is not None:
-        await connection.send(Accept(command_id=_new_command_id(), proposal_id=matching.id, base_version=before))
+        await connection.send(
+            Accept(command_id=_new_command_id(), proposal_id=matching.id, base_version=before, actions=1)
+        )
     else:
         await connection.send(Act(command_id=_new_command_id(), action=suggestion.action, thought=suggestion.thought))
     await connection.until(lambda: len(connection.state.steps) > before or connection.state.status != "running")

@@ -19,7 +19,6 @@ from protocol.messages.events import (
     DurableEvent,
     EpisodeState,
     Event,
-    PendingAct,
     Ping,
     StorageChanged,
     TakeControl,
@@ -126,13 +125,17 @@ class DjangoStore:
             raise KeyError(ref.sha256) from None
 
     async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
-        pending = PendingAct(
-            command_id=intent.command_id, action=intent.action, thought=intent.thought, started_at=intent.started_at
+        return await self._write(
+            services.act_begin, digest=digest, pending=intent.pending_act, intent=intent.model_dump_json()
         )
-        return await self._write(services.act_begin, digest=digest, pending=pending, intent=intent.model_dump_json())
 
-    async def append_step(self, step: Step) -> DurableEvent:
-        return await self._write(services.step_append, step=step)
+    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
+        return await self._write(
+            services.step_append,
+            step=step,
+            pending=next_intent and next_intent.pending_act,
+            intent=next_intent.model_dump_json() if next_intent else "",
+        )
 
     async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
         return await self._write(services.step_undo, index=index, observation=observation)

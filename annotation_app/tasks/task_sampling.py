@@ -6,7 +6,7 @@ from math import log
 
 from protocol.base import FrozenModel
 from protocol.trajectory.proposals import PolicyRef
-from protocol.trajectory.steps import Step
+from protocol.trajectory.steps import Step, is_later_of_reply
 
 ACCEPTING_DECISIONS = ("accept", "edit")
 OVERRIDING_DECISIONS = ("override", "takeover")
@@ -24,10 +24,10 @@ class ProposalCounts(FrozenModel):
 def count_decisions(steps: Sequence[Step], success: bool | None) -> dict[PolicyRef, ProposalCounts]:
     """What an attempt tells of each policy that proposed in it; `steps` are those that count. A success counts only
     where nobody had to override, and it and a failure count for the policy that proposed last. Steps of an autopilot
-    are nobody's decision."""
+    are nobody's decision, and a reply with several actions is one."""
     decided: dict[PolicyRef, list[str]] = {}
     for step in steps:
-        if step.policy is not None:
+        if step.policy is not None and not is_later_of_reply(step):
             decided.setdefault(step.policy, []).append(step.decision)
     last = next((step.policy for step in reversed(steps) if step.policy is not None), None)
     helped = any(step.decision in OVERRIDING_DECISIONS for step in steps)

@@ -39,6 +39,7 @@ const proposal = (step: number, rank: number, action: Action | null, patch: Part
   rank,
   thought: rank === 1 ? (STEP_SPECS[step]?.thought ?? "") : "I could use the terminal instead and rename it with mv.",
   action,
+  further_actions: [],
   action_text: action?.kind === "click" ? `click(start_box='(${action.x},${action.y})')` : "hotkey(key='ctrl alt t')",
   raw_text: "Thought: …",
   error: null,
@@ -90,7 +91,7 @@ const step = (spec: StepSpec, index: number): Step => ({
   started_at: time(index * 9),
   ended_at: time(index * 9 + 1),
   decide_ms: spec.decision === "auto" ? null : 2_300 + index * 700,
-  undone: false, review: null,
+  undone: false, review: null, batch: null, not_done: [],
 });
 
 const TASK: Trajectory["task"] = {
@@ -150,7 +151,7 @@ export const snapshot = (running: boolean): Snapshot => ({
     thinking: "idle",
     thinking_error: "",
     policy: POLICY,
-    pending: running ? { command_id: "command-7", action: { kind: "click", x: 640, y: 300 }, thought: "", started_at: time(70) } : null,
+    pending: running ? { command_id: "command-7", action: { kind: "click", x: 640, y: 300 }, thought: "", started_at: time(70), batch: null } : null,
     memories: [],
     noting: "off",
     noting_error: "",

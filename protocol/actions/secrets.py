@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from protocol.base import FrozenModel
 
@@ -29,6 +29,8 @@ class SecretRequest(FrozenModel):
     """Why, in the words that go with the action."""
     autopilot: bool = False
     """Whether the policy acts by itself; else the annotator accepted the proposal."""
+    actions: int | None = Field(default=None, ge=1)
+    """How many of the proposal's actions the annotator accepted, from the first; None for all of them."""
 
 
 def find_secret_names(action: BaseModel) -> tuple[str, ...]:

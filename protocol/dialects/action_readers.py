@@ -195,6 +195,17 @@ def call_to_action(call: FunctionCall, screen: ScreenSize, grid: CoordinateGrid)
     return action
 
 
+def call_to_actions(call: FunctionCall, screen: ScreenSize, grid: CoordinateGrid) -> tuple[Action, ...]:
+    """The actions a call means, where a reply may hold several: typing at a point is a click and typing. Raises
+    ReplyParseError."""
+    point = {name: value for name, value in call.arguments.items() if name in _POINT_NAMES}
+    if call.name != "type" or not point:
+        return (call_to_action(call, screen, grid),)
+    text = {name: value for name, value in call.arguments.items() if name not in point}
+    parts = (FunctionCall("click", point), FunctionCall("type", text))
+    return tuple(call_to_action(part, screen, grid) for part in parts)
+
+
 def _point_action(action: Callable[..., Action]) -> Callable[[ArgumentReader], Action]:
     def read(arguments: ArgumentReader) -> Action:
         pixel = arguments.require_point(*_POINT_NAMES)

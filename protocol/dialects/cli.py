@@ -16,6 +16,7 @@ from pydantic import JsonValue, ValidationError
 from protocol.base import FrozenModel
 from protocol.dialects.dialect import Dialect, ScreenSize, UnparsedReply
 from protocol.dialects.families import get_dialect, list_dialects
+from protocol.sampling import MAX_ACTIONS
 
 
 class ReplyLine(FrozenModel):
@@ -28,19 +29,37 @@ class ReplyLine(FrozenModel):
 
 
 def parse_line(
-    line: ReplyLine, dialect: Dialect, screen: ScreenSize, *, finish_reason: str | None = None
+    line: ReplyLine,
+    dialect: Dialect,
+    screen: ScreenSize,
+    *,
+    finish_reason: str | None = None,
+    max_actions: int = 1,
 ) -> dict[str, Any]:
     """What a reply means, as JSON. `finish_reason` holds for lines that name none."""
     read = dialect.parse(
-        line.reply, screen, reasoning=line.reasoning or "", finish_reason=line.finish_reason or finish_reason
+        line.reply,
+        screen,
+        reasoning=line.reasoning or "",
+        finish_reason=line.finish_reason or finish_reason,
+        max_actions=max_actions,
     )
     if isinstance(read, UnparsedReply):
         return {"id": line.id, "error": read.error.code, "message": read.error.message}
-    return {"id": line.id, "actions": [read.action.model_dump(mode="json")], "thought": read.thought}
+    return {
+        "id": line.id,
+        "actions": [action.model_dump(mode="json") for action in read.actions],
+        "thought": read.thought,
+    }
 
 
 def parse_lines(
-    lines: Iterable[bytes], dialect: Dialect, screen: ScreenSize, *, finish_reason: str | None = None
+    lines: Iterable[bytes],
+    dialect: Dialect,
+    screen: ScreenSize,
+    *,
+    finish_reason: str | None = None,
+    max_actions: int = 1,
 ) -> Iterator[dict[str, Any]]:
     """One answer for each line that is not blank, in order."""
     for text in filter(None, map(bytes.strip, lines)):
@@ -50,14 +69,15 @@ def parse_lines(
             message = f"The line is no object with a text `reply`: {_error_message(error)}."
             yield {"id": None, "error": "bad_line", "message": message}
         else:
-            yield parse_line(line, dialect, screen, finish_reason=finish_reason)
+            yield parse_line(line, dialect, screen, finish_reason=finish_reason, max_actions=max_actions)
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Read standard input to its end; gives the exit status."""
     arguments = _parser().parse_args(words)
     dialect, screen = get_dialect(arguments.dialect), arguments.size
-    for one in parse_lines(sys.stdin.buffer, dialect, screen, finish_reason=arguments.finish_reason):
+    options = {"finish_reason": arguments.finish_reason, "max_actions": arguments.max_actions}
+    for one in parse_lines(sys.stdin.buffer, dialect, screen, **options):
         sys.stdout.buffer.write(json.dumps(one, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         sys.stdout.buffer.flush()  # a program may wait for each answer before it sends the next line
     return 0
@@ -98,6 +118,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dialect", required=True, choices=list_dialects(), help="how the model writes actions")
     parser.add_argument(
         "--size", required=True, type=_parse_size, help="the picture it saw, such as 1920x1080 (pixels)"
+    )
+    parser.add_argument(
+        "--max-actions", type=int, default=1, choices=range(1, MAX_ACTIONS + 1), help="most actions of a reply (1)"
     )
     parser.add_argument("--finish-reason", help="why the server stopped, for lines that name none")
     return parser

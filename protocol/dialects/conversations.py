@@ -145,6 +145,11 @@ def _result_notes(step: Step) -> list[str]:
     notes = []
     if step.error is not None:
         notes.append(f"The last action failed: {break_special_tokens(step.error.message)}")
+    if step.not_done:
+        some = (
+            f"{len(step.not_done)} actions of your reply were" if len(step.not_done) > 1 else "action of your reply was"
+        )
+        notes.append(f"The last {some} not done.")
     if step.after is not None and step.after.text:
         notes.append(f"Output of the last action:\n{truncate_middle(break_special_tokens(step.after.text))}")
     return notes

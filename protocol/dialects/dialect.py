@@ -60,6 +60,13 @@ class ParsedReply(FrozenModel):
     thought: str
     action: Action
     action_text: str
+    further_actions: tuple[Action, ...] = ()
+    """What the reply says to do after `action`, in order; only where several actions were allowed."""
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """All of them, in order."""
+        return (self.action, *self.further_actions)
 
 
 class UnparsedReply(FrozenModel):
@@ -112,10 +119,12 @@ class Dialect(Protocol):
         kinds: frozenset[str] | None = None,
         tools: tuple[Tool, ...] = (),
         language: str = "English",
+        max_actions: int = 1,
     ) -> tuple[ChatMessage, ...]:
         """The conversation that asks for the next action: the last `images` screenshots in full, older
         steps as text; only `kinds` are offered, and `tools` to be called. Screenshots leave `stride` at a time,
-        counted with the `earlier` steps that are not among `steps`, of which `memories` tell."""
+        counted with the `earlier` steps that are not among `steps`, of which `memories` tell. Where a reply may hold
+        several actions (`max_actions`), the prompt says so."""
         ...
 
     def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
@@ -127,7 +136,13 @@ class Dialect(Protocol):
         ...
 
     def parse(
-        self, text: str, screen: ScreenSize, *, reasoning: str = "", finish_reason: str | None = None
+        self,
+        text: str,
+        screen: ScreenSize,
+        *,
+        reasoning: str = "",
+        finish_reason: str | None = None,
+        max_actions: int = 1,
     ) -> ParsedReply | UnparsedReply:
         """Read a reply; never raises, whatever the text.
 
@@ -137,5 +152,7 @@ class Dialect(Protocol):
             reasoning: What the server sent apart from it as reasoning; it is the thought, and never an action.
             finish_reason: Why the server stopped. A reply that ended by `length`, `content_filter` or `cut` is
                 refused, whatever it looks like.
+            max_actions: How many actions a reply may hold. One with more is refused (`several_actions`), as is one
+                of a family whose grammar has no way to say several.
         """
         ...

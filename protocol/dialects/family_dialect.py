@@ -8,16 +8,16 @@ their own.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
 
 from protocol.actions.descriptions import describe_action
 from protocol.actions.tools import Tool
-from protocol.actions.types import Action, NoAction, Point
+from protocol.actions.types import CONTROL_KINDS, Action, NoAction, Point
 from protocol.dialects.conversations import break_special_tokens, build_conversation, truncate_middle
 from protocol.dialects.coordinates import MAX_PIXELS, MIN_PIXELS, CoordinateGrid, pixel_to_grid, thousandths_grid
 from protocol.dialects.dialect import ChatMessage, ParsedReply, ScreenSize, UnparsedReply
-from protocol.dialects.function_calls import ReplyParseError
+from protocol.dialects.function_calls import ReplyParseError, several_actions_error
 from protocol.dialects.reply_wrappers import NAMED_CALL
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation, Platform
@@ -47,6 +47,8 @@ class ParsedTurn:
     thought: str
     text: str
     action: Action | ReplyParseError
+    further_actions: tuple[Action, ...] = ()
+    """What it says to do after the action, where several were asked for."""
 
 
 class TurnCodec(Protocol):
@@ -67,6 +69,18 @@ class TurnCodec(Protocol):
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:
         """Take a reply apart; never raises."""
+        ...
+
+
+@runtime_checkable
+class BatchCodec(Protocol):
+    """A `TurnCodec` whose grammar can say several actions in one turn."""
+
+    batch_hint: str
+    """The prompt's sentence that allows it, with {count} for the most actions."""
+
+    def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        """Take a reply with several actions apart; never raises. Several turns are refused (`several_actions`)."""
         ...
 
 
@@ -106,6 +120,7 @@ class FamilyDialect:
         kinds: frozenset[str] | None = None,
         tools: tuple[Tool, ...] = (),
         language: str = "English",
+        max_actions: int = 1,
     ) -> tuple[ChatMessage, ...]:
         """The conversation that asks for the next action."""
         grammar = self.grammars[task.platform]
@@ -114,9 +129,12 @@ class FamilyDialect:
             offered.discard("call_tool")
         lines = [line for kind, line in grammar.lines.items() if kind in offered]
         callable_tools = tools if "call_tool" in offered else ()
+        hints: list[str] = []
+        if max_actions > 1 and isinstance(self.codec, BatchCodec):
+            hints.append(self.codec.batch_hint.format(count=max_actions))
         prompt = self.prompt_template.format(
             opening=grammar.opening,
-            actions="\n".join([*lines, *map(_tool_line, callable_tools[:MAX_TOOLS])]),
+            actions="\n".join([*lines, *map(_tool_line, callable_tools[:MAX_TOOLS]), *hints]),
             language=language,
             instruction=break_special_tokens(task.instruction),
         )
@@ -138,17 +156,44 @@ class FamilyDialect:
         return self.codec.write(thought, action, screen)
 
     def parse(
-        self, text: str, screen: ScreenSize, *, reasoning: str = "", finish_reason: str | None = None
+        self,
+        text: str,
+        screen: ScreenSize,
+        *,
+        reasoning: str = "",
+        finish_reason: str | None = None,
+        max_actions: int = 1,
     ) -> ParsedReply | UnparsedReply:
         """Read a reply; never raises. See `Dialect.parse`."""
         text, reasoning = _without_surrogates(text), _without_surrogates(reasoning).strip()
-        reading = self.codec.read(text, screen)
+        reading = self._read(text, screen, max_actions)
         thought = "\n".join(filter(None, (reasoning, reading.thought))) if reasoning else reading.thought
         error = _truncation_error(finish_reason, self._error_with_hint(reading, text, reasoning))
         if error is not None:
             return UnparsedReply(thought=thought, action_text=reading.text, error=error)
         assert not isinstance(reading.action, ReplyParseError)
-        return ParsedReply(thought=thought, action=reading.action, action_text=reading.text)
+        return ParsedReply(
+            thought=thought,
+            action=reading.action,
+            action_text=reading.text,
+            further_actions=reading.further_actions,
+        )
+
+    def _read(self, text: str, screen: ScreenSize, max_actions: int) -> ParsedTurn:
+        """A reply as one action, or as several where it holds more and may."""
+        reading = self.codec.read(text, screen)
+        is_one = not isinstance(reading.action, ReplyParseError) or reading.action.error.code != "several_actions"
+        if is_one or max_actions < 2 or not isinstance(self.codec, BatchCodec):
+            return reading
+        batch = self.codec.read_batch(text, screen)
+        if isinstance(batch.action, ReplyParseError):
+            return batch
+        actions = (batch.action, *batch.further_actions)
+        if len(actions) > max_actions:
+            return replace(batch, action=several_actions_error(f"{len(actions)}, and {max_actions} are allowed"))
+        if any(action.kind in CONTROL_KINDS for action in actions[:-1]):
+            return replace(batch, action=several_actions_error("an action follows the one that ends the turn"))
+        return batch
 
     def _error_with_hint(self, reading: ParsedTurn, text: str, reasoning: str) -> ParseError | None:
         """Why a reading is no action, with what would help; None where it is one."""

@@ -11,7 +11,7 @@ the call is refused.
 import re
 from dataclasses import dataclass
 
-from protocol.dialects.reply_wrappers import CHAT_TOKEN, TURN_LINE, find_call_end, has_following_turn
+from protocol.dialects.reply_wrappers import CALL_AT_LINE, CHAT_TOKEN, TURN_LINE, find_call_end, has_following_turn
 from protocol.trajectory.proposals import ParseError
 
 
@@ -61,6 +61,7 @@ _CONTROL = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|<(?={CHAT_TOKEN[1:]})"
 """What is written as its code: control characters, and the beginning of a token that would end a turn."""
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 _MOST_ARGUMENTS = 50
+_MOST_CALLS = 20
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,27 @@ def parse_call(text: str) -> tuple[FunctionCall, str]:
     if after < len(text):
         _check_rest(text, end, after, quote)
     return FunctionCall(head[1], arguments), text[head.start(1) : end]
+
+
+def parse_calls(text: str) -> tuple[list[FunctionCall], str]:
+    """The calls of a text that begins with one, each on a line of its own, and their text; prose after them is dropped.
+
+    Raises ReplyParseError where anything but wrappers stands between two, or another turn follows the last.
+    """
+    calls: list[FunctionCall] = []
+    position = end = 0
+    begin: int | None = None
+    while (head := _HEAD.match(text, position)) and len(calls) <= _MOST_CALLS:
+        arguments, end, quote = _read_arguments(text, head.end())
+        calls.append(FunctionCall(head[1], arguments))
+        begin = head.start(1) if begin is None else begin
+        after = find_call_end(text, end)
+        following = CALL_AT_LINE.search(text, after)
+        if following is None or text[after : following.start()].strip():
+            _check_rest(text, end, after, quote) if after < len(text) else None
+            return calls, text[begin:end]
+        position = following.end()
+    raise ReplyParseError("no_action", "The reply holds no action.") if not calls else several_actions_error()
 
 
 def several_actions_error(what: str = "another call or turn follows the first") -> ReplyParseError:

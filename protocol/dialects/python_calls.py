@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 
 from protocol.actions.inputs import SCROLL_AXES
-from protocol.dialects.function_calls import FunctionCall, ReplyParseError
+from protocol.dialects.function_calls import FunctionCall, ReplyParseError, several_actions_error
 
 LiteralValue = str | float | int | list[str | float | int]
 _MAX_STATEMENTS = 20
@@ -89,6 +89,39 @@ def parse_python_call(code: str) -> FunctionCall:
     return _merge_statements(_statements(code))
 
 
+def parse_python_calls(code: str) -> list[FunctionCall]:
+    """The calls that code means, one after another: statements that are one action are read as one. Raises
+    ReplyParseError."""
+    source = [each for statement in _statements(code) for each in _single_presses(statement)]
+    calls: list[FunctionCall] = []
+    while source:
+        call, count = _longest_call(source)
+        calls.append(call)
+        source = source[count:]
+    return calls
+
+
+def _single_presses(source: "_Statement") -> list["_Statement"]:
+    """`press` with several keys, or several times, as a statement for each."""
+    keys, presses = source.arguments.get("keys"), source.arguments.get("presses", 1)
+    if source.function != "press" or not isinstance(presses, int) or not 1 <= presses <= _MAX_STATEMENTS:
+        return [source]
+    each = keys if isinstance(keys, list) else [keys] if keys is not None else []
+    rest = {name: value for name, value in source.arguments.items() if name not in ("keys", "presses")}
+    single = [_Statement(source.module, source.function, {**rest, "keys": key}) for key in each]
+    return single * presses or [source]
+
+
+def _longest_call(source: list["_Statement"]) -> tuple[FunctionCall, int]:
+    """The call that the first statements make, as many of them as possible, and how many these are."""
+    for count in range(len(source), 1, -1):
+        try:
+            return _merge_statements(source[:count]), count
+        except ReplyParseError:
+            continue
+    return _merge_statements(source[:1]), 1
+
+
 def unfinished_code_error() -> ReplyParseError:
     """What code without its end is refused with."""
     return ReplyParseError("unfinished_call", "The code is cut, or a quote or a bracket is out of place.")
@@ -122,7 +155,10 @@ def _statements(code: str) -> list[_Statement]:
     body = _parse_source(code)
     if body is None:
         raise unfinished_code_error()
-    source = [_statement(node) for node in body[:_MAX_STATEMENTS] if not isinstance(node, ast.Import | ast.ImportFrom)]
+    nodes = [node for node in body if not isinstance(node, ast.Import | ast.ImportFrom)]
+    if len(nodes) > _MAX_STATEMENTS:
+        raise several_actions_error(f"its code has {len(nodes)} statements")
+    source = [_statement(node) for node in nodes]
     if not source:
         raise ReplyParseError("no_action", "The code holds no call.")
     return source

@@ -9,10 +9,12 @@ the family's own grid. It is no call, so that no model learns to write one that 
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from protocol.actions.types import Action
-from protocol.dialects.action_readers import call_to_action
+from protocol.dialects.action_readers import call_to_action, call_to_actions
 from protocol.dialects.action_writers import PointSyntax, action_to_call
 from protocol.dialects.coordinates import CoordinateGrid
 from protocol.dialects.dialect import ScreenSize
@@ -22,6 +24,7 @@ from protocol.dialects.function_calls import (
     ReplyParseError,
     format_call,
     parse_call,
+    parse_calls,
     several_actions_error,
 )
 from protocol.dialects.reply_wrappers import (
@@ -35,6 +38,7 @@ from protocol.dialects.reply_wrappers import (
     unwrap_reply,
 )
 
+_Parsed = TypeVar("_Parsed")
 _ACTION_LABEL = r"(?:Action\s*[:：]|\*\*Action\s*[:：]\s*\*\*|\*\*Action\*\*\s*[:：]|#{1,4}[ \t]*Action\s*[:：])\s*"
 _ACTION_LABEL_AT_LINE = _ACTION_LABEL.replace("Action", r"(?i:Action|动作|行动|操作)[ \t]*\d*")
 _CALL = r"(?:(?:<\|begin_of_box\|>|<(?:answer|action|output|tool_call)>|```\w*|`|\*\*)\s*)*(?=[A-Za-z_]\w*\s*[(（])"
@@ -63,6 +67,15 @@ def parse_reply(text: str) -> tuple[str, str, FunctionCall | ReplyParseError]:
     The action begins at the first line `Action:` that a call follows, or the first line that is a call, so that a
     thought may hold the word.
     """
+    return _parse_with(text, parse_call)
+
+
+def parse_batch(text: str) -> tuple[str, str, list[FunctionCall] | ReplyParseError]:
+    """The same for a reply with several calls."""
+    return _parse_with(text, parse_calls)
+
+
+def _parse_with(text: str, parse: Callable[[str], tuple[_Parsed, str]]) -> tuple[str, str, _Parsed | ReplyParseError]:
     reply = unwrap_reply(text.replace("\r\n", "\n"), _HEAD)
     begin = _find_call_start(reply.text)
     if begin is None:
@@ -73,16 +86,16 @@ def parse_reply(text: str) -> tuple[str, str, FunctionCall | ReplyParseError]:
     if (earlier and _NEXT_TURN.search(reply.text, earlier.end(), start)) or has_earlier_call(reply.text[:start]):
         return thought, action, several_actions_error("an earlier turn stands before it")
     try:
-        call, call_text = parse_call(action)
+        parsed, parsed_text = parse(action)
     except ReplyParseError as error:
         return thought, action, error
-    if reply.open and call_text != action:
+    if reply.open and parsed_text != action:
         return (
             thought,
             action,
             ReplyParseError("unfinished_call", "The thinking tag never closes, and text follows the call."),
         )
-    return thought, call_text, call
+    return thought, parsed_text, parsed
 
 
 def _find_call_start(text: str) -> tuple[int, int] | None:
@@ -108,6 +121,10 @@ class ThoughtActionCodec:
     """The writing of a family that names points in this style; see `protocol.dialects.family_dialect.TurnCodec`."""
 
     syntax: PointSyntax
+    batch_hint: str = (
+        "Where no new screenshot is needed in between, up to {count} actions may follow each other: "
+        "write each on a line of its own with an empty line before it."
+    )
 
     @property
     def grid(self) -> CoordinateGrid:
@@ -118,6 +135,16 @@ class ThoughtActionCodec:
 
     def write_summary(self, thought: str, summary: str) -> str:
         return f"Thought: {thought}\nAction_Summary: {summary}"
+
+    def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        thought, action_text, calls = parse_batch(text)
+        try:
+            if isinstance(calls, ReplyParseError):
+                raise calls
+            first, *further = (each for call in calls for each in call_to_actions(call, screen, self.syntax.grid))
+            return ParsedTurn(thought, action_text, first, tuple(further))
+        except ReplyParseError as parse_error:
+            return ParsedTurn(thought, action_text, parse_error)
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:
         thought, action_text, call = parse_reply(text)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from protocol.formats.dataset_card import dataset_card, describe_columns
-from protocol.formats.records import ExportFormat, ExportOptions, Record
+from protocol.formats.records import ExportFormat, ExportOptions, Record, batch_fields
 from protocol.formats.training_examples import to_json_line
 from protocol.trajectory.export_folders import image_path, trajectory_images
 from protocol.trajectory.observations import Observation
@@ -17,7 +17,19 @@ from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 SCHEMA = "ATIF-v1.8"
-CANDIDATE_FIELDS = {"id", "rank", "thought", "action", "raw_text", "error", "likelihood", "count", "mark", "policy"}
+CANDIDATE_FIELDS = {
+    "id",
+    "rank",
+    "thought",
+    "action",
+    "further_actions",
+    "raw_text",
+    "error",
+    "likelihood",
+    "count",
+    "mark",
+    "policy",
+}
 
 
 def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
@@ -82,6 +94,7 @@ def _step(step: Step, offered: tuple[Proposal, ...]) -> dict[str, Any]:
             "before": step.before.screenshot.sha256 if step.before.screenshot else None,
             "error": step.error.model_dump() if step.error else None,
             "proposal_id": step.proposal_id,
+            **batch_fields(step),
             "acceptable_ids": list(step.acceptable_ids),
             "wrong_ids": list(step.wrong_ids),
             "candidates": [one.model_dump(mode="json", include=CANDIDATE_FIELDS) for one in offered],

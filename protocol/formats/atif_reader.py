@@ -25,11 +25,18 @@ from protocol.formats.row_readers import (
 )
 from protocol.trajectory.observations import ActionError, Observation, Verdict
 from protocol.trajectory.proposals import PolicyRef, Proposal
-from protocol.trajectory.steps import Decision, Step, step_policies
+from protocol.trajectory.steps import BatchPosition, Decision, Step, step_policies
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Origin, Outcome, Trajectory
 
 KnownModel = TypeVar("KnownModel", bound=FrozenModel)
+
+
+class _Batch(FrozenModel):
+    """Where a step stands among the actions of one reply, as `protocol.formats.records.batch_fields` writes it."""
+
+    batch: BatchPosition
+    not_done: tuple[Action, ...] = ()
 
 
 class _Row(BaseModel):
@@ -152,6 +159,7 @@ class _RowParser:
         policy = _policy(each.model_name or self.row.agent.model_name, extra)
         proposal_rows = _parse_proposals(each, extra, self.moment)
         decision, human = _decision_and_actor(extra)
+        known = _parse_known(_Batch, {name: extra[name] for name in ("batch", "not_done") if name in extra} or None)
         self.steps.append(
             Step(
                 index=len(self.steps),
@@ -159,7 +167,7 @@ class _RowParser:
                 actor="human" if human else "policy",
                 decision=decision,
                 proposal_id=extra.get("proposal_id")
-                if any(one.id == extra.get("proposal_id") for one in proposal_rows)
+                if known or any(one.id == extra.get("proposal_id") for one in proposal_rows)
                 else None,
                 acceptable_ids=_string_items(extra.get("acceptable_ids")),
                 wrong_ids=_string_items(extra.get("wrong_ids")),
@@ -173,6 +181,8 @@ class _RowParser:
                 ),
                 started_at=self.moment,
                 ended_at=self.moment,
+                batch=known and known.batch,
+                not_done=known.not_done if known else (),
             )
         )
         self.proposal_rows.append(proposal_rows)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from protocol.formats.records import ExportFormat, ExportOptions, Record
+from protocol.formats.records import ExportFormat, ExportOptions, Record, batch_fields
 from protocol.formats.row_checks import check_points
 from protocol.formats.training_examples import to_json_line
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
@@ -33,6 +33,7 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
                 "action": step.action.model_dump_json(),
                 "candidates": to_json_line([one.model_dump(mode="json", include=CANDIDATE_FIELDS) for one in row]),
                 "error": step.error.code if step.error else None,
+                "batch": to_json_line(fields) if (fields := batch_fields(step)) else None,
                 "policy": step.policy.label if step.policy else None,
                 "annotator": trajectory.annotator,
                 "outcome": trajectory.outcome,
@@ -49,12 +50,23 @@ COLUMNS = {
     "step": "int64",
     **dict.fromkeys(("task_id", "instruction", "platform", "actor", "decision"), "string"),
     "intervention": "bool",
-    **dict.fromkeys(("thought", "action", "candidates", "error", "policy", "annotator", "outcome"), "string"),
+    **dict.fromkeys(("thought", "action", "candidates", "error", "batch", "policy", "annotator", "outcome"), "string"),
     "reward": "float64",
     **dict.fromkeys(("width", "height"), "int64"),
     "image_sha256": "string",
 }
 """The columns of a row beside its picture, and their types."""
-CANDIDATE_FIELDS = {"id", "rank", "thought", "action", "raw_text", "likelihood", "count", "mark", "policy"}
+CANDIDATE_FIELDS = {
+    "id",
+    "rank",
+    "thought",
+    "action",
+    "further_actions",
+    "raw_text",
+    "likelihood",
+    "count",
+    "mark",
+    "policy",
+}
 
 FORMAT = ExportFormat("huggingface", "table", records)

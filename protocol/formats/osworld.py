@@ -13,7 +13,7 @@ from typing import Any
 
 from protocol.blobs import BlobRef
 from protocol.formats.agentnet import step_code
-from protocol.formats.records import ExportFormat, ExportOptions, Record
+from protocol.formats.records import ExportFormat, ExportOptions, Record, batch_fields
 from protocol.formats.training_examples import to_json_line
 from protocol.trajectory.export_folders import EXTENSIONS
 from protocol.trajectory.tasks import Task
@@ -47,7 +47,7 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
                     "response": step.thought,
                     "reward": reward if last else 0,
                     "done": last,
-                    "info": {"decision": step.decision, "actor": step.actor},
+                    "info": {"decision": step.decision, "actor": step.actor, **batch_fields(step)},
                     "screenshot_file": name,
                 }
             )

@@ -10,7 +10,7 @@ from protocol.dialects.dialect import Dialect
 from protocol.training.samples import DEFAULT_HISTORY_BUDGET
 from protocol.trajectory.export_folders import CoordinateSpace, CoordinateSystem
 from protocol.trajectory.memory import HistoryBudget
-from protocol.trajectory.steps import Decision
+from protocol.trajectory.steps import Decision, Step
 from protocol.trajectory.trajectories import Trajectory
 
 Layout = Literal["lines", "table", "shards", "folders"]
@@ -121,3 +121,13 @@ class ExportFormat:
     """Whether points are shares of the picture, where no dialect writes them."""
     sidecar_files: Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, bytes]] = lambda files: NO_FILES
     """Files that describe the data, by path, from the data files of each split."""
+
+
+def batch_fields(step: Step) -> dict[str, Any]:
+    """What a row says of a step that is one of several actions of a reply; nothing for a step of its own."""
+    if step.batch is None:
+        return {}
+    return {
+        "batch": step.batch.model_dump(mode="json"),
+        "not_done": [action.model_dump(mode="json") for action in step.not_done],
+    }

@@ -30,13 +30,15 @@ class Act(_Command):
 
 
 class Accept(_Command):
-    """Do what a candidate says; another `thought` than its own makes it an edit."""
+    """Do what a candidate says; another `thought` than its own, or fewer of its actions, makes it an edit."""
 
     type: Literal["accept"] = "accept"
     proposal_id: str
     base_version: int = Field(ge=0)
     """Number of steps the person saw when they accepted."""
     thought: Thought | None = None
+    actions: int | None = Field(default=None, ge=1)
+    """How many of the candidate's actions to do, from the first; None for all of them."""
 
 
 class Resample(_Command):

@@ -41,7 +41,7 @@ from protocol.messages.commands import Undo as Undo
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation, Verdict
 from protocol.trajectory.proposals import Mark, PolicyRef, Proposal
-from protocol.trajectory.steps import Step
+from protocol.trajectory.steps import BatchPosition, Step
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Branch, Outcome
 
@@ -66,6 +66,8 @@ class PendingAct(FrozenModel):
     action: Action
     thought: str
     started_at: datetime
+    batch: BatchPosition | None = None
+    """Set where it is one of several actions of one reply."""
 
 
 class EpisodeState(FrozenModel):
@@ -135,10 +137,12 @@ class StepStarted(_DurableEvent):
 
 
 class StepAdded(_DurableEvent):
-    """A step was stored; it clears the pending act and the proposals."""
+    """A step was stored; it clears the proposals and the pending act, in whose place the next action of the same reply
+    comes where there is one."""
 
     type: Literal["step.added"] = "step.added"
     step: Step
+    pending: PendingAct | None = None
 
 
 class StepUndone(_DurableEvent):

@@ -41,7 +41,7 @@ def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
             return {
                 "steps": (*state.steps, event.step),
                 "observation": event.step.after or state.observation,
-                "pending": None,
+                "pending": event.pending,
                 **_proposals_changed((), "idle"),
             }
         case StepUndone():

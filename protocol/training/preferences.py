@@ -54,11 +54,11 @@ def extract_preferences(trajectory: Trajectory, *, tolerance: int = TOLERANCE) -
 
     What was done is above each other candidate, unless that was said to do as well; it and what would have done as well
     are above what was called wrong. Acts that mean the same (within `tolerance` pixels) are no pair, and what failed
-    when it was done is above nothing.
+    when it was done is above nothing. Replies with several actions are left out: they are no single act.
     """
     for step, row in _human_decisions(trajectory):
         good, wrong, other = _group_candidates(step, row, tolerance)
-        done = [] if step.error else [_executed_candidate(step, row)]
+        done = [] if step.error or step.batch else [_executed_candidate(step, row)]
         for chosen in [*done, *good]:
             for rejected in wrong:
                 yield Preference(trajectory.id, step.index, chosen, rejected, "mark")
@@ -75,7 +75,7 @@ def extract_unpaired_preferences(trajectory: Trajectory, *, tolerance: int = TOL
     for step, row in _human_decisions(trajectory):
         good, wrong, other = _group_candidates(step, row, tolerance)
         source = _preference_source(step.decision)
-        if not step.error:
+        if not step.error and step.batch is None:
             yield UnpairedPreference(trajectory.id, step.index, _executed_candidate(step, row), True, source)
         for candidate in good:
             yield UnpairedPreference(trajectory.id, step.index, candidate, True, "mark")
@@ -108,7 +108,11 @@ def _group_candidates(
     sorts: dict[str, list[Candidate]] = {"acceptable": [], "wrong": [], "": []}
     known_actions: list[Action] = [step.action]
     for one in sorted(row, key=lambda one: _candidate_mark(step, one) == ""):
-        if one.action is None or any(equivalent(one.action, action, tolerance=tolerance) for action in known_actions):
+        if (
+            one.action is None
+            or one.further_actions
+            or any(equivalent(one.action, action, tolerance=tolerance) for action in known_actions)
+        ):
             continue
         known_actions.append(one.action)
         sorts[_candidate_mark(step, one)].append(Candidate(one.thought, one.action, one))

@@ -101,6 +101,8 @@ class Proposal(FrozenModel):
     rank: int = Field(ge=1)
     thought: str
     action: Action | None
+    further_actions: tuple[Action, ...] = ()
+    """What the same reply says to do after `action`, in order; only where its policy may say several actions."""
     action_text: str
     """The action in the model's own grammar."""
     raw_text: str
@@ -134,6 +136,11 @@ class Proposal(FrozenModel):
     def _spans_add_up(self) -> Self:
         _check_weight_spans(self.weight_versions, self.completion_token_ids)
         return self
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """All that it says to do, in order; empty where it is no action."""
+        return () if self.action is None else (self.action, *self.further_actions)
 
 
 def strip_token_data(proposal: Proposal) -> Proposal:

@@ -13,9 +13,18 @@ from protocol.trajectory.reviews import StepReview
 
 Actor = Literal["policy", "human"]
 Decision = Literal["accept", "edit", "override", "takeover", "auto", "again"]
-"""accept: a proposal as it was; edit: its action with another thought; override: another action;
-takeover: a person's hand on the machine; auto: the policy by itself; again: done anew as in an earlier attempt, of
-which this one is a branch: nobody decided anything."""
+"""accept: a proposal as it was; edit: its action with another thought, or some of its actions; override: another
+action; takeover: a person's hand on the machine; auto: the policy by itself; again: done anew as in an earlier attempt,
+of which this one is a branch: nobody decided anything."""
+
+
+class BatchPosition(FrozenModel):
+    """Where a step stands among the actions of one reply that were decided on together."""
+
+    index: int = Field(ge=1)
+    """1 for the first."""
+    size: int = Field(ge=2)
+    """How many actions were decided on, done or not."""
 
 
 class Step(FrozenModel):
@@ -43,6 +52,11 @@ class Step(FrozenModel):
     ended_at: datetime
     decide_ms: float | None = Field(default=None, ge=0)
     """From the proposals being on screen to the command (milliseconds)."""
+    batch: BatchPosition | None = None
+    """Set where it is one of several actions of one reply. The reply's thought is that of the first such step."""
+    not_done: tuple[Action, ...] = ()
+    """The actions of the same reply that were to follow and were not done: this one failed, or something came between.
+    """
     undone: bool = False
     """Taken back: the machine went to where it was before; kept in the record, no part of the attempt any more."""
     review: StepReview | None = None
@@ -57,6 +71,18 @@ def step_policies(steps: tuple[Step, ...]) -> tuple[PolicyRef, ...]:
 def drop_undone_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """The steps that count: those nobody took back."""
     return tuple(step for step in steps if not step.undone)
+
+
+def steps_of_reply(steps: tuple[Step, ...], first: Step) -> tuple[Step, ...]:
+    """The steps that did what one reply said, from its first; that alone where the reply said one action."""
+    if first.batch is None:
+        return (first,)
+    return tuple(step for step in steps if step.batch is not None and step.proposal_id == first.proposal_id)
+
+
+def is_later_of_reply(step: Step) -> bool:
+    """Whether an earlier step has the thought and the tokens of the reply that said its action."""
+    return step.batch is not None and step.batch.index > 1
 
 
 def apply_review_fix(step: Step) -> Step:

@@ -18,7 +18,7 @@ from protocol.messages.events import DurableEvent, EpisodeState, ProposalsReady,
 from protocol.messages.state import apply_event
 from protocol.trajectory.observations import ActionError, Observation, Verdict
 from protocol.trajectory.proposals import ParseError, PolicyRef, Proposal, Reply, strip_token_data
-from protocol.trajectory.steps import Step
+from protocol.trajectory.steps import BatchPosition, Step
 from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Snapshot
 
@@ -203,6 +203,30 @@ class StoreContract:
         await write(lambda s: s.append_step(step()))
         assert await write.store.past_intent("command-1") == intended
         assert await write.store.past_intent("command-9") is None
+
+    async def test_the_next_action_of_a_reply_begins_with_the_step_before_it(self, write: Writer) -> None:
+        batch = {"batch": BatchPosition(index=1, size=2), "further_actions": (Click(x=3, y=4),)}
+        following = intent(1, "command-1-2").model_copy(update={"batch": BatchPosition(index=2, size=2)})
+        await write(lambda s: s.begin_act(intent().model_copy(update=batch), DIGEST))
+        event = await write(lambda s: s.append_step(step(batch=batch["batch"]), following))
+        assert isinstance(event, StepAdded)
+        assert event.pending is not None
+        assert (event.pending.command_id, event.pending.batch) == ("command-1-2", following.batch)
+        assert await write.store.pending_intent() == following
+        assert await write.store.find_command("command-1-2") is not None
+        last = step(1, "command-1-2", batch=following.batch, not_done=(Click(x=3, y=4),))
+        await write(lambda s: s.append_step(last))
+        assert await write.store.pending_intent() is None
+        assert (await write.store.load()).steps[1] == last
+
+    async def test_a_next_action_that_may_not_begin_stores_nothing(self, write: Writer) -> None:
+        await write.store.record_command("command-2", DIGEST)
+        await write(lambda s: s.begin_act(intent(), DIGEST))
+        before = await write.store.load()
+        with pytest.raises(CommandRejected):
+            await write.store.append_step(step(), intent(1, "command-2"))
+        assert await write.store.load() == before
+        assert await write.store.pending_intent() == intent()
 
     async def test_offers_are_shown_until_the_step(self, write: Writer) -> None:
         unread = proposal(2, action=None, error=ParseError(code="no_action", message="?"), likelihood=None)

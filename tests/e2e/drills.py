@@ -20,6 +20,14 @@ def noting_load(pool: str) -> None:
     Pool.objects.filter(name=pool).update(policy=policy)
 
 
+def batching_load(pool: str, base_url: str) -> None:
+    """A pool whose policy may say several actions in one reply."""
+    drills_load((pool, "say_hello"))
+    served = {"dialect": "json_calls", "base_url": base_url, "model": "several"}
+    policy = policy_ensure(name="several", revision="1", **served, sampling={"max_actions": 4})
+    Pool.objects.filter(name=pool).update(policy=policy)
+
+
 def policy_set(pool: str, policy: str) -> None:
     """Another policy of the demo proposes in a pool; nobody where its name is empty."""
     Pool.objects.filter(name=pool).update(policy=PolicyRevision.objects.filter(name=policy).first())

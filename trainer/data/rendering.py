@@ -18,8 +18,8 @@ from protocol.dialects.prompts import Prompt as StoredPrompt
 from protocol.training.samples import DEFAULT_HISTORY_BUDGET, Sample, training_samples
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import ImageLimits, WeightSpan
-from protocol.trajectory.steps import Actor
-from protocol.trajectory.trajectories import Trajectory
+from protocol.trajectory.steps import Actor, Step, steps_of_reply
+from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 from trainer.data.samples import SampledDecision, sampled_decisions
 from trainer.data.trajectories import TrajectoryFolder
 from trainer.errors import SampleError, SampleForeign, SampleTooLong, SampleUnreadable
@@ -209,7 +209,8 @@ def render_trajectory(
 ) -> Iterator[TokenizedSample]:
     """Every sample of an attempt as tokens; a step's weight is its sample's times what `weights` has by its index.
 
-    With `failures`, the policy's own replies are samples whatever came of them, unparsed replies included.
+    With `failures`, the policy's own replies are samples whatever came of them, unparsed replies included. A reply that
+    said several actions is one sample where all of them worked, else each step that worked is one.
     Raises SampleError at one that cannot be used; where `left_out` is given, it is counted there by its code instead.
     """
     own = {
@@ -217,10 +218,17 @@ def render_trajectory(
         for decision in sampled_decisions(trajectory)
         if decision.policy.dialect == dialect.name
     }
+    active = without_undone_steps(trajectory).steps
+    steps = {step.index: steps_of_reply(active, step) for step in active}
+    if not failures:
+        own = {index: decision for index, decision in own.items() if all(map(_succeeded, steps[index]))}
+    covered = {step.index for index in own for step in steps[index][1:]}
     imitated = own if failures else ()
     for sample in training_samples(
         trajectory, dialect, budget=budget, language=language, prompts=prompts, sampled_steps=imitated
     ):
+        if sample.index in covered:
+            continue
         weight = sample.weight * (weights or {}).get(sample.index, 1.0)
         decision = own.get(sample.index)
         try:
@@ -233,6 +241,10 @@ def render_trajectory(
             if left_out is None:
                 raise
             left_out[error.code] += 1
+
+
+def _succeeded(step: Step) -> bool:
+    return step.error is None and not step.not_done
 
 
 def render_folder(

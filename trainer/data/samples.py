@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from protocol.blobs import BlobRef
 from protocol.trajectory.proposals import ImageLimits, PolicyRef, Proposal, WeightSpan, complete_weight_spans
+from protocol.trajectory.steps import is_later_of_reply, steps_of_reply
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 
@@ -33,12 +34,18 @@ class SampledDecision:
 
 
 def sampled_decisions(trajectory: Trajectory) -> Iterator[SampledDecision]:
-    """The decisions that were the policy's own words, token for token; steps a person worded are none of them."""
+    """The decisions that were the policy's own words, token for token; steps a person worded are none of them.
+
+    A reply that said several actions is one decision, of its first step. It is none where some of its steps were taken
+    back.
+    """
     trajectory = without_undone_steps(trajectory)
     offered = {proposal.id: proposal for row in trajectory.proposals for proposal in row}
     for step in trajectory.steps:
         proposal = offered.get(step.proposal_id or "")
-        if proposal is None or step.decision not in ("accept", "auto"):
+        if proposal is None or step.decision not in ("accept", "auto") or is_later_of_reply(step):
+            continue
+        if len(group := steps_of_reply(trajectory.steps, step)) + len(group[-1].not_done) < len(proposal.actions):
             continue
         if decision := sampled_decision(trajectory.id, step.index, proposal):
             yield decision

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocol.actions.types import NoAction
-from protocol.trajectory.steps import Step
+from protocol.trajectory.steps import Step, is_later_of_reply
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 from trainer.data.corrections import intervention_onsets
 
@@ -110,11 +110,13 @@ def budget_penalty(steps: int, *, free: int, most: int) -> float:
 
 
 def reply_lengths(trajectory: Trajectory) -> tuple[int, ...]:
-    """Of each step that stands, how many tokens its reply had; 0 where a person wrote it or none were kept."""
+    """Of each step that stands, how many tokens its reply had; 0 where a person wrote it, none were kept, or an earlier
+    step has them."""
     offered = {one.id: one for row in trajectory.proposals for one in row}
 
     def length(step: Step) -> int:
-        taken = offered.get(step.proposal_id or "") if step.decision in ("accept", "auto") else None
+        own = step.decision in ("accept", "auto") and not is_later_of_reply(step)
+        taken = offered.get(step.proposal_id or "") if own else None
         return len(taken.completion_token_ids or ()) if taken else 0
 
     steps: Sequence[Step] = without_undone_steps(trajectory).steps

@@ -1,5 +1,6 @@
 """What the loop writes: commands, steps, and what was offered."""
 
+from hashlib import sha256
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -57,10 +58,18 @@ def act_begin(*, episode_id: UUID, token: int, digest: str, pending: PendingAct,
 
 
 @transaction.atomic(durable=True)
-def step_append(*, episode_id: UUID, token: int, step: StepValue) -> DurableEvent:
-    """Store an executed step; it completes the pending act and closes the offers. Raises ValueError for a
-    step that does not follow the last one."""
+def step_append(
+    *, episode_id: UUID, token: int, step: StepValue, pending: PendingAct | None = None, intent: str = ""
+) -> DurableEvent:
+    """Store an executed step; it completes the pending act and closes the offers. `pending` and its `intent` are the
+    next action of the same reply.
+
+    Raises ValueError for a step that does not follow the last one, and Conflict where `pending` may not begin: then
+    nothing was stored.
+    """
     episode = episode_lock(episode_id, token)
+    if pending is not None:
+        pool_running_check(episode)
     count = episode.steps.count()
     if step.index != count:
         raise ValueError(f"step {step.index} cannot follow {count} steps")
@@ -77,7 +86,10 @@ def step_append(*, episode_id: UUID, token: int, step: StepValue) -> DurableEven
     )
     _proposals_close(episode)
     episode.pending = None
-    event = StepAdded(version=episode.version + 1, step=step)
+    if pending is not None:
+        digest = sha256(intent.encode()).hexdigest()
+        episode.pending = _command_make(episode, pending.command_id, digest, intent=intent)
+    event = StepAdded(version=episode.version + 1, step=step, pending=pending)
     event_apply(episode, event)
     return event
 

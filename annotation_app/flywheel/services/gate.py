@@ -158,6 +158,8 @@ def _run_trials(turn: Turn, programs: ProgramRunner, checkpoint: Path, out: Path
     active = own_active(turn)
     if active is not None and active.memory:
         what += ["--memory", json.dumps(active.memory)]
+    if active is not None and "max_actions" in active.sampling:
+        what += ["--max-actions", str(active.sampling["max_actions"])]
     serving, log_served = turn.recipe.serving, out.with_suffix(".serve.log")
     with serve_weights(
         programs, checkpoint, name=turn.recipe.policy, version=revision, threads=trials.threads, log=log_served,

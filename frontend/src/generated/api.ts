@@ -56,6 +56,7 @@ import type {
 
 export type {
   ActionError,
+  BatchPosition,
   BlobRef,
   Branch,
   BrowserPage,

@@ -120,7 +120,7 @@ export type Event =
 export type Origin = "annotation" | "rollout" | "recording" | "synthesis";
 
 /**
- * Do what a candidate says; another `thought` than its own makes it an edit.
+ * Do what a candidate says; another `thought` than its own, or fewer of its actions, makes it an edit.
  */
 export interface Accept {
   command_id: string;
@@ -128,6 +128,7 @@ export interface Accept {
   proposal_id: string;
   base_version: number;
   thought: string | null;
+  actions: number | null;
 }
 /**
  * A command was taken, or had been taken before.
@@ -574,6 +575,13 @@ export interface Autopilot {
   on: boolean;
 }
 /**
+ * Where a step stands among the actions of one reply that were decided on together.
+ */
+export interface BatchPosition {
+  index: number;
+  size: number;
+}
+/**
  * Where an attempt begins: at the state that the first `steps` standing steps of an earlier episode led to, which
  * are done again. Its own first steps then say `again`; where the state was missed it begins at the start, and
  * `reason` says what came out differently.
@@ -805,14 +813,17 @@ export interface PendingAct {
   action: Action;
   thought: string;
   started_at: string;
+  batch: BatchPosition | null;
 }
 /**
- * A step was stored; it clears the pending act and the proposals.
+ * A step was stored; it clears the proposals and the pending act, in whose place the next action of the same reply
+ * comes where there is one.
  */
 export interface StepAdded {
   version: number;
   type: "step.added";
   step: Step;
+  pending: PendingAct | null;
 }
 /**
  * An executed (thought, action) with the frames before and after it.
@@ -837,6 +848,8 @@ export interface Step {
   started_at: string;
   ended_at: string;
   decide_ms: number | null;
+  batch: BatchPosition | null;
+  not_done: Action[];
   undone: boolean;
   review: StepReview | null;
 }
@@ -913,6 +926,7 @@ export interface Proposal {
   rank: number;
   thought: string;
   action: Action | null;
+  further_actions: Action[];
   action_text: string;
   raw_text: string;
   error: ParseError | null;
@@ -1041,6 +1055,7 @@ export interface SecretRequest {
   kind: string;
   thought: string;
   autopilot: boolean;
+  actions: number | null;
 }
 /**
  * A secret at a place. `host` is that of the page in front (`host` or `host:port`), empty where none is known.

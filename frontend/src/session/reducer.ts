@@ -6,6 +6,7 @@ import type {
   EpisodeState,
   Event,
   Partial as PartialCandidate,
+  PendingAct,
   Proposal,
   Step,
 } from "@/generated/vocabulary";
@@ -74,7 +75,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
     case "step.started":
       return { ...view, partials: [], episode: { ...episode, pending: event.pending, thinking: "idle", thinking_error: "" } };
     case "step.added":
-      return stepAdded({ ...view, episode, storageFull: false }, event.step);
+      return stepAdded({ ...view, episode, storageFull: false }, event.step, event.pending ?? null);
     case "step.undone":
       return {
         ...view,
@@ -124,7 +125,8 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
   }
 }
 
-function stepAdded(view: EpisodeView, step: Step): EpisodeView {
+/** `pending` is the next action of the same reply, where there is one. */
+function stepAdded(view: EpisodeView, step: Step, pending: PendingAct | null): EpisodeView {
   const { episode } = view;
   return {
     ...view,
@@ -134,7 +136,7 @@ function stepAdded(view: EpisodeView, step: Step): EpisodeView {
     episode: {
       ...episode,
       steps: [...episode.steps, step],
-      pending: null,
+      pending,
       proposals: [],
       thinking: "idle",
       thinking_error: "",

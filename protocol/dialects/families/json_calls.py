@@ -8,10 +8,11 @@ the arguments beside the action; `x` and `y` or `coordinate` for a point; the na
 import json
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 from protocol.actions.types import Action
-from protocol.dialects.action_readers import call_to_action, parse_point
+from protocol.dialects.action_readers import call_to_action, call_to_actions, parse_point
 from protocol.dialects.action_writers import PointSyntax, action_to_call
 from protocol.dialects.computer_tools import TOOL_NAMES, format_arguments, to_function_call, to_json
 from protocol.dialects.coordinates import CoordinateGrid, thousandths_grid
@@ -141,6 +142,8 @@ _LABELS = re.compile(r"\A\s*Thought\s*[:ï¼š]\s*|(?:\A|(?<=\n))[ \t]*Action\s*[:ï
 _SINGLE_QUOTES = re.compile(r"\{\s*'\w+'\s*:")
 _TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(\s*[}\]])', re.DOTALL)
 _MAX_OBJECTS = 20
+_SEPARATOR = re.compile(r"(?:[\s,]|</?tool_call>|```(?:json)?)*")
+"""What may stand between two actions of one reply."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,10 @@ class JsonCallCodec:
     """One JSON object a turn; see `protocol.dialects.family_dialect.TurnCodec`."""
 
     syntax: PointSyntax
+    batch_hint: str = (
+        "Where no new screenshot is needed in between, up to {count} actions may follow each other in one reply: "
+        "write one JSON object a line, each with its action and arguments, and the thought in the first."
+    )
 
     @property
     def grid(self) -> CoordinateGrid:
@@ -161,6 +168,29 @@ class JsonCallCodec:
 
     def write_summary(self, thought: str, summary: str) -> str:
         return to_json({**_thought_field(thought), "summary": summary})
+
+    def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        reply = unwrap_reply(text, _HEAD)
+        thought, content = join_thought(reply.thinking, reply.text), ""
+        try:
+            found = _find_objects(reply.text)
+            if not found:
+                raise ReplyParseError("no_action", explain_missing_call(reply))
+            start, end = found[0][0], found[-1][1]
+            thought, content = _find_thought(reply, reply.text[:start], found[0][2]), reply.text[start:end]
+            _check_surroundings(reply, start, end)
+            for (_, before, _), (after, _, value) in pairwise(found):
+                if not _SEPARATOR.fullmatch(reply.text, before, after) or any(key in value for key in _THOUGHTS):
+                    raise several_actions_error("something else stands between two of them")
+            values = [each for _, _, value in found for each in _listed_actions(value)]
+            first, *further = (
+                action
+                for value in values
+                for action in call_to_actions(_object_to_call(value), screen, self.syntax.grid)
+            )
+            return ParsedTurn(thought, content, first, tuple(further))
+        except ReplyParseError as parse_error:
+            return ParsedTurn(thought, content, parse_error)
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:
         reply = unwrap_reply(text, _HEAD)
@@ -286,6 +316,15 @@ def _single_action(value: dict[str, Any]) -> dict[str, Any]:
         raise several_actions_error(f"it lists {len(listed)}")
     thoughts = {key: value[key] for key in _THOUGHTS if key in value}
     return {**thoughts, **listed[0]} if listed else value
+
+
+def _listed_actions(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """The actions of an object: itself, or those it lists. Raises ReplyParseError where it is none and lists none."""
+    listed = next((value[key] for key in ("actions", "tool_calls") if isinstance(value.get(key), list)), [value])
+    actions = [value] if _is_action(value) else [one for one in listed if isinstance(one, dict) and _is_action(one)]
+    if not actions or len(actions) < len(listed):
+        raise several_actions_error("something else stands among them")
+    return actions
 
 
 def _find_thought(reply: UnwrappedReply, before: str, value: dict[str, Any]) -> str:

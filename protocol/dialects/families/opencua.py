@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from protocol.actions.descriptions import describe_action
 from protocol.actions.types import Action
-from protocol.dialects.action_readers import call_to_action, parse_point
+from protocol.dialects.action_readers import call_to_action, call_to_actions, parse_point
 from protocol.dialects.action_writers import PointSyntax, action_to_call
 from protocol.dialects.coordinates import MAX_PIXELS, RESIZE_FACTOR, CoordinateGrid, smart_resize
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.family_dialect import FamilyDialect, Grammar, ParsedTurn
 from protocol.dialects.function_calls import FunctionCall, ReplyParseError, several_actions_error
-from protocol.dialects.python_calls import is_code, parse_python_call, unfinished_code_error
+from protocol.dialects.python_calls import is_code, parse_python_call, parse_python_calls, unfinished_code_error
 from protocol.dialects.reply_wrappers import (
     TURN_LINE,
     UnwrappedReply,
@@ -266,6 +266,7 @@ class CodeSectionCodec:
     """Sections with code in the last; see `protocol.dialects.family_dialect.TurnCodec`."""
 
     syntax: PointSyntax
+    batch_hint: str = "Where no new screenshot is needed in between, write up to {count} actions, a line each."
 
     @property
     def grid(self) -> CoordinateGrid:
@@ -280,6 +281,16 @@ class CodeSectionCodec:
         return f"{_thought_section(thought)}## Action:\n{' '.join(summary.split())}"
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        return self._read(text, lambda code: (call_to_action(parse_python_call(code), screen, self.syntax.grid),))
+
+    def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        def parse(code: str) -> tuple[Action, ...]:
+            calls = parse_python_calls(code)
+            return tuple(each for call in calls for each in call_to_actions(call, screen, self.syntax.grid))
+
+        return self._read(text, parse)
+
+    def _read(self, text: str, parse: Callable[[str], tuple[Action, ...]]) -> ParsedTurn:
         reply = unwrap_reply(text.replace("\r\n", "\n"), _SECTION, fences=False)
         found = _HEAD.search(reply.text)
         head = _CODE_HEAD.search(reply.text) or found
@@ -298,7 +309,8 @@ class CodeSectionCodec:
                 raise several_actions_error()
             if reply.open and find_call_end(rest, 0) < len(rest):
                 raise unfinished_code_error()
-            return ParsedTurn(thought, code, call_to_action(parse_python_call(code), screen, self.syntax.grid))
+            action, *further = parse(code)
+            return ParsedTurn(thought, code, action, tuple(further))
         except ReplyParseError as parse_error:
             return ParsedTurn(thought, code, parse_error)
 

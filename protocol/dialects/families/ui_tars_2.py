@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue, TypeAdapter
 
 from protocol.actions.types import Action
-from protocol.dialects.action_readers import call_to_action
+from protocol.dialects.action_readers import call_to_action, call_to_actions
 from protocol.dialects.action_writers import PointSyntax, action_to_call
 from protocol.dialects.coordinates import CoordinateGrid, thousandths_grid
 from protocol.dialects.dialect import ScreenSize
@@ -136,6 +136,7 @@ _CALL = "<seed:tool_call>"
 _HEAD = re.compile(r"<function=|<seed:tool_call>")
 _RAW_TAG = re.compile(r"</?(?:function|seed:tool_call)\b|<parameter=|<\|im_(?:start|end)\|>")
 """What no value holds, since it is written with `&lt;`: a value before it has no end of its own."""
+_BETWEEN_CALLS = re.compile(r"(?:\s|</?seed:tool_call>)*")
 _TAGLESS = re.compile(r"\s*(\w+)>(\w+)>point>(-?[\d.]+ -?[\d.]+)\s*$")
 """A call whose tags were taken for special tokens and lost: `click>point>point>112 56`."""
 _STRINGS: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
@@ -148,6 +149,10 @@ class SeedCallCodec:
     """A think tag and one tool call; see `protocol.dialects.family_dialect.TurnCodec`."""
 
     syntax: PointSyntax
+    batch_hint: str = (
+        "Where no new screenshot is needed in between, up to {count} calls may follow each other in one "
+        "<seed:tool_call>."
+    )
 
     @property
     def grid(self) -> CoordinateGrid:
@@ -160,6 +165,21 @@ class SeedCallCodec:
 
     def write_summary(self, thought: str, summary: str) -> str:
         return f"{_thinking_block(thought)}Action_Summary: {_escaped(summary)}"
+
+    def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        reply = unwrap_reply(text, _HEAD)
+        before, call_text = _split_at_call(reply.text)
+        thought = join_thought(_unescaped(reply.thinking), _unescaped(before))
+        try:
+            if has_earlier_call(before):
+                raise several_actions_error("a call of another form stands before it")
+            calls = _several_calls(call_text, open_thinking=reply.open)
+            first, *further = (
+                each for call in calls for each in call_to_actions(_from_seed_call(call), screen, self.syntax.grid)
+            )
+            return ParsedTurn(thought, call_text, first, tuple(further))
+        except ReplyParseError as parse_error:
+            return ParsedTurn(thought, call_text, parse_error)
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:
         reply = unwrap_reply(text, _HEAD)
@@ -215,12 +235,29 @@ def _single_call(text: str, *, open_thinking: bool) -> FunctionCall | None:
             raise _unfinished_call_error()
         return None
     call, end = _read_call(text, head)
-    rest = text[end:]
+    _check_end(text[end:], open_thinking=open_thinking)
+    return call
+
+
+def _several_calls(text: str, *, open_thinking: bool) -> list[FunctionCall]:
+    """The calls of a text that begins with one. Raises ReplyParseError where anything but their tags is between two."""
+    calls: list[FunctionCall] = []
+    end = 0
+    while (head := _FUNCTION.search(text, end)) and _BETWEEN_CALLS.fullmatch(text, end, head.start()):
+        call, end = _read_call(text, head)
+        calls.append(call)
+    if not calls:
+        raise _unfinished_call_error()
+    _check_end(text[end:], open_thinking=open_thinking)
+    return calls
+
+
+def _check_end(rest: str, *, open_thinking: bool) -> None:
+    """Raises ReplyParseError unless what follows the last call is prose."""
     if has_following_turn(rest):
         raise several_actions_error()
     if open_thinking and find_call_end(rest, 0) < len(rest):
         raise ReplyParseError("unfinished_call", "The thinking tag never closes, and text follows the call.")
-    return call
 
 
 def _read_call(text: str, head: re.Match[str]) -> tuple[FunctionCall, int]:

@@ -11,6 +11,7 @@ from protocol.blobs import BlobRef
 from protocol.training.samples import training_samples
 from protocol.trajectory.observations import ActionError
 from protocol.trajectory.proposals import ImageLimits
+from protocol.trajectory.steps import BatchPosition
 from tests.trainer.examples import CLICK, DIALECT, LOGPROBS, REPLY, TYPED, accepted, as_served, read, sample
 from tests.unit.protocol.examples import trajectory
 from trainer.data.rendering import Renderer, render_trajectory
@@ -58,6 +59,23 @@ def test_the_policys_own_tokens_are_kept(renderer: Renderer, reader: PromptEncod
     assert (first.actor, first.logprobs, first.exact) == ("policy", LOGPROBS, True)
     assert (second.actor, second.logprobs, second.exact) == ("human", None, False)
     assert (first.weights[-1], second.weights[-1]) == (0.5, 2.0)
+
+
+def test_a_reply_with_several_actions_is_one_sample_where_all_worked(renderer: Renderer, reader: PromptEncoder) -> None:
+    whole = accepted(reader, further_actions=(TYPED,))
+    first, second = (
+        one.model_copy(update={"proposal_id": "p1", "batch": BatchPosition(index=index, size=2), "decision": "accept"})
+        for index, one in enumerate(whole.steps, 1)
+    )
+    both = whole.model_copy(update={"steps": (first, second)})
+    (sample,) = render_trajectory(both, DIALECT, renderer, read=read)
+    assert (sample.index, sample.logprobs) == (0, LOGPROBS)
+    failed = second.model_copy(update={"error": ActionError(code="invalid_action", message="There is no field.")})
+    stopped = whole.model_copy(update={"steps": (first, failed)})
+    (single,) = render_trajectory(stopped, DIALECT, renderer, read=read)
+    assert (single.index, single.logprobs) == (0, None), "what worked, in the dialect's words"
+    (drawn,) = render_trajectory(stopped, DIALECT, renderer, read=read, failures=True)
+    assert drawn.logprobs == LOGPROBS
 
 
 @pytest.mark.parametrize(

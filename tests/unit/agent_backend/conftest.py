@@ -11,7 +11,8 @@ from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.episode.limits import RunnerLimits
 from agent_backend.episode.proposals import RetryPolicy
 from agent_backend.episode.runner import EpisodeRunner
-from agent_backend.interfaces import EpisodeCommand, Policy
+from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretRules
+from agent_backend.interfaces import EpisodeCommand, Intent, Policy
 from protocol.actions.types import Action, TypeText
 from protocol.messages.events import Accept, Act, DurableEvent, EpisodeState, Event
 from protocol.trajectory.observations import Transition
@@ -40,9 +41,9 @@ class BreakableStore(InMemoryEpisodeStore):
 
     broken: dict[str, Exception] = {}
 
-    async def append_step(self, step: Step) -> DurableEvent:
-        self._break("append_step")
-        return await super().append_step(step)
+    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
+        self._break("append_step" if next_intent is None else "append_step_and_next")
+        return await super().append_step(step, next_intent)
 
     async def change(self, event_fields: dict[str, object]) -> DurableEvent:
         self._break("change")
@@ -83,11 +84,12 @@ class EpisodeHarness:
         self.token = 0
         self.no_machine = ""
         """Why no machine can be had; empty when one can."""
+        self.secrets: SecretRules = NO_SECRETS
         self._running: asyncio.Task[None] | None = None
         self.runner = self.new_runner()
 
     def new_runner(self) -> EpisodeRunner:
-        return EpisodeRunner(self.store, self._open, lambda: self.current, self.hear, self.limits)
+        return EpisodeRunner(self.store, self._open, lambda: self.current, self.hear, self.limits, self.secrets)
 
     async def _open(self, state: EpisodeState) -> Machine:
         if self.no_machine:

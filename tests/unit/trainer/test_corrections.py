@@ -8,6 +8,7 @@ from protocol.actions.types import Action, Click, TypeText
 from protocol.training.preferences import extract_preferences, extract_unpaired_preferences
 from protocol.trajectory.observations import ActionError
 from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.steps import BatchPosition
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.protocol.examples import proposal, step, trajectory
 from trainer.data.corrections import (
@@ -151,6 +152,14 @@ def test_an_accepted_candidate_is_above_the_others_in_its_own_words() -> None:
     (pair,) = extract_preferences(whole)
     assert pair.chosen.proposal == whole.proposals[0][0]
     assert rated_actions(whole) == [(HERE, True, "accept")], "to accept one says nothing of the others"
+
+
+def test_a_reply_with_several_actions_is_no_candidate() -> None:
+    several = proposal(1, THERE, further_actions=(ELSEWHERE,))
+    assert pairs(step_with_proposals(HERE, several, proposal(2, ELSEWHERE))) == [(HERE, ELSEWHERE, "override")]
+    taken = {"decision": "accept", "proposal_id": "p1", "batch": BatchPosition(index=1, size=2)}
+    whole = step_with_proposals(THERE, several, proposal(2, ELSEWHERE), **taken)
+    assert (pairs(whole), rated_actions(whole)) == ([], [])
 
 
 def test_what_means_the_same_is_no_pair() -> None:

@@ -1,17 +1,21 @@
 """Samples say what the policy would have been asked, and what was done."""
 
+from typing import Any
+
 import pytest
 
-from protocol.actions.types import CONTROL_KINDS, Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
+from protocol.actions.types import CONTROL_KINDS, Action, Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
 from protocol.dialects.dialect import ImagePart, ParsedReply, ScreenSize, TextPart
 from protocol.dialects.families import get_dialect, list_dialects
 from protocol.training.samples import training_samples
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import ActionError
 from protocol.trajectory.proposals import WeightSpan
+from protocol.trajectory.steps import BatchPosition
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.protocol.examples import TASK, observation, proposal, spans, step, trajectory
 from trainer.data.samples import sampled_decisions
+from trainer.rl.rewards import reply_lengths
 
 DIALECT = get_dialect("ui_tars_1_5")
 CLICK = Click(x=512, y=388)
@@ -128,3 +132,38 @@ def test_logprobs_that_cannot_be_compared_say_so(fields: dict[str, object]) -> N
 @pytest.mark.parametrize("fields", [{"prompt_token_ids": None}, {"logprobs": None}, {"logprobs": (-0.5, -0.5)}])
 def test_tokens_that_are_not_whole_are_none(fields: dict[str, object]) -> None:
     assert list(sampled_decisions(accepted(**fields))) == []
+
+
+def in_one_reply(*actions: Action, **fields: Any) -> Trajectory:
+    """A reply that said several actions, with its tokens; `fields` are those of the last step."""
+    said = proposal(1, actions[0], further_actions=actions[1:], **TOKENS)
+    done = actions[: len(actions) - len(fields.get("not_done", ()))]
+    steps = [
+        step(index, action, decision="auto", proposal_id="p1", batch=BatchPosition(index=index + 1, size=len(actions)))
+        for index, action in enumerate(done)
+    ]
+    steps[-1] = steps[-1].model_copy(update=fields)
+    return trajectory(steps=tuple(steps), proposals=((said,), *((),) * (len(done) - 1)))
+
+
+TOKENS = {"prompt_token_ids": (1,), "completion_token_ids": (2, 3), "logprobs": (-1.0, -2.0)}
+WRONG = ActionError(code="invalid_action", message="There is no field.")
+
+
+@pytest.mark.parametrize("fields", [{}, {"error": WRONG, "not_done": (CLICK,)}])
+def test_a_reply_with_several_actions_is_one_decision(fields: dict[str, Any]) -> None:
+    whole = in_one_reply(CLICK, TYPED, CLICK, **fields)
+    assert [decision.index for decision in sampled_decisions(whole)] == [0]
+    assert reply_lengths(whole) == (2, *(0 for _ in whole.steps[1:]))
+
+
+def test_a_reply_of_which_a_step_was_taken_back_is_none() -> None:
+    assert list(sampled_decisions(in_one_reply(CLICK, TYPED, undone=True))) == []
+
+
+def test_the_policy_reads_which_of_its_actions_were_not_done() -> None:
+    stopped = in_one_reply(CLICK, TYPED, CLICK, error=WRONG, not_done=(CLICK,)).steps
+    messages = DIALECT.render(TASK, stopped, observation("screen-2"))
+    assert messages[-1].content[0] == TextPart(
+        text="The last action failed: There is no field.\nThe last action of your reply was not done."
+    )

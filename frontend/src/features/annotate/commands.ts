@@ -1,4 +1,5 @@
 /** Every command of the workspace: name, help and default keys. `use-workspace-commands` binds what they do. Key maps store the ids (`desk.…`). */
+import type { HoldableKey } from "@/shared/actions/held";
 import type { Command } from "@/shared/commands/command";
 
 import { browserCommands } from "@/features/annotate/browser/commands";
@@ -33,6 +34,8 @@ export const mark: readonly Command[] = (
   ["workspace.mark_1", "workspace.mark_2", "workspace.mark_3", "workspace.mark_4", "workspace.mark_5"] as const
 ).map((name, index) => workspaceCommand(`mark_${index + 1}`, { name, help: "workspace.mark.help", keys: [`Alt+${index + 1}`] }));
 
+export const fewerActions = workspaceCommand("fewer_actions", { name: "workspace.fewer_actions", help: "workspace.fewer_actions.help", keys: ["-"] });
+export const moreActions = workspaceCommand("more_actions", { name: "workspace.more_actions", help: "workspace.more_actions.help", keys: ["+"] });
 export const resample = workspaceCommand("resample", { name: "workspace.resample", help: "workspace.resample.help", keys: ["R"] });
 export const prompt = workspaceCommand("prompt", { name: "workspace.prompt", help: "workspace.prompt.help", keys: ["Shift+P"] });
 export const notes = workspaceCommand("notes", { name: "workspace.notes", help: "workspace.notes.help", keys: ["Shift+N"] });
@@ -41,6 +44,16 @@ export const thought = workspaceCommand("thought", { name: "workspace.thought", 
 export const point = workspaceCommand("point", { name: "workspace.point", help: "workspace.point.help", keys: ["V"] });
 export const typeText = workspaceCommand("type", { name: "workspace.type", help: "workspace.type.help", keys: ["I"] });
 export const hotkey = workspaceCommand("hotkey", { name: "workspace.hotkey", help: "workspace.hotkey.help", keys: ["K"] });
+export const pressKey = workspaceCommand("press_key", { name: "workspace.press_key", help: "workspace.press_key.help", keys: ["Shift+K"] });
+export const releaseKey = workspaceCommand("release_key", { name: "workspace.release_key", help: "workspace.release_key.help", keys: ["Alt+K"] });
+
+/** One for each key that can be held during a click, drag or scroll. */
+export const holdKeys = {
+  ctrl: workspaceCommand("hold_ctrl", { name: "workspace.hold_ctrl", help: "workspace.hold.help", keys: ["Shift+C"] }),
+  shift: workspaceCommand("hold_shift", { name: "workspace.hold_shift", help: "workspace.hold.help", keys: ["Shift+S"] }),
+  alt: workspaceCommand("hold_alt", { name: "workspace.hold_alt", help: "workspace.hold.help", keys: ["Shift+A"] }),
+  super: workspaceCommand("hold_super", { name: "workspace.hold_super", help: "workspace.hold.help", keys: ["Shift+W"] }),
+} satisfies Record<HoldableKey, Command>;
 export const clipboard = workspaceCommand("clipboard", { name: "workspace.clipboard", help: "workspace.clipboard.help", keys: ["C"] });
 export const direct = workspaceCommand("direct", { name: "workspace.direct", help: "workspace.direct.help", keys: ["D"] });
 export const takeover = workspaceCommand("takeover", { name: "workspace.takeover", help: "workspace.takeover.help", keys: ["T"] });
@@ -73,6 +86,8 @@ export const workspaceCommands: readonly Command[] = [
   ...accept,
   ...edit,
   ...mark,
+  fewerActions,
+  moreActions,
   resample,
   prompt,
   notes,
@@ -81,6 +96,9 @@ export const workspaceCommands: readonly Command[] = [
   point,
   typeText,
   hotkey,
+  pressKey,
+  releaseKey,
+  ...Object.values(holdKeys),
   clipboard,
   direct,
   takeover,

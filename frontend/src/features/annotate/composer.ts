@@ -36,13 +36,31 @@ export function compose(draft: Draft, episode: EpisodeState): Composed {
   if (episode.thought_required && thought === "") return { ok: false, reason: "thought", action };
   const source = episode.proposals.find(({ id }) => id === draft.proposalId) ?? null;
   if (source?.action != null && sameAction(source.action, action)) {
-    return { ok: true, action, body: acceptCommand(source, episode, thought === source.thought.trim() ? null : thought) };
+    const changed = thought === source.thought.trim() ? null : thought;
+    return { ok: true, action, body: acceptCommand(source, episode, { thought: changed, actions: 1 }) };
   }
   return { ok: true, action, body: { type: "act", action, thought, proposal_id: source?.id ?? null } };
 }
 
-export function acceptCommand(proposal: Proposal, episode: EpisodeState, thought: string | null = null): StepCommand {
-  return { type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought };
+interface Accepted {
+  readonly thought?: string | null;
+  /** How many of the candidate's actions are done, from the first; null for all of them. */
+  readonly actions?: number | null;
+}
+
+export function acceptCommand(proposal: Proposal, episode: EpisodeState, { thought = null, actions = null }: Accepted = {}): StepCommand {
+  const part = actions !== null && actions < actionsOf(proposal).length ? actions : null;
+  return { type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, actions: part };
+}
+
+/** All that a candidate says to do, in order. */
+export function actionsOf({ action, further_actions: further }: Proposal): readonly Action[] {
+  return action === null ? [] : [action, ...further];
+}
+
+/** The most actions a candidate on offer says to do. */
+export function mostActions({ proposals }: Pick<EpisodeState, "proposals">): number {
+  return Math.max(0, ...proposals.map((proposal) => actionsOf(proposal).length));
 }
 
 /** A draft for another action; the thought follows the nearest candidate unless a person wrote one. */

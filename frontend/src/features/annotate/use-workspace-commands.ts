@@ -1,9 +1,11 @@
 /** What every command of the workspace does, and when it is enabled. */
 import { useCommands } from "@/shared/commands/commands";
+import { HOLDABLE_KEYS } from "@/shared/actions/held";
 import type { Binding } from "@/shared/commands/command";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
 
 import * as commands from "./commands";
+import { mostActions } from "./composer";
 import { hasScreen, PANELS, availablePanels } from "@/features/annotate/panels/panels";
 import { nextMark, type Workspace } from "./use-workspace";
 import { useNextTask } from "./use-next-task";
@@ -27,6 +29,8 @@ function hasEnded({ episode: { status } }: Workspace): boolean {
 
 function proposalBindings(workspace: Workspace): Binding[] {
   const { proposals } = workspace.episode;
+  const most = mostActions(workspace.episode);
+  const limit = Math.min(workspace.actionLimit ?? most, most);
   const ranked = (index: number) => proposals.find(({ rank }) => rank === index + 1);
   return [
     ...commands.accept.map((command, index): Binding => ({
@@ -44,6 +48,8 @@ function proposalBindings(workspace: Workspace): Binding[] {
       enabled: workspace.canAct && ranked(index) !== undefined,
       run: () => workspace.mark(ranked(index), nextMark(ranked(index)?.mark ?? null)),
     })),
+    { command: commands.fewerActions, enabled: workspace.canAct && limit > 1, run: () => workspace.setActionLimit(limit - 1) },
+    { command: commands.moreActions, enabled: workspace.canAct && limit < most, run: () => workspace.setActionLimit(limit + 1 < most ? limit + 1 : null) },
     { command: commands.prompt, run: () => workspace.setDialog("prompt") },
     { command: commands.notes, run: () => workspace.setDialog("notes") },
     { command: commands.resample, enabled: workspace.canAct && workspace.episode.thinking !== "off", run: () => workspace.send({ type: "resample" }) },
@@ -60,6 +66,13 @@ function composerBindings(workspace: Workspace): Binding[] {
     { command: commands.point, run: () => workspace.focusOn(workspace.viewportRef) },
     { command: commands.typeText, enabled: can("type_text"), run: () => workspace.setMode("type") },
     { command: commands.hotkey, enabled: can("press_keys"), run: () => workspace.setMode("hotkey") },
+    { command: commands.pressKey, enabled: can("press"), run: () => workspace.setMode("press") },
+    { command: commands.releaseKey, enabled: can("release"), run: () => workspace.setMode("release") },
+    ...HOLDABLE_KEYS.map((key): Binding => ({
+      command: commands.holdKeys[key],
+      enabled: can("mouse_click"),
+      run: () => workspace.toggleHeldKey(key),
+    })),
     { command: commands.clipboard, enabled: can("set_clipboard") || can("get_clipboard"), run: () => workspace.setDialog("clipboard") },
     { command: commands.direct, enabled: !workspace.episode.thought_required, run: workspace.toggleDirect },
   ];

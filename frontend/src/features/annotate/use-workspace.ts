@@ -8,6 +8,8 @@ import { EMPTY_DRAFT, type Draft } from "@/session/drafts";
 import type { EpisodeView } from "@/session/reducer";
 import type { CommandBody } from "@/session/session";
 import type { LiveSession } from "@/session/use-session";
+import { heldKeysOf, withHeldKeys, type HoldableKey } from "@/shared/actions/held";
+import { printAction } from "@/shared/actions/print";
 import { withoutUndone } from "@/shared/steps";
 
 import { acceptCommand, compose, draftFromProposal, withAction, type StepCommand, type Composed } from "./composer";
@@ -15,7 +17,8 @@ import { currentPanel, type PanelName } from "@/features/annotate/panels/panels"
 import { COALESCE_MS } from "@/features/annotate/viewport/gestures";
 import { useDraft } from "./use-draft";
 
-export type Mode = "point" | "type" | "hotkey";
+/** `press` and `release` capture one key to hold down or let go. */
+export type Mode = "point" | "type" | "hotkey" | "press" | "release";
 export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover" | "prompt" | "notes";
 
 /** The command line as others reach it: pointing writes coordinates where its caret stands. */
@@ -43,6 +46,8 @@ export interface Workspace extends LiveSession {
   readonly hovered: string | null;
   /** Gestures are sent at once. */
   readonly direct: boolean;
+  /** How many actions of a candidate are accepted, from the first; null for all of them. */
+  readonly actionLimit: number | null;
   /** The panel that is open beside the picture, or in its place. */
   readonly panel: PanelName | null;
   readonly viewportRef: RefObject<HTMLDivElement | null>;
@@ -56,6 +61,11 @@ export interface Workspace extends LiveSession {
   readonly viewStep: (index: number | null) => void;
   readonly hover: (proposalId: string | null) => void;
   readonly toggleDirect: () => void;
+  readonly setActionLimit: (limit: number | null) => void;
+  /** The keys that the drafted action holds, or that the next one will. */
+  readonly heldKeys: readonly string[];
+  /** Holds a key during the drafted or the next click, drag or scroll, or no longer. */
+  readonly toggleHeldKey: (key: HoldableKey) => void;
   /** Opens a panel and goes to it; null closes it. */
   readonly showPanel: (panel: PanelName | null) => void;
   /** Shows the composer and goes to one of its fields, or to the stage. */
@@ -63,12 +73,15 @@ export interface Workspace extends LiveSession {
   readonly send: (body: CommandBody) => void;
   /** An action that was pointed, typed or captured; `final` is false while it may still grow. */
   readonly composeAction: (action: Action, final: boolean) => void;
+  /** An action that a person goes on building: it waits for Enter, in direct mode too. */
+  readonly composePart: (action: Action) => void;
   /** The same, and done at once if its thought allows. */
   readonly perform: (action: Action) => void;
   /** One burst of many: done with the thought that stands, which stays. False where a thought is required and missing. */
   readonly sendKeystrokes: (action: Action) => boolean;
   readonly submitStep: () => void;
-  readonly accept: (proposal: Proposal | undefined) => void;
+  /** Does a candidate's actions: those within the action limit, or as many as are named. */
+  readonly accept: (proposal: Proposal | undefined, actions?: number) => void;
   readonly edit: (proposal: Proposal | undefined) => void;
   readonly mark: (proposal: Proposal | undefined, mark: Mark | null) => void;
 }
@@ -91,6 +104,8 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [viewedStep, setViewedStep] = useState<number | null>(null);
   const [hovered, hover] = useState<string | null>(null);
+  const [actionLimit, setActionLimit] = useState<number | null>(null);
+  const [armedKeys, setArmedKeys] = useState<readonly string[]>([]);
   const [wantsDirect, setWantsDirect] = useLocalStorage({ key: "pilothouse.direct", defaultValue: false });
   const [chosen, setChosen] = useState<{ panel: PanelName | null; step: number }>({ panel: null, step: 0 });
   const viewportRef = useRef<HTMLDivElement>(null);
@@ -114,6 +129,8 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     if (action !== null && "text" in action) drafts.rememberText(action.text);
     setDraft(EMPTY_DRAFT);
     setViewedStep(null);
+    setActionLimit(null);
+    setArmedKeys([]);
     restoreFocus();
   };
 
@@ -148,14 +165,20 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     if (!canAct) return;
     clearTimeout(settleTimer.current);
     returnTo.current = null;
-    const next = withAction(draft, action, episode.proposals);
+    const next = withAction(draft, holdArmed(action), episode.proposals);
     setDraft(next);
     if (final) settle(next);
     else settleTimer.current = setTimeout(() => settle(next), COALESCE_MS);
   };
 
-  const accept = (proposal: Proposal | undefined) => {
-    if (canAct && proposal?.action != null) sendStep(acceptCommand(proposal, episode), proposal.action);
+  /** With the keys that are to be held, where it can hold any. */
+  const holdArmed = (action: Action) => withHeldKeys(action, [...new Set([...(heldKeysOf(action) ?? []), ...armedKeys])]);
+
+  const draftedAction = composed.ok || composed.reason === "thought" ? composed.action : null;
+  const heldKeys = heldKeysOf(draftedAction) ?? armedKeys;
+
+  const accept = (proposal: Proposal | undefined, actions: number | null = actionLimit) => {
+    if (canAct && proposal?.action != null) sendStep(acceptCommand(proposal, episode, { actions }), proposal.action);
   };
 
   return {
@@ -165,13 +188,14 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     steps,
     draft,
     composed,
-    draftedAction: composed.ok || composed.reason === "thought" ? composed.action : null,
+    draftedAction,
     canAct,
     mode,
     dialog,
     viewedStep,
     hovered,
     direct,
+    actionLimit,
     panel: currentPanel(chosen, episode),
     viewportRef,
     thoughtRef,
@@ -187,9 +211,19 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
       flushSync(() => setChosen({ panel, step: episode.steps.length }));
       (panel === null ? viewportRef : panelRef).current?.focus();
     },
+    setActionLimit,
+    heldKeys,
+    toggleHeldKey: (key) => {
+      const next = heldKeys.includes(key) ? heldKeys.filter((held) => held !== key) : [...heldKeys, key];
+      setArmedKeys(next);
+      if (draftedAction !== null) setDraft({ ...draft, command: printAction(withHeldKeys(draftedAction, next)) });
+    },
     focusOn,
     send,
     composeAction,
+    composePart: (action) => {
+      if (canAct) setDraft(withAction(draft, holdArmed(action), episode.proposals));
+    },
     perform: (action) => {
       if (!canAct) return;
       const field = document.activeElement;

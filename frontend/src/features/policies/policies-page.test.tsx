@@ -197,9 +197,10 @@ describe("the policies page", () => {
     for (const [label, text] of [["Policy", "tars"], ["Revision", "3"], ["Endpoint", "ftp://x"], ["Model", "m"]] as const) {
       await user.type(form.getByLabelText(new RegExp(`^${label}`)), text);
     }
+    await user.type(form.getByLabelText(/^Actions a reply/), "{Backspace}4");
     await user.click(form.getByRole("button", { name: "Register" }));
     expect((await form.findByRole("alert")).textContent).toContain("base_url");
-    expect(sent).toMatchObject([{ path: "/policies", body: { name: "tars", revision: "3", dialect: "ui_tars_1_5", sampling: {} } }]);
+    expect(sent).toMatchObject([{ path: "/policies", body: { name: "tars", revision: "3", dialect: "ui_tars_1_5", sampling: { max_actions: 4 } } }]);
   });
 
   it("speaks Chinese", async () => {

@@ -1,5 +1,5 @@
 /** Registers a revision; what the server finds wrong is said by field. */
-import { Button, Checkbox, Group, NativeSelect, Stack, Text, TextInput, Textarea } from "@mantine/core";
+import { Button, Checkbox, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import type { RevisionIn } from "@/generated/api";
@@ -30,6 +30,8 @@ const LABELS = {
   sampling: "policies.sampling",
   memory: "policies.memory",
 } as const;
+/** Most actions that one reply may hold (protocol/sampling.py). */
+const MAX_ACTIONS = 16;
 const EMPTY = { name: "", revision: "", base_url: "", model: "", checkpoint: "", weight_version: "", sampling: "", memory: "" };
 
 type Settings = NonNullable<RevisionIn["sampling"]>;
@@ -49,6 +51,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   const [fields, setFields] = useState(EMPTY);
   const [dialect, setDialect] = useState<RevisionIn["dialect"]>("ui_tars_1_5");
   const [scripted, setScripted] = useState(false);
+  const [maxActions, setMaxActions] = useState(1);
   const [sampling, memory] = [objectOf(fields.sampling), objectOf(fields.memory)];
   const set = (name: keyof typeof EMPTY) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget;
@@ -58,7 +61,8 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   const submit = () => {
     if (sampling === null || memory === null) return;
     const texts = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.trim()])) as typeof EMPTY;
-    change.mutate({ type: "register", revision: { ...texts, dialect, scripted, sampling, memory } }, { onSuccess: onDone });
+    const drawn = maxActions > 1 ? { ...sampling, max_actions: maxActions } : sampling;
+    change.mutate({ type: "register", revision: { ...texts, dialect, scripted, sampling: drawn, memory } }, { onSuccess: onDone });
   };
   return (
     <form
@@ -89,6 +93,16 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
         {OPTIONAL.map((name) => (
           <TextInput key={name} label={t(LABELS[name])} value={fields[name]} onChange={set(name)} />
         ))}
+        <NumberInput
+          label={t("policies.max_actions")}
+          description={t("policies.max_actions.help")}
+          value={maxActions}
+          onChange={(value) => setMaxActions(typeof value === "number" ? value : 1)}
+          min={1}
+          max={MAX_ACTIONS}
+          allowDecimal={false}
+          clampBehavior="strict"
+        />
         {(["sampling", "memory"] as const).map((name) => (
           <Textarea
             key={name}

@@ -5,6 +5,7 @@ import { Eye } from "lucide-react";
 import type { BrowserPage, Proposal, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/episode/action-text";
+import { BatchBadge, BatchNote } from "@/shared/ui/episode/batch-note";
 import { Badge, DecisionBadge, MarkBadge, PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { PageStatus } from "@/shared/ui/episode/page-status";
@@ -17,15 +18,18 @@ type Props = { step: Step; proposals: readonly Proposal[]; count: number; onProm
 export function StepPanel({ step, proposals, count, onPrompt }: Props) {
   const { t, duration } = useI18n();
   const chosen = proposals.find(({ id }) => id === step.proposal_id);
+  const grammar = step.batch === null && step.decision !== "override" ? chosen?.action_text : undefined;
   return (
     <>
       <section className={styles.step}>
         <h2 className={styles.heading}>
           {t("replay.place", { number: step.index + 1, count })}
           <DecisionBadge decision={step.decision} />
+          <BatchBadge batch={step.batch} />
           {step.decide_ms !== null && <span className={styles.aside}>{t("replay.decided_in", { time: duration(step.decide_ms) })}</span>}
         </h2>
-        <ActionText action={step.action} {...(chosen?.action_text && step.decision !== "override" ? { grammar: chosen.action_text } : {})} />
+        <ActionText action={step.action} {...(grammar ? { grammar } : {})} />
+        <BatchNote step={step} />
         {step.thought && <p className={styles.thought}>{step.thought}</p>}
         {step.error && (
           <p className={styles.error} role="note">
@@ -99,7 +103,14 @@ function OfferedProposal({ proposal, step }: { proposal: Proposal; step: Step })
         {mark && <MarkBadge mark={mark} />}
       </div>
       {proposal.thought && <p className={styles.why}>{proposal.thought}</p>}
-      {proposal.action && <ActionText action={proposal.action} grammar={proposal.action_text} />}
+      {proposal.action && proposal.further_actions.length === 0 && <ActionText action={proposal.action} grammar={proposal.action_text} />}
+      {proposal.action && proposal.further_actions.length > 0 && (
+        <ol className={styles.actions}>
+          {[proposal.action, ...proposal.further_actions].map((action, index) => (
+            <li key={index}><ActionText action={action} /></li>
+          ))}
+        </ol>
+      )}
       {proposal.error && (
         <p className={styles.error}>
           {proposal.error.message} <code>{proposal.action_text || proposal.raw_text}</code>

@@ -52,6 +52,10 @@ export function pressedKey({ code, key }: Pick<KeyPress, "code" | "key">): strin
 export function pressedChord(event: KeyPress): string[] | null {
   const key = pressedKey({ code: event.code, key: event.key });
   if (key === null || (MODIFIERS as readonly string[]).includes(key)) return null;
-  const held = [event.ctrlKey && "ctrl", event.shiftKey && "shift", event.altKey && "alt", event.metaKey && "super"];
-  return [...held.filter((modifier) => modifier !== false), key];
+  return [...modifiersOf(event), key];
+}
+
+/** The modifiers that are down while a key or a button is pressed. */
+export function modifiersOf({ ctrlKey, shiftKey, altKey, metaKey }: Pick<KeyPress, "ctrlKey" | "shiftKey" | "altKey" | "metaKey">): string[] {
+  return [ctrlKey && "ctrl", shiftKey && "shift", altKey && "alt", metaKey && "super"].filter((name) => name !== false);
 }

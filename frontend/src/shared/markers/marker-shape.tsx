@@ -9,16 +9,39 @@ const ORIGIN: Point = { x: 0, y: 0 };
 export function MarkerShape({ marker, row = 0 }: { marker: Marker; row?: number }) {
   switch (marker.shape) {
     case "ring":
-      return <Ring at={marker.at ?? ORIGIN} glyph={marker.glyph} />;
+      return <><Ring at={marker.at ?? ORIGIN} glyph={marker.glyph} /><Note at={marker.at ?? ORIGIN} text={marker.note} /></>;
     case "arrow":
       return <Arrow from={marker.from} to={marker.to} />;
     case "chevron":
-      return <Chevron at={marker.at ?? ORIGIN} direction={marker.direction} amount={marker.amount} />;
+      return <><Chevron at={marker.at ?? ORIGIN} direction={marker.direction} amount={marker.amount} /><Note at={marker.at ?? ORIGIN} text={marker.note} /></>;
     case "caret":
       return <Caret at={marker.at ?? ORIGIN} text={marker.text} row={row} />;
     case "path":
-      return <polyline points={marker.points.map(({ x, y }) => `${x},${y}`).join(" ")} />;
+      return <Path points={marker.points} ends={marker.ends === true} note={marker.note} />;
   }
+}
+
+/** Held keys and the like, below a marker. */
+function Note({ at: { x, y }, text }: { at: Point; text: string | undefined }) {
+  return text === undefined || text === "" ? null : <text className="note" x={x} y={y + 27}>{text}</text>;
+}
+
+/** A line through points; one that `ends` somewhere has its beginning, its corners and an arrow. */
+function Path({ points, ends, note }: { points: readonly Point[]; ends: boolean; note: string | undefined }) {
+  const line = <polyline points={points.map(({ x, y }) => `${x},${y}`).join(" ")} />;
+  const [first = ORIGIN] = points;
+  const [before = ORIGIN, last = ORIGIN] = points.slice(-2);
+  if (!ends || points.length < 2) return <>{line}{points.length === 1 && <circle cx={first.x} cy={first.y} r={6} />}<Note at={first} text={note} /></>;
+  const angle = (Math.atan2(last.y - before.y, last.x - before.x) * 180) / Math.PI;
+  return (
+    <>
+      {line}
+      <circle cx={first.x} cy={first.y} r={6} />
+      {points.slice(1, -1).map(({ x, y }, index) => <circle key={index} cx={x} cy={y} r={3} />)}
+      <path d="M-11 -6L0 0L-11 6" transform={`translate(${last.x} ${last.y}) rotate(${angle})`} />
+      <Note at={first} text={note} />
+    </>
+  );
 }
 
 const RINGS: Readonly<Record<RingGlyph, readonly number[]>> = {

@@ -6,11 +6,11 @@ export type RingGlyph = "click" | "double" | "triple" | "right" | "middle" | "mo
 
 /** Points are pixels of the picture; null where the action names none and the last pointed place stands in. */
 export type Marker =
-  | { readonly shape: "ring"; readonly at: Point | null; readonly glyph: RingGlyph }
+  | { readonly shape: "ring"; readonly at: Point | null; readonly glyph: RingGlyph; readonly note?: string }
   | { readonly shape: "arrow"; readonly from: Point; readonly to: Point }
-  | { readonly shape: "chevron"; readonly at: Point | null; readonly direction: Direction; readonly amount: number }
+  | { readonly shape: "chevron"; readonly at: Point | null; readonly direction: Direction; readonly amount: number; readonly note?: string }
   | { readonly shape: "caret"; readonly at: Point | null; readonly text: string }
-  | { readonly shape: "path"; readonly points: readonly Point[] };
+  | { readonly shape: "path"; readonly points: readonly Point[]; readonly ends?: boolean; readonly note?: string };
 
 const GLYPHS = {
   click: "click",
@@ -23,6 +23,18 @@ const GLYPHS = {
 } as const;
 
 const CLICKED: Readonly<Record<string, RingGlyph>> = { left2: "double", left3: "triple", right1: "right", middle1: "middle" };
+
+const SIDE_BUTTONS = { back: "⇦", forward: "⇨" } as const;
+
+/** What stands beside a marker: held keys, a side button, a distance. Empty where there is nothing to say. */
+function noteOf(parts: readonly string[]): string {
+  return parts.join("+");
+}
+
+function distanceOf({ dx, dy, unit }: { dx: number; dy: number; unit: "pixels" | "notches" }): string {
+  const way = dx !== 0 && dy !== 0 ? `${Math.abs(dx)}, ${Math.abs(dy)}` : `${Math.abs(dx) || Math.abs(dy)}`;
+  return unit === "pixels" ? `${way} px` : `×${way}`;
+}
 
 /** The way a scroll on both axes goes furthest. */
 function directionOf({ dx, dy }: { dx: number; dy: number }): Direction {
@@ -48,21 +60,30 @@ export function markerOf(action: Action): Marker | null {
     case "swipe":
       return { shape: "arrow", from: action.start, to: action.end };
     case "mouse_click":
-      return { shape: "ring", at: action.point, glyph: CLICKED[`${action.button}${action.clicks}`] ?? "click" };
+      return {
+        shape: "ring",
+        at: action.point,
+        glyph: CLICKED[`${action.button}${action.clicks}`] ?? "click",
+        note: noteOf([...action.keys, ...(action.button === "back" || action.button === "forward" ? [SIDE_BUTTONS[action.button]] : [])]),
+      };
     case "drag_path":
-      return { shape: "path", points: action.points };
+      return { shape: "path", points: action.points, ends: true, note: noteOf(action.keys) };
     case "zoom": {
       const { start, end } = action;
       return { shape: "path", points: [start, { x: end.x, y: start.y }, end, { x: start.x, y: end.y }, start] };
     }
     case "scroll_by":
-      return { shape: "chevron", at: action.point, direction: directionOf(action), amount: 1 };
+      return { shape: "chevron", at: action.point, direction: directionOf(action), amount: 1, note: noteOf([...action.keys, distanceOf(action)]) };
     case "scroll":
       return { shape: "chevron", at: action.point, direction: action.direction, amount: action.amount };
     case "type_text":
       return { shape: "caret", at: null, text: action.text };
     case "press_keys":
       return { shape: "caret", at: null, text: action.keys.join("+") };
+    case "press":
+      return { shape: "caret", at: null, text: `${action.key} ↓` };
+    case "release":
+      return { shape: "caret", at: null, text: `${action.key} ↑` };
     case "gesture":
       return { shape: "path", points: action.inputs.flatMap(({ input }) => pointOf(input)) };
     default:

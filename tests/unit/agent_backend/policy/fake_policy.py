@@ -17,8 +17,8 @@ from protocol.trajectory.proposals import ParseError, PolicyRef, Proposal
 from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 
-Answer = tuple[tuple[str, Action | None], ...]
-"""Candidates as (thought, action), best first; None in place of an action is a reply nobody could parse."""
+Answer = tuple[tuple[str, Action | tuple[Action, ...] | None], ...]
+"""Candidates as (thought, action or actions), best first; None is a reply nobody could parse."""
 
 
 class FakePolicy:
@@ -70,13 +70,15 @@ class FakePolicy:
             self._proposal(rank, thought, action, len(answer)) for rank, (thought, action) in enumerate(answer, 1)
         )
 
-    def _proposal(self, rank: int, thought: str, action: Action | None, of: int) -> Proposal:
+    def _proposal(self, rank: int, thought: str, said: Action | tuple[Action, ...] | None, of: int) -> Proposal:
+        action, *further = said if isinstance(said, tuple) else (said,)
         text = action.model_dump_json() if action is not None else "not an action"
         return Proposal(
             id=f"{self.ref.revision}-{next(self._ids)}",
             rank=rank,
             thought=thought,
             action=action,
+            further_actions=tuple(each for each in further if each is not None),
             action_text=text,
             raw_text=f"{thought}\n{text}",
             error=None if action is not None else ParseError(code="no_action", message="there is no action in it"),

@@ -14,7 +14,12 @@ REF = PolicyRef(name="p", revision="1", dialect="d")
 
 
 def parse(text: str) -> ParsedReply | UnparsedReply:
-    """`x,y` is a click, `wait` waits, all else cannot be read."""
+    """`x,y` is a click, `wait` waits, `;` stands between two, all else cannot be read."""
+    if ";" in text:
+        first, second = (parse(part) for part in text.split(";"))
+        assert isinstance(first, ParsedReply)
+        assert isinstance(second, ParsedReply)
+        return first.model_copy(update={"further_actions": second.actions})
     if text == "wait":
         return ParsedReply(thought="patience", action=Wait(), action_text=text)
     numbers = text.split(",")
@@ -45,6 +50,15 @@ def test_equivalent_actions_are_one_candidate_that_speaks_with_its_likeliest_rep
     assert only.likelihood == pytest.approx(1.0)
     assert (only.completion_token_ids, only.logprobs) == ((0, 1), (-1.0, -1.0))
     assert only.prompt_token_ids == (1, 2)
+
+
+def test_replies_with_several_actions_agree_where_all_do() -> None:
+    first, second, third = offered(
+        ("10,10;wait", [-1.0]), ("11,9;wait", [-1.1]), ("10,10", [-2.0]), ("wait;10,10", [-3.0])
+    )
+    assert (first.actions, first.count) == ((Click(x=10, y=10), Wait()), 2)
+    assert (second.actions, second.count) == ((Click(x=10, y=10),), 1)
+    assert third.actions == (Wait(), Click(x=10, y=10))
 
 
 def test_two_votes_outweigh_one_as_sure() -> None:

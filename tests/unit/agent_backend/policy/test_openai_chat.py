@@ -11,7 +11,7 @@ import pytest
 
 from agent_backend.errors import PolicyError
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint, SamplingParams
-from protocol.actions.types import Click
+from protocol.actions.types import Click, Wait
 from protocol.blobs import BlobRef
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import Observation
@@ -127,6 +127,20 @@ async def test_replies_are_read_in_the_pixels_of_the_screen() -> None:
     assert proposal.sampling["temperature"] == 0.7
     assert (proposal.completion_token_ids, proposal.logprobs) == ((7,), (-0.5,))
     assert proposal.policy.revision == "r1"
+
+
+async def test_a_policy_that_may_batch_is_told_so_and_read_so() -> None:
+    reply = f"{CLICK}\n\nwait()"
+    (alone,) = await ask(ModelServer(Events([chunk(0, reply)])))
+    assert (alone.action, alone.error and alone.error.code) == (None, "several_actions")
+    server = ModelServer(Events([chunk(0, reply)]))
+    batching = ENDPOINT.model_copy(update={"sampling": SamplingParams(n=1, max_actions=3)})
+    (proposal,) = await ask(server, endpoint=batching)
+    assert proposal.actions == (Click(x=640, y=360), Wait())
+    assert (proposal.error, proposal.sampling["max_actions"]) == (None, 3)
+    (body,) = server.asked
+    assert "max_actions" not in body
+    assert "up to 3 actions" in "".join(map(texts, body["messages"]))
 
 
 async def test_several_temperatures_are_as_many_requests() -> None:

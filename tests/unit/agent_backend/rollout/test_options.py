@@ -23,9 +23,9 @@ def test_a_model_is_named_in_full() -> None:
 
 
 def test_other_sampling_and_another_memory_are_other_plans() -> None:
-    more = ((), ("--temperature", "0.2"), ("--memory", '{"images": 1, "stride": 1}'))
+    more = ((), ("--temperature", "0.2"), ("--max-actions", "4"), ("--memory", '{"images": 1, "stride": 1}'))
     plans = {build_plan(parse_arguments((*WHERE, *MODEL, *each))).model_dump_json() for each in more}
-    assert len(plans) == 3
+    assert len(plans) == 4
 
 
 def test_an_expert_needs_no_model() -> None:
@@ -45,6 +45,7 @@ def test_an_expert_needs_no_model() -> None:
         ((*WHERE, "--expert", "--size", "wide"), "no size"),
         ((*WHERE, "--expert", "--language", "fr"), "invalid choice"),
         ((*WHERE, *MODEL, "--memory", '{"images": 0}'), "is no memory"),
+        ((*WHERE, *MODEL, "--max-actions", "17"), "invalid choice"),
     ],
 )
 def test_what_is_missing_is_named(given: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from annotation_app.tasks.task_sampling import (
 )
 from protocol.actions.types import Click
 from protocol.trajectory.proposals import PolicyRef
-from protocol.trajectory.steps import Decision, Step
+from protocol.trajectory.steps import BatchPosition, Decision, Step
 from tests.unit.protocol.examples import POLICY, step
 
 OTHER = PolicyRef(name="tars", revision="9", dialect="ui_tars_1_5")
@@ -55,6 +55,16 @@ def test_a_task_comes_first_as_often_as_its_weight_says() -> None:
 def test_decisions_of_people_count_and_those_of_an_autopilot_do_not() -> None:
     counts = count_decisions(make_steps("accept", "edit", "override", "takeover", "auto"), None)
     assert counts == {POLICY: ProposalCounts(accepted=2, overridden=2)}
+
+
+def test_a_reply_with_several_actions_is_one_decision() -> None:
+    steps = [
+        each.model_copy(update={"batch": BatchPosition(index=index, size=3)})
+        for index, each in enumerate(make_steps("accept", "accept", "accept"), 1)
+    ]
+    assert count_decisions([*steps, *make_steps("override")], None) == {
+        POLICY: ProposalCounts(accepted=1, overridden=1)
+    }
 
 
 def test_a_success_counts_only_where_nobody_helped_and_a_failure_always() -> None:

@@ -12,6 +12,7 @@ CHANGED = {
     "step-started-while-thinking": {"pending", "thinking"},
     "step-added": {"steps", "pending", "proposals", "observation"},
     "step-added-second": {"steps", "observation"},
+    "step-added-of-several": {"steps", "pending", "proposals", "observation"},
     "step-added-outcome-unknown": {"steps", "pending", "proposals"},
     "step-undone": {"steps", "proposals", "thinking", "observation"},
     "proposals-ready": {"proposals", "policy", "thinking", "thinking_error"},

@@ -7,22 +7,24 @@ import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { DialogForm, submitOnModEnter } from "./form";
 
-const OUTCOMES = ["success", "failure"] as const;
+const OUTCOMES = ["success", "failure", "infeasible"] as const;
 
-export function FinishDialog({ infeasible, onDone }: { infeasible: boolean; onDone: () => void }) {
+/** Asks for the outcome, or where that is `infeasible` from the beginning only for its reason. */
+export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasible: boolean; onDone: () => void }) {
   const { t } = useI18n();
   const { send } = useWorkspace();
-  const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]>("success");
+  const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]>(onlyInfeasible ? "infeasible" : "success");
+  const infeasible = outcome === "infeasible";
   const [answer, setAnswer] = useState("");
   const [reason, setReason] = useState("");
   const needsReason = infeasible && reason.trim() === "";
   const submit = () => {
-    send({ type: "finish", outcome: infeasible ? "infeasible" : outcome, answer, reason });
+    send({ type: "finish", outcome, answer: infeasible ? "" : answer, reason });
     onDone();
   };
   return (
     <DialogForm submit={t(infeasible ? "workspace.infeasible" : "workspace.finish")} disabled={needsReason} onSubmit={submit}>
-      {!infeasible && (
+      {!onlyInfeasible && (
         <Radio.Group
           label={t("finish.outcome")}
           value={outcome}
@@ -55,7 +57,7 @@ export function FinishDialog({ infeasible, onDone }: { infeasible: boolean; onDo
         autosize
         minRows={2}
         maxRows={5}
-        data-autofocus={infeasible || undefined}
+        data-autofocus={onlyInfeasible || undefined}
       />
     </DialogForm>
   );

@@ -33,6 +33,8 @@ const step = (index: number, action: Action, text: string | null = null, undone 
   decide_ms: null,
   undone,
   review: null,
+  batch: null,
+  not_done: [],
 });
 
 const open = (changed: Partial<EpisodeState> = {}) =>

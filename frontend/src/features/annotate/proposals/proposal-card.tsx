@@ -9,7 +9,8 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/episode/action-text";
 import { Badge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { accept, edit, mark } from "@/features/annotate/commands";
+import { accept, edit, fewerActions, mark, moreActions } from "@/features/annotate/commands";
+import { actionsOf } from "@/features/annotate/composer";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import styles from "./proposals.module.css";
@@ -44,7 +45,9 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
         <Likelihood proposal={proposal} />
         {proposal.warning !== "" && <p className={styles.warning}><Badge tone="warn">{t("proposals.doubtful")}</Badge> {proposal.warning}</p>}
         {thought && <p className={styles.thought} title={thought}>{thought}</p>}
-        {action === null ? <Unreadable proposal={proposal} /> : <ActionText action={action} grammar={grammar} />}
+        {action === null && <Unreadable proposal={proposal} />}
+        {action !== null && proposal.further_actions.length === 0 && <ActionText action={action} grammar={grammar} />}
+        {proposal.further_actions.length > 0 && <ActionList proposal={proposal} />}
       </div>
       <div className={styles.tools}>
         <Tool label={t("proposals.edit")} hint={<Hint commands={edit} rank={rank} />} onClick={() => workspace.edit(proposal)}>
@@ -54,6 +57,39 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
         <MarkTool proposal={proposal} value="wrong"><X size={14} /></MarkTool>
       </div>
     </article>
+  );
+}
+
+/** The actions of one reply, each with a button that does those up to it. What the action limit leaves out is drawn back. */
+function ActionList({ proposal }: { proposal: Proposal }) {
+  const { t } = useI18n();
+  const { accept: acceptProposal, actionLimit, canAct } = useWorkspace();
+  const actions = actionsOf(proposal);
+  const limit = Math.min(actionLimit ?? actions.length, actions.length);
+  return (
+    <>
+      <p className={styles.several}>
+        {limit < actions.length ? t("proposals.some_actions", { count: limit, total: actions.length }) : t("proposals.all_actions", { count: actions.length })}{" "}
+        <CommandKey command={limit > 1 ? fewerActions : moreActions} />
+      </p>
+      <ol className={styles.actions}>
+        {actions.map((action, index) => (
+          <li key={index} data-left-out={index >= limit || undefined}>
+            <Tooltip label={t("proposals.accept_until", { count: index + 1 })}>
+              <UnstyledButton
+                className={styles.until}
+                aria-label={t("proposals.accept_until", { count: index + 1 })}
+                disabled={!canAct}
+                onClick={() => acceptProposal(proposal, index + 1)}
+              >
+                {index + 1}
+              </UnstyledButton>
+            </Tooltip>
+            <ActionText action={action} />
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }
 

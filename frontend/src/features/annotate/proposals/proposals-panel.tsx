@@ -66,7 +66,9 @@ function ProposalsPlaceholder() {
     return view.partials.map(({ index, text }) => <Streaming key={index} index={index} text={text} />);
   }
   if (episode.pending !== null) {
-    return <p className={styles.note}><StatusDot tone="busy" pulse>{t("proposals.acting")}</StatusDot></p>;
+    const { batch } = episode.pending;
+    const words = batch === null ? t("proposals.acting") : t("proposals.acting_several", { index: batch.index, size: batch.size });
+    return <p className={styles.note}><StatusDot tone="busy" pulse>{words}</StatusDot></p>;
   }
   if (thinking === "waiting" || thinking === "streaming") {
     return (

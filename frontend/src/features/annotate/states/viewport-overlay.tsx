@@ -3,6 +3,7 @@ import { Button, Loader } from "@mantine/core";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/episode/action-text";
+import { BatchBadge } from "@/shared/ui/episode/batch-note";
 import { Badge, DecisionBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { live, pause } from "@/features/annotate/commands";
@@ -61,6 +62,7 @@ function PastStep() {
       <strong>{t("timeline.step", { number: step.index + 1 })}</strong>
       <DecisionBadge decision={step.decision} />
       {step.undone && <Badge tone="neutral" title={t("timeline.undone.help")}>{t("timeline.undone")}</Badge>}
+      <BatchBadge batch={step.batch} />
       <ActionText action={step.action} />
       {step.thought && <span className={styles.pastThought}>{step.thought}</span>}
       <Button size="compact-xs" onClick={() => viewStep(null)} rightSection={<CommandKey command={live} />}>

@@ -2,7 +2,7 @@
 import { Textarea } from "@mantine/core";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 
-import { pressedChord } from "@/shared/actions/keys";
+import { modifiersOf, pressedChord, pressedKey } from "@/shared/actions/keys";
 import { formatKeys } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
@@ -47,9 +47,12 @@ export function TypeMode() {
 /** Within this time (milliseconds) a second Escape leaves; alone it is a hotkey like any other. */
 const DOUBLE_ESCAPE_MS = 450;
 
+/** Captures a hotkey, or in the modes `press` and `release` the one key that is held down or let go. */
 export function HotkeyMode() {
   const { t } = useI18n();
-  const { perform, setMode, viewportRef } = useWorkspace();
+  const { mode, perform, setMode, viewportRef } = useWorkspace();
+  const single = mode === "press" || mode === "release" ? mode : null;
+  const label = t(single === null ? "step.hotkey" : `step.${single}`);
   const [held, setHeld] = useState<readonly string[]>([]);
   const escape = useRef<ReturnType<typeof setTimeout>>(undefined);
   const field = useRef<HTMLDivElement>(null);
@@ -64,12 +67,14 @@ export function HotkeyMode() {
   };
   const take = (keys: string[]) => {
     leave();
-    perform({ kind: "press_keys", keys });
+    if (single === null) perform({ kind: "press_keys", keys });
+    else perform({ kind: single, key: keys.at(-1) ?? "" });
   };
   const key = (event: KeyboardEvent) => {
     event.preventDefault();
     event.stopPropagation();
-    const chord = pressedChord(event);
+    const one = single === null ? null : pressedKey({ code: event.code, key: event.key });
+    const chord = one === null ? pressedChord(event) : [one];
     if (chord === null) setHeld(modifiersOf(event));
     else if (chord.join() === "esc") escapePressed();
     else take(chord);
@@ -89,17 +94,13 @@ export function HotkeyMode() {
       className={styles.capture}
       role="textbox"
       tabIndex={0}
-      aria-label={t("step.hotkey")}
+      aria-label={label}
       onKeyDown={key}
       onKeyUp={(event) => setHeld((keys) => (keys[0] === "esc" ? keys : modifiersOf(event)))}
       onBlur={() => setMode("point")}
     >
-      <strong>{held.length === 0 ? t("step.hotkey") : formatKeys(held)}</strong>
+      <strong>{held.length === 0 ? label : formatKeys(held)}</strong>
       <span>{t("step.hotkey.help")}</span>
     </div>
   );
-}
-
-function modifiersOf({ ctrlKey, shiftKey, altKey, metaKey }: KeyboardEvent): string[] {
-  return [ctrlKey && "ctrl", shiftKey && "shift", altKey && "alt", metaKey && "super"].filter((name) => name !== false);
 }

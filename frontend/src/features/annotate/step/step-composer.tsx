@@ -6,16 +6,17 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { clear, submitStep } from "@/features/annotate/commands";
 import { hasScreen } from "@/features/annotate/panels/panels";
-import { useWorkspace, type Mode } from "@/features/annotate/use-workspace";
+import { useWorkspace } from "@/features/annotate/use-workspace";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
 
 import { CommandLineEditor } from "./command-line";
+import { HeldKeys } from "./held-keys";
 import { HotkeyMode, TypeMode } from "./keyboard-modes";
 import { StepMessage } from "./step-message";
 import { ThoughtDiff } from "./thought-diff";
 import styles from "./step.module.css";
 
-const MODES: readonly Mode[] = ["point", "type", "hotkey"];
+const MODES = ["point", "type", "hotkey"] as const;
 
 export function StepComposer() {
   const { t } = useI18n();
@@ -29,14 +30,14 @@ export function StepComposer() {
             size="xs"
             aria-label={t("step.mode")}
             disabled={!canAct}
-            value={mode}
+            value={mode === "press" || mode === "release" ? "hotkey" : mode}
             onChange={(value) => setMode(MODES.find((known) => known === value) ?? "point")}
             data={MODES.map((value) => ({ value, label: t(`step.mode.${value}`) }))}
           />
         )}
       </header>
       {mode === "type" && <TypeMode />}
-      {mode === "hotkey" && <HotkeyMode />}
+      {(mode === "hotkey" || mode === "press" || mode === "release") && <HotkeyMode />}
       {mode === "point" && <Composer />}
     </section>
   );
@@ -79,6 +80,7 @@ function Composer() {
       {edited && <ThoughtDiff before={draft.original} after={draft.thought} />}
       <CommandLineEditor />
       <StepMessage />
+      <HeldKeys />
       <div className={styles.buttons}>
         <SubmitButton />
         <Button

@@ -43,6 +43,7 @@ const REJECTION_CODES = [
   "no_secret_request",
   "unknown_proposal",
   "unparsed_proposal",
+  "too_many_actions",
   "thought_required",
   "off_screen",
   "unsupported_action",

@@ -74,6 +74,7 @@ export function makeProposal(rank: number, action: Action | null, changed: Parti
     rank,
     thought: `Thought ${rank}`,
     action,
+    further_actions: [],
     action_text: `call ${rank}`,
     raw_text: `raw ${rank}`,
     error: action === null ? { code: "unclosed", message: "The call has no closing bracket." } : null,

@@ -13,9 +13,13 @@ interface Props {
   readonly picture: Size;
   readonly onClose: () => void;
   readonly onDragFrom: (pixel: Point) => void;
+  readonly onPathFrom: (pixel: Point) => void;
 }
 
 const AT = ["click", "double_click", "triple_click", "right_click", "middle_click", "move_to"] as const;
+
+/** How far the menu scrolls (pixels); the command line has any other amount, on both axes. */
+const PIXELS = 300;
 
 /** The actions at a point, in the order they are wanted. */
 function actionsAt(point: Point): Action[] {
@@ -24,12 +28,16 @@ function actionsAt(point: Point): Action[] {
     { kind: "long_press", ...point, seconds: 1 },
     { kind: "scroll", point, direction: "down", amount: 5 },
     { kind: "scroll", point, direction: "up", amount: 5 },
+    { kind: "scroll_by", point, dx: 0, dy: PIXELS, unit: "pixels", keys: [] },
+    { kind: "scroll_by", point, dx: 0, dy: -PIXELS, unit: "pixels", keys: [] },
+    { kind: "mouse_click", point, button: "back", clicks: 1, keys: [] },
+    { kind: "mouse_click", point, button: "forward", clicks: 1, keys: [] },
     { kind: "mouse_down", point, button: "left" },
     { kind: "mouse_up", point, button: "left" },
   ];
 }
 
-export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
+export function PointMenu({ pixel, picture, onClose, onDragFrom, onPathFrom }: Props) {
   const i18n = useI18n();
   const { episode, composeAction, viewportRef } = useWorkspace();
   const at = pixel ?? { x: 0, y: 0 };
@@ -66,6 +74,7 @@ export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
         {(can("drag") || can("swipe")) && (
           <Menu.Item onClick={() => onDragFrom(at)}>{i18n.t("viewport.drag_from")}</Menu.Item>
         )}
+        {can("drag_path") && <Menu.Item onClick={() => onPathFrom(at)}>{i18n.t("viewport.path_from")}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );

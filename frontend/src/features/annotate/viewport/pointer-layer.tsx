@@ -3,11 +3,14 @@ import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import { useEventListener, useMergedRef } from "@mantine/hooks";
 
 import type { Action, Point } from "@/generated/vocabulary";
+import { withHeldKeys } from "@/shared/actions/held";
+import { modifiersOf } from "@/shared/actions/keys";
 import { useI18n } from "@/shared/i18n/i18n";
 import { nearestPixel, pixelAt, type Box, type Size } from "@/shared/markers/mapping";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { Crosshair } from "./crosshair";
+import { DragPathHint, useDragPath } from "./drag-path";
 import { DragTrail, type Trail } from "./drag-trail";
 import { reduceGesture, HOLD_MS, IDLE, type Input, type State } from "./gestures";
 import { PointMenu } from "./point-menu";
@@ -30,7 +33,9 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   const [crosshair, setCrosshair] = useState<CrosshairState | null>(null);
   const [menu, setMenu] = useState<Point | null>(null);
   const [dragFrom, setDragFrom] = useState<Point | null>(null);
+  const path = useDragPath();
   const [trail, setTrail] = useState<Trail | null>(null);
+  const held = useRef<readonly string[]>([]);
   const touch = workspace.episode.task.platform === "phone";
   const active = workspace.canAct && workspace.viewedStep === null;
 
@@ -41,7 +46,8 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
     if (result.outcome.type === "menu") setMenu(result.outcome.pixel);
     if (result.outcome.type === "action") {
       setDragFrom(null);
-      workspace.composeAction(result.outcome.action, result.outcome.final);
+      const { action, final } = result.outcome;
+      workspace.composeAction(held.current.length > 0 ? withHeldKeys(action, held.current) : action, final);
     }
   };
 
@@ -60,6 +66,11 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
       return;
     }
     workspace.viewportRef.current?.focus({ preventScroll: true });
+    if (button === "left" && path.points !== null) {
+      path.add(pointer.pixel);
+      return;
+    }
+    held.current = touch || !workspace.episode.capabilities.includes("mouse_click") ? [] : modifiersOf(event);
     event.currentTarget.setPointerCapture(event.pointerId);
     clearTimeout(holdTimer.current);
     holdTimer.current = setTimeout(() => dispatch({ type: "held" }), HOLD_MS);
@@ -86,6 +97,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   const wheel = useEventListener("wheel", (event) => {
     if (!active || event.ctrlKey) return;
     event.preventDefault();
+    held.current = [];
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 100 / 3 : 1;
     dispatch({ type: "wheel", dx: event.deltaX * unit, dy: event.deltaY * unit, ...read(event).pointer });
   }, { passive: false });
@@ -93,6 +105,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
 
   const key = (event: KeyboardEvent<HTMLDivElement>) => {
     const modified = event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing;
+    if (event.key === "Escape") path.begin(null);
     if (active && !modified && (handleArrowKey(event) || handleCrosshairKey(event))) event.preventDefault();
   };
 
@@ -105,7 +118,8 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
 
   const handleCrosshairKey = (event: KeyboardEvent): boolean => {
     if (crosshair === null) return false;
-    if (event.key === "Enter" && workspace.draftedAction === null) point(crosshair.pixel, event.shiftKey);
+    if (event.key === " " && path.points !== null) path.add(crosshair.pixel);
+    else if (event.key === "Enter" && workspace.draftedAction === null) point(crosshair.pixel, event.shiftKey);
     else if (event.key === "m" || event.key === "ContextMenu") setMenu(crosshair.pixel);
     else return false;
     return true;
@@ -154,10 +168,17 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
         onClose={() => setMenu(null)}
         onDragFrom={(from) => {
           setDragFrom(from);
+          path.begin(null);
+          setCrosshair({ pixel: from, repeats: 0 });
+        }}
+        onPathFrom={(from) => {
+          setDragFrom(null);
+          path.begin(from);
           setCrosshair({ pixel: from, repeats: 0 });
         }}
       />
       {dragFrom !== null && <span className={styles.hint}>{t("viewport.drag_to")}</span>}
+      <DragPathHint points={path.points} />
     </>
   );
 }

@@ -53,6 +53,35 @@ describe("accepting", () => {
     expect(thought().value).toBe("");
   });
 
+  it("does all actions of a candidate, or those that are left in", async () => {
+    const several = makeProposal(1, { kind: "click", x: 5, y: 5 }, {
+      further_actions: [{ kind: "type_text", text: "report" }, { kind: "press_keys", keys: ["enter"] }],
+    });
+    const { user, commands } = open({ proposals: [several] });
+    expect(screen.getByText(/3 actions, one after another/)).toBeDefined();
+    await user.keyboard("1");
+    await user.keyboard("---");
+    expect(screen.getByText(/Only the first of 3 actions/)).toBeDefined();
+    await user.keyboard("+{Enter}");
+    await user.keyboard("-++1");
+    await user.click(screen.getByRole("button", { name: "Accept the first action" }));
+    expect(commands()).toMatchObject([
+      { type: "accept", proposal_id: "proposal-1", actions: null },
+      { type: "accept", actions: 2 },
+      { type: "accept", actions: null },
+      { type: "accept", actions: 1 },
+    ]);
+  });
+
+  it("edits the first action of several alone, as the composer shows it", async () => {
+    const several = makeProposal(1, { kind: "click", x: 5, y: 5 }, { further_actions: [{ kind: "wait", seconds: 1 }] });
+    const { user, commands } = open({ proposals: [several] });
+    await user.keyboard("{Shift>}1{/Shift}");
+    await user.type(thought(), " Now.");
+    await user.keyboard("{Enter}");
+    expect(commands()).toMatchObject([{ type: "accept", actions: 1, thought: "Thought 1 Now." }]);
+  });
+
   it("says that a candidate was stale, and goes on", async () => {
     const { user, commands, say } = open();
     await user.keyboard("1");
@@ -68,6 +97,35 @@ describe("accepting", () => {
     const { user, commands } = open();
     await user.keyboard("{Alt>}2{/Alt}");
     expect(commands()).toMatchObject([{ type: "mark", proposal_id: "proposal-2", mark: "acceptable" }]);
+  });
+});
+
+describe("holding keys", () => {
+  const able = { capabilities: ["click", "mouse_click", "drag_path", "press", "release", "press_keys"], thought_required: false };
+
+  it("holds keys during what is drafted, and lets go of them again", async () => {
+    const { user, commands } = open({ ...able, proposals: [makeProposal(1, { kind: "click", x: 5, y: 5 })] });
+    await user.keyboard("{Shift>}1{/Shift}");
+    await user.click(screen.getByRole("button", { name: "Ctrl" }));
+    await user.click(screen.getByRole("button", { name: "Shift" }));
+    await user.click(screen.getByRole("button", { name: "Ctrl" }));
+    expect(screen.getByRole("button", { name: "Shift" }).getAttribute("aria-pressed")).toBe("true");
+    await user.click(screen.getByRole("button", { name: /^Do it/ }));
+    expect(commands()).toMatchObject([
+      { type: "act", action: { kind: "mouse_click", point: { x: 5, y: 5 }, button: "left", clicks: 1, keys: ["shift"] } },
+    ]);
+  });
+
+  it("presses one key and keeps it down, and lets go of it", async () => {
+    const { user, commands } = open(able);
+    await user.keyboard("{Shift>}K{/Shift}");
+    await user.keyboard("{Control}");
+    await user.keyboard("{Alt>}k{/Alt}");
+    await user.keyboard("a");
+    expect(commands()).toMatchObject([
+      { type: "act", action: { kind: "press", key: "ctrl" } },
+      { type: "act", action: { kind: "release", key: "a" } },
+    ]);
   });
 });
 
@@ -150,6 +208,15 @@ describe("the whole task", () => {
     expect(commands()).toMatchObject([{ type: "finish", outcome: "success", answer: "42" }]);
   });
 
+  it("finishes as infeasible from the same dialog, with a reason", async () => {
+    const { user, commands } = open();
+    await user.keyboard("f");
+    await user.click(await screen.findByRole("radio", { name: "Infeasible" }));
+    await user.type(screen.getByLabelText(/Why/), "No such file");
+    await user.keyboard("{Control>}{Enter}{/Control}");
+    expect(commands()).toMatchObject([{ type: "finish", outcome: "infeasible", answer: "", reason: "No such file" }]);
+  });
+
   it("shows both judgements, and that they differ", () => {
     open({ status: "finished", proposals: [], outcome: "success", verdict: { success: false, score: 0.5, reason: "not open", verifier: "" } });
     expect(screen.getByText("Success")).toBeDefined();
@@ -196,6 +263,7 @@ describe("a policy's use of a secret", () => {
     kind: "type_text",
     thought: "I sign in.",
     autopilot,
+    actions: null,
   });
 
   it("is shown with secret, host and reason, and refused unless somebody allows it", async () => {

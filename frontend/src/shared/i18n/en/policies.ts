@@ -38,6 +38,8 @@ export const policyMessages = {
   "policies.checkpoint": "Checkpoint",
   "policies.weight_version": "Weights",
   "policies.sampling": "Sampling",
+  "policies.max_actions": "Actions a reply",
+  "policies.max_actions.help": "How many actions one reply may hold. They are done in order and stop at the first that fails.",
   "policies.memory": "Memory",
   "policies.usual": "as usual",
   "policies.unknown": "not known",

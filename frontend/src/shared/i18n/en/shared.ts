@@ -39,6 +39,11 @@ export const sharedMessages = {
   "policy.scripted": "scripted, not a model",
   "policy.none": "No policy",
 
+  "batch.position": "Action {index} of {size}",
+  "batch.help": "One reply of the policy held several actions",
+  "batch.first": "Of the same reply as step {number}, which has its thought",
+  "batch.not_done": "Not done: {actions}",
+  "batch.not_done_failed": "Not done after this failure: {actions}",
   "action.click": "Click at {at}",
   "action.double_click": "Double-click at {at}",
   "action.triple_click": "Triple-click at {at}",

@@ -38,6 +38,8 @@ export const policyMessages = {
   "policies.checkpoint": "检查点",
   "policies.weight_version": "权重",
   "policies.sampling": "采样",
+  "policies.max_actions": "每个回复的动作数",
+  "policies.max_actions.help": "一个回复最多可包含多少个动作。动作依次执行，遇到失败即停止。",
   "policies.memory": "记忆",
   "policies.usual": "默认",
   "policies.unknown": "未知",

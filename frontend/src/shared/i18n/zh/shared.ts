@@ -40,6 +40,11 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "policy.scripted": "脚本，并非模型",
   "policy.none": "无策略",
 
+  "batch.position": "第 {index} 个动作，共 {size} 个",
+  "batch.help": "策略的一个回复包含多个动作",
+  "batch.first": "与第 {number} 步属于同一个回复，思考记录在该步",
+  "batch.not_done": "未执行：{actions}",
+  "batch.not_done_failed": "因此步失败而未执行：{actions}",
   "action.click": "单击 {at}",
   "action.double_click": "双击 {at}",
   "action.triple_click": "三击 {at}",

@@ -8,6 +8,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { isUpright } from "@/shared/markers/mapping";
 
 import { ActionText } from "./action-text";
+import { BatchBadge, BatchNote } from "./batch-note";
 import { Badge, DecisionBadge } from "@/shared/ui/badge";
 import { Thumbnail, type BlobUrl } from "./thumbnail";
 import styles from "./timeline.module.css";
@@ -58,6 +59,11 @@ export function Timeline({ steps, pending = null, current, onSelect, blobUrl }: 
         <li className={styles.pending} role="status">
           <span className={styles.number}>{steps.length + 1}</span>
           <span>{t("timeline.pending")}</span>
+          {pending.batch !== null && (
+            <span aria-label={t("batch.position", { index: pending.batch.index, size: pending.batch.size })}>
+              {pending.batch.index}/{pending.batch.size}
+            </span>
+          )}
         </li>
       )}
     </ol>
@@ -71,6 +77,7 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
   const { t } = i18n;
   const number = step.index + 1;
   const words = describeAction(step.action, i18n);
+  const position = step.batch === null ? "" : `${t("batch.position", { index: step.batch.index, size: step.batch.size })}. `;
   return (
     <HoverCard width={isUpright(step.before) ? 400 : 560} position="top" openDelay={250} closeDelay={50} withinPortal shadow="md" keepMounted={false}>
       <HoverCard.Target>
@@ -80,9 +87,10 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
           data-decision={step.decision}
           data-failed={step.error ? true : undefined}
           data-undone={step.undone || undefined}
+          data-follows={(step.batch !== null && step.batch.index > 1) || undefined}
           data-upright={isUpright(step.before) || undefined}
           aria-current={current ? "step" : undefined}
-          aria-label={`${t("timeline.step", { number })}: ${words}. ${t(step.undone ? "timeline.undone" : `decision.${step.decision}`)}`}
+          aria-label={`${t("timeline.step", { number })}: ${words}. ${position}${t(step.undone ? "timeline.undone" : `decision.${step.decision}`)}`}
           tabIndex={tabIndex}
           onClick={onSelect}
         >
@@ -127,8 +135,10 @@ function StepCard({ step, blobUrl }: { step: Step; blobUrl: BlobUrl }) {
       <div className={styles.line}>
         <DecisionBadge decision={step.decision} />
         {step.undone && <Badge tone="neutral" title={t("timeline.undone.help")}>{t("timeline.undone")}</Badge>}
+        <BatchBadge batch={step.batch} />
         <ActionText action={step.action} />
       </div>
+      <BatchNote step={step} />
       {step.thought && <p className={styles.thought}>{step.thought}</p>}
       {step.error && <p className={styles.error}>{step.error.message}</p>}
     </>

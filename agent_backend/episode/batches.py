@@ -1,0 +1,83 @@
+"""Several actions of one reply: done in order, each with an intent and a step of its own, stopped at the first that
+cannot be done.
+
+The step of one action and the intent of the next are stored at once, so that a crash leaves either nothing or exactly
+one action open. What is stopped stays with the last step that was done, as its `not_done`.
+"""
+
+import hashlib
+from datetime import UTC, datetime
+
+from agent_backend.episode.validation import check_machine_action, current_page
+from agent_backend.errors import CommandRejected
+from agent_backend.interfaces import EpisodeCommand, Intent
+from protocol.actions.types import CONTROL_KINDS, Action
+from protocol.messages.events import (
+    Act,
+    Autopilot,
+    EpisodeState,
+    FinishEpisode,
+    LeaveEpisode,
+    Pause,
+    Takeover,
+    Undo,
+)
+from protocol.trajectory.steps import BatchPosition, Step
+
+INTERRUPTING_COMMANDS: tuple[type[EpisodeCommand], ...] = (
+    *(Act, Pause, Takeover, Undo, FinishEpisode, LeaveEpisode, Autopilot),
+)
+"""Commands that stop the actions of a reply that were not begun: the person wants something else."""
+
+
+def batch_fields(actions: tuple[Action, ...]) -> dict[str, object]:
+    """The fields of the intent of the first of several actions."""
+    return {
+        "action": actions[0],
+        "further_actions": actions[1:],
+        "batch": BatchPosition(index=1, size=len(actions)) if len(actions) > 1 else None,
+    }
+
+
+def next_intent(intent: Intent) -> Intent:
+    """The intent of the action that follows in the same reply. The reply's thought is that of its first step."""
+    assert intent.batch is not None
+    index = intent.batch.index + 1
+    return intent.model_copy(
+        update={
+            "command_id": _derived_command_id(intent, index),
+            "index": intent.index + 1,
+            "thought": "",
+            "action": intent.further_actions[0],
+            "further_actions": intent.further_actions[1:],
+            "batch": intent.batch.model_copy(update={"index": index}),
+            "started_at": datetime.now(UTC),
+            "decide_ms": None,
+            "snapshot": None,
+        }
+    )
+
+
+def may_continue(state: EpisodeState, step: Step, action: Action) -> bool:
+    """Whether the next action of a reply may be done after this step, which the state does not hold yet."""
+    if step.error is not None or step.after is None:
+        return False
+    after = state.model_copy(update={"steps": (*state.steps, step), "observation": step.after})
+    page = current_page(after)
+    if page is not None and page.over:
+        return False
+    try:
+        if action.kind not in CONTROL_KINDS:
+            check_machine_action(after, action)
+    except CommandRejected:
+        return False
+    return True
+
+
+def _derived_command_id(intent: Intent, index: int) -> str:
+    """The id of a later action, made of the first one's: the same after a crash, and as short as any."""
+    assert intent.batch is not None
+    root = intent.command_id if intent.batch.index == 1 else intent.command_id.rsplit("-", 1)[0]
+    if intent.batch.index == 1:
+        root = f"batch-{hashlib.sha256(root.encode()).hexdigest()[:40]}"
+    return f"{root}-{index}"
