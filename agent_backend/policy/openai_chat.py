@@ -14,6 +14,7 @@ from agent_backend.errors import PolicyError, PolicyUnavailable
 from agent_backend.interfaces import SaveBlob, discard_blob
 from agent_backend.policy.candidates import build_proposals
 from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
+from agent_backend.policy.hosted_requests import Provider, ProviderSettings
 from agent_backend.policy.image_scaling import image_sizes, scaling_mismatch
 from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_prompt
 from agent_backend.policy.samples import Samples
@@ -55,6 +56,11 @@ class PolicyEndpoint(FrozenModel):
     revision: str
     scripted: bool = False
     """It answers from a script and is no model at all."""
+    teacher: bool = False
+    """See `PolicyRef`."""
+    provider: Provider = "openai_compatible"
+    settings: ProviderSettings = ProviderSettings()
+    """Of a provider of hosted models."""
     api_key: SecretStr = SecretStr("")
     language: str = "English"
     sampling: SamplingParams = SamplingParams()
@@ -80,6 +86,7 @@ class OpenAIPolicy:
             revision=endpoint.revision,
             dialect=endpoint.dialect,
             scripted=endpoint.scripted,
+            teacher=endpoint.teacher,
         )
 
     async def propose(

@@ -108,6 +108,7 @@ export type {
   RightClick,
   RunCode,
   RunCommand,
+  SafetyCheck,
   Screenshot,
   Scroll,
   ScrollBy,
@@ -797,9 +798,12 @@ export interface RevisionIn {
   name: string;
   revision: string;
   dialect:
+    | "anthropic"
     | "doubao_1_5_ui_tars"
     | "doubao_1_5_ui_tars_15b"
+    | "gemini_computer"
     | "json_calls"
+    | "openai_computer"
     | "opencua"
     | "ui_tars_1_0"
     | "ui_tars_1_5"

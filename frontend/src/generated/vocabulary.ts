@@ -865,6 +865,7 @@ export interface PolicyRef {
   revision: string;
   dialect: string;
   scripted: boolean;
+  teacher: boolean;
 }
 /**
  * What a step's reviewer said of it last, and how it was mended.
@@ -931,6 +932,8 @@ export interface Proposal {
   weight_versions: WeightSpan[];
   finish_reason: string | null;
   warning: string;
+  safety_checks: SafetyCheck[];
+  cost_usd: number | null;
   latency_ms: number;
   created_at: string;
   mark: Mark | null;
@@ -968,6 +971,14 @@ export interface WeightSpan {
 export interface ImageLimits {
   min_pixels: number;
   max_pixels: number;
+}
+/**
+ * What a provider wants a person to look at before an action is done.
+ */
+export interface SafetyCheck {
+  id: string;
+  code: string;
+  message: string;
 }
 /**
  * Pending candidates are void: resampled, or a new policy revision took over.
@@ -1184,6 +1195,9 @@ export interface Prompt {
   model: string;
   image_limits: ImageLimits;
   messages: ChatMessage[];
+  functions: {
+    [k: string]: JsonValue;
+  }[];
 }
 /**
  * Task, steps and how it ended; `terminated` (the task ended) and `truncated` (it was cut off)
