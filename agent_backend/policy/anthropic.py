@@ -6,26 +6,18 @@ from typing import Any
 from pydantic import SecretStr
 
 from agent_backend.policy.completions import RequestTimeouts
-from agent_backend.policy.hosted_requests import (
-    HostedReply,
-    HostedRequest,
-    ProviderSettings,
-    ReplyCallback,
-    Turn,
-    Usage,
-)
+from agent_backend.policy.hosted_requests import HostedReply, HostedRequest, ReplyCallback, Turn, Usage
 from agent_backend.policy.provider_errors import SdkErrors, http_client
 from agent_backend.policy.samples import CUT_FINISH_REASON
 from protocol.dialects.families.anthropic import MEMBER_BY_KIND, MEMBERS, TOOLSET
+from protocol.providers import COMPUTER_TOOLS, ProviderSettings
 
-TOOLSET_TYPE = "computer_toolset_20260801"
 _BETA_BY_TOOL = {
     "computer_20251124": "computer-use-2025-11-24",
     "computer_20250124": "computer-use-2025-01-24",
     "computer_20241022": "computer-use-2024-10-22",
 }
 """The older computer tools, and the beta that each belongs to."""
-COMPUTER_TOOLS = (TOOLSET_TYPE, *_BETA_BY_TOOL)
 _FINISH_REASONS = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -45,7 +37,7 @@ class AnthropicClient:
     ) -> None:
         import anthropic  # takes a second, which only those pay who use it
 
-        self._tool = settings.computer_tool or TOOLSET_TYPE
+        self._tool = settings.computer_tool or COMPUTER_TOOLS["anthropic"][0]
         self._errors = SdkErrors(self.title, anthropic, timeouts)
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key.get_secret_value(),

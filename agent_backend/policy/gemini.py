@@ -9,14 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from agent_backend.policy.completions import RequestTimeouts
-from agent_backend.policy.hosted_requests import (
-    HostedReply,
-    HostedRequest,
-    ProviderSettings,
-    ReplyCallback,
-    Turn,
-    Usage,
-)
+from agent_backend.policy.hosted_requests import HostedReply, HostedRequest, ReplyCallback, Turn, Usage
 from agent_backend.policy.provider_errors import (
     blocking_http_client,
     connection_error,
@@ -28,6 +21,7 @@ from agent_backend.policy.provider_errors import (
 )
 from agent_backend.policy.samples import CUT_FINISH_REASON
 from protocol.dialects.families.gemini_computer import NAME_BY_KIND
+from protocol.providers import ProviderSettings
 from protocol.trajectory.proposals import SafetyCheck
 
 _ENVIRONMENTS = {
@@ -37,7 +31,6 @@ _ENVIRONMENTS = {
     "terminal": "ENVIRONMENT_DESKTOP",
 }
 LEGACY_TOOL = "gemini_2_5"
-COMPUTER_TOOLS = ("gemini_3_5", LEGACY_TOOL)
 _LEGACY_EXCLUDED = ("open_web_browser", "search", "type_text_at")
 _EXCLUDED = ("list_apps",)
 _FINISH_REASONS = {

@@ -12,15 +12,7 @@ from agent_backend.interfaces import SaveBlob, discard_blob
 from agent_backend.policy.candidates import build_proposals
 from agent_backend.policy.circuit_breaker import CircuitBreaker
 from agent_backend.policy.completions import MAX_INLINE_WAIT_SECONDS, MAX_REPLY_CHARACTERS, RequestTimeouts, ServerBusy
-from agent_backend.policy.hosted_requests import (
-    Budget,
-    HostedReply,
-    HostedRequest,
-    Prices,
-    ProviderClient,
-    ProviderSettings,
-    conversation_turns,
-)
+from agent_backend.policy.hosted_requests import Budget, HostedReply, HostedRequest, ProviderClient, conversation_turns
 from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_prompt
 from agent_backend.policy.pictures import PictureScaler
 from agent_backend.policy.provider_errors import OptionalFieldRejected
@@ -30,6 +22,7 @@ from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, Scree
 from protocol.dialects.prompts import Prompt
 from protocol.dialects.tool_calls import ToolDialect
 from protocol.messages.events import Partial
+from protocol.providers import Prices, ProviderSettings
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget, Memory, estimate_tokens, recall_history, steps_to_summarize
 from protocol.trajectory.observations import Observation

@@ -6,41 +6,16 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, Literal, Protocol
 
-from pydantic import Field
-
 from agent_backend.policy.provider_errors import malformed_answer
 from agent_backend.policy.samples import Sample
-from protocol.base import FrozenModel
 from protocol.dialects.dialect import ChatMessage, ImagePart, ScreenSize, TextPart
 from protocol.dialects.tool_calls import ToolDialect, ToolFunction
+from protocol.providers import Prices
 from protocol.trajectory.observations import Platform
 from protocol.trajectory.proposals import SafetyCheck
 
-Provider = Literal["openai_compatible", "anthropic", "openai", "gemini"]
 FAILURE_NOTE = "The last action failed:"
 """How a conversation begins to tell that an act failed."""
-_Price = Field(ge=0, le=100_000)
-
-
-class Prices(FrozenModel):
-    """US dollars for a million tokens, as the provider's price page has them."""
-
-    input: float = _Price
-    output: float = _Price
-    cached_input: float | None = Field(default=None, ge=0, le=100_000)
-    """Of input that is read from the provider's cache; as other input where it is not given."""
-
-
-class ProviderSettings(FrozenModel):
-    """What a policy of a hosted model needs besides its address and its name."""
-
-    computer_tool: str = Field(default="", max_length=64, pattern=r"^[a-z0-9_]*$")
-    """The version of the provider's computer tool; empty: the present one."""
-    image_edge: int | None = Field(default=None, ge=64, le=8_000)
-    """Pixels of a picture's longer side, to which larger ones are scaled down; the dialect's own where not given."""
-    image_pixels: int | None = Field(default=None, ge=4_096, le=64_000_000)
-    """The same for the pixels of a picture in all."""
-    prices: Prices | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from agent_backend.errors import PolicyError, PolicyUnavailable
 from agent_backend.interfaces import SaveBlob, discard_blob
 from agent_backend.policy.candidates import build_proposals
 from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
-from agent_backend.policy.hosted_requests import Provider, ProviderSettings
 from agent_backend.policy.image_scaling import image_sizes, scaling_mismatch
 from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_prompt
 from agent_backend.policy.samples import Samples
@@ -26,6 +25,7 @@ from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, Scree
 from protocol.dialects.families import get_dialect
 from protocol.dialects.prompts import Prompt
 from protocol.messages.events import Partial
+from protocol.providers import Provider, ProviderSettings
 from protocol.sampling import SamplingParams as SamplingParams
 from protocol.trajectory.memory import HistoryBudget, Memory, recall_history, step_text, steps_to_summarize
 from protocol.trajectory.observations import Observation

@@ -6,21 +6,13 @@ from typing import Any
 from pydantic import SecretStr
 
 from agent_backend.policy.completions import RequestTimeouts
-from agent_backend.policy.hosted_requests import (
-    HostedReply,
-    HostedRequest,
-    Picture,
-    ProviderSettings,
-    ReplyCallback,
-    Turn,
-    Usage,
-)
+from agent_backend.policy.hosted_requests import HostedReply, HostedRequest, Picture, ReplyCallback, Turn, Usage
 from agent_backend.policy.provider_errors import SdkErrors, error_of_type, http_client
 from agent_backend.policy.samples import CUT_FINISH_REASON
+from protocol.providers import ProviderSettings
 from protocol.trajectory.proposals import SafetyCheck
 
 COMPUTER_TOOL, PREVIEW_TOOL = "computer", "computer_use_preview"
-COMPUTER_TOOLS = (COMPUTER_TOOL, PREVIEW_TOOL)
 _INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _ENVIRONMENTS = {"desktop": "linux", "browser": "browser", "phone": "linux", "terminal": "linux"}
 

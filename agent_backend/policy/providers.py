@@ -6,30 +6,13 @@ from typing import Protocol
 from agent_backend.interfaces import Policy
 from agent_backend.policy import anthropic, gemini, openai_responses
 from agent_backend.policy.hosted import HostedModel, HostedPolicy
-from agent_backend.policy.hosted_requests import Budget, Provider, ProviderClient
+from agent_backend.policy.hosted_requests import Budget, ProviderClient
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
 from protocol.dialects.families import get_dialect
 from protocol.dialects.tool_calls import ToolDialect
+from protocol.providers import DIALECTS, Provider
 from protocol.trajectory.proposals import PolicyRef
 
-BASE_URLS: dict[Provider, str] = {
-    "anthropic": "https://api.anthropic.com",
-    "openai": "https://api.openai.com/v1",
-    "gemini": "https://generativelanguage.googleapis.com",
-}
-"""Where the providers are."""
-DIALECTS: dict[Provider, str] = {
-    "anthropic": "anthropic",
-    "openai": "openai_computer",
-    "gemini": "gemini_computer",
-}
-"""The dialect that each provider's computer tool speaks."""
-COMPUTER_TOOLS: dict[Provider, tuple[str, ...]] = {
-    "anthropic": anthropic.COMPUTER_TOOLS,
-    "openai": openai_responses.COMPUTER_TOOLS,
-    "gemini": gemini.COMPUTER_TOOLS,
-}
-"""Versions of each provider's computer tool, the present one first."""
 _CLIENTS: dict[Provider, Callable[..., ProviderClient]] = {
     "anthropic": anthropic.AnthropicClient,
     "openai": openai_responses.OpenAIResponsesClient,

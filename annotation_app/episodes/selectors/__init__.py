@@ -163,6 +163,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
         pool=pool.name,
         instructions=pool.instructions,
         thought_required=pool.thought_required,
+        unattended_safety_checks=pool.unattended_safety_checks,
         steps=steps,
         proposals=proposals,
         help_requested=episode.help_requested,
@@ -387,7 +388,12 @@ def policy_server_of(*, episode_id: UUID) -> PolicyServer | None:
     """Who proposes in an episode now; None where nobody proposes. Raises Episode.DoesNotExist."""
     found = Episode.objects.select_related("task__pool__policy", "task__pool__canary")
     pool = found.get(pk=episode_id).task.pool
-    return policy_server(revision_of(pool, episode_id), candidates=pool.candidates)
+    return policy_server(
+        revision_of(pool, episode_id),
+        candidates=pool.candidates,
+        pool=pool.pk,
+        budget_limited=pool.policy_budget is not None,
+    )
 
 
 def episode_access(*, user: User, episode_id: UUID) -> Access:

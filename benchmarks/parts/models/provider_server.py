@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_backend.policy.hosted_requests import Provider
+from protocol.providers import Provider
 
 Answer = dict[str, Any]
 MAX_REQUEST_BYTES = 64 * 2**20

@@ -17,13 +17,14 @@ from pydantic import SecretStr
 
 from agent_backend.errors import PolicyError, PolicyUnavailable
 from agent_backend.policy.completions import RequestTimeouts
-from agent_backend.policy.hosted_requests import Budget, Prices, Provider, ProviderSettings
+from agent_backend.policy.hosted_requests import Budget
 from agent_backend.policy.openai_chat import PolicyEndpoint
-from agent_backend.policy.providers import DIALECTS, ClosablePolicy, open_policy
+from agent_backend.policy.providers import ClosablePolicy, open_policy
 from benchmarks.parts.models.provider_server import ProviderServer, provider_server
 from protocol.actions.types import ACTION_ADAPTER
 from protocol.blobs import BlobRef
 from protocol.messages.events import Partial
+from protocol.providers import DIALECTS, Prices, Provider, ProviderSettings
 from protocol.sampling import SamplingParams
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Proposal

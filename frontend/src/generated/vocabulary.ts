@@ -128,6 +128,10 @@ export interface Accept {
   proposal_id: string;
   base_version: number;
   thought: string | null;
+  /**
+   * @maxItems 20
+   */
+  acknowledged: string[];
 }
 /**
  * A command was taken, or had been taken before.
@@ -1081,6 +1085,7 @@ export interface EpisodeState {
   pool: string;
   instructions: string;
   thought_required: boolean;
+  unattended_safety_checks: boolean;
   capabilities: string[];
   tools: Tool[];
   can_undo: boolean;
@@ -1089,6 +1094,7 @@ export interface EpisodeState {
   proposals: Proposal[];
   thinking: Thinking;
   thinking_error: string;
+  thinking_code: string;
   policy: PolicyRef | null;
   pending: PendingAct | null;
   memories: Memory[];
@@ -1145,6 +1151,7 @@ export interface ProposalsThinking {
   thinking: Thinking;
   partials: Partial[];
   message: string;
+  code: string;
 }
 /**
  * A candidate on its way: what has been generated so far.

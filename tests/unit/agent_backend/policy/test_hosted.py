@@ -11,12 +11,13 @@ from PIL import Image
 
 from agent_backend.errors import BudgetSpent, PolicyError, PolicyRejected
 from agent_backend.policy.completions import RequestTimeouts
-from agent_backend.policy.hosted_requests import Prices, Provider, Usage
+from agent_backend.policy.hosted_requests import Usage
 from agent_backend.policy.openai_chat import PolicyEndpoint
-from agent_backend.policy.providers import DIALECTS, open_policy
+from agent_backend.policy.providers import open_policy
 from benchmarks.parts.models.provider_server import RecordedRequest, provider_server
 from benchmarks.parts.models.providers import KEY, Screen, load_cases, measure_cases, open_client, picture, propose
 from protocol.actions.types import Action, Click, TypeText
+from protocol.providers import DIALECTS, Prices, Provider
 from protocol.trajectory.observations import ActionError
 from protocol.trajectory.steps import Step
 
