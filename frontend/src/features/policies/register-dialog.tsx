@@ -61,6 +61,10 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   };
   const required = REQUIRED.filter((name) => !(hosted && name === "base_url"));
   const usable = required.every((name) => fields[name].trim() !== "") && sampling !== null && memory !== null && settings !== null;
+  const describe = (name: string) => {
+    if (name === "base_url") return t("policies.address.help");
+    return name === "model" ? t("policies.provider.model.help", { provider: t(`policies.provider.${provider}`) }) : undefined;
+  };
   const submit = () => {
     if (sampling === null || memory === null || settings === null) return;
     const texts = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.trim()])) as typeof EMPTY;
@@ -90,7 +94,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
           <TextInput
             key={name}
             label={t(LABELS[name])}
-            description={hosted && name === "base_url" ? t("policies.address.help") : undefined}
+            description={hosted ? describe(name) : undefined}
             placeholder={name === "base_url" && !hosted ? "http://127.0.0.1:8000/v1" : undefined}
             value={fields[name]}
             onChange={set(name)}
@@ -105,7 +109,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
           onChange={(event) => setDialect(DIALECTS.find((each) => each === event.currentTarget.value) ?? "ui_tars_1_5")}
           data={[...DIALECTS]}
         />}
-        {OPTIONAL.map((name) => (
+        {!hosted && OPTIONAL.map((name) => (
           <TextInput key={name} label={t(LABELS[name])} value={fields[name]} onChange={set(name)} />
         ))}
         {(["sampling", "memory"] as const).map((name) => (
