@@ -59,6 +59,8 @@ class AnthropicClient:
                     _write(reply, blocks)
                     await on_reply(reply)
             reply.check_begun(self.title)
+        if any(block.type == "tool_use" and not block.whole for block in blocks.values()):
+            reply.finish_reason = CUT_FINISH_REASON  # a call without its arguments could be another one
         return reply
 
     async def _open(self, body: dict[str, Any]) -> Any:
@@ -133,6 +135,9 @@ class _Block:
         self.toolset = getattr(block, "toolset_name", None)
         given = getattr(block, "input", None)
         self.input = json.dumps(given, ensure_ascii=False) if given else ""
+        self.understood = True
+        self.whole = False
+        """Whether its end came, and everything before it was understood."""
 
     def written(self) -> str:
         """The call as it is written in a turn, its arguments as far as they came."""
@@ -157,6 +162,10 @@ def _take(event: Any, reply: HostedReply, blocks: dict[int, _Block]) -> None:
             block.input += delta.partial_json
         elif delta.type == "thinking_delta":
             reply.reasoning += delta.thinking
+        else:
+            block.understood = False
+    elif event.type == "content_block_stop" and event.index in blocks:
+        blocks[event.index].whole = blocks[event.index].understood
     elif event.type == "message_delta":
         reason = event.delta.stop_reason
         reply.finish_reason = _FINISH_REASONS.get(reason, "stop") if reason else reply.finish_reason

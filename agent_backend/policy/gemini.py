@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from agent_backend.policy.completions import RequestTimeouts
 from agent_backend.policy.hosted_requests import HostedReply, HostedRequest, ReplyCallback, Turn, Usage
 from agent_backend.policy.provider_errors import (
+    UNREADABLE,
     blocking_http_client,
     connection_error,
     http_client,
@@ -120,7 +121,7 @@ class GeminiClient:
         except httpx2.HTTPError as error:
             if not reply.begun:
                 raise connection_error(self.title, str(error) or type(error).__name__) from None
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
+        except UNREADABLE as error:
             raise malformed_answer(self.title, str(error)) from None
 
     def _config(self, request: HostedRequest) -> dict[str, Any]:

@@ -24,6 +24,10 @@ OPTIONAL_FIELDS = ("temperature", "thinking", "parallel_tool_calls", "disable_pa
 """Fields that not every model takes; one that refuses them is asked without."""
 
 
+UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RuntimeError, AssertionError)
+"""What clients and our reading of their events raise where an answer is not of its API."""
+
+
 class OptionalFieldRejected(PolicyRejected):
     """The model does not take a field that it can be asked without."""
 
@@ -138,7 +142,7 @@ class SdkErrors:
                 raise connection_error(self._title, str(error) or type(error).__name__) from None
         except sdk.APIError as error:
             raise error_of_type(self._title, model, error.body or {"message": error.message}) from None
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
+        except UNREADABLE as error:
             raise malformed_answer(self._title, str(error)) from None
 
     def _status_error(self, model: str, error: Any) -> PolicyError:

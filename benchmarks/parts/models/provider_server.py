@@ -104,7 +104,7 @@ class ProviderServer:
         named = self.provider in ("anthropic", "openai")
         for event in answer.get("events", ()):
             name = f"event: {event['type']}\n" if named else ""
-            yield f"{name}data: {json.dumps(event)}\n\n".encode()
+            yield f"{name}data: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
         ended = answer.get("done", True) and not answer.get("cut") and not answer.get("hang")
         if self.provider == "openai_compatible" and "events" in answer and ended:
             yield b"data: [DONE]\n\n"

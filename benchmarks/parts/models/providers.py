@@ -54,7 +54,7 @@ ROUNDS = 30
 
 def load_cases() -> list[dict[str, Any]]:
     """The table: what a provider answers, and what people must be told."""
-    return [json.loads(line) for line in CASES_FILE.read_text().splitlines()]
+    return [json.loads(line) for line in CASES_FILE.read_bytes().splitlines()]
 
 
 def picture(width: int = WIDTH, height: int = HEIGHT) -> bytes:

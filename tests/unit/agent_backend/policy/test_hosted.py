@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import io
+import logging
 from datetime import UTC, datetime
 from typing import Any
 
@@ -172,6 +173,17 @@ async def test_a_teacher_is_marked_and_has_no_tokens(provider: Provider) -> None
     assert proposal.cost_usd == pytest.approx(0.007 if provider != "openai" else 0.0061)
     assert KEY in "".join(server.requests[0].headers.values())
     assert KEY not in proposal.model_dump_json()
+
+
+@pytest.mark.parametrize("provider", HOSTED)
+async def test_no_log_holds_the_key_at_any_level(provider: Provider, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        async with provider_server(provider, CASES[provider, "wrong key"]) as server:
+            policy = open_client(server)
+            with pytest.raises(PolicyRejected):
+                await propose(policy, NOW)
+            await policy.aclose()
+    assert KEY not in caplog.text
 
 
 @pytest.mark.parametrize("provider", HOSTED)
