@@ -18,6 +18,7 @@ _BETA_BY_TOOL = {
     "computer_20241022": "computer-use-2024-10-22",
 }
 """The older computer tools, and the beta that each belongs to."""
+_ZOOMING_TOOL = "computer_20251124"
 _FINISH_REASONS = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -91,7 +92,9 @@ class AnthropicClient:
             return []
         if self._tool in _BETA_BY_TOOL:
             size = request.screen
-            tool = {"type": self._tool, "name": TOOLSET}
+            tool: dict[str, Any] = {"type": self._tool, "name": TOOLSET}
+            if self._tool == _ZOOMING_TOOL and "zoom" in request.native_kinds:
+                tool["enable_zoom"] = True
             return [tool | ({"display_width_px": size.width, "display_height_px": size.height} if size else {})]
         offered = {MEMBER_BY_KIND[kind] for kind in request.native_kinds if kind in MEMBER_BY_KIND}
         configs = {member: {"enabled": False} for member in sorted(MEMBERS - offered)}

@@ -21,7 +21,7 @@ from agent_backend.policy.provider_errors import (
     status_error,
 )
 from agent_backend.policy.samples import CUT_FINISH_REASON
-from protocol.dialects.families.gemini_computer import NAME_BY_KIND
+from protocol.dialects.families.gemini_computer import NAME_BY_KIND, legacy_call
 from protocol.providers import ProviderSettings
 from protocol.trajectory.proposals import SafetyCheck
 
@@ -83,7 +83,7 @@ class GeminiClient:
             try:
                 stream = await models.generate_content_stream(
                     model=request.model,
-                    contents=_contents(request.turns),
+                    contents=self._contents(request.turns),
                     config=self._config(request),
                 )
                 async for chunk in stream:
@@ -150,30 +150,29 @@ class GeminiClient:
         )
         return [{"computer_use": {"environment": environment, "excluded_predefined_functions": list(excluded)}}]
 
+    def _contents(self, turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
+        """The conversation; each call is followed by its response."""
+        contents: list[dict[str, Any]] = []
+        pending = ""
+        for turn in turns:
+            if turn.role == "user":
+                contents.append({"role": "user", "parts": _user_parts(turn, pending)})
+                pending = ""
+                continue
+            if pending:
+                contents.append({"role": "user", "parts": _user_parts(Turn("user", "Done."), pending)})
+                pending = ""
+            parts: list[dict[str, Any]] = [{"text": turn.text}] if turn.text.strip() else []
+            if turn.call is not None:
+                call = legacy_call(turn.call["functionCall"]) if self._legacy else turn.call["functionCall"]
+                pending = call["name"]
+                parts.append({"function_call": call, "thought_signature": _UNSIGNED})
+            contents.append({"role": "model", "parts": parts or [{"text": "…"}]})
+        return contents
+
 
 async def _note_response(response: Any) -> None:
     _RESPONSES.get([]).append(response)
-
-
-def _contents(turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
-    """The conversation; each call is followed by its response."""
-    contents: list[dict[str, Any]] = []
-    pending = ""
-    for turn in turns:
-        if turn.role == "user":
-            contents.append({"role": "user", "parts": _user_parts(turn, pending)})
-            pending = ""
-            continue
-        if pending:
-            contents.append({"role": "user", "parts": _user_parts(Turn("user", "Done."), pending)})
-            pending = ""
-        parts: list[dict[str, Any]] = [{"text": turn.text}] if turn.text.strip() else []
-        if turn.call is not None:
-            call = turn.call["functionCall"]
-            pending = call["name"]
-            parts.append({"function_call": call, "thought_signature": _UNSIGNED})
-        contents.append({"role": "model", "parts": parts or [{"text": "…"}]})
-    return contents
 
 
 def _user_parts(turn: Turn, called: str) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ def open_policy(endpoint: PolicyEndpoint, budget: Budget | None = None) -> Closa
     model = HostedModel(
         ref=PolicyRef(name=endpoint.name, revision=endpoint.revision, dialect=endpoint.dialect, teacher=True),
         model=endpoint.model,
-        dialect=dialect.scaled(settings.image_edge, settings.image_pixels),
+        dialect=dialect.with_tool(settings.computer_tool).scaled(settings.image_edge, settings.image_pixels),
         sampling=endpoint.sampling,
         timeouts=endpoint.timeouts,
         history=endpoint.budget,

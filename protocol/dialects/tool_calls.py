@@ -158,6 +158,8 @@ class ToolDialect(FamilyDialect):
     codec: ToolCallCodec = field(kw_only=True)
     native_kinds: frozenset[str] = field(kw_only=True)
     """Kinds that the maker's tool says; functions are offered for the others."""
+    lacking: Mapping[str, frozenset[str]] = field(kw_only=True, default_factory=dict)
+    """Kinds that older versions of the maker's tool do not say, by the version."""
     image_edge: int = field(kw_only=True)
     """Pixels of the longer side to which larger pictures are scaled down before they are sent."""
 
@@ -166,6 +168,10 @@ class ToolDialect(FamilyDialect):
         tools to call."""
         offered = set(kinds) & self.grammars[platform].lines.keys() - self.native_kinds
         return tuple(FUNCTIONS[kind] for kind in FUNCTIONS if kind in offered and (tools or kind != "call_tool"))
+
+    def with_tool(self, version: str) -> "ToolDialect":
+        """The same dialect for a version of the maker's tool: functions are offered for what that lacks."""
+        return replace(self, native_kinds=self.native_kinds - self.lacking.get(version, frozenset()))
 
     @property
     def picture_grid(self) -> CoordinateGrid:
@@ -211,6 +217,11 @@ _WITH_TIMEOUT = {"content": _TEXT, "timeout": {"type": "number", "description": 
 _CONTENT: tuple[Mapping[str, dict[str, Any]], tuple[str, ...]] = ({"content": _TEXT}, ("content",))
 _FILE: tuple[Mapping[str, dict[str, Any]], tuple[str, ...]] = ({"path": _TEXT}, ("path",))
 FUNCTIONS: dict[str, ToolFunction] = {
+    "double_click": ToolFunction("double_click", "Click twice.", {"point": _POINT}, ("point",)),
+    "right_click": ToolFunction("right_click", "Click the right button.", {"point": _POINT}, ("point",)),
+    "type_text": ToolFunction("type", "Type text where the focus is; a line break at its end submits.", *_CONTENT),
+    "wait": ToolFunction("wait", "Let time pass.", {"time": {"type": "number", "description": "Seconds."}}),
+    "screenshot": ToolFunction("screenshot", "See the screen again."),
     "mouse_down": ToolFunction(
         "mouse_down", "Press a mouse button and keep it down.", {"point": _POINT, "button": _BUTTON}
     ),

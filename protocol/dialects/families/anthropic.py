@@ -189,6 +189,10 @@ DIALECT = ToolDialect(
     grammars=tool_grammars(),
     prompt_template=PROMPT_TEMPLATE,
     limits=ImageLimits(min_pixels=1, max_pixels=IMAGE_PIXELS),
+    lacking={
+        "computer_20250124": frozenset({"zoom"}),
+        "computer_20241022": frozenset({"zoom", "triple_click", "mouse_down", "mouse_up", "scroll", "wait"}),
+    },
     image_edge=IMAGE_EDGE,
     native_kinds=frozenset(MEMBER_BY_KIND),
 )

@@ -59,6 +59,22 @@ _RENAMED = {
     "take_screenshot": "screenshot",
     "go_back": "navigate_back",
 }
+
+
+def legacy_call(call: dict[str, Any]) -> dict[str, Any]:
+    """A call of a turn in the words of Gemini 2.5, which names some functions otherwise."""
+    name, arguments = call["name"], dict(call["args"])
+    if name == "hotkey":
+        arguments = {"keys": "+".join(arguments["keys"])}
+    elif name == "drag_and_drop":
+        names = {"start_x": "x", "start_y": "y", "end_x": "destination_x", "end_y": "destination_y"}
+        arguments = {names[key]: value for key, value in arguments.items()}
+    elif name == "type":
+        arguments = {"content": arguments.get("text", "")}
+    return {"name": _LEGACY_NAMES.get(name, name), "args": arguments}
+
+
+_LEGACY_NAMES = {"click": "click_at", "move": "hover_at", "hotkey": "key_combination", "take_screenshot": "screenshot"}
 _UNSUPPORTED = ("open_web_browser", "search", "list_apps", "yield_to_user")
 _SCROLL_PIXELS, _SCROLL_SHARE, _DOCUMENT_PIXELS = 300, 800, 600
 _Pixel = Callable[[Any], list[int]]
@@ -236,6 +252,14 @@ DIALECT = ToolDialect(
     grammars=tool_grammars(),
     prompt_template=PROMPT_TEMPLATE,
     limits=ImageLimits(min_pixels=1, max_pixels=10_240_000),
+    lacking={
+        "gemini_2_5": frozenset(
+            {
+                *("double_click", "triple_click", "middle_click", "right_click", "mouse_down", "mouse_up", "type_text"),
+                *("press", "release", "screenshot"),
+            }
+        )
+    },
     image_edge=6_000,
     native_kinds=frozenset(NAME_BY_KIND) - {"open_app", "long_press"},
 )

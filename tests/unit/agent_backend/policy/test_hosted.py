@@ -95,6 +95,22 @@ async def test_the_older_tool_of_anthropic_names_the_size_and_the_action() -> No
     assert request.body["temperature"] == 0.8
 
 
+async def test_an_older_tool_is_helped_out_by_functions_for_what_it_lacks() -> None:
+    body = (await asked("anthropic", computer_tool="computer_20241022")).body
+    names = [tool["name"] for tool in body["tools"]]
+    assert names == ["computer", "wait", "scroll", "finished", "call_user", "infeasible"]
+    request = await asked("gemini", STEPS, computer_tool="gemini_2_5")
+    computer, functions = request.body["tools"]
+    assert "type_text_at" in computer["computerUse"]["excluded_predefined_functions"]
+    declared = [function["name"] for function in functions["functionDeclarations"]]
+    assert declared == ["double_click", "right_click", "type", "screenshot", "finished", "call_user", "infeasible"]
+    called = [
+        part["functionCall"] for one in request.body["contents"] for part in one["parts"] if "functionCall" in part
+    ]
+    assert [call["name"] for call in called] == ["click_at", "type"]
+    assert called[1]["args"] == {"content": "a"}
+
+
 async def test_a_failure_without_a_picture_is_an_error_of_the_tool() -> None:
     failed = step(0, Click(x=1, y=2), BEFORE, error=ActionError(code="e", message="It broke."))
     async with provider_server("anthropic", CASES["anthropic", "click"]) as server:
