@@ -83,6 +83,8 @@ def check_accept(state: EpisodeState, command: Accept) -> None:
         raise CommandRejected("unparsed_proposal", "this candidate is no action")
     if command.actions is not None and command.actions > len(proposal.actions):
         raise CommandRejected("too_many_actions", f"this candidate holds {len(proposal.actions)} actions")
+    if not {check.id for check in proposal.safety_checks} <= set(command.acknowledged):
+        raise CommandRejected("safety_check_unacknowledged", "acknowledge first what its provider asks you to check")
     first, *further = accepted_actions(proposal, command)
     check_act(state, first, proposal.thought if command.thought is None else command.thought)
     for action in further:
@@ -121,6 +123,8 @@ def check_autopilot_action(state: EpisodeState, best: Proposal) -> None:
         raise CommandRejected("unsupported_action", "a person decides about the end")
     if (page := current_page(state)) is not None and page.done:
         raise CommandRejected("page_done", "the page has ended by itself")
+    if best.safety_checks and not state.unattended_safety_checks:
+        raise CommandRejected("safety_check_unacknowledged", "a person must look at what its provider asks to check")
     for action in best.actions:
         check_machine_action(state, action)
 

@@ -10,7 +10,7 @@ from annotation_app.policies.models import PolicyRevision
 @admin.register(PolicyRevision)
 class PolicyRevisionAdmin(admin.ModelAdmin[PolicyRevision]):
     formfield_overrides = STORABLE_JSON_OVERRIDES
-    list_display = ("name", "revision", "dialect", "model", "checkpoint", "scripted", "created_at")
+    list_display = ("name", "revision", "dialect", "provider", "model", "checkpoint", "scripted", "created_at")
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

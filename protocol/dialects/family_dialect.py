@@ -134,7 +134,7 @@ class FamilyDialect:
             hints.append(self.codec.batch_hint.format(count=max_actions))
         prompt = self.prompt_template.format(
             opening=grammar.opening,
-            actions="\n".join([*lines, *map(_tool_line, callable_tools[:MAX_TOOLS]), *hints]),
+            actions="\n".join([*filter(None, lines), *map(_tool_line, callable_tools[:MAX_TOOLS]), *hints]),
             language=language,
             instruction=break_special_tokens(task.instruction),
         )

@@ -83,6 +83,8 @@ class EpisodeState(FrozenModel):
     instructions: str = ""
     """The pool's guidance (Markdown)."""
     thought_required: bool = True
+    unattended_safety_checks: bool = False
+    """Whether the autopilot may do what a provider wants a person to check."""
     capabilities: tuple[str, ...] = ()
     """Action kinds the machine accepts."""
     tools: tuple[Tool, ...] = ()
@@ -94,6 +96,8 @@ class EpisodeState(FrozenModel):
     proposals: tuple[Proposal, ...] = ()
     thinking: Thinking = "idle"
     thinking_error: str = ""
+    thinking_code: str = ""
+    """The stable code of why the policy is silent, such as `budget_spent`."""
     policy: PolicyRef | None = None
     pending: PendingAct | None = None
     memories: tuple[Memory, ...] = ()
@@ -207,6 +211,7 @@ class ProposalsThinking(FrozenModel):
     thinking: Thinking
     partials: tuple[Partial, ...] = ()
     message: str = ""
+    code: str = ""
 
 
 class MemoriesNoting(FrozenModel):

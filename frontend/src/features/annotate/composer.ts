@@ -46,11 +46,17 @@ interface Accepted {
   readonly thought?: string | null;
   /** How many of the candidate's actions are done, from the first; null for all of them. */
   readonly actions?: number | null;
+  /** The safety checks of its provider that the person has looked at. */
+  readonly acknowledged?: string[];
 }
 
-export function acceptCommand(proposal: Proposal, episode: EpisodeState, { thought = null, actions = null }: Accepted = {}): StepCommand {
+export function acceptCommand(
+  proposal: Proposal,
+  episode: EpisodeState,
+  { thought = null, actions = null, acknowledged = [] }: Accepted = {},
+): StepCommand {
   const part = actions !== null && actions < actionsOf(proposal).length ? actions : null;
-  return { type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, actions: part };
+  return { type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, actions: part, acknowledged };
 }
 
 /** All that a candidate says to do, in order. */

@@ -82,6 +82,8 @@ export interface Workspace extends LiveSession {
   readonly submitStep: () => void;
   /** Does a candidate's actions: those within the action limit, or as many as are named. */
   readonly accept: (proposal: Proposal | undefined, actions?: number) => void;
+  /** Accept what a provider wants checked, once the person has looked. */
+  readonly acknowledge: (proposal: Proposal) => void;
   readonly edit: (proposal: Proposal | undefined) => void;
   readonly mark: (proposal: Proposal | undefined, mark: Mark | null) => void;
 }
@@ -177,6 +179,11 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const draftedAction = composed.ok || composed.reason === "thought" ? composed.action : null;
   const heldKeys = heldKeysOf(draftedAction) ?? armedKeys;
 
+  const acknowledge = (proposal: Proposal) => {
+    const acknowledged = proposal.safety_checks.map(({ id }) => id);
+    const command = acceptCommand(proposal, episode, { actions: actionLimit, acknowledged });
+    if (canAct && proposal.action !== null) sendStep(command, proposal.action);
+  };
   const accept = (proposal: Proposal | undefined, actions: number | null = actionLimit) => {
     if (canAct && proposal?.action != null) sendStep(acceptCommand(proposal, episode, { actions }), proposal.action);
   };
@@ -247,6 +254,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
       else accept(episode.proposals.find(({ action }) => action !== null));
     },
     accept,
+    acknowledge,
     edit: (proposal) => {
       if (!canAct || proposal === undefined) return;
       setDraft(draftFromProposal(proposal));

@@ -22,7 +22,9 @@ export function SecretsDialog() {
     const proposal = episode.proposals.find(({ id }) => id === answeredRequest.proposal_id);
     if (allow && !answeredRequest.autopilot && proposal) {
       const thought = answeredRequest.thought === proposal.thought ? null : answeredRequest.thought;
-      send({ type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, actions: answeredRequest.actions });
+      const acknowledged = proposal.safety_checks.map(({ id }) => id);
+      const { actions } = answeredRequest;
+      send({ type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, actions, acknowledged });
     }
     viewportRef.current?.focus({ preventScroll: true });
   };

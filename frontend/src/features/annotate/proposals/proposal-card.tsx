@@ -13,6 +13,7 @@ import { accept, edit, fewerActions, mark, moreActions } from "@/features/annota
 import { actionsOf } from "@/features/annotate/composer";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
+import { SafetyChecks } from "./safety-checks";
 import styles from "./proposals.module.css";
 
 export function ProposalCard({ proposal }: { proposal: Proposal }) {
@@ -44,6 +45,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
       <div className={styles.body}>
         <Likelihood proposal={proposal} />
         {proposal.warning !== "" && <p className={styles.warning}><Badge tone="warn">{t("proposals.doubtful")}</Badge> {proposal.warning}</p>}
+        {proposal.safety_checks.length > 0 && <SafetyChecks proposal={proposal} />}
         {thought && <p className={styles.thought} title={thought}>{thought}</p>}
         {action === null && <Unreadable proposal={proposal} />}
         {action !== null && proposal.further_actions.length === 0 && <ActionText action={action} grammar={grammar} />}
