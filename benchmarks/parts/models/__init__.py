@@ -1,0 +1,1 @@
+"""What is measured of models: dialects, providers and the probe."""
