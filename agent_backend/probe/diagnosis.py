@@ -108,14 +108,14 @@ def grounding_findings(
         )
         return [ProbeFinding(code="picture_ignored", severity="error", message=message)]
     if fit is not None:
-        advice = (
+        remedy = (
             "Set the limits and the factor of the server's image processor as the dialect has them."
             if fit.code == "wrong_factor"
             else "Choose a dialect of that space."
         )
         message = (
             f"Its points are {fit.space}: read so they are {fit.error_px:g} px from the targets on average, and "
-            f"{fit.own_error_px:g} px as the dialect reads them. {advice}"
+            f"{fit.own_error_px:g} px as the dialect reads them. {remedy}"
         )
         return [ProbeFinding(code=fit.code, severity="error", message=message)]
     if len(unread) > (1 - MIN_READ_SHARE) * len(readings):
@@ -134,8 +134,8 @@ def dialect_finding(dialect: str, scores: Sequence[DialectScore]) -> ProbeFindin
     if own is None or best is None or _hit_share(best) < max(0.5, 2 * _hit_share(own)):
         return None
     message = (
-        f"The dialect {best.dialect} reads it better: {best.hits} of {best.asked} replies hit, with {dialect} "
-        f"{own.hits} of {own.asked}."
+        f"The dialect {best.dialect} reads it better: {best.hits} of {best.questions} replies hit, with {dialect} "
+        f"{own.hits} of {own.questions}."
     )
     return ProbeFinding(code="other_dialect", severity="error", message=message)
 
@@ -171,7 +171,7 @@ def _same_numbers(first: Sequence[float], second: Sequence[float]) -> bool:
 
 
 def _hit_share(score: DialectScore) -> float:
-    return score.hits / score.asked if score.asked else 0.0
+    return score.hits / score.questions if score.questions else 0.0
 
 
 def _note(code: str, message: str) -> ProbeFinding:

@@ -293,7 +293,7 @@ def _score(dialect: str, targets: Sequence[Target], proposals: Sequence[Proposal
         points.append(point_of(get_dialect(dialect).parse(proposal.raw_text, screen)))
     return DialectScore(
         dialect=dialect,
-        asked=len(targets),
+        questions=len(targets),
         read=sum(point is not None for point in points),
         hits=sum(point is not None and target.hit(*point) for target, point in zip(targets, points, strict=True)),
         own_prompt=own_prompt,

@@ -18,26 +18,40 @@ async def server_abilities(
     endpoint: PolicyEndpoint, *, transport: httpx.AsyncBaseTransport | None = None
 ) -> ServerAbilities:
     """Version, weights, models, context, several choices and pictures; what it does not say stays unknown."""
-    key = endpoint.api_key.get_secret_value()
-    root = endpoint.base_url.rstrip("/").removesuffix("/v1")
-    async with httpx.AsyncClient(
-        headers={"Authorization": f"Bearer {key}"} if key else {},
-        timeout=CALL_TIMEOUT_SECONDS,
-        transport=transport,
-        trust_env=False,
-    ) as client:
+    version, weight_version = await server_identity(endpoint, transport=transport)
+    async with _client(endpoint, transport) as client:
         cards = (await _get(client, f"{endpoint.base_url.rstrip('/')}/models")).get("data")
         models = [card for card in cards if isinstance(card, dict)] if isinstance(cards, list) else []
         own = next((card for card in models if card.get("id") == endpoint.model), {})
         context = own.get("max_model_len")
         return ServerAbilities(
-            version=str((await _get(client, f"{root}/version")).get("version", ""))[:100],
-            weight_version=str((await _get(client, f"{root}/weight_info")).get("weight_version", ""))[:200],
+            version=version,
+            weight_version=weight_version,
             models=tuple(str(card.get("id"))[:200] for card in models[:50]),
             context_tokens=context if isinstance(context, int) else None,
             several_choices=await _several_choices(client, endpoint),
             images=await _images(client, endpoint),
         )
+
+
+async def server_identity(
+    endpoint: PolicyEndpoint, *, transport: httpx.AsyncBaseTransport | None = None
+) -> tuple[str, str]:
+    """The server's version and what it calls its weights; empty where it does not say, or does not answer."""
+    root = endpoint.base_url.rstrip("/").removesuffix("/v1")
+    async with _client(endpoint, transport) as client:
+        version, weights = await _get(client, f"{root}/version"), await _get(client, f"{root}/weight_info")
+    return str(version.get("version", ""))[:100], str(weights.get("weight_version", ""))[:200]
+
+
+def _client(endpoint: PolicyEndpoint, transport: httpx.AsyncBaseTransport | None) -> httpx.AsyncClient:
+    key = endpoint.api_key.get_secret_value()
+    return httpx.AsyncClient(
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+        timeout=CALL_TIMEOUT_SECONDS,
+        transport=transport,
+        trust_env=False,
+    )
 
 
 async def _several_choices(client: httpx.AsyncClient, endpoint: PolicyEndpoint) -> bool | None:

@@ -74,7 +74,7 @@ class DialectScore(FrozenModel):
     """How many replies a dialect reads as a click, and how many of these hit."""
 
     dialect: str
-    asked: int = Field(ge=0)
+    questions: int = Field(ge=0)
     read: int = Field(ge=0)
     hits: int = Field(ge=0)
     own_prompt: bool

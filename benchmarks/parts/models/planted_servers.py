@@ -13,43 +13,43 @@ from agent_backend.probe.targets import Target, probe_targets, screen_picture
 from protocol.dialects.coordinates import smart_resize
 from protocol.evaluation.probes import ScreenSet
 
-Say = Callable[[Target, float, float], str]
+WriteReply = Callable[[Target, float, float], str]
 """A reply that clicks at a point of a target's screen (pixels)."""
 SETS: tuple[ScreenSet, ...] = ("desktop", "small")
 LONGEST_PROMPT_IMAGES = 4
 
 
-def _say(x: float, y: float) -> str:
+def _click_reply(x: float, y: float) -> str:
     return f"Thought: There it is.\nAction: click(start_box='({x:.0f},{y:.0f})')"
 
 
-def say_resized(target: Target, x: float, y: float) -> str:
+def write_resized(target: Target, x: float, y: float) -> str:
     """In pixels of the picture as Qwen2.5-VL scales it: as `ui_tars_1_5` reads it."""
     rows, columns = smart_resize(target.size[1], target.size[0])
-    return _say(x * columns / target.size[0], y * rows / target.size[1])
+    return _click_reply(x * columns / target.size[0], y * rows / target.size[1])
 
 
-def say_thousandths(target: Target, x: float, y: float) -> str:
+def write_thousandths(target: Target, x: float, y: float) -> str:
     """In thousandths of the screen."""
-    return _say(x * 1000 / target.size[0], y * 1000 / target.size[1])
+    return _click_reply(x * 1000 / target.size[0], y * 1000 / target.size[1])
 
 
-def say_other_factor(target: Target, x: float, y: float) -> str:
+def write_other_factor(target: Target, x: float, y: float) -> str:
     """In pixels of a picture that another processor scaled."""
     rows, columns = smart_resize(target.size[1], target.size[0], factor=32, min_pixels=65_536, max_pixels=800_000)
-    return _say(x * columns / target.size[0], y * rows / target.size[1])
+    return _click_reply(x * columns / target.size[0], y * rows / target.size[1])
 
 
-def say_stripped(target: Target, x: float, y: float) -> str:
+def write_stripped(target: Target, x: float, y: float) -> str:
     """Without the special tokens that the point was made of."""
     return "Thought: There it is.\nAction: click(start_box='')"
 
 
 class PlantedServer(httpx.AsyncBaseTransport):
-    """An OpenAI-compatible server whose model finds every target, and says so as `say` does.
+    """An OpenAI-compatible server whose model finds every target, and says so as `write` does.
 
     Args:
-        say: Writes its replies.
+        write: Writes its replies.
         sees: Whether pictures come to the model; without, it clicks the middle of the screen.
         weights: What it calls its weights.
         seed: Of its log-probabilities: other weights have others.
@@ -57,9 +57,15 @@ class PlantedServer(httpx.AsyncBaseTransport):
     """
 
     def __init__(
-        self, say: Say = say_resized, *, sees: bool = True, weights: str = "1", seed: int = 0, noise_px: float = 2.0
+        self,
+        write: WriteReply = write_resized,
+        *,
+        sees: bool = True,
+        weights: str = "1",
+        seed: int = 0,
+        noise_px: float = 2.0,
     ) -> None:
-        self._say, self._sees, self._weights, self._seed, self._noise_px = say, sees, weights, seed, noise_px
+        self._click_reply, self._sees, self._weights, self._seed, self._noise_px = write, sees, weights, seed, noise_px
         self._targets = {
             (sha256(screen_picture(target.screen)[1]).hexdigest(), target.instruction): target
             for screens in SETS
@@ -89,10 +95,10 @@ class PlantedServer(httpx.AsyncBaseTransport):
         digest = sha256(pictures[-1]).hexdigest() if pictures else ""
         found = [target for (picture, words), target in self._targets.items() if picture == digest and words in texts]
         if not found or not self._sees:
-            return _say(400, 300)
+            return _click_reply(400, 300)
         target, random = found[0], Random(f"{self._seed} {found[0].screen} {found[0].instruction}")
         x, y = (random.gauss(middle, self._noise_px) for middle in target.center)
-        return self._say(target, x, y)
+        return self._click_reply(target, x, y)
 
     def _stream(self, reply: str) -> bytes:
         random = Random(f"{self._seed} {reply}")

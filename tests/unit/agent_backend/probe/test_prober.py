@@ -8,10 +8,10 @@ from agent_backend.policy.openai_chat import PolicyEndpoint
 from agent_backend.probe.prober import answer_to_picture, run_probe
 from benchmarks.parts.models.planted_servers import (
     PlantedServer,
-    say_other_factor,
-    say_resized,
-    say_stripped,
-    say_thousandths,
+    write_other_factor,
+    write_resized,
+    write_stripped,
+    write_thousandths,
 )
 from protocol.evaluation.probes import ProbeReport
 
@@ -52,9 +52,9 @@ async def test_a_model_that_works_has_no_errors() -> None:
 @pytest.mark.parametrize(
     ("server", "code"),
     [
-        (PlantedServer(say_thousandths), "wrong_space"),
-        (PlantedServer(say_other_factor), "wrong_factor"),
-        (PlantedServer(say_stripped), "stripped_tokens"),
+        (PlantedServer(write_thousandths), "wrong_space"),
+        (PlantedServer(write_other_factor), "wrong_factor"),
+        (PlantedServer(write_stripped), "stripped_tokens"),
         (PlantedServer(sees=False), "picture_ignored"),
     ],
     ids=["wrong space", "wrong factor", "stripped tokens", "dead picture input"],
@@ -72,14 +72,14 @@ async def test_weights_that_were_not_loaded_are_named() -> None:
 
 
 async def test_a_model_below_its_own_last_figure_is_named() -> None:
-    last = await probe(PlantedServer(say_resized))
+    last = await probe(PlantedServer(write_resized))
     worse = await probe(PlantedServer(noise_px=60, weights="2", seed=3), last)
     assert "below_last" in errors_of(worse)
     assert "below_last" not in errors_of(await probe(PlantedServer(), last))
 
 
 async def test_points_of_a_wrong_space_suggest_the_dialect_that_hits() -> None:
-    report = await probe(PlantedServer(say_thousandths))
+    report = await probe(PlantedServer(write_thousandths))
     assert "other_dialect" in errors_of(report)
 
 
