@@ -12,6 +12,7 @@ from protocol.evaluation.probes import (
     DialectScore,
     Grounding,
     GroundingPoint,
+    PixelBox,
     ProbeFinding,
     ProbeReport,
     ScreenSet,
@@ -45,12 +46,14 @@ def measure_grounding(
         if point is not None:
             errors.append(hypot(point[0] - target.center[0], point[1] - target.center[1]))
         error = reading.error.code if isinstance(reading, UnparsedReply) else "" if point else "no_point"
+        left, top, right, bottom = target.box
         points.append(
             GroundingPoint(
                 screen=target.screen,
-                size=target.size,
+                width=target.size[0],
+                height=target.size[1],
                 instruction=target.instruction,
-                box=target.box,
+                box=PixelBox(left=left, top=top, right=right, bottom=bottom),
                 x=point and point[0],
                 y=point and point[1],
                 hit=point is not None and target.hit(*point),

@@ -41,13 +41,23 @@ class ProbeFinding(FrozenModel):
     message: str
 
 
+class PixelBox(FrozenModel):
+    """A rectangle of a screen, in pixels."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
 class GroundingPoint(FrozenModel):
     """One target, and where the model's reply clicks (pixels of the screen); without a point, why there is none."""
 
     screen: str
-    size: tuple[int, int]
+    width: int
+    height: int
     instruction: str
-    box: tuple[int, int, int, int]
+    box: PixelBox
     x: int | None = None
     y: int | None = None
     hit: bool = False

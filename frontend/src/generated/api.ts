@@ -2793,7 +2793,7 @@ export interface UseOut {
  */
 export interface DialectScore {
   dialect: string;
-  asked: number;
+  questions: number;
   read: number;
   hits: number;
   own_prompt: boolean;
@@ -2813,22 +2813,24 @@ export interface Grounding {
  */
 export interface GroundingPoint {
   screen: string;
-  /**
-   * @minItems 2
-   * @maxItems 2
-   */
-  size: unknown[];
+  width: number;
+  height: number;
   instruction: string;
-  /**
-   * @minItems 4
-   * @maxItems 4
-   */
-  box: unknown[];
+  box: PixelBox;
   x: number | null;
   y: number | null;
   hit: boolean;
   error: string;
   reply: string;
+}
+/**
+ * A rectangle of a screen, in pixels.
+ */
+export interface PixelBox {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
 }
 /**
  * One thing that is wrong, or that a researcher should know; `message` says who must do what.
