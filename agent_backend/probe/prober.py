@@ -58,12 +58,17 @@ OnProgress = Callable[[int, int], Awaitable[None]]
 """Hears how many of how many questions are answered."""
 
 
-async def answer_to_picture(endpoint: PolicyEndpoint, *, transport: httpx.AsyncBaseTransport | None = None) -> float:
+async def answer_to_picture(
+    endpoint: PolicyEndpoint,
+    *,
+    timeout_seconds: float = HEALTH_TIMEOUT_SECONDS,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> float:
     """Milliseconds until one token about a picture came: whether a model server is healthy.
 
-    Raises PolicyError where it does not answer within `HEALTH_TIMEOUT_SECONDS`.
+    Raises TimeoutError where it takes longer than the timeout, and PolicyError where it does not answer.
     """
-    return await _Prober(endpoint, "small", _ignore_progress, transport).health_ms()
+    return await _Prober(endpoint, "small", _ignore_progress, transport).health_ms(timeout_seconds)
 
 
 async def run_probe(
@@ -106,15 +111,12 @@ class _Prober:
         self._answered, self._questions = 0, len(self._targets) + BLIND_TARGETS
         self._slots = asyncio.Semaphore(CONCURRENCY)
 
-    async def health_ms(self) -> float:
+    async def health_ms(self, timeout_seconds: float) -> float:
         """See `answer_to_picture`."""
         started = time.monotonic()
         limited = self._endpoint.model_copy(update={"sampling": SamplingParams(n=1, temperature=0, max_tokens=1)})
-        try:
-            async with asyncio.timeout(HEALTH_TIMEOUT_SECONDS):
-                await self._ask(limited, self._targets[0])
-        except TimeoutError:
-            raise PolicyError(f"no token about a picture came within {HEALTH_TIMEOUT_SECONDS:g} s") from None
+        async with asyncio.timeout(timeout_seconds):
+            await self._ask(limited, self._targets[0])
         return round((time.monotonic() - started) * 1000, 1)
 
     async def report(self) -> ProbeReport:
@@ -123,7 +125,7 @@ class _Prober:
         server, findings = ServerAbilities(), list[ProbeFinding]()
         grounding, scores, fingerprint = None, list[DialectScore](), tuple[float, ...]()
         try:
-            health_ms = await self.health_ms()
+            health_ms = await self.health_ms(HEALTH_TIMEOUT_SECONDS)
             first_token_ms, first = await self._first_token()
             server = (await server_abilities(self._endpoint, transport=self._transport)).model_copy(
                 update={"answers_picture": True, "health_ms": health_ms, "first_token_ms": first_token_ms}
@@ -134,6 +136,9 @@ class _Prober:
             proposals = await self._ask_all(self._endpoint, self._targets)
             grounding, scores, findings = await self._judge(proposals)
             findings = [*findings, *server_findings(server)]
+        except TimeoutError:
+            error = PolicyError(f"no token about a picture came within {HEALTH_TIMEOUT_SECONDS:g} s")
+            findings.append(await self._unusable(error))
         except PolicyError as error:
             findings.append(await self._unusable(error))
         return ProbeReport(

@@ -9,8 +9,9 @@ from uuid import UUID
 from django.utils import timezone
 from pydantic import SecretStr
 
+from agent_backend.errors import PolicyError
 from agent_backend.policy.openai_chat import PolicyEndpoint
-from agent_backend.probe.prober import run_probe
+from agent_backend.probe.prober import answer_to_picture, run_probe
 from agent_backend.probe.server import server_identity
 from agent_backend.probe.targets import screen_picture
 from annotation_app.errors import NotFound
@@ -63,6 +64,18 @@ def probes_request_due() -> tuple[UUID, ...]:
         if new:
             queued.append(probe.id)
     return tuple(queued)
+
+
+def picture_problem(base_url: str, model: str, dialect: str, *, timeout_seconds: float) -> str:
+    """What is wrong with a model server that is to answer one token about a picture; empty where it answers.
+
+    Raises TimeoutError where that takes longer than the timeout.
+    """
+    try:
+        asyncio.run(answer_to_picture(_endpoint(base_url, model, dialect), timeout_seconds=timeout_seconds))
+    except PolicyError as error:
+        return str(error)
+    return ""
 
 
 def screen_png(name: str) -> bytes:

@@ -169,6 +169,7 @@ export interface Check {
     | (
         | "unreachable"
         | "too_slow"
+        | "no_answer"
         | "refused"
         | "no_heartbeat"
         | "not_known"

@@ -74,12 +74,12 @@ function Start({ endpoint, known, disabled, change }: StartProps) {
 /** How far a probe is, or what it found. */
 function Found({ known }: { known: ProbeOut }) {
   const probe = useQuery(probeQuery(known.id));
-  const shown = probe.data ?? known;
+  const current = probe.data ?? known;
   return (
     <>
       <Problem error={probe.error} />
-      <ProbeProgress probe={shown} />
-      {shown.report && !isUnderWay(shown) && <ProbeResult report={shown.report} />}
+      <ProbeProgress probe={current} />
+      {current.report && !isUnderWay(current) && <ProbeResult report={current.report} />}
     </>
   );
 }
