@@ -3,6 +3,7 @@
 import pytest
 
 from annotation_app.health import probes
+from annotation_app.health.part_status import PartStatus
 from annotation_app.health.probes import ModelServer
 
 POLICY = ModelServer("http://model/v1", scripted=False, model="m", dialect="ui_tars_1_5")
@@ -12,7 +13,7 @@ JUDGE = ModelServer("http://judge/v1", scripted=False)
 @pytest.fixture(autouse=True)
 def listing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers that list their models."""
-    monkeypatch.setattr(probes, "_http_status", lambda url, headers: probes.PartStatus(detail="HTTP 200"))
+    monkeypatch.setattr(probes, "_http_status", lambda url, headers: PartStatus(detail="HTTP 200"))
     monkeypatch.setattr(probes, "api_key_for", lambda url: "")
 
 
@@ -50,6 +51,6 @@ def test_judges_and_scripts_are_shown_none(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_server_that_is_not_there_is_down_without_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = answering(monkeypatch, "broken")
-    monkeypatch.setattr(probes, "_http_status", lambda url, headers: probes.PartStatus("down", "unreachable"))
+    monkeypatch.setattr(probes, "_http_status", lambda url, headers: PartStatus("down", "unreachable"))
     assert probes._model_status(POLICY).problem == "unreachable"
     assert asked == []
