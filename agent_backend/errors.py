@@ -5,6 +5,7 @@ AgentError                  every error of this package; `code` is stable
 ├── PolicyError             the policy gave nothing usable
 │   ├── PolicyUnavailable   no answer in time, refused connection, or the circuit is open
 │   └── PolicyRejected      the server refused the request
+│       └── BudgetSpent     asking would cost more than is left of the pool's budget
 ├── EpisodeFenced           another process drives this episode now
 ├── WebAppRejected             the web app refused what a simulated annotator asked; `code` is the app's
 └── WebAppUnavailable              the web app does not answer, or opens a desk no more
@@ -41,6 +42,10 @@ class PolicyUnavailable(PolicyError):
 
 class PolicyRejected(PolicyError):
     code = "policy_rejected"
+
+
+class BudgetSpent(PolicyRejected):
+    code = "budget_spent"
 
 
 class EpisodeFenced(AgentError):

@@ -12,6 +12,9 @@ CREDENTIALS_PURPOSE = b"pilothouse task credentials"
 SECOND_FACTORS_PURPOSE = b"pilothouse second factors"
 """Purpose of the keys of authenticator apps and recovery codes."""
 
+PROVIDER_KEYS_PURPOSE = b"pilothouse provider keys"
+"""Purpose of the keys of API keys for model servers and providers."""
+
 
 def encrypt_value(value: str, *, purpose: bytes = CREDENTIALS_PURPOSE) -> str:
     """The value encrypted and signed, with the time."""

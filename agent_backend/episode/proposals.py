@@ -268,7 +268,7 @@ class ProposalManager:
         answer = self._requester.take()
         self.failure = answer if isinstance(answer, PolicyError) else None
         if isinstance(answer, PolicyError):
-            await self._record.publish_thinking("failed", str(answer))
+            await self._record.publish_thinking("failed", str(answer), code=answer.code)
             if self._state.autopilot and self._requester.retry_at is None:
                 await self._record.change(autopilot=False)
             return

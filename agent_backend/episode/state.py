@@ -52,9 +52,11 @@ class EpisodeStateTracker:
         """Change what is given and not None."""
         await self.write(self.store.change({name: value for name, value in fields.items() if value is not None}))
 
-    async def publish_thinking(self, thinking: Thinking, message: str = "", partials: tuple[Partial, ...] = ()) -> None:
+    async def publish_thinking(
+        self, thinking: Thinking, message: str = "", partials: tuple[Partial, ...] = (), *, code: str = ""
+    ) -> None:
         """Tell every viewer how the policy's thinking goes; this may be lost."""
-        event = ProposalsThinking(thinking=thinking, partials=partials, message=message)
+        event = ProposalsThinking(thinking=thinking, partials=partials, message=message, code=code)
         self.state = apply_thinking_event(self.state, event)
         await self._emit(event)
 

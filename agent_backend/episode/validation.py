@@ -81,6 +81,8 @@ def check_accept(state: EpisodeState, command: Accept) -> None:
     proposal = find_proposal(state, command.proposal_id)
     if proposal.action is None:
         raise CommandRejected("unparsed_proposal", "this candidate is no action")
+    if not {check.id for check in proposal.safety_checks} <= set(command.acknowledged):
+        raise CommandRejected("safety_check_unacknowledged", "acknowledge first what its provider asks you to check")
     check_act(state, proposal.action, proposal.thought if command.thought is None else command.thought)
 
 
@@ -109,6 +111,8 @@ def check_autopilot_action(state: EpisodeState, best: Proposal) -> None:
         raise CommandRejected("unsupported_action", "a person decides about the end")
     if (page := current_page(state)) is not None and page.done:
         raise CommandRejected("page_done", "the page has ended by itself")
+    if best.safety_checks and not state.unattended_safety_checks:
+        raise CommandRejected("safety_check_unacknowledged", "a person must look at what its provider asks to check")
     check_machine_action(state, best.action)
 
 

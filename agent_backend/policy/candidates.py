@@ -55,6 +55,7 @@ def build_proposals(
     prompt: BlobRef | None = None,
     image_limits: ImageLimits | None = None,
     warning: str = "",
+    cost_usd: float | None = None,
 ) -> tuple[Proposal, ...]:
     """The candidates of one request, most likely first and unreadable ones last.
 
@@ -89,6 +90,8 @@ def build_proposals(
             weight_versions=_weight_spans(group[0].sample, samples.weight_versions),
             finish_reason=group[0].sample.finish_reason,
             warning=" ".join(filter(None, (warning, "" if group[0].sample.has_all_tokens else MISSING_TOKENS_WARNING))),
+            safety_checks=tuple(dict.fromkeys(check for vote in group for check in vote.sample.safety_checks)),
+            cost_usd=cost_usd,
             latency_ms=latency_ms,
             created_at=created_at,
         )

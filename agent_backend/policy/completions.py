@@ -36,7 +36,7 @@ MAX_INLINE_WAIT_SECONDS = 2.0
 _MULTIPLE_CHOICES_ERROR = re.compile(
     r"(?<![\\\w])n(?!\w)|best_of|(?:multiple|several|number of|more than one) (?:choice|completion|sample|repl)", re.I
 )
-_CONTEXT_LENGTH_ERROR = re.compile(
+CONTEXT_LENGTH_ERROR = re.compile(
     r"context[ _](?:length|window|size)|max(?:imum)?[ _]model[ _]len|prompt is too long|too many (?:input )?tokens"
     r"|reduce the length|exceeds? the (?:maximum|context|available)",
     re.I,
@@ -188,7 +188,7 @@ class CompletionsClient:
                     else self._request_with_retries(body, on_samples)
                 )
             except RequestRejected as error:
-                if _CONTEXT_LENGTH_ERROR.search(error.body):
+                if CONTEXT_LENGTH_ERROR.search(error.body):
                     raise PolicyRejected(
                         f"the prompt is longer than the model takes: {error.body[:MAX_ERROR_CHARACTERS]}. Show it "
                         "fewer screenshots (memory of the revision), or start its server with a longer context."

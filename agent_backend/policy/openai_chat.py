@@ -25,6 +25,7 @@ from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, Scree
 from protocol.dialects.families import get_dialect
 from protocol.dialects.prompts import Prompt
 from protocol.messages.events import Partial
+from protocol.providers import Provider, ProviderSettings
 from protocol.sampling import SamplingParams as SamplingParams
 from protocol.trajectory.memory import HistoryBudget, Memory, recall_history, step_text, steps_to_summarize
 from protocol.trajectory.observations import Observation
@@ -55,6 +56,11 @@ class PolicyEndpoint(FrozenModel):
     revision: str
     scripted: bool = False
     """It answers from a script and is no model at all."""
+    teacher: bool = False
+    """See `PolicyRef`."""
+    provider: Provider = "openai_compatible"
+    settings: ProviderSettings = ProviderSettings()
+    """Of a provider of hosted models."""
     api_key: SecretStr = SecretStr("")
     language: str = "English"
     sampling: SamplingParams = SamplingParams()
@@ -80,6 +86,7 @@ class OpenAIPolicy:
             revision=endpoint.revision,
             dialect=endpoint.dialect,
             scripted=endpoint.scripted,
+            teacher=endpoint.teacher,
         )
 
     async def propose(

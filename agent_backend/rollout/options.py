@@ -2,13 +2,16 @@
 
 import argparse
 import os
+from typing import get_args
 
 from pydantic import SecretStr, ValidationError
 
 from agent_backend.policy.expert import ExpertPolicy
-from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
+from agent_backend.policy.openai_chat import PolicyEndpoint
+from agent_backend.policy.providers import ClosablePolicy, open_policy
 from agent_backend.rollout.attempts import PolicyFactory
 from agent_backend.rollout.plan import RolloutPlan
+from protocol.providers import BASE_URLS, DIALECTS, Provider
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import PolicyRef
@@ -35,10 +38,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--ray-cpus", type=float, default=1, help="processors that Ray sets aside for an attempt")
     who = parser.add_argument_group("policy", "the model's key is read from PILOTHOUSE_POLICY_API_KEY")
     who.add_argument("--expert", action="store_true", help="the scripted experts of the tasks, which are no model")
-    who.add_argument("--model-url", help="an OpenAI-compatible server, with /v1")
+    who.add_argument(
+        "--provider",
+        choices=get_args(Provider),
+        default="openai_compatible",
+        help="of a hosted model; asked without a budget",
+    )
+    who.add_argument("--model-url", help="an OpenAI-compatible server, with /v1; by default the provider's")
     who.add_argument("--model", help="the model's name there")
     who.add_argument("--policy", help="what the policy is called; by default as the model")
-    who.add_argument("--dialect", help="how it writes actions")
+    who.add_argument("--dialect", help="how it writes actions; by default the provider's")
     who.add_argument("--revision", help="the word for this very set of weights")
     who.add_argument("--scripted", action="store_true", help="it answers from a script and is no model")
     who.add_argument("--temperature", type=float, default=SamplingParams().temperature)
@@ -50,6 +59,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def check_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Exits with a word where something is missing that only some command lines need."""
+    if arguments.provider in DIALECTS:
+        arguments.model_url = arguments.model_url or BASE_URLS[arguments.provider]
+        arguments.dialect = arguments.dialect or DIALECTS[arguments.provider]
     missing = [name for name in ("bridge", "suite") if not getattr(arguments, name)]
     if not arguments.expert:
         missing += [name for name in REQUIRED_MODEL_OPTIONS if not getattr(arguments, name)]
@@ -100,6 +112,7 @@ def _policy_ref(arguments: argparse.Namespace) -> PolicyRef:
         revision=arguments.revision,
         dialect=arguments.dialect,
         scripted=arguments.scripted,
+        teacher=arguments.provider in DIALECTS,
     )
 
 
@@ -107,12 +120,12 @@ def _sampling(arguments: argparse.Namespace) -> SamplingParams:
     return SamplingParams(n=arguments.candidates, temperature=arguments.temperature)
 
 
-def policy_factory_of(arguments: argparse.Namespace) -> tuple[PolicyFactory, OpenAIPolicy | None]:
+def policy_factory_of(arguments: argparse.Namespace) -> tuple[PolicyFactory, ClosablePolicy | None]:
     """Who proposes; and what must be closed in the end."""
     ref = _policy_ref(arguments)
     if arguments.expert:
         return (lambda machine: ExpertPolicy(ref, machine.suggest_expert_action)), None
-    policy = OpenAIPolicy(
+    policy = open_policy(
         PolicyEndpoint(
             base_url=arguments.model_url,
             model=arguments.model,
@@ -120,6 +133,7 @@ def policy_factory_of(arguments: argparse.Namespace) -> tuple[PolicyFactory, Ope
             name=ref.name,
             revision=ref.revision,
             scripted=ref.scripted,
+            provider=arguments.provider,
             api_key=SecretStr(os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")),
             sampling=_sampling(arguments),
             budget=arguments.memory,

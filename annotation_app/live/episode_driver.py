@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -14,28 +13,25 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import Error as DatabaseError
-from pydantic import SecretStr
 
 from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.errors import EpisodeFenced
 from agent_backend.interfaces import Emit, EpisodeCommand, Policy
 from agent_backend.policy.expert import ExpertPolicy
-from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint, SamplingParams
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.event_bus import publish_live
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.policy_clients import PolicyClients
 from annotation_app.live.schemas import IceServerOut
 from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine
 from annotation_app.live.store import DjangoStore
-from annotation_app.policies.api_keys import api_key_for
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.public_urls import public_url
 from annotation_app.recordings.services import recording_register
 from annotation_app.tasks.selectors import credentials_of
 from protocol.messages.events import EpisodeState, Event
-from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
@@ -164,42 +160,6 @@ async def unsupported_tasks(image: str, tasks: Sequence[Task]) -> dict[str, str]
         except BridgeError as error:
             raise Conflict(str(error), code=error.code) from error
     return unsupported
-
-
-class PolicyClients:
-    """A client for each policy server in use, shared by the episodes that ask it."""
-
-    def __init__(self) -> None:
-        self._by_server: dict[PolicyServer, OpenAIPolicy] = {}
-
-    def of(self, server: PolicyServer | None) -> Policy | None:
-        """The client of a server; None for none, and for one whose settings make no sense."""
-        if server is None:
-            return None
-        if server not in self._by_server:
-            try:
-                self._by_server[server] = OpenAIPolicy(_endpoint(server))
-            except ValueError as error:
-                logger.error("the policy %s %s cannot be asked: %s", server.ref.name, server.ref.revision, error)
-                return None
-        return self._by_server[server]
-
-    async def close(self) -> None:
-        """Close every connection."""
-        for policy in self._by_server.values():
-            await policy.aclose()
-
-
-def _endpoint(server: PolicyServer) -> PolicyEndpoint:
-    """Raises ValueError for sampling or memory settings, or a dialect, that nobody knows."""
-    return PolicyEndpoint(
-        **server.ref.model_dump(),
-        base_url=server.base_url,
-        model=server.model,
-        api_key=SecretStr("" if server.ref.scripted else api_key_for(server.base_url)),
-        sampling=SamplingParams.model_validate({**json.loads(server.sampling), "n": server.candidates}),
-        budget=HistoryBudget.model_validate_json(server.memory),
-    )
 
 
 @asynccontextmanager

@@ -180,7 +180,7 @@ class RoomRegistry:
         state = await run_in_db_thread(selectors.episode_state, episode_id=room.episode_id)
         live = room.driver.state if room.driver is not None else None
         if live is not None and live.version == state.version:
-            names = ("thinking", "thinking_error", "noting", "noting_error")
+            names = ("thinking", "thinking_error", "thinking_code", "noting", "noting_error")
             state = state.model_copy(update={name: getattr(live, name) for name in names})
         return Snapshot(state=state, control=room.control_of(connection))
 

@@ -13,6 +13,12 @@ def api_key_for(base_url: str) -> str:
     return str(settings.ENV.policy_api_key) if _origin(base_url) in allowed else ""
 
 
+def origin_of(base_url: str) -> str:
+    """Scheme, host and port of a server's address as one text."""
+    scheme, host, port = _origin(base_url)
+    return f"{scheme}://{host}:{port}"
+
+
 def _origin(url: str) -> tuple[str, str, int]:
     """Scheme, host and port; of what is no URL of a server, itself."""
     parts = urlsplit(url)

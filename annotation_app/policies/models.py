@@ -6,13 +6,22 @@ import protocol.evaluation.reports
 from annotation_app.fields import DocumentField
 
 
+class Provider(models.TextChoices):
+    """Who serves a policy."""
+
+    OPENAI_COMPATIBLE = "openai_compatible"
+    ANTHROPIC = "anthropic"
+    OPENAI = "openai"
+    GEMINI = "gemini"
+
+
 class PolicyRevision(models.Model):
-    """One revision of a policy behind an OpenAI-compatible server."""
+    """One revision of a policy behind an OpenAI-compatible server, or at a provider of hosted models."""
 
     name = models.CharField(max_length=64)
     revision = models.CharField(max_length=64)
     dialect = models.CharField(max_length=64)
-    base_url = models.URLField(max_length=500, help_text="Root of the OpenAI-compatible API, ending in /v1")
+    base_url = models.URLField(max_length=500, help_text="Root of the API; of an OpenAI-compatible one, ending in /v1")
     model = models.CharField(max_length=200, help_text="Name the server knows the model by")
     checkpoint = models.CharField(
         max_length=500, blank=True, help_text="Where its weights lie, as the server was told; empty: not known"
@@ -27,6 +36,13 @@ class PolicyRevision(models.Model):
         help_text="What it is reminded of: images, stride, tokens, working, episode, note_tokens",
     )
     scripted = models.BooleanField(default=False, help_text="No model: answers from a script, and is labelled so")
+    teacher = models.BooleanField(
+        default=False, help_text="Gives no log-probabilities: it teaches, and is never trained on as the policy's own"
+    )
+    provider = models.CharField(max_length=20, choices=Provider.choices, default=Provider.OPENAI_COMPATIBLE)
+    provider_settings = models.JSONField(
+        default=dict, blank=True, help_text="computer_tool, image_edge, image_pixels, prices"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -54,3 +70,18 @@ class Evaluation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.revision} {self.sha256[:12]}"
+
+
+class ProviderKey(models.Model):
+    """The API key for the policies at one origin, encrypted. It is sent there and nowhere else."""
+
+    origin = models.CharField(max_length=300, unique=True, help_text="Scheme, host and port")
+    sealed = models.TextField(help_text="The key, encrypted")
+    hint = models.CharField(max_length=8, help_text="Its last characters")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("origin",)
+
+    def __str__(self) -> str:
+        return self.origin

@@ -1,11 +1,12 @@
 """A revision as it is registered: everything that can be checked before it proposes."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, HttpUrl, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, Field, HttpUrl, SecretStr, StringConstraints, TypeAdapter, model_validator
 
 from protocol.base import FrozenModel, JsonObject
 from protocol.dialects.families import get_dialect, list_dialects
+from protocol.providers import BASE_URLS, COMPUTER_TOOLS, DIALECTS, Provider, ProviderSettings
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 
@@ -44,13 +45,22 @@ ModelName = Annotated[str, StringConstraints(min_length=1, max_length=200, patte
 """What a server calls a model."""
 
 
+def _settings(settings: dict[str, Any]) -> dict[str, Any]:
+    return ProviderSettings.model_validate(settings).model_dump(mode="json", exclude_defaults=True)
+
+
+ApiKey = Annotated[SecretStr, Field(max_length=500)]
+
+
 class RevisionIn(FrozenModel):
-    """Where a policy is served, under which name, in which dialect, how it is sampled and what it remembers."""
+    """Where a policy is served, under which name, in which dialect, how it is sampled and what it remembers; of a
+    provider's model also the settings of the provider."""
 
     name: Name
     revision: Name
     dialect: Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(list_dialects())})]
-    base_url: Address
+    base_url: Address = ""
+    """Empty: the provider's own."""
     model: ModelName
     checkpoint: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""
     weight_version: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")] = ""
@@ -58,3 +68,43 @@ class RevisionIn(FrozenModel):
     memory: Annotated[JsonObject, AfterValidator(_memory)] = {}
     scripted: bool = Field(default=False)
     """No model: answers from a script, and is labelled so."""
+    teacher: bool = False
+    """Gives no log-probabilities: it teaches, and is never trained on as the policy's own. Always so of a provider's
+    model."""
+    provider: Provider = "openai_compatible"
+    provider_settings: Annotated[JsonObject, AfterValidator(_settings)] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_its_provider(cls, data: Any) -> Any:
+        """The address, dialect and mark of a provider's model, where they are not given."""
+        provider = data.get("provider") if isinstance(data, dict) else None
+        if provider not in DIALECTS:
+            return data
+        given = {name: data[name] for name in ("base_url", "dialect") if data.get(name)}
+        return {**data, "base_url": BASE_URLS[provider], "dialect": DIALECTS[provider], **given, "teacher": True}
+
+    @model_validator(mode="after")
+    def _fits_its_provider(self) -> Self:
+        dialect = DIALECTS.get(self.provider)
+        if dialect is None:
+            if self.provider_settings:
+                raise ValueError("provider_settings are for providers of hosted models")
+            if not self.base_url:
+                raise ValueError("base_url: where the policy is served is missing")
+            return self
+        if self.dialect != dialect:
+            raise ValueError(f"dialect: models of {self.provider} speak {dialect}")
+        if self.scripted:
+            raise ValueError("scripted: a provider's model is no script")
+        tool = self.provider_settings.get("computer_tool")
+        if tool and tool not in COMPUTER_TOOLS[self.provider]:
+            raise ValueError(f"computer_tool: {self.provider} has {', '.join(COMPUTER_TOOLS[self.provider])}")
+        return self
+
+
+class RevisionRegistration(RevisionIn):
+    """A revision, and the API key of its server, which is stored apart and shown to nobody."""
+
+    api_key: ApiKey | None = None
+    """Replaces the key of the server's origin; the stored one goes on where it is not given."""

@@ -1,13 +1,22 @@
 """Reading policy revisions."""
 
 import json
+import logging
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
 from annotation_app.accounts.models import Role, User
+from annotation_app.encryption import PROVIDER_KEYS_PURPOSE, decrypt_value
 from annotation_app.errors import Forbidden
-from annotation_app.policies.models import Evaluation, PolicyRevision
+from annotation_app.policies.api_keys import origin_of
+from annotation_app.policies.models import Evaluation, PolicyRevision, ProviderKey
+from annotation_app.policies.models import Provider as ProviderChoice
 from protocol.base import FrozenModel
+from protocol.providers import Provider
 from protocol.trajectory.proposals import PolicyRef
+
+logger = logging.getLogger(__name__)
 
 
 class PolicyServer(FrozenModel):
@@ -21,6 +30,14 @@ class PolicyServer(FrozenModel):
     memory: str
     """What it is reminded of, in the same way."""
     candidates: int
+    provider: Provider = "openai_compatible"
+    provider_settings: str = "{}"
+    """The settings of the provider, in the same way."""
+    api_key: SecretStr = SecretStr("")
+    """The one entered for its origin; empty where there is none."""
+    pool: int | None = None
+    """The pool whose budget a provider's model is asked within."""
+    budget_limited: bool = False
 
 
 class Proposer(FrozenModel):
@@ -34,7 +51,11 @@ class Proposer(FrozenModel):
 def policy_of(revision: PolicyRevision) -> PolicyRef:
     """A revision as proposals and the desk name it."""
     return PolicyRef(
-        name=revision.name, revision=revision.revision, dialect=revision.dialect, scripted=revision.scripted
+        name=revision.name,
+        revision=revision.revision,
+        dialect=revision.dialect,
+        scripted=revision.scripted,
+        teacher=revision.teacher,
     )
 
 
@@ -43,8 +64,10 @@ def policy_ref(revision: PolicyRevision | None) -> PolicyRef | None:
     return None if revision is None else policy_of(revision)
 
 
-def policy_server(revision: PolicyRevision | None, *, candidates: int) -> PolicyServer | None:
-    """Where a revision is served."""
+def policy_server(
+    revision: PolicyRevision | None, *, candidates: int, pool: int | None = None, budget_limited: bool = False
+) -> PolicyServer | None:
+    """Where a revision is served, and the budget of which pool it is asked within."""
     ref = policy_ref(revision)
     if revision is None or ref is None:
         return None
@@ -55,7 +78,35 @@ def policy_server(revision: PolicyRevision | None, *, candidates: int) -> Policy
         sampling=json.dumps(revision.sampling, sort_keys=True),
         memory=json.dumps(revision.memory, sort_keys=True),
         candidates=candidates,
+        api_key=SecretStr(provider_key_of(revision.base_url)),
+        **(
+            {}
+            if revision.provider == ProviderChoice.OPENAI_COMPATIBLE
+            else {
+                "provider": revision.provider,
+                "provider_settings": json.dumps(revision.provider_settings, sort_keys=True),
+                "pool": pool,
+                "budget_limited": budget_limited,
+            }
+        ),
     )
+
+
+def provider_key_of(base_url: str) -> str:
+    """The API key that was entered for a server's origin; empty where there is none, or no present key opens it."""
+    stored = ProviderKey.objects.filter(origin=origin_of(base_url)).first()
+    if stored is None:
+        return ""
+    try:
+        return decrypt_value(stored.sealed, purpose=PROVIDER_KEYS_PURPOSE)
+    except ValueError as error:
+        logger.error("the API key of %s cannot be used: %s", stored.origin, error)
+        return ""
+
+
+def key_hints() -> dict[str, str]:
+    """The last characters of each API key, by the origin it is for."""
+    return dict(ProviderKey.objects.values_list("origin", "hint"))
 
 
 def proposer_of(ref: PolicyRef | None) -> Proposer | None:

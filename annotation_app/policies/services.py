@@ -3,16 +3,22 @@
 from hashlib import sha256
 
 from django.db import IntegrityError, transaction
+from pydantic import SecretStr
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.encryption import PROVIDER_KEYS_PURPOSE, encrypt_value
 from annotation_app.errors import Conflict, Invalid
-from annotation_app.policies.models import Evaluation, PolicyRevision
+from annotation_app.policies.api_keys import origin_of
+from annotation_app.policies.models import Evaluation, PolicyRevision, ProviderKey
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.selectors import policies_admin_check, policy_of
 from protocol.evaluation.reports import Evaluation as Report
 from protocol.evaluation.reports import serialize_evaluation
 from protocol.trajectory.tasks import format_task_kind
+
+HINT_CHARACTERS = 4
+"""Last characters of an API key that are shown."""
 
 
 def policy_ensure(*, name: str, revision: str, base_url: str, **settings: object) -> PolicyRevision:
@@ -27,11 +33,13 @@ def policy_ensure(*, name: str, revision: str, base_url: str, **settings: object
 
 
 @transaction.atomic(durable=True)
-def revision_add(*, user: User, revision: RevisionIn) -> tuple[PolicyRevision, bool]:
-    """Register a revision; False where the very same one was there. Raises Forbidden, and Conflict where its name is
-    that of another one."""
+def revision_add(*, user: User, revision: RevisionIn, api_key: SecretStr | None = None) -> tuple[PolicyRevision, bool]:
+    """Register a revision, and store the API key of its server where one is given; False where the very same revision
+    was there. Raises Forbidden, and Conflict where its name is that of another one."""
     policies_admin_check(user)
-    fields = revision.model_dump()
+    fields = revision.model_dump(include=set(RevisionIn.model_fields))
+    if api_key is not None and api_key.get_secret_value().strip():
+        _store_key(user, revision.base_url, api_key.get_secret_value().strip())
     try:
         with transaction.atomic():
             made = PolicyRevision.objects.create(**fields)
@@ -42,6 +50,15 @@ def revision_add(*, user: User, revision: RevisionIn) -> tuple[PolicyRevision, b
         raise Conflict("There is another revision of this name; it never changes.", code="revision_exists") from error
     audit_record(actor=user, verb="policy.registered", subject=f"policy:{made.pk}", details={"revision": str(made)})
     return made, True
+
+
+def _store_key(user: User, base_url: str, api_key: str) -> None:
+    """Store the API key for a server's origin, in place of an earlier one."""
+    origin = origin_of(base_url)
+    hint = api_key[-HINT_CHARACTERS:] if len(api_key) >= 4 * HINT_CHARACTERS else ""
+    sealed = encrypt_value(api_key, purpose=PROVIDER_KEYS_PURPOSE)
+    ProviderKey.objects.update_or_create(origin=origin, defaults={"sealed": sealed, "hint": hint})
+    audit_record(actor=user, verb="policy.key_set", subject=f"origin:{origin}", details={"hint": hint})
 
 
 def evaluation_store(*, revision: PolicyRevision, report: Report) -> tuple[Evaluation, bool]:

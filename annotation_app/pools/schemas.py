@@ -70,6 +70,9 @@ class PoolSettings(FrozenModel):
     max_steps: Annotated[int, Field(ge=1, le=1_000)] = 100
     minutes: Annotated[int, Field(ge=1, le=10_000)] | None = None
     thought_required: bool = True
+    policy_budget: Annotated[float, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)] | None = None
+    """US dollars that hosted models may cost in it."""
+    unattended_safety_checks: bool = False
     screenshot_format: Literal["jpeg", "png"] = "jpeg"
     record: bool = False
     practice: bool = False
@@ -127,6 +130,8 @@ class PoolRow(FrozenModel):
     policy: str
     tasks: TaskCounts
     open_episodes: int
+    policy_spent: float
+    """US dollars that hosted models have cost in it, with what is set aside for requests that are out."""
     stopped_at: datetime | None
     stop_reason: str
     opens_at: datetime | None

@@ -25,7 +25,7 @@ from annotation_app.pools.schemas import (
     Worker,
 )
 from annotation_app.tasks.active_hours import next_opening
-from annotation_app.tasks.models import Pool, Task
+from annotation_app.tasks.models import PolicySpending, Pool, Task
 
 PAGE = 50
 """Tasks on a page."""
@@ -63,6 +63,7 @@ def _rows(pools: Iterable[Pool]) -> tuple[PoolRow, ...]:
     gold = dict(
         Task.objects.filter(pool__in=ids, gold__isnull=False).order_by().values_list("pool").annotate(n=Count("id"))
     )
+    spent = dict(PolicySpending.objects.filter(pool__in=ids).values_list("pool", "microdollars"))
     opened = dict(
         Episode.objects.filter(status__in=OPEN_STATUSES, task__pool__in=ids)
         .order_by()
@@ -78,6 +79,7 @@ def _rows(pools: Iterable[Pool]) -> tuple[PoolRow, ...]:
             policy=str(pool.policy or ""),
             tasks=TaskCounts(**counts[pool.pk], gold=gold.get(pool.pk, 0)),
             open_episodes=opened.get(pool.pk, 0),
+            policy_spent=spent.get(pool.pk, 0) / 1_000_000,
             stopped_at=pool.stopped_at,
             stop_reason=pool.stop_reason,
             opens_at=None if pool.hours is None or (opens := next_opening(pool.hours, now)) <= now else opens,

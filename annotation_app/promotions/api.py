@@ -9,7 +9,7 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.policies.gate import Gate
-from annotation_app.policies.schemas import RevisionIn
+from annotation_app.policies.schemas import RevisionRegistration
 from annotation_app.policies.services import revision_add
 from annotation_app.promotions import selectors, services
 from annotation_app.promotions.schemas import PoolPolicies, Registered, RevisionSummary
@@ -60,9 +60,9 @@ def policies_list(request: HttpRequest) -> list[RevisionSummary]:
 
 
 @router.post("/policies", response=RevisionOut, auth=TOKEN_OR_SESSION_AUTH)
-def policy_register(request: HttpRequest, body: RevisionIn) -> RevisionOut:
+def policy_register(request: HttpRequest, body: RevisionRegistration) -> RevisionOut:
     """Add a revision; it is never changed. It proposes nowhere yet."""
-    revision, new = revision_add(user=user_of(request), revision=body)
+    revision, new = revision_add(user=user_of(request), revision=body, api_key=body.api_key)
     return RevisionOut(id=revision.pk, new=new)
 
 

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from annotation_app.policies.gate import Gate, Reason
 from protocol.base import FrozenModel
 from protocol.evaluation.reports import Finding, Rate
+from protocol.providers import Provider
 from protocol.trajectory.proposals import PolicyRef
 
 
@@ -60,6 +61,10 @@ class RevisionSummary(FrozenModel):
     weight_version: str
     sampling: dict[str, JsonValue]
     memory: dict[str, JsonValue]
+    provider: Provider
+    provider_settings: dict[str, JsonValue]
+    key_hint: str | None
+    """The last characters of its server's API key; None where none was entered."""
     created_at: datetime
     active_in: tuple[str, ...]
     tried_in: tuple[str, ...]

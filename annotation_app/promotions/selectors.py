@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from django.db.models import Count, Prefetch, Q, Sum
 
 from annotation_app.accounts.models import User
+from annotation_app.policies.api_keys import origin_of
 from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
-from annotation_app.policies.selectors import policies_admin_check, policy_of, policy_ref
+from annotation_app.policies.selectors import key_hints, policies_admin_check, policy_of, policy_ref
 from annotation_app.promotions.models import GateDecision
 from annotation_app.promotions.schemas import (
     EvaluationSummary,
@@ -26,7 +27,7 @@ def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
     """Every revision, newest first, and the pools it proposes in. Raises Forbidden."""
     policies_admin_check(user)
     found = PolicyRevision.objects.prefetch_related("pools", "tried_in", _evaluations())
-    rates = _rates()
+    rates, hints = _rates(), key_hints()
     return tuple(
         RevisionSummary(
             id=revision.pk,
@@ -37,6 +38,9 @@ def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
             weight_version=revision.weight_version,
             sampling=revision.sampling,
             memory=revision.memory,
+            provider=revision.provider,
+            provider_settings=revision.provider_settings,
+            key_hint=hints.get(origin_of(revision.base_url)),
             created_at=revision.created_at,
             active_in=tuple(pool.name for pool in revision.pools.all()),
             tried_in=tuple(pool.name for pool in revision.tried_in.all()),

@@ -203,6 +203,10 @@ LOGGING = {
     "filters": {"trace": {"()": "annotation_app.trace.TraceFilter"}},
     "formatters": {"chosen": {"()": "annotation_app.trace.log_formatter", "form": ENV.log_format}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen", "filters": ["trace"]}},
-    "loggers": {"httpx": {"level": "WARNING"}, "daphne.access": {"level": "WARNING"}},
+    "loggers": {
+        # The clients of providers log whole requests at DEBUG.
+        name: {"level": "WARNING"}
+        for name in ("httpx", "httpx2", "httpcore2", "anthropic", "openai", "google_genai", "daphne.access")
+    },
     "root": {"handlers": ["console"], "level": ENV.log_level},
 }

@@ -75,6 +75,15 @@ class Pool(models.Model):
         default=100, validators=[MinValueValidator(1)], help_text="Most steps of any task of this pool"
     )
     thought_required = models.BooleanField(default=True)
+    policy_budget = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="US dollars that hosted models may cost in it; no bound where empty",
+    )
+    unattended_safety_checks = models.BooleanField(
+        default=False, help_text="The autopilot does what a provider wants a person to check"
+    )
     screenshot_format = models.CharField(max_length=4, default="jpeg", choices=[("jpeg", "jpeg"), ("png", "png")])
     record = models.BooleanField(default=False, help_text="Keep a video of every episode")
     practice = models.BooleanField(default=False, help_text="Tasks stay available; nothing of it is exported")
@@ -126,6 +135,16 @@ class Pool(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class PolicySpending(models.Model):
+    """What hosted models have cost in a pool, with what is set aside for requests that are out."""
+
+    pool = models.OneToOneField(Pool, on_delete=models.CASCADE, primary_key=True, related_name="policy_spending")
+    microdollars = models.BigIntegerField(default=0, help_text="Millionths of a US dollar")
+
+    def __str__(self) -> str:
+        return f"{self.pool_id}: {self.microdollars / 1_000_000:.2f} USD"
 
 
 class TaskState(models.TextChoices):

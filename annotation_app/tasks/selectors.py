@@ -10,7 +10,7 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.encryption import decrypt_value
 from annotation_app.policies.models import PolicyRevision
-from annotation_app.policies.selectors import evaluated_kinds, policy_ref
+from annotation_app.policies.selectors import PolicyServer, evaluated_kinds, policy_ref, policy_server
 from annotation_app.tasks.active_hours import next_opening
 from annotation_app.tasks.models import (
     Assignment,
@@ -176,6 +176,16 @@ def revision_of(pool: Pool, episode_id: UUID) -> PolicyRevision | None:
     if pool.canary is not None and episode_id.int % 100 < pool.canary_share:
         return pool.canary
     return pool.policy
+
+
+def policy_server_in(pool: Pool, episode_id: UUID) -> PolicyServer | None:
+    """Who proposes in an episode now, within the pool's budget; None where nobody proposes."""
+    return policy_server(
+        revision_of(pool, episode_id),
+        candidates=pool.candidates,
+        pool=pool.pk,
+        budget_limited=pool.policy_budget is not None,
+    )
 
 
 def counts_by_kind(pool: Pool) -> dict[str, ProposalCounts]:

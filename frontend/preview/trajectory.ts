@@ -4,7 +4,7 @@ import { pictureName } from "./pictures";
 
 const START = Date.parse("2026-11-20T09:30:00Z");
 const time = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
-const POLICY = { name: "desk-script", revision: "r3", dialect: "ui_tars_1_5", scripted: true };
+const POLICY = { name: "desk-script", revision: "r3", dialect: "ui_tars_1_5", scripted: true, teacher: false };
 
 const frame = (windows: string, seconds: number, patch: Partial<Observation> = {}): Observation => ({
   screenshot: { sha256: pictureName(windows), media_type: "image/svg+xml", size: 2_000 },
@@ -56,6 +56,8 @@ const proposal = (step: number, rank: number, action: Action | null, patch: Part
   weight_versions: [],
   others: [],
   warning: "",
+  safety_checks: [],
+  cost_usd: null,
   finish_reason: null,
   latency_ms: 320,
   created_at: time(step * 9),
@@ -149,6 +151,8 @@ export const snapshot = (running: boolean): Snapshot => ({
     proposals: [],
     thinking: "idle",
     thinking_error: "",
+    thinking_code: "",
+    unattended_safety_checks: false,
     policy: POLICY,
     pending: running ? { command_id: "command-7", action: { kind: "click", x: 640, y: 300 }, thought: "", started_at: time(70) } : null,
     memories: [],

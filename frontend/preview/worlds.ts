@@ -65,11 +65,11 @@ const RETURNED: EpisodeSummary[] = [
   }),
 ];
 
-const POLICY = { name: "desk-script", revision: "r3", dialect: "ui_tars_1_5", scripted: true };
+const POLICY = { name: "desk-script", revision: "r3", dialect: "ui_tars_1_5", scripted: true, teacher: false };
 const GIVING = { stopped: false, stop_reason: "", opens_at: null };
 const POOLS: PoolSummary[] = [
   { id: 1, name: "Desktop basics", description: "Files, windows, text: ten short tasks on a Linux desktop.", platform: "desktop", waiting: 12, mine_done: 31, practice: false, policy: POLICY, paused: false, ...GIVING },
-  { id: 2, name: "Two programs", description: "Tasks that carry something from one program to another.", platform: "desktop", waiting: 4, mine_done: 3, practice: false, policy: { ...POLICY, name: "ui-tars-1.5-7b", revision: "r12", scripted: false }, paused: false, ...GIVING },
+  { id: 2, name: "Two programs", description: "Tasks that carry something from one program to another.", platform: "desktop", waiting: 4, mine_done: 3, practice: false, policy: { ...POLICY, name: "ui-tars-1.5-7b", revision: "r12", scripted: false, teacher: false }, paused: false, ...GIVING },
   { id: 3, name: "Browser forms", description: "Closed until Monday.", platform: "browser", waiting: 8, mine_done: 0, practice: false, policy: null, paused: true, ...GIVING },
   { id: 4, name: "Practice", description: "Try everything out; nothing here is exported.", platform: "desktop", waiting: 1, mine_done: 2, practice: true, policy: POLICY, paused: false, ...GIVING },
 ];

@@ -116,7 +116,7 @@ class FamilyDialect:
         callable_tools = tools if "call_tool" in offered else ()
         prompt = self.prompt_template.format(
             opening=grammar.opening,
-            actions="\n".join([*lines, *map(_tool_line, callable_tools[:MAX_TOOLS])]),
+            actions="\n".join([*filter(None, lines), *map(_tool_line, callable_tools[:MAX_TOOLS])]),
             language=language,
             instruction=break_special_tokens(task.instruction),
         )

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from protocol.base import FrozenModel
+from protocol.base import FrozenModel, JsonObject
 from protocol.blobs import BlobRef
 from protocol.dialects.dialect import ChatMessage
 from protocol.trajectory.proposals import ImageLimits, PolicyRef
@@ -19,6 +19,8 @@ class Prompt(FrozenModel):
     model: str
     image_limits: ImageLimits
     messages: tuple[ChatMessage, ...]
+    functions: tuple[JsonObject, ...] = ()
+    """Functions that were declared to a hosted model beside its provider's computer tool."""
 
     def to_blob(self) -> tuple[BlobRef, bytes]:
         """The bytes that are kept, and what they are found by."""

@@ -13,6 +13,7 @@ from protocol.trajectory.proposals import Mark
 
 CommandId = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 Thought = Annotated[str, StringConstraints(max_length=8_000)]
+CheckId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Reason = Annotated[str, StringConstraints(max_length=2_000)]
 
 
@@ -37,6 +38,8 @@ class Accept(_Command):
     base_version: int = Field(ge=0)
     """Number of steps the person saw when they accepted."""
     thought: Thought | None = None
+    acknowledged: Annotated[tuple[CheckId, ...], Field(max_length=20)] = ()
+    """The safety checks of its provider that the person has looked at, by their ids."""
 
 
 class Resample(_Command):

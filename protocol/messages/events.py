@@ -81,6 +81,8 @@ class EpisodeState(FrozenModel):
     instructions: str = ""
     """The pool's guidance (Markdown)."""
     thought_required: bool = True
+    unattended_safety_checks: bool = False
+    """Whether the autopilot may do what a provider wants a person to check."""
     capabilities: tuple[str, ...] = ()
     """Action kinds the machine accepts."""
     tools: tuple[Tool, ...] = ()
@@ -92,6 +94,8 @@ class EpisodeState(FrozenModel):
     proposals: tuple[Proposal, ...] = ()
     thinking: Thinking = "idle"
     thinking_error: str = ""
+    thinking_code: str = ""
+    """The stable code of why the policy is silent, such as `budget_spent`."""
     policy: PolicyRef | None = None
     pending: PendingAct | None = None
     memories: tuple[Memory, ...] = ()
@@ -203,6 +207,7 @@ class ProposalsThinking(FrozenModel):
     thinking: Thinking
     partials: tuple[Partial, ...] = ()
     message: str = ""
+    code: str = ""
 
 
 class MemoriesNoting(FrozenModel):

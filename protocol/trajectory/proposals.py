@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from protocol.actions.types import Action
 from protocol.base import FrozenModel, JsonObject
@@ -20,11 +20,22 @@ class PolicyRef(FrozenModel):
     revision: str
     dialect: str
     scripted: bool = False
+    teacher: bool = False
+    """A hosted model that gives no log-probabilities: its proposals teach other policies, and are never sampled
+    tokens of the policy that is trained."""
 
     @property
     def label(self) -> str:
         """Name and revision, as people know it."""
         return f"{self.name} {self.revision}"
+
+
+class SafetyCheck(FrozenModel):
+    """What a provider wants a person to look at before an action is done."""
+
+    id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    code: Annotated[str, StringConstraints(max_length=200)] = ""
+    message: Annotated[str, StringConstraints(max_length=2_000)] = ""
 
 
 class ImageLimits(FrozenModel):
@@ -123,6 +134,10 @@ class Proposal(FrozenModel):
     finish_reason: str | None = None
     warning: str = ""
     """What makes it doubtful although it can be read, in words."""
+    safety_checks: tuple[SafetyCheck, ...] = ()
+    """What a person must acknowledge before its action is done."""
+    cost_usd: float | None = Field(default=None, ge=0)
+    """What the request that brought it cost, its other candidates included; None where no prices are known."""
     latency_ms: float = Field(ge=0)
     created_at: datetime
     mark: Mark | None = None

@@ -45,7 +45,10 @@ def sampled_decisions(trajectory: Trajectory) -> Iterator[SampledDecision]:
 
 
 def sampled_decision(trajectory_id: str, index: int, proposal: Proposal) -> SampledDecision | None:
-    """A proposal as the tokens that were read and drawn; None where the server did not tell them all."""
+    """A proposal as the tokens that were read and drawn; None where the server did not tell them all, and for a
+    teacher's: its tokens are not those of the policy that is trained."""
+    if proposal.policy.teacher:
+        return None
     ids, logprobs = proposal.completion_token_ids or (), proposal.logprobs or ()
     if proposal.prompt_token_ids is None or not ids or len(ids) != len(logprobs):
         return None

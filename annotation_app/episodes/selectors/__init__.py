@@ -18,9 +18,9 @@ from annotation_app.episodes.models import Proposal as ProposalRow
 from annotation_app.episodes.models import Step as StepRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
-from annotation_app.policies.selectors import PolicyServer, policy_server
+from annotation_app.policies.selectors import PolicyServer
 from annotation_app.tasks.models import AssignmentState
-from annotation_app.tasks.selectors import can_annotate, revision_of, tasks_blinded_for
+from annotation_app.tasks.selectors import can_annotate, policy_server_in, tasks_blinded_for
 from annotation_app.transactions import repeatable_read
 from protocol.base import FrozenModel
 from protocol.evaluation.judge_prompts import without_references
@@ -163,6 +163,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
         pool=pool.name,
         instructions=pool.instructions,
         thought_required=pool.thought_required,
+        unattended_safety_checks=pool.unattended_safety_checks,
         steps=steps,
         proposals=proposals,
         help_requested=episode.help_requested,
@@ -386,8 +387,7 @@ def machine_host_of(*, episode_id: UUID) -> str:
 def policy_server_of(*, episode_id: UUID) -> PolicyServer | None:
     """Who proposes in an episode now; None where nobody proposes. Raises Episode.DoesNotExist."""
     found = Episode.objects.select_related("task__pool__policy", "task__pool__canary")
-    pool = found.get(pk=episode_id).task.pool
-    return policy_server(revision_of(pool, episode_id), candidates=pool.candidates)
+    return policy_server_in(found.get(pk=episode_id).task.pool, episode_id)
 
 
 def episode_access(*, user: User, episode_id: UUID) -> Access:

@@ -10,6 +10,7 @@ from annotation_app.tasks.services.claims import (
 )
 from annotation_app.tasks.services.consents import consent_give
 from annotation_app.tasks.services.contents import gold_set, pool_ensure, tally_add, tasks_add, tasks_load
+from annotation_app.tasks.services.spending import spending_reserve, spending_settle
 
 __all__ = [
     "assignment_claim",
@@ -19,6 +20,8 @@ __all__ = [
     "gold_set",
     "lease_end",
     "pool_ensure",
+    "spending_reserve",
+    "spending_settle",
     "tally_add",
     "task_open_again",
     "task_reopen",

@@ -108,6 +108,7 @@ export type {
   RightClick,
   RunCode,
   RunCommand,
+  SafetyCheck,
   Screenshot,
   Scroll,
   ScrollBy,
@@ -504,6 +505,7 @@ export interface PoolRow {
   policy: string;
   tasks: TaskCounts;
   open_episodes: number;
+  policy_spent: number;
   stopped_at: string | null;
   stop_reason: string;
   opens_at: string | null;
@@ -525,6 +527,8 @@ export interface PoolSettings {
   max_steps: number;
   minutes: number | null;
   thought_required: boolean;
+  policy_budget: number | null;
+  unattended_safety_checks: boolean;
   screenshot_format: "jpeg" | "png";
   record: boolean;
   practice: boolean;
@@ -778,6 +782,11 @@ export interface RevisionSummary {
   memory: {
     [k: string]: JsonValue;
   };
+  provider: "openai_compatible" | "anthropic" | "openai" | "gemini";
+  provider_settings: {
+    [k: string]: JsonValue;
+  };
+  key_hint: string | null;
   created_at: string;
   active_in: string[];
   tried_in: string[];
@@ -792,20 +801,23 @@ export interface RevisionOut {
   new: boolean;
 }
 /**
- * Where a policy is served, under which name, in which dialect, how it is sampled and what it remembers.
+ * A revision, and the API key of its server, which is stored apart and shown to nobody.
  */
-export interface RevisionIn {
+export interface RevisionRegistration {
   name: string;
   revision: string;
   dialect:
+    | "anthropic"
     | "doubao_1_5_ui_tars"
     | "doubao_1_5_ui_tars_15b"
+    | "gemini_computer"
     | "json_calls"
+    | "openai_computer"
     | "opencua"
     | "ui_tars_1_0"
     | "ui_tars_1_5"
     | "ui_tars_2";
-  base_url: string;
+  base_url?: string;
   model: string;
   checkpoint?: string;
   weight_version?: string;
@@ -816,6 +828,12 @@ export interface RevisionIn {
     [k: string]: JsonValue;
   };
   scripted?: boolean;
+  teacher?: boolean;
+  provider?: "openai_compatible" | "anthropic" | "openai" | "gemini";
+  provider_settings?: {
+    [k: string]: JsonValue;
+  };
+  api_key?: string | null;
 }
 /**
  * What must hold. `over` names suites (`games`) and tasks (`games/2048`); empty, it is all that was evaluated.

@@ -128,6 +128,10 @@ export interface Accept {
   proposal_id: string;
   base_version: number;
   thought: string | null;
+  /**
+   * @maxItems 20
+   */
+  acknowledged: string[];
 }
 /**
  * A command was taken, or had been taken before.
@@ -865,6 +869,7 @@ export interface PolicyRef {
   revision: string;
   dialect: string;
   scripted: boolean;
+  teacher: boolean;
 }
 /**
  * What a step's reviewer said of it last, and how it was mended.
@@ -931,6 +936,8 @@ export interface Proposal {
   weight_versions: WeightSpan[];
   finish_reason: string | null;
   warning: string;
+  safety_checks: SafetyCheck[];
+  cost_usd: number | null;
   latency_ms: number;
   created_at: string;
   mark: Mark | null;
@@ -968,6 +975,14 @@ export interface WeightSpan {
 export interface ImageLimits {
   min_pixels: number;
   max_pixels: number;
+}
+/**
+ * What a provider wants a person to look at before an action is done.
+ */
+export interface SafetyCheck {
+  id: string;
+  code: string;
+  message: string;
 }
 /**
  * Pending candidates are void: resampled, or a new policy revision took over.
@@ -1070,6 +1085,7 @@ export interface EpisodeState {
   pool: string;
   instructions: string;
   thought_required: boolean;
+  unattended_safety_checks: boolean;
   capabilities: string[];
   tools: Tool[];
   can_undo: boolean;
@@ -1078,6 +1094,7 @@ export interface EpisodeState {
   proposals: Proposal[];
   thinking: Thinking;
   thinking_error: string;
+  thinking_code: string;
   policy: PolicyRef | null;
   pending: PendingAct | null;
   memories: Memory[];
@@ -1134,6 +1151,7 @@ export interface ProposalsThinking {
   thinking: Thinking;
   partials: Partial[];
   message: string;
+  code: string;
 }
 /**
  * A candidate on its way: what has been generated so far.
@@ -1184,6 +1202,9 @@ export interface Prompt {
   model: string;
   image_limits: ImageLimits;
   messages: ChatMessage[];
+  functions: {
+    [k: string]: JsonValue;
+  }[];
 }
 /**
  * Task, steps and how it ended; `terminated` (the task ended) and `truncated` (it was cut off)

@@ -57,6 +57,7 @@ describe("events without a version", () => {
       thinking: "streaming",
       partials: [{ index: 0, text: "The file" }],
       message: "",
+      code: "",
     };
     const view = applyEvent(viewOf(first.before), thinking);
     expect(view?.partials).toHaveLength(1);

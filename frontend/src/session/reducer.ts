@@ -39,7 +39,7 @@ export function applyEvent(view: EpisodeView | null, event: Event): EpisodeView 
       return {
         ...view,
         partials: event.partials,
-        episode: { ...view.episode, thinking: event.thinking, thinking_error: event.message },
+        episode: { ...view.episode, thinking: event.thinking, thinking_error: event.message, thinking_code: event.code },
       };
     case "memories.noting":
       return { ...view, episode: { ...view.episode, noting: event.noting, noting_error: event.message } };

@@ -45,6 +45,17 @@ def test_a_failed_or_unknown_act_is_no_target() -> None:
     assert [sample.index for sample in samples] == [1]
 
 
+def test_a_teachers_words_are_taught_and_are_never_the_policys_own_samples() -> None:
+    tokens = {"prompt_token_ids": (1, 2), "completion_token_ids": (3, 4), "logprobs": (-0.1, -0.2)}
+    own = proposal(1, CLICK, **tokens)
+    taught = own.model_copy(update={"policy": own.policy.model_copy(update={"teacher": True})})
+    for offered, count in ((own, 1), (taught, 0)):
+        done = step(0, CLICK, actor="policy", decision="accept", proposal_id=offered.id)
+        whole = trajectory(steps=(done,)).model_copy(update={"proposals": ((offered,),)})
+        assert len(list(sampled_decisions(whole))) == count
+        assert [sample.index for sample in training_samples(whole, DIALECT)] == [0]
+
+
 def test_what_was_drawn_is_told_whatever_came_of_it() -> None:
     wrong = ActionError(code="no_action", message="The reply holds no action.")
     lapse = step(0, NoAction(said="Hm."), decision="auto", error=wrong)

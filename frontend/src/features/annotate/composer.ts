@@ -41,8 +41,13 @@ export function compose(draft: Draft, episode: EpisodeState): Composed {
   return { ok: true, action, body: { type: "act", action, thought, proposal_id: source?.id ?? null } };
 }
 
-export function acceptCommand(proposal: Proposal, episode: EpisodeState, thought: string | null = null): StepCommand {
-  return { type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought };
+export function acceptCommand(
+  proposal: Proposal,
+  episode: EpisodeState,
+  thought: string | null = null,
+  acknowledged: string[] = [],
+): StepCommand {
+  return { type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, acknowledged };
 }
 
 /** A draft for another action; the thought follows the nearest candidate unless a person wrote one. */

@@ -13,6 +13,7 @@ const PROMPT: Prompt = {
   policy: POLICY,
   model: "ui-tars",
   image_limits: { min_pixels: 78_400, max_pixels: 12_845_056 },
+  functions: [],
   messages: [
     { role: "user", content: [{ type: "text", text: "You are a GUI agent.\n  Rename it." }] },
     { role: "assistant", content: [{ type: "text", text: "Thought: long ago" }] },

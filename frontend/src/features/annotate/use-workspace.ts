@@ -69,6 +69,8 @@ export interface Workspace extends LiveSession {
   readonly sendKeystrokes: (action: Action) => boolean;
   readonly submitStep: () => void;
   readonly accept: (proposal: Proposal | undefined) => void;
+  /** Accept what a provider wants checked, once the person has looked. */
+  readonly acknowledge: (proposal: Proposal) => void;
   readonly edit: (proposal: Proposal | undefined) => void;
   readonly mark: (proposal: Proposal | undefined, mark: Mark | null) => void;
 }
@@ -154,6 +156,10 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     else settleTimer.current = setTimeout(() => settle(next), COALESCE_MS);
   };
 
+  const acknowledge = (proposal: Proposal) => {
+    const checks = proposal.safety_checks.map(({ id }) => id);
+    if (canAct && proposal.action !== null) sendStep(acceptCommand(proposal, episode, null, checks), proposal.action);
+  };
   const accept = (proposal: Proposal | undefined) => {
     if (canAct && proposal?.action != null) sendStep(acceptCommand(proposal, episode), proposal.action);
   };
@@ -213,6 +219,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
       else accept(episode.proposals.find(({ action }) => action !== null));
     },
     accept,
+    acknowledge,
     edit: (proposal) => {
       if (!canAct || proposal === undefined) return;
       setDraft(draftFromProposal(proposal));

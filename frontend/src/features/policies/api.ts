@@ -1,7 +1,7 @@
 /** The registry of policies over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Gate, PoolPolicies, RevisionIn, RevisionSummary, BranchCandidate } from "@/generated/api";
+import type { Gate, PoolPolicies, RevisionRegistration, RevisionSummary, BranchCandidate } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "policies";
@@ -29,7 +29,7 @@ export type Change =
   | { readonly type: "try"; readonly pool: number; readonly revision: number | null; readonly share: number }
   | { readonly type: "gate"; readonly pool: number; readonly gate: Gate | null }
   | { readonly type: "sampling"; readonly pool: number; readonly sampling: PoolPolicies["sampling"] }
-  | { readonly type: "register"; readonly revision: RevisionIn }
+  | { readonly type: "register"; readonly revision: RevisionRegistration }
   | { readonly type: "reopen"; readonly task: number }
   | { readonly type: "begin"; readonly episode: string; readonly step: number };
 

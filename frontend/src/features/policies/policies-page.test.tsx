@@ -21,13 +21,16 @@ const AT = "2026-01-01T10:00:00Z";
 const rate = (successes: number, attempts: number) => makeRate(successes, attempts, 0.2, 0.9);
 const revision = (id: number, changed: Partial<RevisionSummary> = {}): RevisionSummary => ({
   id,
-  policy: { name: "tars", revision: String(id), dialect: "ui_tars_1_5", scripted: false },
+  policy: { name: "tars", revision: String(id), dialect: "ui_tars_1_5", scripted: false, teacher: false },
   base_url: "http://127.0.0.1:8000/v1",
   model: "tars",
   checkpoint: "",
   weight_version: "r1",
   sampling: { temperature: 0.7 },
   memory: {},
+  provider: "openai_compatible",
+  provider_settings: {},
+  key_hint: null,
   created_at: AT,
   active_in: [],
   tried_in: [],
@@ -201,6 +204,31 @@ describe("the policies page", () => {
     await user.click(form.getByRole("button", { name: "Register" }));
     expect((await form.findByRole("alert")).textContent).toContain("base_url");
     expect(sent).toMatchObject([{ path: "/policies", body: { name: "tars", revision: "3", dialect: "ui_tars_1_5", sampling: {} } }]);
+  });
+
+  it("registers a hosted model with its key, prices and no address", async () => {
+    const { user, sent } = open();
+    await user.click(await button("Register…"));
+    const form = await dialog("Register a revision");
+    await user.selectOptions(form.getByLabelText("Provider"), "anthropic");
+    expect(form.queryByLabelText("Dialect")).toBeNull();
+    for (const [label, text] of [["Policy", "claude"], ["Revision", "1"], ["Model", "claude-opus-5-5"], ["API key", "secret-key"]] as const) {
+      await user.type(form.getByLabelText(new RegExp(`^${label}`)), text);
+    }
+    await user.type(form.getByLabelText("Dollars for a million tokens read"), "5");
+    expect(form.getByRole("alert").textContent).toContain("or neither");
+    expect(form.getByRole<HTMLButtonElement>("button", { name: "Register" }).disabled).toBe(true);
+    await user.type(form.getByLabelText("Dollars for a million tokens written"), "25");
+    await user.click(form.getByRole("button", { name: "Register" }));
+    expect(sent).toMatchObject([
+      {
+        path: "/policies",
+        body: {
+          ...{ name: "claude", provider: "anthropic", dialect: "anthropic", base_url: "", model: "claude-opus-5-5", api_key: "secret-key" },
+          provider_settings: { prices: { input: 5, output: 25 } },
+        },
+      },
+    ]);
   });
 
   it("speaks Chinese", async () => {

@@ -2,14 +2,15 @@
 import { Button, Checkbox, Group, NativeSelect, Stack, Text, TextInput, Textarea } from "@mantine/core";
 import { useState } from "react";
 
-import type { RevisionIn } from "@/generated/api";
+import type { RevisionRegistration } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
+import { isHosted, NO_VALUES, PROVIDER_DIALECTS, ProviderFields, PROVIDERS, providerSettings, type Provider } from "./provider-fields";
 
-const DIALECTS: readonly RevisionIn["dialect"][] = [
+const DIALECTS: readonly RevisionRegistration["dialect"][] = [
   "ui_tars_1_5",
   "ui_tars_2",
   "ui_tars_1_0",
@@ -32,7 +33,7 @@ const LABELS = {
 } as const;
 const EMPTY = { name: "", revision: "", base_url: "", model: "", checkpoint: "", weight_version: "", sampling: "", memory: "" };
 
-type Settings = NonNullable<RevisionIn["sampling"]>;
+type Settings = NonNullable<RevisionRegistration["sampling"]>;
 
 export function RegisterDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useI18n();
@@ -47,18 +48,29 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
   const change = useChange();
   const [fields, setFields] = useState(EMPTY);
-  const [dialect, setDialect] = useState<RevisionIn["dialect"]>("ui_tars_1_5");
+  const [dialect, setDialect] = useState<RevisionRegistration["dialect"]>("ui_tars_1_5");
   const [scripted, setScripted] = useState(false);
+  const [provider, setProvider] = useState<Provider>("openai_compatible");
+  const [values, setValues] = useState(NO_VALUES);
+  const hosted = isHosted(provider);
+  const settings = hosted ? providerSettings(values) : {};
   const [sampling, memory] = [objectOf(fields.sampling), objectOf(fields.memory)];
   const set = (name: keyof typeof EMPTY) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget;
     setFields((before) => ({ ...before, [name]: value }));
   };
-  const usable = REQUIRED.every((name) => fields[name].trim() !== "") && sampling !== null && memory !== null;
+  const required = REQUIRED.filter((name) => !(hosted && name === "base_url"));
+  const usable = required.every((name) => fields[name].trim() !== "") && sampling !== null && memory !== null && settings !== null;
+  const describe = (name: string) => {
+    if (name === "base_url") return t("policies.address.help");
+    return name === "model" ? t("policies.provider.model.help", { provider: t(`policies.provider.${provider}`) }) : undefined;
+  };
   const submit = () => {
-    if (sampling === null || memory === null) return;
+    if (sampling === null || memory === null || settings === null) return;
     const texts = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.trim()])) as typeof EMPTY;
-    change.mutate({ type: "register", revision: { ...texts, dialect, scripted, sampling, memory } }, { onSuccess: onDone });
+    const served = { provider, provider_settings: settings, ...(values.key.trim() === "" ? {} : { api_key: values.key.trim() }) };
+    const spoken = isHosted(provider) ? { dialect: PROVIDER_DIALECTS[provider], scripted: false } : { dialect, scripted };
+    change.mutate({ type: "register", revision: { ...texts, ...served, ...spoken, sampling, memory } }, { onSuccess: onDone });
   };
   return (
     <form
@@ -69,24 +81,35 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
     >
       <Stack gap="sm">
         <Text size="sm">{t("policies.register.help")}</Text>
+        <NativeSelect
+          label={t("policies.provider")}
+          value={provider}
+          onChange={(event) => {
+            setProvider(PROVIDERS.find((each) => each === event.currentTarget.value) ?? "openai_compatible");
+            setValues({ ...NO_VALUES, key: values.key });
+          }}
+          data={PROVIDERS.map((value) => ({ value, label: t(`policies.provider.${value}`) }))}
+        />
         {REQUIRED.map((name, index) => (
           <TextInput
             key={name}
             label={t(LABELS[name])}
-            placeholder={name === "base_url" ? "http://127.0.0.1:8000/v1" : undefined}
+            description={hosted ? describe(name) : undefined}
+            placeholder={name === "base_url" && !hosted ? "http://127.0.0.1:8000/v1" : undefined}
             value={fields[name]}
             onChange={set(name)}
-            required
+            required={required.includes(name)}
             data-autofocus={index === 0 || undefined}
           />
         ))}
-        <NativeSelect
+        <ProviderFields provider={provider} values={values} onChange={setValues} />
+        {!hosted && <NativeSelect
           label={t("policies.dialect")}
           value={dialect}
           onChange={(event) => setDialect(DIALECTS.find((each) => each === event.currentTarget.value) ?? "ui_tars_1_5")}
           data={[...DIALECTS]}
-        />
-        {OPTIONAL.map((name) => (
+        />}
+        {!hosted && OPTIONAL.map((name) => (
           <TextInput key={name} label={t(LABELS[name])} value={fields[name]} onChange={set(name)} />
         ))}
         {(["sampling", "memory"] as const).map((name) => (
@@ -100,11 +123,9 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
             autosize
           />
         ))}
-        <Checkbox
-          label={t("policies.scripted")}
-          checked={scripted}
-          onChange={(event) => setScripted(event.currentTarget.checked)}
-        />
+        {!hosted && (
+          <Checkbox label={t("policies.scripted")} checked={scripted} onChange={(event) => setScripted(event.currentTarget.checked)} />
+        )}
         <Problem error={change.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>

@@ -128,7 +128,9 @@ function Rates({ revision, of }: { revision: RevisionSummary; of: "accepted" | "
 function Details({ revision }: { revision: RevisionSummary }) {
   const { t, moment } = useI18n();
   const settings = (value: object) => (Object.keys(value).length > 0 ? JSON.stringify(value) : t("policies.usual"));
+  const key = revision.key_hint === null ? t("policies.key.none") : t("policies.key.stored", { hint: revision.key_hint });
   const facts = [
+    [t("policies.provider"), t(`policies.provider.${revision.provider}`)],
     [t("policies.model"), revision.model],
     [t("policies.endpoint"), revision.base_url],
     [t("policies.dialect"), revision.policy.dialect],
@@ -136,6 +138,8 @@ function Details({ revision }: { revision: RevisionSummary }) {
     [t("policies.weight_version"), revision.weight_version || t("policies.unknown")],
     [t("policies.sampling"), settings(revision.sampling)],
     [t("policies.memory"), settings(revision.memory)],
+    [t("policies.key"), revision.key_hint === "" ? t("policies.key.hidden") : key],
+    ...(Object.keys(revision.provider_settings).length > 0 ? [[t("policies.provider_settings"), settings(revision.provider_settings)]] : []),
     [t("policies.registered"), moment(revision.created_at)],
   ];
   return (

@@ -6,6 +6,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { DataTable, type Column } from "@/shared/ui/tables/data-table";
 
+import { dollars } from "./dollars";
 import styles from "./pools.module.css";
 
 export type PoolDialog = "edit" | "tasks" | "secrets" | "stop";
@@ -94,13 +95,16 @@ function ActionButton({ label, named, onClick }: { readonly label: string; reado
 }
 
 function PoolBadges({ pool }: { readonly pool: PoolRow }) {
-  const { t, relative } = useI18n();
-  const { platform, practice, paused, overlap } = pool.settings;
+  const { t, relative, language } = useI18n();
+  const { platform, practice, paused, overlap, policy_budget: budget } = pool.settings;
+  const spent = dollars(pool.policy_spent, language);
   return (
     <>
       <Badge tone="neutral">{t(`platform.${platform}`)}</Badge>
       {practice && <Badge tone="neutral">{t("queue.practice.badge")}</Badge>}
       {overlap > 1 && <Badge tone="neutral">{t("pools.overlap_of", { count: overlap })}</Badge>}
+      {budget !== null && <Badge tone="neutral">{t("pools.budget", { spent, budget: dollars(budget, language) })}</Badge>}
+      {budget !== null && pool.policy_spent >= budget && <Badge tone="warn">{t("pools.budget_spent")}</Badge>}
       {pool.stopped_at && <Badge tone="warn">{t("pools.stopped")}</Badge>}
       {paused && <Badge tone="warn">{t("pool.paused")}</Badge>}
       {pool.opens_at && <Badge tone="neutral">{t("pools.opens", { when: relative(pool.opens_at) })}</Badge>}

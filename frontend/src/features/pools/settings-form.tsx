@@ -9,6 +9,7 @@ import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { revisionsQuery, type Settings } from "./api";
+import { HostedModelFields } from "./hosted-model-fields";
 import { HoursFields } from "./hours-fields";
 import styles from "./pools.module.css";
 import { changesOf, differencesOf } from "./settings";
@@ -24,6 +25,8 @@ const DEFAULT_SETTINGS: Settings = {
   max_steps: 100,
   minutes: null,
   thought_required: true,
+  policy_budget: null,
+  unattended_safety_checks: false,
   screenshot_format: "jpeg",
   record: false,
   practice: false,
@@ -98,6 +101,7 @@ function SettingsForm({ pools, onDone }: { readonly pools: readonly PoolRow[]; r
         {!first && <PolicySelect value={policy} onChange={setPolicy} />}
         <MachineFields draft={draft} onChange={set} fixed={initial.some(({ tasks }) => Object.values(tasks).some((count) => count > 0))} />
         <WorkFields draft={draft} onChange={set} />
+        <HostedModelFields draft={draft} onChange={set} spent={initial.reduce((sum, pool) => sum + pool.policy_spent, 0)} />
         <PeopleFields draft={draft} onChange={set} />
         <HoursFields hours={draft.hours} onChange={(hours) => set({ hours })} />
         <Textarea

@@ -31,6 +31,8 @@ const SHARED = {
   lease_minutes: "pools.lease_minutes",
   pause_hours: "pools.pause_hours",
   thought_required: "pools.thought_required",
+  policy_budget: "pools.policy_budget",
+  unattended_safety_checks: "pools.unattended_safety_checks",
   priority: "pools.priority",
   skills: "pools.skills",
   open_to_all: "pools.open_to_all",

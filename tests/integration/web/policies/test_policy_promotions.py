@@ -76,7 +76,13 @@ class TestRevisions:
         assert {name: shown[name] for name in BODY if name in shown} == {
             name: value for name, value in BODY.items() if name not in ("name", "revision", "dialect")
         }
-        assert shown["policy"] == {"name": "tars", "revision": "3", "dialect": "ui_tars_1_5", "scripted": False}
+        assert shown["policy"] == {
+            "name": "tars",
+            "revision": "3",
+            "dialect": "ui_tars_1_5",
+            "scripted": False,
+            "teacher": False,
+        }
         assert AuditEntry.objects.filter(verb="policy.registered").count() == 1
 
     def test_one_is_never_changed(self, world: World, root: User) -> None:

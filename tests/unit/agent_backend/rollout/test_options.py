@@ -3,6 +3,7 @@
 import pytest
 
 from agent_backend.policy.expert import ExpertPolicy
+from agent_backend.policy.hosted import HostedPolicy
 from agent_backend.policy.openai_chat import OpenAIPolicy
 from agent_backend.rollout.__main__ import parse_arguments
 from agent_backend.rollout.options import build_plan, policy_factory_of
@@ -20,6 +21,15 @@ def test_a_model_is_named_in_full() -> None:
     policy_on, to_close = policy_factory_of(given)
     assert isinstance(to_close, OpenAIPolicy)
     assert policy_on(FakeSandbox("browser").bind(1)) is to_close
+
+
+async def test_a_hosted_model_needs_no_address_and_is_a_teacher() -> None:
+    given = parse_arguments((*WHERE, "--provider", "anthropic", "--model", "m", "--revision", "r1"))
+    assert build_plan(given).policy.teacher
+    _, to_close = policy_factory_of(given)
+    assert isinstance(to_close, HostedPolicy)
+    assert (to_close.ref.dialect, to_close.ref) == ("anthropic", build_plan(given).policy)
+    await to_close.aclose()
 
 
 def test_other_sampling_and_another_memory_are_other_plans() -> None:

@@ -14,6 +14,7 @@ from protocol.dialects.coordinates import CoordinateGrid, resized_grid, thousand
 from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, ScreenSize, TextPart, UnparsedReply
 from protocol.dialects.families import get_dialect, list_dialects
 from protocol.dialects.families.opencua import opencua_grid
+from protocol.dialects.tool_calls import fitted_grid
 from protocol.trajectory.observations import ActionError, Observation
 from protocol.trajectory.tasks import Task
 from tests.unit.protocol.examples import ACTIONS, TASK, observation, step
@@ -27,7 +28,8 @@ EXAMPLES, ALL_EXAMPLES = 8, 30
 
 
 class Way(NamedTuple):
-    """What differs between dialects: the grid, the calls a prompt offers (with their names), a reply made of one."""
+    """What differs between dialects: the grid, the calls a prompt offers (with their names; empty where they are
+    declared apart from it), a reply made of one."""
 
     grid: CoordinateGrid
     offers: str = r"^((\w+)\(.*\))(?: #.*)?$"
@@ -43,10 +45,19 @@ WAYS = {
     "doubao_1_5_ui_tars_15b": Way(thousandths_grid),
     "ui_tars_2": Way(thousandths_grid, _TAGGED, "<seed:tool_call>{}</seed:tool_call>"),
     "opencua": Way(opencua_grid, _CODE, "## Code:\n{}"),
+    "anthropic": Way(fitted_grid(1_568, 1_150_000), offers=""),
+    "openai_computer": Way(fitted_grid(6_000, 10_240_000), offers=""),
+    "gemini_computer": Way(thousandths_grid, offers=""),
     "json_calls": Way(thousandths_grid, r'^(\{"action": "(\w+)", .*\})(?: #.*)?$', "{}"),
 }
 
 pytestmark = pytest.mark.parametrize("name", list_dialects())
+
+
+def _skip_if_declared(name: str) -> None:
+    """Dialects whose calls are declared apart from the prompt are tested in `test_tool_calls`."""
+    if not WAYS[name].offers:
+        pytest.skip("its prompt offers no calls")
 
 
 def nameable(name: str, screen: ScreenSize) -> st.SearchStrategy[Point]:
@@ -157,6 +168,7 @@ def test_a_screen_too_narrow_for_any_grid_is_survived(name: str) -> None:
 
 
 def test_only_kinds_it_knows_and_is_offered_stand_in_the_prompt(name: str) -> None:
+    _skip_if_declared(name)
     dialect = get_dialect(name)
     prompt = _prompt(dialect.render(TASK, (), observation(), kinds=frozenset({"click", "finish", "gesture"})))
     said = [name for _, name in re.findall(WAYS[name].offers, prompt, re.MULTILINE)]
@@ -165,6 +177,7 @@ def test_only_kinds_it_knows_and_is_offered_stand_in_the_prompt(name: str) -> No
 
 @pytest.mark.parametrize("platform", ["desktop", "phone", "browser", "terminal"])
 def test_every_line_of_every_prompt_is_read_as_the_kind_it_offers(name: str, platform: Any) -> None:
+    _skip_if_declared(name)
     dialect = get_dialect(name)
     prompt = _prompt(dialect.render(Task(id="t", instruction="Do it.", platform=platform), (), observation()))
     offered = re.findall(WAYS[name].offers, prompt, re.MULTILINE)
@@ -178,6 +191,7 @@ def test_every_line_of_every_prompt_is_read_as_the_kind_it_offers(name: str, pla
 
 
 def test_every_line_of_every_prompt_is_read_with_its_comment(name: str) -> None:
+    _skip_if_declared(name)
     dialect = get_dialect(name)
     prompt = _prompt(dialect.render(Task(id="t", instruction="Do it.", platform="browser"), (), observation()))
     commented = [line for line in prompt.splitlines() if re.match(WAYS[name].offers, line) and " # " in line]

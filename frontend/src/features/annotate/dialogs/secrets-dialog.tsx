@@ -22,7 +22,8 @@ export function SecretsDialog() {
     const proposal = episode.proposals.find(({ id }) => id === answeredRequest.proposal_id);
     if (allow && !answeredRequest.autopilot && proposal) {
       const thought = answeredRequest.thought === proposal.thought ? null : answeredRequest.thought;
-      send({ type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought });
+      const acknowledged = proposal.safety_checks.map(({ id }) => id);
+      send({ type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, acknowledged });
     }
     viewportRef.current?.focus({ preventScroll: true });
   };

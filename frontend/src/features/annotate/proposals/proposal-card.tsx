@@ -12,6 +12,7 @@ import { CommandKey } from "@/shared/ui/key-hint";
 import { accept, edit, mark } from "@/features/annotate/commands";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
+import { SafetyChecks } from "./safety-checks";
 import styles from "./proposals.module.css";
 
 export function ProposalCard({ proposal }: { proposal: Proposal }) {
@@ -43,6 +44,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
       <div className={styles.body}>
         <Likelihood proposal={proposal} />
         {proposal.warning !== "" && <p className={styles.warning}><Badge tone="warn">{t("proposals.doubtful")}</Badge> {proposal.warning}</p>}
+        {proposal.safety_checks.length > 0 && <SafetyChecks proposal={proposal} />}
         {thought && <p className={styles.thought} title={thought}>{thought}</p>}
         {action === null ? <Unreadable proposal={proposal} /> : <ActionText action={action} grammar={grammar} />}
       </div>

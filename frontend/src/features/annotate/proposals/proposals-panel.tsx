@@ -81,7 +81,7 @@ function ProposalsPlaceholder() {
     return (
       <div className={styles.note} role="alert">
         <StatusDot tone="danger">{t("proposals.failed")}</StatusDot>
-        <p>{t("proposals.failed.help")}</p>
+        <p>{t(episode.thinking_code === "budget_spent" ? "proposals.budget_spent" : "proposals.failed.help")}</p>
         {episode.thinking_error && <code>{episode.thinking_error}</code>}
       </div>
     );

@@ -41,6 +41,7 @@ const REJECTION_CODES = [
   "stale_accept",
   "secret_unconfirmed",
   "no_secret_request",
+  "safety_check_unacknowledged",
   "unknown_proposal",
   "unparsed_proposal",
   "thought_required",

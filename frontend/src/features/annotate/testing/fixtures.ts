@@ -1,7 +1,7 @@
 /** Values for tests of the workspace. */
 import type { Action, EpisodeState, Observation, Proposal } from "@/generated/vocabulary";
 
-export const POLICY = { name: "example", revision: "r1", dialect: "ui_tars_1_5", scripted: false };
+export const POLICY = { name: "example", revision: "r1", dialect: "ui_tars_1_5", scripted: false, teacher: false };
 const AT = "2026-01-02T03:04:05Z";
 
 export const OBSERVATION: Observation = {
@@ -47,6 +47,8 @@ export function makeEpisodeState(changed: Partial<EpisodeState> = {}): EpisodeSt
     proposals: [],
     thinking: "ready",
     thinking_error: "",
+    thinking_code: "",
+    unattended_safety_checks: false,
     policy: POLICY,
     pending: null,
     memories: [],
@@ -90,6 +92,8 @@ export function makeProposal(rank: number, action: Action | null, changed: Parti
     weight_versions: [],
     finish_reason: null,
     warning: "",
+    safety_checks: [],
+    cost_usd: null,
     latency_ms: 10,
     created_at: AT,
     mark: null,

@@ -1,0 +1,231 @@
+"""Gemini by its generateContent API and computer use, through Google's own client."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from pydantic import SecretStr
+
+from agent_backend.policy.completions import RequestTimeouts
+from agent_backend.policy.hosted_requests import HostedReply, HostedRequest, ReplyCallback, Turn, Usage
+from agent_backend.policy.provider_errors import (
+    UNREADABLE,
+    blocking_http_client,
+    connection_error,
+    http_client,
+    malformed_answer,
+    optional_field_error,
+    silence_error,
+    status_error,
+)
+from agent_backend.policy.samples import CUT_FINISH_REASON
+from protocol.dialects.families.gemini_computer import NAME_BY_KIND
+from protocol.providers import ProviderSettings
+from protocol.trajectory.proposals import SafetyCheck
+
+_ENVIRONMENTS = {
+    "desktop": "ENVIRONMENT_DESKTOP",
+    "browser": "ENVIRONMENT_BROWSER",
+    "phone": "ENVIRONMENT_MOBILE",
+    "terminal": "ENVIRONMENT_DESKTOP",
+}
+LEGACY_TOOL = "gemini_2_5"
+_LEGACY_EXCLUDED = ("open_web_browser", "search", "type_text_at")
+_EXCLUDED = ("list_apps",)
+_FINISH_REASONS = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "CONTINUATION": "length",
+    "MALFORMED_FUNCTION_CALL": "stop",
+    "UNEXPECTED_TOOL_CALL": "stop",
+}
+"""Every other reason is a filter's."""
+_UNSIGNED = b"skip_thought_signature_validator"
+"""Stands for the signature of a call that a person made or corrected
+(https://ai.google.dev/gemini-api/docs/thought-signatures)."""
+_RESPONSES: ContextVar[list[Any]] = ContextVar("responses")
+"""Responses to the request of the present task."""
+
+
+class GeminiClient:
+    """Streams one reply a request."""
+
+    title = "Gemini"
+
+    def __init__(
+        self, base_url: str, api_key: SecretStr, timeouts: RequestTimeouts, settings: ProviderSettings
+    ) -> None:
+        from google import genai
+
+        self._legacy = settings.computer_tool == LEGACY_TOOL
+        self._timeouts = timeouts
+        self._transport = http_client(timeouts)
+        self._transport.event_hooks["response"].append(_note_response)
+        self._unused = blocking_http_client()  # without one, Google's client makes its own, which takes long
+        options: Any = {
+            "base_url": base_url,
+            "httpx_async_client": self._transport,
+            "httpx_client": self._unused,
+            "retry_options": {"attempts": 1},
+            "timeout": int(timeouts.token * 1000),
+        }
+        self._client = genai.Client(api_key=api_key.get_secret_value() or "none", vertexai=False, http_options=options)
+
+    async def ask(self, request: HostedRequest, on_reply: ReplyCallback) -> HostedReply:
+        """See `ProviderClient.ask`."""
+        reply = HostedReply(finish_reason=CUT_FINISH_REASON, temperature=request.temperature)
+        responses: list[Any] = []
+        _RESPONSES.set(responses)
+        models: Any = self._client.aio.models
+        with self._told(request.model, reply):
+            try:
+                stream = await models.generate_content_stream(
+                    model=request.model,
+                    contents=_contents(request.turns),
+                    config=self._config(request),
+                )
+                async for chunk in stream:
+                    _take(chunk, reply)
+                    await on_reply(reply)
+            finally:
+                for response in responses:  # the client's own generators leave it open when they are cancelled
+                    await response.aclose()
+            reply.check_begun(self.title)
+        return reply
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._transport.aclose()
+        self._unused.close()
+        self._client.close()
+
+    @contextmanager
+    def _told(self, model: str, reply: HostedReply) -> Iterator[None]:
+        import httpx2
+        from google.genai import errors
+
+        try:
+            yield
+        except errors.APIError as error:
+            message, status = str(error.message or error.status or ""), error.code or 500
+            if "API key not valid" in message:
+                status = 401
+            wait = getattr(error.response, "headers", None) or {}
+            optional = optional_field_error(self.title, message) if status == 400 else None
+            told = optional or status_error(self.title, model, status, message, wait.get("retry-after", ""))
+            raise told from None
+        except httpx2.TimeoutException:
+            raise silence_error(self.title, self._timeouts.token) from None
+        except httpx2.HTTPError as error:
+            if not reply.begun:
+                raise connection_error(self.title, str(error) or type(error).__name__) from None
+        except UNREADABLE as error:
+            raise malformed_answer(self.title, str(error)) from None
+
+    def _config(self, request: HostedRequest) -> dict[str, Any]:
+        config: dict[str, Any] = {
+            "max_output_tokens": request.max_tokens,
+            "automatic_function_calling": {"disable": True},
+            "tools": [*self._computer_tool(request)],
+        }
+        if request.functions:
+            declared = [
+                {"name": one.name, "description": one.description, "parameters_json_schema": one.schema}
+                for one in request.functions
+            ]
+            config["tools"].append({"function_declarations": declared})
+        if request.temperature is not None:
+            config["temperature"] = request.temperature
+        return config
+
+    def _computer_tool(self, request: HostedRequest) -> list[dict[str, Any]]:
+        if not request.native_kinds:
+            return []
+        environment = "ENVIRONMENT_BROWSER" if self._legacy else _ENVIRONMENTS[request.platform]
+        offered = {NAME_BY_KIND.get(kind) for kind in request.native_kinds}
+        excluded = (
+            _LEGACY_EXCLUDED if self._legacy else (*_EXCLUDED, *sorted({*NAME_BY_KIND.values()} - offered - {None}))
+        )
+        return [{"computer_use": {"environment": environment, "excluded_predefined_functions": list(excluded)}}]
+
+
+async def _note_response(response: Any) -> None:
+    _RESPONSES.get([]).append(response)
+
+
+def _contents(turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
+    """The conversation; each call is followed by its response."""
+    contents: list[dict[str, Any]] = []
+    pending = ""
+    for turn in turns:
+        if turn.role == "user":
+            contents.append({"role": "user", "parts": _user_parts(turn, pending)})
+            pending = ""
+            continue
+        if pending:
+            contents.append({"role": "user", "parts": _user_parts(Turn("user", "Done."), pending)})
+            pending = ""
+        parts: list[dict[str, Any]] = [{"text": turn.text}] if turn.text.strip() else []
+        if turn.call is not None:
+            call = turn.call["functionCall"]
+            pending = call["name"]
+            parts.append({"function_call": call, "thought_signature": _UNSIGNED})
+        contents.append({"role": "model", "parts": parts or [{"text": "…"}]})
+    return contents
+
+
+def _user_parts(turn: Turn, called: str) -> list[dict[str, Any]]:
+    pictures = [{"inline_data": {"mime_type": picture.media_type, "data": picture.data}} for picture in turn.pictures]
+    if not called:
+        parts = [{"text": turn.text}] if turn.text.strip() else []
+        return [*parts, *pictures] or [{"text": "…"}]
+    response = {"error" if turn.failed else "output": turn.text or "Done."}
+    return [{"function_response": {"name": called, "response": response, "parts": pictures}}]
+
+
+def _take(chunk: Any, reply: HostedReply) -> None:
+    """One part of a stream."""
+    reply.begun = True
+    reply.model = str(chunk.model_version or reply.model)
+    _count(chunk.usage_metadata, reply)
+    blocked = getattr(chunk.prompt_feedback, "block_reason", None)
+    if blocked:
+        reply.finish_reason = "content_filter"
+        reply.refusal = f"Gemini blocked the prompt ({_word(blocked)})."
+    for candidate in (chunk.candidates or ())[:1]:
+        for part in (candidate.content.parts if candidate.content else None) or ():
+            _take_part(part, reply)
+        reason = _word(candidate.finish_reason) if candidate.finish_reason else ""
+        if reason:
+            reply.finish_reason = _FINISH_REASONS.get(reason, "content_filter")
+            if reason == "MALFORMED_FUNCTION_CALL" and "functionCall" not in reply.text:
+                reply.append('{"functionCall": {')
+
+
+def _take_part(part: Any, reply: HostedReply) -> None:
+    if part.function_call is not None:
+        call, arguments = part.function_call, part.function_call.args or {}
+        reply.append(json.dumps({"functionCall": {"name": call.name, "args": arguments}}, ensure_ascii=False))
+        decision = arguments.get("safety_decision")
+        if isinstance(decision, dict) and decision.get("decision") not in (None, "regular", "allowed"):
+            explanation = str(decision.get("explanation") or "")[:2_000]
+            code = str(decision.get("decision"))[:200]
+            number = len(reply.safety_checks)
+            reply.safety_checks += (SafetyCheck(id=f"gemini-{number}", code=code, message=explanation),)
+    elif part.text and part.thought:
+        reply.reasoning += part.text
+    elif part.text:
+        reply.text += part.text
+
+
+def _count(usage: Any, reply: HostedReply) -> None:
+    if usage is not None:
+        cached = usage.cached_content_token_count or 0
+        written = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
+        reply.usage = Usage((usage.prompt_token_count or 0) - cached, written, cached)
+
+
+def _word(value: Any) -> str:
+    return str(getattr(value, "value", value))

@@ -1,0 +1,169 @@
+"""What is asked of a hosted model and what it answers, in words of no provider."""
+
+import base64
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, Literal, Protocol
+
+from agent_backend.policy.provider_errors import malformed_answer
+from agent_backend.policy.samples import Sample
+from protocol.dialects.dialect import ChatMessage, ImagePart, ScreenSize, TextPart
+from protocol.dialects.tool_calls import ToolDialect, ToolFunction
+from protocol.providers import Prices
+from protocol.trajectory.observations import Platform
+from protocol.trajectory.proposals import SafetyCheck
+
+FAILURE_NOTE = "The last action failed:"
+"""How a conversation begins to tell that an act failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a provider bills; those read from its cache are not among `input`."""
+
+    input: int = 0
+    output: int = 0
+    cached_input: int = 0
+
+    def cost(self, prices: Prices) -> int:
+        """Millionths of a US dollar, rounded up."""
+        cached = prices.input if prices.cached_input is None else prices.cached_input
+        return ceil(self.input * prices.input + self.output * prices.output + self.cached_input * cached)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture as it is sent."""
+
+    media_type: str
+    data: bytes
+
+    @property
+    def base64(self) -> str:
+        """Its bytes as text."""
+        return base64.b64encode(self.data).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message of a conversation: what the model said and called, or what it was shown."""
+
+    role: Literal["user", "assistant"]
+    text: str = ""
+    call: dict[str, Any] | None = None
+    """As its provider's API carries it."""
+    pictures: tuple[Picture, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether it tells that the last act failed."""
+        return self.text.startswith(FAILURE_NOTE)
+
+
+@dataclass(frozen=True, slots=True)
+class HostedRequest:
+    """One question to a hosted model."""
+
+    model: str
+    turns: tuple[Turn, ...]
+    max_tokens: int
+    temperature: float | None = None
+    functions: tuple[ToolFunction, ...] = ()
+    native_kinds: frozenset[str] = frozenset()
+    """Kinds of action that the provider's computer tool may be called for; none: the tool is not offered."""
+    platform: Platform = "desktop"
+    screen: ScreenSize | None = None
+    """The size of the present picture, as it is sent."""
+
+
+@dataclass(slots=True)
+class HostedReply:
+    """A reply on its way. Its text is a turn of the provider's dialect."""
+
+    text: str = ""
+    reasoning: str = ""
+    refusal: str = ""
+    finish_reason: str | None = None
+    model: str = ""
+    """What the provider says that it is called."""
+    temperature: float | None = None
+    """At which it was drawn, where the provider was asked for one."""
+    usage: Usage = field(default_factory=Usage)
+    safety_checks: tuple[SafetyCheck, ...] = ()
+    begun: bool = False
+    """Whether anything of it came."""
+
+    def check_begun(self, title: str) -> None:
+        """Raises PolicyUnavailable for an answer that held no event of a stream."""
+        if not self.begun:
+            raise malformed_answer(title, "it holds no event")
+
+    def append(self, block: str) -> None:
+        """Add a call on a line of its own."""
+        self.text = f"{self.text.rstrip()}\n{block}" if self.text.strip() else block
+
+    def sample(self) -> Sample:
+        """The reply as one of several."""
+        return Sample(
+            text=self.text,
+            reasoning=self.reasoning,
+            refusal=self.refusal,
+            finish_reason=self.finish_reason,
+            temperature=self.temperature,
+            safety_checks=self.safety_checks,
+        )
+
+
+ReplyCallback = Callable[[HostedReply], Awaitable[None]]
+
+
+class ProviderClient(Protocol):
+    """One provider's API."""
+
+    title: str
+    """What people call the provider."""
+
+    async def ask(self, request: HostedRequest, on_reply: ReplyCallback) -> HostedReply:
+        """Ask once and listen to the end; `on_reply` hears the reply grow.
+
+        Raises PolicyError. Cancelling ends the HTTP request.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        ...
+
+
+class Budget(Protocol):
+    """Money that a policy may spend, in millionths of a US dollar."""
+
+    @property
+    def limited(self) -> bool:
+        """Whether it has a bound at all."""
+        ...
+
+    async def reserve(self, amount: int) -> None:
+        """Set aside what a request may cost at most, before it is sent. Raises BudgetSpent where that is too much."""
+        ...
+
+    async def settle(self, reserved: int, spent: int) -> None:
+        """Give back what was set aside, and count what was spent."""
+        ...
+
+
+def conversation_turns(
+    messages: tuple[ChatMessage, ...], dialect: ToolDialect, pictures: Mapping[str, Picture]
+) -> tuple[Turn, ...]:
+    """A dialect's messages as turns; `pictures` are found by the digests of what they were made of."""
+    turns = []
+    for message in messages:
+        text = "\n".join(part.text for part in message.content if isinstance(part, TextPart))
+        if message.role == "assistant":
+            thought, call = dialect.codec.split(text)
+            turns.append(Turn("assistant", thought, call))
+        else:
+            shown = tuple(pictures[part.image.sha256] for part in message.content if isinstance(part, ImagePart))
+            turns.append(Turn("user", text, pictures=shown))
+    return tuple(turns)
