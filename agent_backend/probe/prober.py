@@ -11,6 +11,7 @@ from PIL import Image
 
 from agent_backend.errors import PolicyError
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
+from agent_backend.policy.providers import ClosablePolicy, open_policy
 from agent_backend.probe.coordinate_spaces import better_space, raw_point
 from agent_backend.probe.diagnosis import (
     Reading,
@@ -36,6 +37,7 @@ from protocol.evaluation.probes import (
     ServerAbilities,
 )
 from protocol.messages.events import Partial
+from protocol.providers import DIALECTS
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import Observation
@@ -119,6 +121,28 @@ class _Prober:
             await self._ask(limited, self._targets[0])
         return round((time.monotonic() - started) * 1000, 1)
 
+    @property
+    def _hosted(self) -> bool:
+        return self._endpoint.provider != "openai_compatible"
+
+    @property
+    def _dialects(self) -> tuple[str, ...]:
+        """Those that the model may speak: a hosted one speaks its provider's."""
+        if self._hosted:
+            return (self._endpoint.dialect,)
+        return tuple(name for name in list_dialects() if name not in DIALECTS.values())
+
+    def _open(self, endpoint: PolicyEndpoint) -> ClosablePolicy:
+        if self._transport is not None:
+            return OpenAIPolicy(endpoint, transport=self._transport)
+        return open_policy(endpoint)
+
+    async def _abilities(self) -> ServerAbilities:
+        """What the server can do; a provider of hosted models is not asked."""
+        if self._hosted:
+            return ServerAbilities()
+        return await server_abilities(self._endpoint, transport=self._transport)
+
     async def report(self) -> ProbeReport:
         """The whole probe."""
         began_at, started = datetime.now(UTC), time.monotonic()
@@ -127,7 +151,7 @@ class _Prober:
         try:
             health_ms = await self.health_ms(HEALTH_TIMEOUT_SECONDS)
             first_token_ms, first = await self._first_token()
-            server = (await server_abilities(self._endpoint, transport=self._transport)).model_copy(
+            server = (await self._abilities()).model_copy(
                 update={"answers_picture": True, "health_ms": health_ms, "first_token_ms": first_token_ms}
             )
             if first is not None:
@@ -166,8 +190,7 @@ class _Prober:
         ignored = await self._ignores_picture(proposals)
         findings = grounding_findings(grounding, readings, fit, picture_ignored=ignored)
         scores = [
-            _score(name, self._targets, proposals, own_prompt=name == self._endpoint.dialect)
-            for name in list_dialects()
+            _score(name, self._targets, proposals, own_prompt=name == self._endpoint.dialect) for name in self._dialects
         ]
         if any(finding.code in ("unread_replies", "low_hits") for finding in findings):
             scores += await self._other_dialects()
@@ -180,7 +203,7 @@ class _Prober:
         """What the model says when it is asked in the words of the other dialects."""
         step = len(self._targets) // OTHER_DIALECT_TARGETS
         targets = self._targets[::step][:OTHER_DIALECT_TARGETS]
-        others = [name for name in list_dialects() if name != self._endpoint.dialect]
+        others = [name for name in self._dialects if name != self._endpoint.dialect]
         self._questions += len(others) * len(targets)
         scores = []
         for name in others:
@@ -216,7 +239,7 @@ class _Prober:
 
     async def _unusable(self, error: PolicyError) -> ProbeFinding:
         """Why there is no answer to a picture: whether there is one to a text."""
-        abilities = await server_abilities(self._endpoint, transport=self._transport)
+        abilities = await self._abilities()
         if abilities.several_choices is not None and abilities.images is None:
             message = f"It answers texts and no pictures: {error}"
             return ProbeFinding(code="no_picture", severity="error", message=message)
@@ -226,7 +249,7 @@ class _Prober:
         self, endpoint: PolicyEndpoint, targets: Sequence[Target], *, empty: bool = False
     ) -> list[Proposal]:
         """The reply to each target, in order."""
-        policy = OpenAIPolicy(endpoint, transport=self._transport)
+        policy = self._open(endpoint)
 
         async def one(target: Target) -> Proposal:
             async with self._slots:
@@ -250,7 +273,7 @@ class _Prober:
         target: Target,
         on_partial: Callable[[tuple[Partial, ...]], Awaitable[None]] | None = None,
     ) -> Proposal:
-        policy = OpenAIPolicy(endpoint, transport=self._transport)
+        policy = self._open(endpoint)
         try:
             return await self._propose(policy, target, on_partial=on_partial)
         finally:
@@ -258,7 +281,7 @@ class _Prober:
 
     async def _propose(
         self,
-        policy: OpenAIPolicy,
+        policy: ClosablePolicy,
         target: Target,
         *,
         empty: bool = False,

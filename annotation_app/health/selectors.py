@@ -170,5 +170,6 @@ def _model_servers() -> dict[str, ModelServer]:
     servers = {str(judge): ModelServer(judge.base_url, judge.scripted) for judge in judges}
     for policy in policies:
         if policy is not None and policy.base_url != EXPERT_URL:
-            servers[str(policy)] = ModelServer(policy.base_url, policy.scripted, policy.model, policy.dialect)
+            dialect = policy.dialect if policy.provider == "openai_compatible" else ""  # hosted answers cost money
+            servers[str(policy)] = ModelServer(policy.base_url, policy.scripted, policy.model, dialect)
     return servers

@@ -31,6 +31,8 @@ class PolicyProbe(models.Model):
     base_url = models.URLField(max_length=500)
     model = models.CharField(max_length=200)
     dialect = models.CharField(max_length=64)
+    provider = models.CharField(max_length=20, default="openai_compatible")
+    provider_settings = models.JSONField(default=dict, blank=True)
     screens = models.CharField(
         max_length=16, default="desktop", help_text="Which bundled screens are shown: desktop or small"
     )

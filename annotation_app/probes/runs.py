@@ -16,9 +16,11 @@ from agent_backend.probe.server import server_identity
 from agent_backend.probe.targets import screen_picture
 from annotation_app.errors import NotFound
 from annotation_app.policies.api_keys import api_key_for
+from annotation_app.policies.selectors import provider_key_of
 from annotation_app.probes import selectors, services
 from annotation_app.probes.schemas import ProbeIn, ProbeOut, ProbeReason
 from protocol.evaluation.probes import ProbeReport
+from protocol.providers import ProviderSettings
 
 logger = logging.getLogger(__name__)
 
@@ -102,13 +104,19 @@ def _run(probe: ProbeOut) -> ProbeReport | None:
     """The report; None where the probe was cancelled meanwhile."""
     progress = [0, 0]
     last = selectors.last_report(probe_id=probe.id)
+    endpoint = _endpoint(probe.base_url, probe.model, probe.dialect).model_copy(
+        update={
+            "provider": probe.provider,
+            "settings": ProviderSettings.model_validate(probe.provider_settings),
+            "teacher": probe.provider != "openai_compatible",
+        }
+    )
 
     async def on_progress(answered: int, questions: int) -> None:
         progress[:] = answered, questions
 
     async def probing() -> ProbeReport:
         running.append((asyncio.get_running_loop(), asyncio.current_task()))
-        endpoint = _endpoint(probe.base_url, probe.model, probe.dialect)
         return await run_probe(endpoint, probe.screens, last=last, on_progress=on_progress)
 
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[ProbeReport] | None]] = []
@@ -135,5 +143,5 @@ def _endpoint(base_url: str, model: str, dialect: str) -> PolicyEndpoint:
         dialect=dialect,
         name=model,
         revision="probe",
-        api_key=SecretStr(api_key_for(base_url)),
+        api_key=SecretStr(provider_key_of(base_url) or api_key_for(base_url)),
     )

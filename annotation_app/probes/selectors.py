@@ -64,10 +64,11 @@ def last_report(*, probe_id: UUID) -> ProbeReport | None:
 
 
 def active_revisions() -> tuple[PolicyRevision, ...]:
-    """The revisions that propose or are on trial in some pool, one for each model at an address, without scripts."""
+    """The revisions that propose or are on trial in some pool, one for each model at an address. Scripts are left out,
+    and hosted models, whose probes cost money."""
     found: dict[tuple[str, str, str], PolicyRevision] = {}
     for revision in _proposing():
-        if not revision.scripted:
+        if not revision.scripted and revision.provider == "openai_compatible":
             found.setdefault((revision.base_url, revision.model, revision.dialect), revision)
     return tuple(found.values())
 

@@ -34,7 +34,12 @@ def probe_request(*, user: User | None, endpoint: ProbeIn, reason: ProbeReason) 
     same = {"base_url": endpoint.base_url, "model": endpoint.model, "dialect": endpoint.dialect}
     try:
         with transaction.atomic(durable=True):
-            probe = PolicyProbe.objects.create(**same, screens=endpoint.screens, reason=reason, requested_by=user)
+            probe = PolicyProbe.objects.create(
+                **same,
+                **endpoint.model_dump(include={"screens", "provider", "provider_settings"}),
+                reason=reason,
+                requested_by=user,
+            )
             if user is not None:
                 audit_record(actor=user, verb="policy.probed", subject=f"probe:{probe.pk}", details=same)
     except IntegrityError:

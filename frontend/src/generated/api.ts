@@ -2882,6 +2882,10 @@ export interface ProbeOut {
   base_url: string;
   model: string;
   dialect: string;
+  provider: "openai_compatible" | "anthropic" | "openai" | "gemini";
+  provider_settings: {
+    [k: string]: JsonValue;
+  };
   screens: "desktop" | "small";
   reason: "requested" | "scheduled" | "server_changed";
   status: "queued" | "running" | "done" | "failed" | "cancelled";
@@ -2932,13 +2936,20 @@ export interface ProbeIn {
   base_url: string;
   model: string;
   dialect:
+    | "anthropic"
     | "doubao_1_5_ui_tars"
     | "doubao_1_5_ui_tars_15b"
+    | "gemini_computer"
     | "json_calls"
+    | "openai_computer"
     | "opencua"
     | "ui_tars_1_0"
     | "ui_tars_1_5"
     | "ui_tars_2";
+  provider?: "openai_compatible" | "anthropic" | "openai" | "gemini";
+  provider_settings?: {
+    [k: string]: JsonValue;
+  };
   screens?: "desktop" | "small";
 }
 /**

@@ -6,7 +6,7 @@ import { request } from "@/shared/api/http";
 
 const KEY = "probes";
 
-export type ProbeEndpoint = Pick<ProbeIn, "base_url" | "model" | "dialect">;
+export type ProbeEndpoint = Omit<ProbeIn, "screens">;
 
 export const isUnderWay = (probe: ProbeOut | undefined): boolean => probe?.status === "queued" || probe?.status === "running";
 

@@ -7,4 +7,6 @@ export const endpointOf = (revision: RevisionSummary): ProbeEndpoint => ({
   base_url: revision.base_url,
   model: revision.model,
   dialect: revision.policy.dialect as ProbeIn["dialect"],
+  provider: revision.provider,
+  provider_settings: revision.provider_settings,
 });

@@ -17,6 +17,8 @@ const PROBE: ProbeOut = {
   base_url: ENDPOINT.base_url,
   model: ENDPOINT.model,
   dialect: ENDPOINT.dialect,
+  provider: "openai_compatible",
+  provider_settings: {},
   screens: "desktop",
   reason: "requested",
   status: "done",

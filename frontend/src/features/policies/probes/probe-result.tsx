@@ -13,7 +13,11 @@ export function ProbeResult({ report }: { report: ProbeReport }) {
   const { t } = useI18n();
   return (
     <div className={styles.result}>
-      {report.findings.length === 0 && <Badge tone="ok">{t("probes.nothing_wrong")}</Badge>}
+      {report.findings.length === 0 && (
+        <div>
+          <Badge tone="ok">{t("probes.nothing_wrong")}</Badge>
+        </div>
+      )}
       {report.findings.length > 0 && (
         <ul className={styles.findings}>
           {report.findings.map((finding) => (
