@@ -22,6 +22,7 @@ from annotation_app.live.api import router as live
 from annotation_app.live.machine_api import router as machine_api
 from annotation_app.notifications.api import notices_router, webhooks_router
 from annotation_app.pools.api import router as pools
+from annotation_app.probes.api import router as probes
 from annotation_app.promotions.api import router as promotions
 from annotation_app.recordings.api import router as recordings
 from annotation_app.reports.api import router as reports
@@ -33,21 +34,8 @@ from annotation_app.web.views import admin_sign_in, frontend_page
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
-    *(
-        imports,
-        uploads,
-        catalogue,
-        feed,
-        judges,
-        reviews,
-        reports,
-        fleet,
-        notices_router,
-        webhooks_router,
-        retention,
-        design,
-    ),
-    flywheel,
+    *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, flywheel, probes),
+    *(notices_router, webhooks_router),
 )
 for router in ROUTERS:
     api.add_router("", router)

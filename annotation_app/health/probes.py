@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLong
 from datetime import datetime
+from functools import partial
 from shutil import disk_usage
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -27,16 +28,28 @@ from annotation_app.health import history, part_status
 from annotation_app.health.part_status import PartStatus, QueueStatus
 from annotation_app.health.schemas import CheckKind
 from annotation_app.policies.api_keys import api_key_for
+from annotation_app.probes.runs import picture_problem
 from annotation_app.public_urls import public_url
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, training_worker_alive
 
 PROBE_TIMEOUT_SECONDS = 3.0
 """Seconds one check may take."""
+PICTURE_TIMEOUT_SECONDS = 5.0
+"""Seconds in which a model has to say one token about a picture; a busy one may take longer, which is a warning."""
 HEARTBEAT_KEY = "health:heartbeat"
 LAST_BACKUP_NAME = "last-backup.json"
 """Left in the data folder by `./pilothouse backup`."""
 T = TypeVar("T")
 PROBE_ERRORS = (DatabaseError, RedisError, OSError, httpx.HTTPError, ApplicationError)
+
+
+class ModelServer(NamedTuple):
+    """A server that is asked for; a judge's has no dialect and is not shown a picture."""
+
+    base_url: str
+    scripted: bool
+    model: str = ""
+    dialect: str = ""
 
 
 class ProbeResult(NamedTuple):
@@ -62,7 +75,7 @@ class Probe(NamedTuple):
         return f"{self.kind} {self.subject}".rstrip()
 
 
-def run_probes(models: dict[str, tuple[str, bool]], *, with_trainer: bool) -> tuple[ProbeResult, ...]:
+def run_probes(models: dict[str, ModelServer], *, with_trainer: bool) -> tuple[ProbeResult, ...]:
     """Everything, asked at once: the parts there always are, these model servers, the hosts the bridge knows, and where
     wheels turn (`trains`) who trains."""
     parts = (
@@ -85,7 +98,7 @@ def run_probes(models: dict[str, tuple[str, bool]], *, with_trainer: bool) -> tu
             if with_trainer
             else ()
         ),
-        *(Probe("model", _model_probe(url, scripted), name) for name, (url, scripted) in models.items()),
+        *(Probe("model", partial(_model_status, server), name) for name, server in models.items()),
     )
     with ThreadPoolExecutor(max_workers=len(parts) + 1) as threads:
         hosts = threads.submit(_timed_call, _host_statuses)
@@ -209,9 +222,20 @@ def _http_status(url: str, headers: dict[str, str] | None = None) -> PartStatus:
     return PartStatus(detail=detail)
 
 
-def _model_probe(url: str, scripted: bool) -> Callable[[], PartStatus]:
-    key = "" if scripted else api_key_for(url)
-    return lambda: _http_status(f"{url.rstrip('/')}/models", {"Authorization": f"Bearer {key}"} if key else None)
+def _model_status(server: ModelServer) -> PartStatus:
+    """Whether a server is there, and where it serves a policy, whether it answers a picture."""
+    key = "" if server.scripted else api_key_for(server.base_url)
+    headers = {"Authorization": f"Bearer {key}"} if key else None
+    status = _http_status(f"{server.base_url.rstrip('/')}/models", headers)
+    if status.state != "ok" or server.scripted or not server.dialect:
+        return status
+    try:
+        problem = picture_problem(
+            server.base_url, server.model, server.dialect, timeout_seconds=PICTURE_TIMEOUT_SECONDS
+        )
+    except TimeoutError:
+        return PartStatus("warn", "too_slow")
+    return PartStatus("down", "no_answer", problem[:300]) if problem else status
 
 
 def _host_statuses() -> dict[str, PartStatus]:

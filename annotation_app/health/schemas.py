@@ -25,6 +25,7 @@ CheckState = Literal["ok", "warn", "down"]
 Problem = Literal[
     "unreachable",
     "too_slow",
+    "no_answer",
     "refused",
     "no_heartbeat",
     "not_known",

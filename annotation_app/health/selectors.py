@@ -22,7 +22,7 @@ from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Wheel
 from annotation_app.health import history
-from annotation_app.health.probes import ProbeResult, queue_status, run_probes
+from annotation_app.health.probes import ModelServer, ProbeResult, queue_status, run_probes
 from annotation_app.health.schemas import Check, DataReport, HealthPage
 from annotation_app.judges.models import PoolJudge
 from annotation_app.policies.expert import EXPERT_URL
@@ -159,13 +159,17 @@ def _uses_trainer() -> bool:
         return False
 
 
-def _model_servers() -> dict[str, tuple[str, bool]]:
-    """The servers of the policies that propose in some pool now, and of the judges: address, and whether it is a
-    script. Experts are asked of the machines."""
+def _model_servers() -> dict[str, ModelServer]:
+    """The servers of the policies that propose in some pool now, and of the judges. Experts are asked of the
+    machines."""
     try:
         policies = [pool.policy for pool in Pool.objects.filter(policy__isnull=False).select_related("policy")]
         judges = [one.judge for one in PoolJudge.objects.exclude(judge__base_url="").select_related("judge")]
     except DatabaseError:
         return {}
-    served = [one for one in (*policies, *judges) if one is not None and one.base_url != EXPERT_URL]
-    return {str(one): (one.base_url, one.scripted) for one in served}
+    servers = {str(judge): ModelServer(judge.base_url, judge.scripted) for judge in judges}
+    for policy in policies:
+        if policy is not None and policy.base_url != EXPERT_URL:
+            dialect = policy.dialect if policy.provider == "openai_compatible" else ""  # hosted answers cost money
+            servers[str(policy)] = ModelServer(policy.base_url, policy.scripted, policy.model, dialect)
+    return servers

@@ -17,6 +17,7 @@ NoticeKind = Literal[
     "task.lost",
     "machine.taken",
     "webhook.disabled",
+    "policy.degraded",
 ]
 EventKind = Literal[
     "export.finished",

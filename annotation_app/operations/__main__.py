@@ -250,6 +250,20 @@ def _parse_replies(arguments: argparse.Namespace, rest: list[str], console: Cons
     os.execv(sys.executable, [sys.executable, "-m", "protocol.dialects.cli", *options])  # noqa: S606 - no shell is wanted
 
 
+def _probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    os.chdir(ROOT)
+    options = [
+        arguments.server,
+        "--model",
+        arguments.model,
+        "--dialect",
+        arguments.dialect,
+        "--screens",
+        arguments.screens,
+    ]
+    os.execv(sys.executable, [sys.executable, "-m", "agent_backend.probe", *options])  # noqa: S606 - no shell is wanted
+
+
 def _positive_int(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
@@ -344,6 +358,16 @@ def _parser() -> argparse.ArgumentParser:
     replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/vocabulary.md)")
     replies.add_argument("--size", required=True, help="the picture the model saw, such as 1920x1080 (pixels)")
     replies.add_argument("--finish-reason", help="why the server stopped, for lines that name none")
+    probe = add(
+        "probe",
+        _probe,
+        "try a model: what it sees, which dialect reads it, where its points land; its last line is one JSON object",
+        environment=EnvironmentRequirement.PRESENT,
+    )
+    probe.add_argument("server", help="the address of its OpenAI-compatible API, ending in /v1")
+    probe.add_argument("--model", required=True, help="what the server calls it")
+    probe.add_argument("--dialect", required=True, help="how it writes actions (docs/vocabulary.md)")
+    probe.add_argument("--screens", choices=("desktop", "small"), default="desktop", help="what it is shown (desktop)")
     osworld = add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
     osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)

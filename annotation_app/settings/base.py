@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "annotation_app.notifications",
     "annotation_app.policies",
     "annotation_app.tasks",
+    "annotation_app.probes",
     "annotation_app.promotions",
     "annotation_app.episodes",
     "annotation_app.recordings",
@@ -131,6 +132,8 @@ CELERY_BEAT_SCHEDULE = {
     "notices-mail": {"task": "notices.mail", "schedule": 30.0, "options": {"expires": 30}},
     "design-again": {"task": "design.again", "schedule": 10.0, "options": {"expires": 10}},
     "flywheel-due": {"task": "flywheel.due", "schedule": 20.0, "options": {"expires": 20}},
+    "probes-again": {"task": "probes.again", "schedule": 10.0, "options": {"expires": 10}},
+    "probes-due": {"task": "probes.due", "schedule": 600.0, "options": {"expires": 600}},
     "judges-again": {"task": "judges.again", "schedule": 10.0, "options": {"expires": 10}},
 }
 

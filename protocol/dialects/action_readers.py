@@ -73,10 +73,11 @@ _NOT_POINT = re.compile(r"</?point>|<\|box_(?:start|end)\|>|</?bbox>|[()\[\]（�
 _NUMBER = re.compile(r"-?(?:\d{1,9}(?:\.\d{0,20})?|\.\d{1,20})")
 _KEY_LIST = re.compile(r"\[\s*(['\"])[\w+ -]+\1(?:\s*,\s*\1[\w+ -]+\1)*\s*\]")
 """Keys as a list of texts."""
-_STRIPPED_TOKENS_HINT = (
+STRIPPED_TOKENS_HINT = (
     " Where the server strips special tokens, points that are made of them are lost: "
     "have it send them (skip_special_tokens: false)."
 )
+"""How the message of a `bad_point` ends that names no number at all."""
 _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,20})?(?:e-\d{1,3})?)\s*s?")
 
 
@@ -87,7 +88,7 @@ def parse_point(text: str) -> tuple[Fraction, Fraction]:
     """
     words = re.split(r"[\s,，;]+", _NOT_POINT.sub(" ", text).strip())
     if len(words) not in (2, 4) or not all(map(_NUMBER.fullmatch, words)):
-        hint = "" if any(character.isdigit() for character in text) else _STRIPPED_TOKENS_HINT
+        hint = "" if any(character.isdigit() for character in text) else STRIPPED_TOKENS_HINT
         raise ReplyParseError(
             "bad_point", f"“{text[:80]}” is no point: two numbers, or the four of a box, are expected.{hint}"
         )

@@ -30,8 +30,15 @@ MAIL_TEXTS: dict[str, str] = {
     "task.lost": "A task of yours went back to its pool",
     "machine.taken": "The machine of an episode of yours was taken back",
     "webhook.disabled": "A webhook was switched off",
+    "policy.degraded": "A probe found something wrong with a model that proposes",
 }
-PAGE_URLS = {"export": "/exports", "import": "/exports", "episode": "/episodes/{id}", "webhook": "/webhooks"}
+PAGE_URLS = {
+    "export": "/exports",
+    "import": "/exports",
+    "episode": "/episodes/{id}",
+    "webhook": "/webhooks",
+    "policy": "/policies",
+}
 
 
 def notice_create(*, user: User, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:

@@ -1,1 +1,1 @@
-"""Parts of `bench models`."""
+"""What is measured of models: dialects, providers and the probe."""

@@ -47,7 +47,7 @@ MODELS: dict[Provider, str] = {
 KEY = "test-key-0123456789"
 WIDTH, HEIGHT = 1280, 720
 TIMEOUTS = RequestTimeouts(connect=10.0, token=20.0, total=60.0, attempts=2, pause=0.01)
-SILENT = TIMEOUTS.model_copy(update={"token": 0.3})
+SILENT = TIMEOUTS.model_copy(update={"token": 2.0})
 """For servers that go silent on purpose."""
 ROUNDS = 30
 

@@ -171,6 +171,7 @@ export interface Check {
     | (
         | "unreachable"
         | "too_slow"
+        | "no_answer"
         | "refused"
         | "no_heartbeat"
         | "not_known"
@@ -2265,125 +2266,6 @@ export interface QuotaIn {
   limit: number | null;
 }
 /**
- * One of them; `subject` names what it is about, as `kind:id`.
- */
-export interface NoticeOut {
-  id: number;
-  kind:
-    | "export.finished"
-    | "export.failed"
-    | "import.finished"
-    | "import.failed"
-    | "review.returned"
-    | "task.lost"
-    | "machine.taken"
-    | "webhook.disabled";
-  subject: string;
-  details: {
-    [k: string]: JsonValue;
-  };
-  created_at: string;
-  read: boolean;
-}
-/**
- * The newest, and how many of all are unread.
- */
-export interface NoticesOut {
-  items: NoticeOut[];
-  unread: number;
-}
-/**
- * The newest that was seen.
- */
-export interface ReadIn {
-  until: number;
-}
-/**
- * A webhook; `refusals` is how many attempts have failed one after the other.
- */
-export interface WebhookOut {
-  id: number;
-  url: string;
-  events: (
-    | "export.finished"
-    | "export.failed"
-    | "import.finished"
-    | "import.failed"
-    | "episode.finished"
-    | "review.decided"
-    | "policy.promoted"
-  )[];
-  enabled: boolean;
-  refusals: number;
-  pending: number;
-  created_at: string;
-}
-/**
- * A webhook with its secret, which is not shown again.
- */
-export interface WebhookMade {
-  webhook: WebhookOut;
-  secret: string;
-}
-/**
- * An address, and what it is told of.
- */
-export interface WebhookIn {
-  url: string;
-  /**
-   * @minItems 1
-   * @maxItems 20
-   */
-  events: (
-    | "export.finished"
-    | "export.failed"
-    | "import.finished"
-    | "import.failed"
-    | "episode.finished"
-    | "review.decided"
-    | "policy.promoted"
-  )[];
-}
-/**
- * What is to be different.
- */
-export interface WebhookChange {
-  url?: string | null;
-  events?:
-    | (
-        | "export.finished"
-        | "export.failed"
-        | "import.finished"
-        | "import.failed"
-        | "episode.finished"
-        | "review.decided"
-        | "policy.promoted"
-      )[]
-    | null;
-  enabled?: boolean | null;
-}
-/**
- * A message, and what became of it.
- */
-export interface DeliveryOut {
-  id: string;
-  event: string;
-  state: "pending" | "delivered" | "failed";
-  attempts: number;
-  status: number | null;
-  error: string;
-  took_ms: number | null;
-  created_at: string;
-  next_at: string | null;
-}
-/**
- * A page, newest first.
- */
-export interface DeliveryPage {
-  items: DeliveryOut[];
-  next: string | null;
-}
-/**
  * What a rule would delete at this moment.
  */
 export interface Preview {
@@ -2925,4 +2807,269 @@ export interface UseOut {
   sample: SampleOut;
   turn: number;
   source: "fresh" | "earlier" | "played";
+}
+/**
+ * How many replies a dialect reads as a click, and how many of these hit.
+ */
+export interface DialectScore {
+  dialect: string;
+  questions: number;
+  read: number;
+  hits: number;
+  own_prompt: boolean;
+}
+/**
+ * How well a model finds the targets.
+ */
+export interface Grounding {
+  screens: "desktop" | "small";
+  points: GroundingPoint[];
+  rate: Rate;
+  mean_error_px: number | null;
+  mean_error_ci_px: number | null;
+}
+/**
+ * One target, and where the model's reply clicks (pixels of the screen); without a point, why there is none.
+ */
+export interface GroundingPoint {
+  screen: string;
+  width: number;
+  height: number;
+  instruction: string;
+  box: PixelBox;
+  x: number | null;
+  y: number | null;
+  hit: boolean;
+  error: string;
+  reply: string;
+}
+/**
+ * A rectangle of a screen, in pixels.
+ */
+export interface PixelBox {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+/**
+ * One thing that is wrong, or that a researcher should know; `message` says who must do what.
+ */
+export interface ProbeFinding {
+  code:
+    | "unreachable"
+    | "no_picture"
+    | "picture_ignored"
+    | "unread_replies"
+    | "other_dialect"
+    | "wrong_space"
+    | "wrong_factor"
+    | "stripped_tokens"
+    | "stale_weights"
+    | "low_hits"
+    | "below_last"
+    | "single_choice"
+    | "no_logprobs"
+    | "no_token_ids"
+    | "one_picture";
+  severity: "error" | "warning" | "note";
+  message: string;
+}
+/**
+ * A probe; in lists its report comes without the single points.
+ */
+export interface ProbeOut {
+  id: string;
+  base_url: string;
+  model: string;
+  dialect: string;
+  provider: "openai_compatible" | "anthropic" | "openai" | "gemini";
+  provider_settings: {
+    [k: string]: JsonValue;
+  };
+  screens: "desktop" | "small";
+  reason: "requested" | "scheduled" | "server_changed";
+  status: "queued" | "running" | "done" | "failed" | "cancelled";
+  answered: number;
+  questions: number;
+  error: string;
+  report: ProbeReport | null;
+  created_at: string;
+  finished_at: string | null;
+}
+/**
+ * A whole probe.
+ */
+export interface ProbeReport {
+  format: "pilothouse-probe-1";
+  base_url: string;
+  model: string;
+  dialect: string;
+  began_at: string;
+  seconds: number;
+  server: ServerAbilities;
+  grounding: Grounding | null;
+  dialects: DialectScore[];
+  fingerprint: number[];
+  findings: ProbeFinding[];
+}
+/**
+ * What a server can do; None: not known.
+ */
+export interface ServerAbilities {
+  version: string;
+  weight_version: string;
+  models: string[];
+  context_tokens: number | null;
+  answers_picture: boolean;
+  several_choices: boolean | null;
+  logprobs: boolean | null;
+  token_ids: boolean | null;
+  reasoning: boolean | null;
+  images: number | null;
+  health_ms: number | null;
+  first_token_ms: number | null;
+}
+/**
+ * A model to try: where it is served, its name there, the dialect it is thought to speak, and what it is shown.
+ */
+export interface ProbeIn {
+  base_url: string;
+  model: string;
+  dialect:
+    | "anthropic"
+    | "doubao_1_5_ui_tars"
+    | "doubao_1_5_ui_tars_15b"
+    | "gemini_computer"
+    | "json_calls"
+    | "openai_computer"
+    | "opencua"
+    | "ui_tars_1_0"
+    | "ui_tars_1_5"
+    | "ui_tars_2";
+  provider?: "openai_compatible" | "anthropic" | "openai" | "gemini";
+  provider_settings?: {
+    [k: string]: JsonValue;
+  };
+  screens?: "desktop" | "small";
+}
+/**
+ * One of them; `subject` names what it is about, as `kind:id`.
+ */
+export interface NoticeOut {
+  id: number;
+  kind:
+    | "export.finished"
+    | "export.failed"
+    | "import.finished"
+    | "import.failed"
+    | "review.returned"
+    | "task.lost"
+    | "machine.taken"
+    | "webhook.disabled"
+    | "policy.degraded";
+  subject: string;
+  details: {
+    [k: string]: JsonValue;
+  };
+  created_at: string;
+  read: boolean;
+}
+/**
+ * The newest, and how many of all are unread.
+ */
+export interface NoticesOut {
+  items: NoticeOut[];
+  unread: number;
+}
+/**
+ * The newest that was seen.
+ */
+export interface ReadIn {
+  until: number;
+}
+/**
+ * A webhook; `refusals` is how many attempts have failed one after the other.
+ */
+export interface WebhookOut {
+  id: number;
+  url: string;
+  events: (
+    | "export.finished"
+    | "export.failed"
+    | "import.finished"
+    | "import.failed"
+    | "episode.finished"
+    | "review.decided"
+    | "policy.promoted"
+  )[];
+  enabled: boolean;
+  refusals: number;
+  pending: number;
+  created_at: string;
+}
+/**
+ * A webhook with its secret, which is not shown again.
+ */
+export interface WebhookMade {
+  webhook: WebhookOut;
+  secret: string;
+}
+/**
+ * An address, and what it is told of.
+ */
+export interface WebhookIn {
+  url: string;
+  /**
+   * @minItems 1
+   * @maxItems 20
+   */
+  events: (
+    | "export.finished"
+    | "export.failed"
+    | "import.finished"
+    | "import.failed"
+    | "episode.finished"
+    | "review.decided"
+    | "policy.promoted"
+  )[];
+}
+/**
+ * What is to be different.
+ */
+export interface WebhookChange {
+  url?: string | null;
+  events?:
+    | (
+        | "export.finished"
+        | "export.failed"
+        | "import.finished"
+        | "import.failed"
+        | "episode.finished"
+        | "review.decided"
+        | "policy.promoted"
+      )[]
+    | null;
+  enabled?: boolean | null;
+}
+/**
+ * A message, and what became of it.
+ */
+export interface DeliveryOut {
+  id: string;
+  event: string;
+  state: "pending" | "delivered" | "failed";
+  attempts: number;
+  status: number | null;
+  error: string;
+  took_ms: number | null;
+  created_at: string;
+  next_at: string | null;
+}
+/**
+ * A page, newest first.
+ */
+export interface DeliveryPage {
+  items: DeliveryOut[];
+  next: string | null;
 }

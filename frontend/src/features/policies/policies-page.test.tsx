@@ -88,6 +88,7 @@ type Sent = { path: string; body: unknown };
 function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse }: World = {}, language: Language = "en") {
   const sent: Sent[] = [];
   const answers: Record<string, unknown> = { "/policies": revisions, "/policies/pools": pools, "/pools/7/states": states };
+  answers["/probes"] = [];
   vi.stubGlobal("fetch", (url: string, { method, body }: RequestInit) => {
     const path = url.replace(/^\/api/, "");
     if (method !== "GET") sent.push({ path, body: typeof body === "string" ? JSON.parse(body) : null });

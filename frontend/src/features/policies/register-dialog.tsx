@@ -1,5 +1,5 @@
 /** Registers a revision; what the server finds wrong is said by field. */
-import { Button, Checkbox, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Textarea } from "@mantine/core";
+import { Button, Checkbox, Fieldset, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import type { RevisionRegistration } from "@/generated/api";
@@ -9,6 +9,7 @@ import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
 import { isHosted, NO_VALUES, PROVIDER_DIALECTS, ProviderFields, PROVIDERS, providerSettings, type Provider } from "./provider-fields";
+import { ProbePanel } from "./probes/probe-panel";
 
 const DIALECTS: readonly RevisionRegistration["dialect"][] = [
   "ui_tars_1_5",
@@ -139,6 +140,14 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
         ))}
         {!hosted && (
           <Checkbox label={t("policies.scripted")} checked={scripted} onChange={(event) => setScripted(event.currentTarget.checked)} />
+        )}
+        {!hosted && !scripted && (
+          <Fieldset legend={t("probes.title")}>
+            <ProbePanel
+              endpoint={{ base_url: fields.base_url.trim(), model: fields.model.trim(), dialect }}
+              disabled={fields.base_url.trim() === "" || fields.model.trim() === ""}
+            />
+          </Fieldset>
         )}
         <Problem error={change.error} />
         <Group justify="flex-end">

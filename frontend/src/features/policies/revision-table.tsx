@@ -1,5 +1,7 @@
 /** Every revision: where it proposes, how people take it, and, on demand, all it is and what evaluations found. */
 import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Link } from "react-router";
 
 import type { RevisionSummary } from "@/generated/api";
@@ -10,60 +12,84 @@ import { RateText } from "@/shared/ui/tables/rate";
 
 import { EvaluationList } from "./evaluation-list";
 import { nameOf } from "./api";
+import { probesQuery, sameModel } from "./probes/api";
+import { endpointOf } from "./probes/endpoint";
+import { ProbeBadge } from "./probes/probe-badge";
+import { ProbeDialog } from "./probes/probe-dialog";
 import styles from "./policies.module.css";
 
 export function RevisionTable({ revisions }: { revisions: readonly RevisionSummary[] }) {
   const { t } = useI18n();
+  const [probed, setProbed] = useState<RevisionSummary | null>(null);
   return (
-    <DataTable
-      rows={revisions}
-      keyOf={(revision) => revision.id}
-      columns={[
-        {
-          header: t("policies.revision"),
-          kind: "name",
-          cell: (revision) => (
-            <>
-              <PolicyBadge policy={revision.policy} />
-              <div className={styles.note}>{revision.base_url}</div>
-            </>
-          ),
-        },
-        { header: t("policies.proposes"), cell: (revision) => <Deployments revision={revision} /> },
-        {
-          header: t("policies.accepted"),
-          help: t("policies.accepted.help"),
-          className: styles.rates,
-          cell: (revision) => <Rates revision={revision} of="accepted" />,
-        },
-        {
-          header: t("policies.succeeded"),
-          help: t("policies.succeeded.help"),
-          className: styles.rates,
-          cell: (revision) => <Rates revision={revision} of="succeeded" />,
-        },
-        {
-          header: t("policies.compare"),
-          kind: "actions",
-          cell: (revision) => (
-            <Button
-              component={Link}
-              to={`/compare?${new URLSearchParams({ left: nameOf(revision) }).toString()}`}
-              variant="default"
-              size="compact-xs"
-              aria-label={t("policies.compare_of", { name: nameOf(revision) })}
-            >
-              {t("policies.compare")}
-            </Button>
-          ),
-        },
-      ]}
-      details={{
-        header: t("policies.details"),
-        ariaLabel: (revision) => t("policies.details_of", { name: nameOf(revision) }),
-        body: (revision) => <Details revision={revision} />,
-      }}
-    />
+    <>
+      <ProbeDialog revision={probed} onClose={() => setProbed(null)} />
+      <DataTable
+        rows={revisions}
+        keyOf={(revision) => revision.id}
+        columns={[
+          {
+            header: t("policies.revision"),
+            kind: "name",
+            cell: (revision) => (
+              <>
+                <PolicyBadge policy={revision.policy} />
+                <div className={styles.note}>{revision.base_url}</div>
+              </>
+            ),
+          },
+          { header: t("policies.proposes"), cell: (revision) => <Deployments revision={revision} /> },
+          {
+            header: t("policies.accepted"),
+            help: t("policies.accepted.help"),
+            className: styles.rates,
+            cell: (revision) => <Rates revision={revision} of="accepted" />,
+          },
+          {
+            header: t("policies.succeeded"),
+            help: t("policies.succeeded.help"),
+            className: styles.rates,
+            cell: (revision) => <Rates revision={revision} of="succeeded" />,
+          },
+          {
+            header: t("probes.title"),
+            cell: (revision) => (revision.policy.scripted ? "–" : <Probe revision={revision} onOpen={() => setProbed(revision)} />),
+          },
+          {
+            header: t("policies.compare"),
+            kind: "actions",
+            cell: (revision) => (
+              <Button
+                component={Link}
+                to={`/compare?${new URLSearchParams({ left: nameOf(revision) }).toString()}`}
+                variant="default"
+                size="compact-xs"
+                aria-label={t("policies.compare_of", { name: nameOf(revision) })}
+              >
+                {t("policies.compare")}
+              </Button>
+            ),
+          },
+        ]}
+        details={{
+          header: t("policies.details"),
+          ariaLabel: (revision) => t("policies.details_of", { name: nameOf(revision) }),
+          body: (revision) => <Details revision={revision} />,
+        }}
+      />
+    </>
+  );
+}
+
+/** How the last probe of a revision ended; opens it. */
+function Probe({ revision, onOpen }: { revision: RevisionSummary; onOpen: () => void }) {
+  const { t } = useI18n();
+  const probes = useQuery(probesQuery);
+  const probe = probes.data?.find((each) => sameModel(each, endpointOf(revision)));
+  return (
+    <Button variant="subtle" size="compact-xs" aria-label={t("probes.open_of", { name: nameOf(revision) })} onClick={onOpen}>
+      <ProbeBadge probe={probe} />
+    </Button>
   );
 }
 

@@ -14,6 +14,7 @@ import { panelMessages } from "./en/panels";
 import { peopleMessages } from "./en/people";
 import { phoneMessages } from "./en/phone";
 import { policyMessages } from "./en/policies";
+import { probeMessages } from "./en/probes";
 import { poolMessages } from "./en/pools";
 import { promptMessages } from "./en/prompt";
 import { reportMessages } from "./en/reports";
@@ -40,6 +41,7 @@ export const en = {
   ...retentionMessages,
   ...judgeMessages,
   ...policyMessages,
+  ...probeMessages,
   ...poolMessages,
   ...promptMessages,
   ...reviewMessages,

@@ -14,6 +14,7 @@ import { panelMessages } from "./zh/panels";
 import { peopleMessages } from "./zh/people";
 import { phoneMessages } from "./zh/phone";
 import { policyMessages } from "./zh/policies";
+import { probeMessages } from "./zh/probes";
 import { poolMessages } from "./zh/pools";
 import { promptMessages } from "./zh/prompt";
 import { reportMessages } from "./zh/reports";
@@ -40,6 +41,7 @@ export const zh = {
   ...retentionMessages,
   ...judgeMessages,
   ...policyMessages,
+  ...probeMessages,
   ...poolMessages,
   ...promptMessages,
   ...reviewMessages,

@@ -19,6 +19,7 @@ from annotation_app.imports.models import Import, Upload
 from annotation_app.judges.models import PoolJudge, Run
 from annotation_app.notifications.models import Webhook
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.probes.models import PolicyProbe
 from annotation_app.retention.models import Rule as RetentionRule
 from annotation_app.reviews.models import Job, JobKind
 from protocol.blobs import BlobRef
@@ -79,6 +80,12 @@ def _query(things: Things) -> object:
 
 def _webhook(things: Things) -> int:
     return Webhook.objects.get_or_create(url="https://1.1.1.1/hook", events=["export.finished"], secret="")[0].pk
+
+
+def _probe(things: Things) -> object:
+    return PolicyProbe.objects.get_or_create(base_url="http://127.0.0.1:9/v1", model="other", dialect="json_calls")[
+        0
+    ].pk
 
 
 def _export(things: Things) -> object:
@@ -148,6 +155,8 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "upload_id": _upload,
     "query_id": _query,
     "webhook_id": _webhook,
+    "probe_id": _probe,
+    "screen": lambda things: "desktop-1280x720-0.png",
     "machine_id": lambda things: "m-1",
     "host": lambda things: "here",
     "image": lambda things: "desktop",

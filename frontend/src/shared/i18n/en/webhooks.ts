@@ -14,6 +14,7 @@ export const webhookMessages = {
   "notices.task.lost": "A task of yours went back to its pool",
   "notices.machine.taken": "The machine of an episode of yours was taken back",
   "notices.webhook.disabled": "A webhook was switched off",
+  "notices.policy.degraded": "A probe found something wrong with a model that proposes",
   "notices.mail": "Send them to my address too, where this installation sends mail",
 
   "webhooks.title": "Webhooks",

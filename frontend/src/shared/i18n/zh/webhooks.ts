@@ -14,6 +14,7 @@ export const webhookMessages = {
   "notices.task.lost": "你的一个任务已回到任务池",
   "notices.machine.taken": "你的一条轨迹的机器被收回",
   "notices.webhook.disabled": "一个 Webhook 被停用",
+  "notices.policy.degraded": "探测发现某个提议模型有问题",
   "notices.mail": "在本系统可发送邮件时，也发到我的邮箱",
 
   "webhooks.title": "Webhook",

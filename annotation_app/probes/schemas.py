@@ -1,0 +1,65 @@
+"""Probes as the HTTP API takes and shows them."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, model_validator
+
+from annotation_app.policies.schemas import Address, ModelName
+from protocol.base import FrozenModel, JsonObject
+from protocol.dialects.families import get_dialect, list_dialects
+from protocol.evaluation.probes import ProbeReport, ScreenSet
+from protocol.providers import DIALECTS, Provider, ProviderSettings
+
+ProbeReason = Literal["requested", "scheduled", "server_changed"]
+"""Why a model is probed."""
+ProbeStatus = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+def _dialect(name: str) -> str:
+    get_dialect(name)
+    return name
+
+
+def _settings(settings: dict[str, Any]) -> dict[str, Any]:
+    ProviderSettings.model_validate(settings)
+    return settings
+
+
+class ProbeIn(FrozenModel):
+    """A model to try: where it is served, its name there, the dialect it is thought to speak, and what it is shown."""
+
+    base_url: Address
+    model: ModelName
+    dialect: Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(list_dialects())})]
+    provider: Provider = "openai_compatible"
+    provider_settings: Annotated[JsonObject, AfterValidator(_settings)] = {}
+    screens: ScreenSet = "desktop"
+
+    @model_validator(mode="after")
+    def _speaks_its_provider(self) -> Self:
+        spoken = DIALECTS.get(self.provider)
+        if spoken and self.dialect != spoken:
+            raise ValueError(f"dialect: models of {self.provider} speak {spoken}")
+        return self
+
+
+class ProbeOut(FrozenModel):
+    """A probe; in lists its report comes without the single points."""
+
+    id: UUID
+    base_url: str
+    model: str
+    dialect: str
+    provider: Provider
+    provider_settings: JsonObject
+    screens: ScreenSet
+    reason: ProbeReason
+    status: ProbeStatus
+    answered: int
+    questions: int
+    error: str
+    report: ProbeReport | None
+    created_at: datetime
+    finished_at: datetime | None
