@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('policies', '0001_squashed_0005_memory_in_tokens'),
+        ('policies', '0005_memory_in_tokens'),
     ]
 
     operations = [
