@@ -13,6 +13,7 @@ from PIL import Image
 
 from agent_backend.episode.action_results import ActionResult, unknown_result
 from agent_backend.interfaces import EpisodeStore, Intent
+from agent_backend.pictures import PictureUnreadable, open_picture
 from protocol.actions.tools import Tool
 from protocol.actions.types import CONTROL_KINDS, OBSERVATION_KINDS, Action, Gesture, Screenshot, UploadFile, Zoom
 from protocol.blobs import BlobRef
@@ -218,7 +219,11 @@ class MachineSession:
             return unknown_result(last_observation, started, str(error), machine_lost=True)
         if isinstance(action, Zoom) and after.screenshot is not None:
             data = await self._pictures.read(after.screenshot)
-            ref, part = await asyncio.to_thread(crop_screenshot, data, action, (after.width, after.height))
+            try:
+                ref, part = await asyncio.to_thread(crop_screenshot, data, action, (after.width, after.height))
+            except PictureUnreadable as error:
+                rejection = ActionError(code=InvalidAction.code, message=f"the screenshot cannot be enlarged: {error}")
+                return ActionResult(last_observation, after, started, datetime.now(UTC), rejection)
             self._pictures.add(ref, part)
             after = after.model_copy(update={"attachment": ref})
         return ActionResult(last_observation, after, started, datetime.now(UTC))
@@ -270,7 +275,10 @@ class MachineSession:
 
 
 def crop_screenshot(data: bytes, action: Zoom, size: tuple[int, int]) -> tuple[BlobRef, bytes]:
-    """The part of a screenshot that is asked for, as a PNG enlarged to fit a screen of this size (pixels)."""
+    """The part of a screenshot that is asked for, as a PNG enlarged to fit a screen of this size (pixels).
+
+    Raises PictureUnreadable.
+    """
     crop = _crop_and_enlarge(data, action, size)
     return BlobRef.of(crop, "image/png"), crop
 
@@ -278,7 +286,7 @@ def crop_screenshot(data: bytes, action: Zoom, size: tuple[int, int]) -> tuple[B
 def _crop_and_enlarge(data: bytes, action: Zoom, size: tuple[int, int]) -> bytes:
     left, right = sorted((action.start.x, action.end.x))
     top, bottom = sorted((action.start.y, action.end.y))
-    with Image.open(io.BytesIO(data)) as image:
+    with open_picture(data) as image:
         crop = image.convert("RGB").crop((left, top, right + 1, bottom + 1))
     scale = min(size[0] / crop.width, size[1] / crop.height)
     scaled_size = (max(1, round(crop.width * scale)), max(1, round(crop.height * scale)))

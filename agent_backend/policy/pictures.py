@@ -5,9 +5,10 @@ import io
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from agent_backend.errors import PolicyError
+from agent_backend.pictures import PictureUnreadable, open_picture
 from agent_backend.policy.hosted_requests import Picture
 from protocol.blobs import BlobRef
 from protocol.dialects.coordinates import CoordinateGrid
@@ -48,7 +49,7 @@ class PictureScaler:
 def scale_picture(data: bytes, media_type: str, grid: CoordinateGrid) -> Picture:
     """A picture in the size of the grid; one that has it already, or that cannot be read, stays as it is."""
     try:
-        with Image.open(io.BytesIO(data)) as image:
+        with open_picture(data) as image:
             width, height = image.size
             size = grid(ScreenSize(width=width, height=height)) if 0 < max(width, height) <= MAX_SIDE else image.size
             if size == image.size:
@@ -57,5 +58,5 @@ def scale_picture(data: bytes, media_type: str, grid: CoordinateGrid) -> Picture
             small = io.BytesIO()
             image.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(small, written_format, quality=92)
             return Picture(f"image/{written_format.lower()}", small.getvalue())
-    except (UnidentifiedImageError, OSError):
+    except PictureUnreadable:
         return Picture(media_type, data)

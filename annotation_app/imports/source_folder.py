@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from annotation_app.blobs.pictures import PICTURE_FORMATS, PictureUnreadable, describe_picture
+from agent_backend.pictures import PICTURE_FORMATS, PictureUnreadable, describe_picture
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.blobs.services import BLOB_LIMIT_BYTES, blob_write
 from annotation_app.imports.archives import InvalidImport, safe_path

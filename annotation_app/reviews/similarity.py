@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from PIL import Image
 
-from annotation_app.blobs.pictures import PictureUnreadable, open_picture
+from agent_backend.pictures import PictureUnreadable, open_picture
 from protocol.trajectory.trajectories import Trajectory
 
 SHINGLE = 3

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from annotation_app.blobs.pictures import PictureUnreadable, describe_picture
+from agent_backend.episode.machine_session import crop_screenshot
+from agent_backend.pictures import PictureUnreadable, describe_picture
+from agent_backend.policy.hosted_requests import Picture
+from agent_backend.policy.pictures import scale_picture
 from annotation_app.reviews.similarity import fingerprint
+from protocol.actions.types import Point, Zoom
 from vm_bridge.drivers.osworld.guest_client import decode_image
 from vm_bridge.drivers.remote.errors import TransportError
 
@@ -69,3 +73,20 @@ def test_what_cannot_be_decoded_has_no_fingerprint(name: str) -> None:
 def test_a_guest_s_picture_is_read_with_the_same_care(name: str) -> None:
     with pytest.raises(TransportError):
         decode_image(UNREADABLE[name])
+
+
+DECODED = [name for name in UNREADABLE if "byte" not in name and "end" not in name]
+"""What decoding finds; checksums are checked only where a file is taken in."""
+
+
+@pytest.mark.parametrize("name", DECODED)
+def test_a_hosted_model_is_sent_such_a_picture_unread(name: str) -> None:
+    data = UNREADABLE[name]
+    assert scale_picture(data, "image/png", lambda _: (16, 12)) == Picture("image/png", data)
+
+
+@pytest.mark.parametrize("name", DECODED)
+def test_no_part_of_such_a_picture_is_enlarged(name: str) -> None:
+    part = Zoom(start=Point(x=1, y=1), end=Point(x=9, y=9))
+    with pytest.raises(PictureUnreadable):
+        crop_screenshot(UNREADABLE[name], part, (64, 48))

@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 from PIL import Image
 
 from agent_backend.episode.machine_session import crop_screenshot
@@ -57,3 +58,21 @@ async def test_the_part_is_shown_with_the_screen_in_place_of_an_older_one(harnes
     assert len(shown(1)) == 1
     assert [one.image for one in shown(2)] == [seen.attachment, seen.screenshot]
     assert len(shown(3)) == 3
+
+
+async def test_a_screenshot_that_cannot_be_read_rejects_the_zoom_alone(
+    harness: EpisodeHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await harness.started()
+    with monkeypatch.context() as patch:
+        patch.setattr("agent_backend.pictures.MAX_PIXELS", 1)
+        await harness.send(Act(command_id="command-0", action=PART, thought="I look."))
+        await harness.steps(1)
+    await harness.send(Act(command_id="command-1", action=PART, thought="I look again."))
+    await harness.steps(2)
+    rejected, done = harness.store.state.steps
+    assert rejected.error is not None
+    assert rejected.error.code == "invalid_action"
+    assert rejected.after is not None
+    assert rejected.after.attachment is None
+    assert done.error is None
