@@ -23,6 +23,8 @@ GUARANTEES: Mapping[str, object] = {
     "commands_without_fate": 0,
     "capacity_leaked": 0,
     "episodes_failed_by_redis": 0,
+    "silently_another": 0,
+    "parse_exceptions": 0,
 }
 """Figures with only one right value; None: not measured."""
 

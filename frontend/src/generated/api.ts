@@ -797,13 +797,23 @@ export interface RevisionIn {
   name: string;
   revision: string;
   dialect:
+    | "autoglm_phone"
     | "doubao_1_5_ui_tars"
     | "doubao_1_5_ui_tars_15b"
+    | "evocua_s1"
+    | "fara"
+    | "glm_v"
+    | "holo"
+    | "holo_1_5"
     | "json_calls"
     | "opencua"
+    | "qwen2_5_computer"
+    | "qwen_computer"
+    | "qwen_mobile"
     | "ui_tars_1_0"
     | "ui_tars_1_5"
-    | "ui_tars_2";
+    | "ui_tars_2"
+    | "ui_venus";
   base_url: string;
   model: string;
   checkpoint?: string;

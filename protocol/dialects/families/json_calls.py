@@ -5,25 +5,22 @@ Points are `[x, y]` in thousandths of the screen, which most such models know. R
 the arguments beside the action; `x` and `y` or `coordinate` for a point; the names of Qwen's computer tool.
 """
 
-import json
 import re
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from protocol.actions.types import Action
-from protocol.dialects.action_readers import call_to_action, parse_point
+from protocol.dialects.action_readers import call_to_action
 from protocol.dialects.action_writers import PointSyntax, action_to_call
 from protocol.dialects.computer_tools import TOOL_NAMES, format_arguments, to_function_call, to_json
 from protocol.dialects.coordinates import CoordinateGrid, thousandths_grid
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.family_dialect import FamilyDialect, Grammar, ParsedTurn
 from protocol.dialects.function_calls import FunctionCall, ReplyParseError, several_actions_error
+from protocol.dialects.json_objects import argument_to_json, check_surroundings, decode_arguments, find_objects
 from protocol.dialects.reply_wrappers import (
     UnwrappedReply,
     explain_missing_call,
-    find_call_end,
-    has_earlier_call,
-    has_following_turn,
     join_thought,
     strip_thought_wrappers,
     unwrap_reply,
@@ -133,14 +130,10 @@ PHONE = {
     **END,
 }
 
-_POINTS = ("point", "start_point", "end_point")
-_NUMBERS = ("amount", "time", "timeout", "clicks", "dx", "dy")
 _THOUGHTS = ("thought", "thoughts", "reasoning")
 _HEAD = re.compile(r'\{\s*"(?:thoughts?|reasoning|action|name|kind|function|arguments)"\s*:')
 _LABELS = re.compile(r"\A\s*Thought\s*[:：]\s*|(?:\A|(?<=\n))[ \t]*Action\s*[:：]\s*\Z")
 _SINGLE_QUOTES = re.compile(r"\{\s*'\w+'\s*:")
-_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(\s*[}\]])', re.DOTALL)
-_MAX_OBJECTS = 20
 
 
 @dataclass(frozen=True)
@@ -156,7 +149,7 @@ class JsonCallCodec:
     def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
         call = action_to_call(action, screen, self.syntax)
         name = _WRITTEN_NAMES.get(action.kind, call.name)
-        arguments = {key: _as_json(call.name, key, value) for key, value in call.arguments.items()}
+        arguments = {key: argument_to_json(call.name, key, value) for key, value in call.arguments.items()}
         return to_json({**_thought_field(thought), "action": name, "arguments": arguments})
 
     def write_summary(self, thought: str, summary: str) -> str:
@@ -166,7 +159,7 @@ class JsonCallCodec:
         reply = unwrap_reply(text, _HEAD)
         thought, content = join_thought(reply.thinking, reply.text), ""
         try:
-            found = [(start, end, _single_action(value)) for start, end, value in _find_objects(reply.text)]
+            found = [(start, end, _single_action(value)) for start, end, value in find_objects(reply.text)]
             actions = [one for one in found if _is_action(one[2])]
             for start, end, value in (actions or found)[:1]:
                 thought, content = _find_thought(reply, reply.text[:start], value), reply.text[start:end]
@@ -175,7 +168,7 @@ class JsonCallCodec:
                 raise ReplyParseError("no_action", explain_missing_call(reply) + hint)
             if len(actions) > 1:
                 raise several_actions_error(f"it holds {len(actions)} objects that act")
-            _check_surroundings(reply, *actions[0][:2])
+            check_surroundings(reply, *actions[0][:2])
             return ParsedTurn(
                 thought, content, call_to_action(_object_to_call(actions[0][2]), screen, self.syntax.grid)
             )
@@ -188,89 +181,6 @@ _WRITTEN_NAMES = {"double_click": "double_click", "right_click": "right_click", 
 
 def _thought_field(thought: str) -> dict[str, Any]:
     return {"thought": thought} if thought else {}
-
-
-def _as_json(name: str, key: str, value: str) -> Any:
-    if key == "points":
-        return [[int(coordinate) for coordinate in parse_point(each)] for each in value.split(";")]
-    if key in _POINTS:
-        return [int(coordinate) for coordinate in parse_point(value)]
-    if key in _NUMBERS or (name, key) == ("call_tool", "arguments"):
-        return json.loads(value)
-    return value
-
-
-_Object = tuple[int, int, dict[str, Any]]
-
-
-def _find_objects(text: str) -> list[_Object]:
-    """Every JSON object that stands in a text by itself, with its place.
-
-    A brace that begins no object is prose. One that does and has no good end is refused with all that it holds: what
-    stands inside it would be half of what was meant. Raises ReplyParseError.
-    """
-    found: list[_Object] = []
-    position = text.find("{")
-    for _ in range(_MAX_OBJECTS):
-        if position < 0:
-            break
-        if text[position + 1 :].lstrip()[:1] not in ('"', "}"):
-            position = text.find("{", position + 1)
-            continue
-        value, end = _decode_object(text, position)
-        found.append((position, end, value))
-        position = text.find("{", end)
-    return found
-
-
-def _decode_object(text: str, position: int) -> tuple[dict[str, Any], int]:
-    """The object that begins at a place, and where it ends; raw line breaks in texts and commas too many are read.
-
-    Raises ReplyParseError.
-    """
-    try:
-        return cast(tuple[dict[str, Any], int], _DECODER.raw_decode(text, position))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, ReplyParseError):
-            raise
-    try:
-        repaired = _TRAILING_COMMA.sub(lambda found: found[1] or f" {found[2]}", text[position:])
-        value, end = _DECODER.raw_decode(repaired)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, ReplyParseError):
-            raise
-        raise ReplyParseError(
-            "unfinished_call",
-            'The JSON is cut, or a quote or a bracket is out of place. Write quotes in a text as \\".',
-        ) from None
-    return value, position + end
-
-
-def _check_surroundings(reply: UnwrappedReply, start: int, end: int) -> None:
-    """Raises ReplyParseError unless what stands around an object is wrappers and prose."""
-    before, rest = reply.text[:start], reply.text[end:]
-    if has_earlier_call(before):
-        raise several_actions_error("a call of another form stands before it")
-    if has_following_turn(rest):
-        raise several_actions_error()
-    if before.rstrip().endswith("[") and not rest.lstrip().startswith("]"):
-        raise ReplyParseError("unfinished_call", "The array of actions is cut.")
-    if reply.open and find_call_end(rest, 0) < len(rest):
-        raise ReplyParseError("unfinished_call", "The thinking tag never closes, and text follows the action.")
-
-
-def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ReplyParseError("bad_arguments", "A field stands twice.")
-    return value
-
-
-def _reject_number(name: str) -> Any:
-    raise ReplyParseError("bad_value", f"{name} is no value.")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique_fields, parse_constant=_reject_number, strict=False)
 
 
 def _is_action(value: dict[str, Any]) -> bool:
@@ -306,14 +216,7 @@ def _object_to_call(value: dict[str, Any]) -> FunctionCall:
     name = next((content.pop(key) for key in ("action", "name", "kind", "function", "type") if key in content), "")
     raw_arguments = content.pop("arguments", None) if "arguments" in content else content.pop("parameters", None)
     if isinstance(raw_arguments, str):
-        try:
-            raw_arguments = json.loads(
-                raw_arguments, object_pairs_hook=_unique_fields, parse_constant=_reject_number, strict=False
-            )
-        except ReplyParseError:
-            raise
-        except (ValueError, RecursionError):
-            raise ReplyParseError("bad_arguments", "The arguments are no JSON object.") from None
+        raw_arguments = decode_arguments(raw_arguments)
     arguments = content if raw_arguments is None else raw_arguments
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise ReplyParseError("bad_arguments", "An action is a name, with an object of arguments.")

@@ -9,15 +9,25 @@ import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
 
-const DIALECTS: readonly RevisionIn["dialect"][] = [
+const DIALECTS = [
   "ui_tars_1_5",
   "ui_tars_2",
   "ui_tars_1_0",
   "doubao_1_5_ui_tars",
   "doubao_1_5_ui_tars_15b",
   "opencua",
+  "evocua_s1",
+  "qwen_computer",
+  "qwen2_5_computer",
+  "qwen_mobile",
+  "fara",
+  "glm_v",
+  "autoglm_phone",
+  "ui_venus",
+  "holo",
+  "holo_1_5",
   "json_calls",
-];
+] as const satisfies readonly RevisionIn["dialect"][];
 const REQUIRED = ["name", "revision", "base_url", "model"] as const;
 const OPTIONAL = ["checkpoint", "weight_version"] as const;
 const LABELS = {
@@ -84,7 +94,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
           label={t("policies.dialect")}
           value={dialect}
           onChange={(event) => setDialect(DIALECTS.find((each) => each === event.currentTarget.value) ?? "ui_tars_1_5")}
-          data={[...DIALECTS]}
+          data={DIALECTS.map((each) => ({ value: each, label: t(`policies.dialect.${each}`) }))}
         />
         {OPTIONAL.map((name) => (
           <TextInput key={name} label={t(LABELS[name])} value={fields[name]} onChange={set(name)} />
