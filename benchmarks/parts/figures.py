@@ -28,6 +28,8 @@ GUARANTEES: Mapping[str, object] = {
     "import_bad_rows_told_share": 1.0,
     "consumer_rows_learned_exactly_share": 1.0,
     "given_cases_passed_share": 1.0,
+    "silently_another": 0,
+    "parse_exceptions": 0,
 }
 """Figures with only one right value; None: not measured."""
 

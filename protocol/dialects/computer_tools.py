@@ -226,11 +226,12 @@ def format_arguments(name: str, arguments: dict[str, Any]) -> dict[str, str]:
 
 
 def _argument_text(value: Any) -> str:
-    """A value as the text it stands for: a list of its items, a point of its numbers."""
+    """A value as the text it stands for: a list of its items, a point of its numbers. The key `+` of a list is named,
+    since between keys it is a separator."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict) and value.keys() == {"x", "y"}:
         return f"{_argument_text(value['x'])} {_argument_text(value['y'])}"
     if isinstance(value, list) and not any(isinstance(item, list | dict) for item in value):
-        return " ".join(map(_argument_text, value))
+        return " ".join("plus" if item == "+" else _argument_text(item) for item in value)
     return to_json(value)

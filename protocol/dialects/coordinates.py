@@ -62,6 +62,18 @@ def resized_grid(screen: ScreenSize) -> tuple[int, int]:
     return columns, rows
 
 
+def limited_grid(min_pixels: int, max_pixels: int, factor: int = RESIZE_FACTOR) -> CoordinateGrid:
+    """Absolute pixels of a picture that was resized within limits of its own."""
+
+    def grid(screen: ScreenSize) -> tuple[int, int]:
+        rows, columns = smart_resize(
+            screen.height, screen.width, min_pixels=min_pixels, max_pixels=max_pixels, factor=factor
+        )
+        return columns, rows
+
+    return grid
+
+
 def pixel_to_grid(point: Point, screen: ScreenSize, size: tuple[int, int]) -> tuple[int, int]:
     """The grid coordinates nearest to a pixel."""
     columns, rows = size

@@ -117,11 +117,12 @@ def several_actions_error(what: str = "another call or turn follows the first") 
 
 def format_call(call: FunctionCall) -> str:
     """The text of a call, its values in single quotes."""
-    arguments = ", ".join(f"{name}='{_escaped(value)}'" for name, value in call.arguments.items())
+    arguments = ", ".join(f"{name}='{escape_value(value)}'" for name, value in call.arguments.items())
     return f"{call.name}({arguments})"
 
 
-def _escaped(value: str) -> str:
+def escape_value(value: str) -> str:
+    """A text as it stands between quotes of either kind."""
     for plain, escaped in (("\\", "\\\\"), ("'", "\\'"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r")):
         value = value.replace(plain, escaped)
     return _CONTROL.sub(lambda control: f"\\x{ord(control[0]):02x}", value)

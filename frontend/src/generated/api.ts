@@ -809,15 +809,25 @@ export interface RevisionRegistration {
   revision: string;
   dialect:
     | "anthropic"
+    | "autoglm_phone"
     | "doubao_1_5_ui_tars"
     | "doubao_1_5_ui_tars_15b"
+    | "evocua_s1"
+    | "fara"
     | "gemini_computer"
+    | "glm_v"
+    | "holo"
+    | "holo_1_5"
     | "json_calls"
     | "openai_computer"
     | "opencua"
+    | "qwen2_5_computer"
+    | "qwen_computer"
+    | "qwen_mobile"
     | "ui_tars_1_0"
     | "ui_tars_1_5"
-    | "ui_tars_2";
+    | "ui_tars_2"
+    | "ui_venus";
   base_url?: string;
   model: string;
   checkpoint?: string;
@@ -2938,15 +2948,25 @@ export interface ProbeIn {
   model: string;
   dialect:
     | "anthropic"
+    | "autoglm_phone"
     | "doubao_1_5_ui_tars"
     | "doubao_1_5_ui_tars_15b"
+    | "evocua_s1"
+    | "fara"
     | "gemini_computer"
+    | "glm_v"
+    | "holo"
+    | "holo_1_5"
     | "json_calls"
     | "openai_computer"
     | "opencua"
+    | "qwen2_5_computer"
+    | "qwen_computer"
+    | "qwen_mobile"
     | "ui_tars_1_0"
     | "ui_tars_1_5"
-    | "ui_tars_2";
+    | "ui_tars_2"
+    | "ui_venus";
   provider?: "openai_compatible" | "anthropic" | "openai" | "gemini";
   provider_settings?: {
     [k: string]: JsonValue;

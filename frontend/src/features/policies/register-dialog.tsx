@@ -11,15 +11,25 @@ import { useChange } from "./api";
 import { isHosted, NO_VALUES, PROVIDER_DIALECTS, ProviderFields, PROVIDERS, providerSettings, type Provider } from "./provider-fields";
 import { ProbePanel } from "./probes/probe-panel";
 
-const DIALECTS: readonly RevisionRegistration["dialect"][] = [
+const DIALECTS = [
   "ui_tars_1_5",
   "ui_tars_2",
   "ui_tars_1_0",
   "doubao_1_5_ui_tars",
   "doubao_1_5_ui_tars_15b",
   "opencua",
+  "evocua_s1",
+  "qwen_computer",
+  "qwen2_5_computer",
+  "qwen_mobile",
+  "fara",
+  "glm_v",
+  "autoglm_phone",
+  "ui_venus",
+  "holo",
+  "holo_1_5",
   "json_calls",
-];
+] as const satisfies readonly RevisionRegistration["dialect"][];
 const REQUIRED = ["name", "revision", "base_url", "model"] as const;
 const OPTIONAL = ["checkpoint", "weight_version"] as const;
 const LABELS = {
@@ -112,7 +122,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
           label={t("policies.dialect")}
           value={dialect}
           onChange={(event) => setDialect(DIALECTS.find((each) => each === event.currentTarget.value) ?? "ui_tars_1_5")}
-          data={[...DIALECTS]}
+          data={DIALECTS.map((each) => ({ value: each, label: t(`policies.dialect.${each}`) }))}
         />}
         {!hosted && OPTIONAL.map((name) => (
           <TextInput key={name} label={t(LABELS[name])} value={fields[name]} onChange={set(name)} />

@@ -12,9 +12,10 @@ SWIPE = Swipe(start=Point(x=100, y=600), end=Point(x=100, y=100))
 
 def test_each_file_is_found_under_its_name() -> None:
     assert list_dialects() == (
-        *("anthropic", "doubao_1_5_ui_tars", "doubao_1_5_ui_tars_15b", "gemini_computer", "json_calls"),
-        *("openai_computer", "opencua"),
-        *("ui_tars_1_0", "ui_tars_1_5", "ui_tars_2"),
+        *("anthropic", "autoglm_phone", "doubao_1_5_ui_tars", "doubao_1_5_ui_tars_15b", "evocua_s1", "fara"),
+        *("gemini_computer", "glm_v", "holo", "holo_1_5"),
+        *("json_calls", "openai_computer", "opencua", "qwen2_5_computer", "qwen_computer", "qwen_mobile"),
+        *("ui_tars_1_0", "ui_tars_1_5", "ui_tars_2", "ui_venus"),
     )
     assert [get_dialect(name).name for name in list_dialects()] == list(list_dialects())
 
