@@ -3,6 +3,7 @@
 `PILOTHOUSE_DATABASE_URL` and `PILOTHOUSE_REDIS_URL`, where set, name servers to use instead.
 """
 
+import gc
 import os
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
@@ -25,6 +26,16 @@ FAILED = pytest.StashKey[str]()
 """Why a test failed."""
 LASTING = frozenset({"django_migrations", "django_content_type", "auth_permission", "django_site"})
 """Tables that are filled by migrating and that no test writes to."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage meanwhile: nearly all that is made by importing and collecting lives until the run ends."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,16 +1,31 @@
-"""`python export_readers.py FORMAT FOLDER`: read an export as its consumer does; prints what was found as JSON.
+"""`python export_readers.py`: read exports as their consumers do.
+
+Each line of the input is a JSON list of a format and a folder. Each is answered with one line, a JSON object: what was
+found, or the `error`, whose traceback is on stderr. A process forked for it reads the export: libraries are imported
+once.
 
 Imports nothing of the platform: the environment has only the consumers.
 """
 
 import ast
+import importlib
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(sys.argv[2])
+FOLDER = Path()
+READ_SECONDS = 300
+LIBRARIES = {
+    "llama_factory": ("llamafactory.data.converter", "llamafactory.data.parser", "llamafactory.hparams"),
+    "trl": ("datasets", "trl.data_utils"),
+    "verl": ("datasets",),
+    "huggingface": ("datasets",),
+}
+"""What takes long to import, by the start of the formats' names."""
 Found = dict[str, Any]
 
 
@@ -194,5 +209,25 @@ READ: dict[str, Callable[[], Found]] = {
     "osworld": osworld,
 }
 
+
+def respond(name: str, folder: str) -> None:
+    """Read one export in a process of its own and print what was found."""
+    for start, modules in LIBRARIES.items():
+        if name.startswith(start):
+            for module in modules:
+                importlib.import_module(module)
+    if child := os.fork():
+        _, status = os.waitpid(child, 0)
+        if status:
+            print(json.dumps({"error": f"the reader ended with status {status}"}), flush=True)
+        return
+    global FOLDER
+    FOLDER = Path(folder)
+    signal.alarm(READ_SECONDS)
+    print(json.dumps(READ[name]()), flush=True)
+    os._exit(0)
+
+
 if __name__ == "__main__":
-    print(json.dumps(READ[sys.argv[1]]()))
+    for line in sys.stdin:
+        respond(*json.loads(line))

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -112,28 +113,48 @@ def consumers() -> Path:
     return ensure_consumers(Console())
 
 
-def read(python: Path, name: str, folder: Path) -> dict[str, Any]:
-    """What the consumer found."""
-    command = [str(python), str(READERS), name, str(folder)]
+@pytest.fixture(scope="module")
+def readers(consumers: Path, tmp_path_factory: pytest.TempPathFactory) -> "Iterator[subprocess.Popen[str]]":
+    """The process that reads exports: consumers' libraries take seconds to import."""
     environment = {
         "HF_HUB_OFFLINE": "1",
         "OMP_NUM_THREADS": "1",
         "DISABLE_VERSION_CHECK": "1",
-        "HOME": str(folder.parent),
+        "HOME": str(tmp_path_factory.mktemp("readers")),
         "PATH": "/usr/bin:/bin",
     }
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
-    assert run.returncode == 0, run.stderr[-3_000:]
-    found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
-    return found
+    command = [str(consumers), str(READERS)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read(readers: "subprocess.Popen[str]", name: str, folder: Path) -> dict[str, Any]:
+    """What the consumer found."""
+    assert readers.stdin
+    assert readers.stdout
+    readers.stdin.write(json.dumps([name, str(folder)]) + "\n")
+    readers.stdin.flush()
+    for line in readers.stdout:
+        if line.startswith("{"):
+            found: dict[str, Any] = json.loads(line)
+            assert "error" not in found, found["error"]
+            return found
+    raise AssertionError("the process that reads exports has ended")
 
 
 @pytest.mark.timeout(1_500)  # the first one makes the environment
 @pytest.mark.parametrize("name", CONSUMERS)
-def test_a_format_is_read_by_its_consumer(attempts: list[str], consumers: Path, tmp_path: Path, name: str) -> None:
+def test_a_format_is_read_by_its_consumer(
+    attempts: list[str], readers: "subprocess.Popen[str]", tmp_path: Path, name: str
+) -> None:
     made = write(tmp_path / "out", format=name)
     assert (made.counts.trajectories, made.refused, made.missing) == (3, {}, [])
-    found = read(consumers, name, tmp_path / "out")
+    found = read(readers, name, tmp_path / "out")
     assert found["records"] == made.counts.records
     assert found["records"] >= 3
 
