@@ -79,20 +79,24 @@ function ProposalsPlaceholder() {
       </div>
     );
   }
-  if (thinking === "failed") {
-    return (
-      <div className={styles.note} role="alert">
-        <StatusDot tone="danger">{t("proposals.failed")}</StatusDot>
-        <p>{t(episode.thinking_code === "budget_spent" ? "proposals.budget_spent" : "proposals.failed.help")}</p>
-        {episode.thinking_error && <code>{episode.thinking_error}</code>}
-      </div>
-    );
-  }
+  if (thinking === "failed") return <Failure code={episode.thinking_code} error={episode.thinking_error} />;
   if (thinking === "off") return <p className={styles.note}><StatusDot tone="off">{t("proposals.off")}</StatusDot></p>;
   return (
     <p className={styles.note}>
       <StatusDot tone="off">{view.withdrawn === "" ? t("proposals.none") : t("proposals.withdrawn", { reason: view.withdrawn })}</StatusDot>
     </p>
+  );
+}
+
+/** Why the model proposed nothing, and who can help. */
+function Failure({ code, error }: { code: string; error: string }) {
+  const { t } = useI18n();
+  return (
+    <div className={styles.note} role="alert">
+      <StatusDot tone="danger">{t("proposals.failed")}</StatusDot>
+      <p>{t(code === "budget_spent" ? "proposals.budget_spent" : "proposals.failed.help")}</p>
+      {error && <code>{error}</code>}
+    </div>
   );
 }
 
