@@ -53,7 +53,7 @@ class JsonToolCodec:
     grid: CoordinateGrid
     calls: Mapping[str, CallWriter]
     """Native calls by the kind of action."""
-    frame: Callable[[str, str, Arguments], str]
+    turn: Callable[[str, str, Arguments], str]
     """A turn, of its thought and a call."""
     rename: Callable[[str, Arguments], tuple[str, Arguments]] = lambda name, arguments: (name, arguments)
     """A native call in names that `protocol.dialects.computer_tools` knows. Raises ReplyParseError."""
@@ -65,9 +65,9 @@ class JsonToolCodec:
             size = self.grid(screen)
             arguments = native(action, lambda pixel: list(pixel_to_grid(pixel, screen, size)))
             if arguments is not None:
-                return self.frame(thought, self.tool, arguments)
+                return self.turn(thought, self.tool, arguments)
         call = action_to_call(action, screen, PointSyntax(self.grid, "point", "start_point", "end_point", _point_text))
-        return self.frame(
+        return self.turn(
             thought, call.name, {key: argument_to_json(call.name, key, value) for key, value in call.arguments.items()}
         )
 
@@ -121,12 +121,14 @@ def _thought(reply: UnwrappedReply, before: str) -> str:
 
 def _find_call(reply: UnwrappedReply) -> _FoundCall:
     """The one call of a reply. Raises ReplyParseError."""
-    text = reply.text
-    head = _FUNCTION.search(text)
-    objects = text.find("{")
+    text, tag = reply.text, max(reply.text.find("<tool_call>"), 0)
+    head = _FUNCTION.search(text, tag)
+    objects = text.find("{", tag)
     if head is not None and not 0 <= objects < head.start():
         return _read_xml(text, head)
-    calls = [one for start, end, value in find_objects(text) if (one := _object_call(start, end, value))]
+    calls = [
+        one for start, end, value in find_objects(text[tag:]) if (one := _object_call(start + tag, end + tag, value))
+    ]
     if len(calls) > 1:
         raise several_actions_error(f"it holds {len(calls)} calls")
     if calls:

@@ -46,7 +46,7 @@ class NamedCallCodec:
     calls: Mapping[str, NamedCallWriter]
     """How it calls each kind of action."""
     point: Callable[[int, int], str]
-    frame: Callable[[str, str], str]
+    turn: Callable[[str, str], str]
     """A turn, of its thought and its call."""
     rename: Callable[[FunctionCall], FunctionCall]
     """A call of the maker's functions as one of ours. Raises ReplyParseError."""
@@ -72,7 +72,7 @@ class NamedCallCodec:
         if text is None:
             syntax = PointSyntax(self.grid, "point", "start_point", "end_point", lambda x, y: f"[{x}, {y}]")
             text = format_call(action_to_call(action, screen, syntax))
-        return self.frame(thought, text)
+        return self.turn(thought, text)
 
     def write_summary(self, thought: str, summary: str) -> str:
         """A turn whose action cannot be said, told in words."""

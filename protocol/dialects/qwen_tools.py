@@ -6,8 +6,8 @@ from typing import Any, get_args
 from protocol.actions.inputs import PIXELS_PER_NOTCH
 from protocol.actions.keys import MODIFIERS
 from protocol.actions.types import Drag, DragPath, Finish, Infeasible, LongPress, MouseClick, Point, Scroll, Swipe
-from protocol.dialects.families.json_calls import BROWSER, DESKTOP, END, PHONE, TOOLS
 from protocol.dialects.family_dialect import Grammar
+from protocol.dialects.json_lines import BROWSER, DESKTOP, END, PHONE, TOOLS
 from protocol.dialects.json_tools import Arguments, CallWriter
 from protocol.trajectory.observations import Platform
 
@@ -249,21 +249,21 @@ Return a call as JSON within <tool_call></tool_call>:
 Lines with a "name" are functions of their own beside {tool}.
 
 # Response format
-{frame}
+{turn}
 
 # Task
 {{instruction}}"""
 
 
-def tool_prompt(tool: str, description: str, parameters: Mapping[str, str], *, points: str, frame: str) -> str:
+def tool_prompt(tool: str, description: str, parameters: Mapping[str, str], *, points: str, turn: str) -> str:
     """A prompt with the tool's definition: its parameters by name with their JSON types."""
     properties = ", ".join(f'"{name}": {{{{"type": "{kind}"}}}}' for name, kind in parameters.items())
     schema = f'{{{{"type": "object", "properties": {{{{{properties}}}}}, "required": ["action"]}}}}'
     function = f'{{{{"name": "{tool}", "description": "{description}", "parameters": {schema}}}}}'
     definition = f'{{{{"type": "function", "function": {function}}}}}'
-    return PROMPT_TEMPLATE.format(tool=tool, definition=definition, points=points, frame=frame)
+    return PROMPT_TEMPLATE.format(tool=tool, definition=definition, points=points, turn=turn)
 
 
-def action_frame(thought: str, text: str) -> str:
+def action_turn(thought: str, text: str) -> str:
     """A turn that tells its action in a sentence before the call."""
     return f"Action: {thought}\n{text}" if thought else text

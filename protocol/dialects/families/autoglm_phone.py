@@ -106,7 +106,7 @@ def _rename(call: FunctionCall) -> FunctionCall:
     return renamed
 
 
-def _frame(thought: str, call: str) -> str:
+def _turn(thought: str, call: str) -> str:
     return f"<think>{thought}</think>\n<answer>{call}</answer>" if thought else f"<answer>{call}</answer>"
 
 
@@ -119,7 +119,7 @@ DIALECT = FamilyDialect(
         names=("do", "finish"),
         calls=CALLS,
         point=lambda x, y: f"[{x},{y}]",
-        frame=_frame,
+        turn=_turn,
         rename=_rename,
     ),
     grammars={"phone": _PHONE, "desktop": _PHONE, "browser": _PHONE, "terminal": _PHONE},

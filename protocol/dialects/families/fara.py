@@ -104,14 +104,14 @@ def _is_true(value: Any) -> bool:
     return value is True or str(value).strip().lower() == "true"
 
 
-def _frame(thought: str, name: str, arguments: Arguments) -> str:
+def _turn(thought: str, name: str, arguments: Arguments) -> str:
     call = format_tool_call(name, arguments)
     return f"{thought}\n{call}" if thought else call
 
 
 DIALECT = FamilyDialect(
     name="fara",
-    codec=JsonToolCodec("computer_use", limited_grid(LIMITS.min_pixels, LIMITS.max_pixels), CALLS, _frame, _rename),
+    codec=JsonToolCodec("computer_use", limited_grid(LIMITS.min_pixels, LIMITS.max_pixels), CALLS, _turn, _rename),
     grammars=tool_grammars(
         LINES, "You work in a web browser. You get a task, your past calls and screenshots, and make the next call."
     ),
@@ -120,7 +120,7 @@ DIALECT = FamilyDialect(
         "Use a mouse and keyboard to interact with a computer, and take screenshots.",
         PARAMETERS,
         points="Coordinates are pixels of the screenshot.",
-        frame="What you see and do next in {language}, then one <tool_call>…</tool_call> block.",
+        turn="What you see and do next in {language}, then one <tool_call>…</tool_call> block.",
     ),
     limits=LIMITS,
 )

@@ -125,7 +125,7 @@ def _rename(call: FunctionCall) -> FunctionCall:
     return renamed_call(_OURS.get(call.name, call.name), call, **({"step": "amount"} if call.name == "scroll" else {}))
 
 
-def _frame(thought: str, call: str) -> str:
+def _turn(thought: str, call: str) -> str:
     return f"{thought}\n<|begin_of_box|>{call}<|end_of_box|>" if thought else f"<|begin_of_box|>{call}<|end_of_box|>"
 
 
@@ -136,7 +136,7 @@ DIALECT = FamilyDialect(
         names=NAMES,
         calls=CALLS,
         point=lambda x, y: f"[{x},{y}]",
-        frame=_frame,
+        turn=_turn,
         rename=_rename,
     ),
     grammars={

@@ -77,14 +77,14 @@ def _rename(name: str, arguments: Arguments) -> tuple[str, Arguments]:
 _NAMES = {"click_element": "click", "write": "type", "goto": "navigate", "go_back": "navigate_back"}
 
 
-def _frame(thought: str, name: str, arguments: Arguments) -> str:
+def _turn(thought: str, name: str, arguments: Arguments) -> str:
     call = arguments if not name else {"name": name, "arguments": arguments}
     return to_json({"note": "", "thought": thought, "action": call})
 
 
 DIALECT = FamilyDialect(
     name="holo",
-    codec=JsonToolCodec("", thousandths_grid, CALLS, _frame, _rename),
+    codec=JsonToolCodec("", thousandths_grid, CALLS, _turn, _rename),
     grammars=tool_grammars(
         LINES, "You browse the web. You get a task, your past actions and screenshots, and choose the next action."
     ),

@@ -11,7 +11,7 @@ from protocol.dialects.json_tools import JsonToolCodec, format_tool_call
 from protocol.dialects.qwen_tools import (
     COMPUTER_CALLS,
     COMPUTER_LINES,
-    action_frame,
+    action_turn,
     rename_call,
     tool_grammars,
     tool_prompt,
@@ -28,7 +28,7 @@ PARAMETERS = {
     "status": "string",
 }
 DESCRIPTION = "Use a mouse and keyboard to interact with a computer."
-FRAME = """1) Action: what you do next and why, in {language}.
+TURN = """1) Action: what you do next and why, in {language}.
 2) One <tool_call>…</tool_call> block, and nothing after it."""
 OPENING = "You operate a computer. You get a task, your past actions and screenshots, and make the next call."
 
@@ -38,7 +38,7 @@ DIALECT = FamilyDialect(
         tool="computer_use",
         grid=thousandths_grid,
         calls=COMPUTER_CALLS,
-        frame=lambda thought, name, arguments: action_frame(thought, format_tool_call(name, arguments)),
+        turn=lambda thought, name, arguments: action_turn(thought, format_tool_call(name, arguments)),
         rename=rename_call,
     ),
     grammars=tool_grammars(COMPUTER_LINES, OPENING),
@@ -47,7 +47,7 @@ DIALECT = FamilyDialect(
         DESCRIPTION,
         PARAMETERS,
         points="The screen's resolution is 1000x1000: coordinates are whole numbers over it.",
-        frame=FRAME,
+        turn=TURN,
     ),
     limits=ImageLimits(min_pixels=65_536, max_pixels=16_777_216),
 )

@@ -22,14 +22,14 @@ PARAMETERS = {
 }
 
 
-def _frame(thought: str, name: str, arguments: Arguments) -> str:
+def _turn(thought: str, name: str, arguments: Arguments) -> str:
     call = format_tool_call(name, arguments)
     return f"<thinking>\n{thought}\n</thinking>\n{call}" if thought else call
 
 
 DIALECT = FamilyDialect(
     name="qwen_mobile",
-    codec=JsonToolCodec("mobile_use", thousandths_grid, MOBILE_CALLS, _frame, rename_call),
+    codec=JsonToolCodec("mobile_use", thousandths_grid, MOBILE_CALLS, _turn, rename_call),
     grammars=tool_grammars(
         MOBILE_LINES, "You operate a phone. You get a task, your past actions and screenshots, and make the next call."
     ),
@@ -38,7 +38,7 @@ DIALECT = FamilyDialect(
         "Use a touchscreen to interact with a mobile device.",
         PARAMETERS,
         points="The screen's resolution is 1000x1000: coordinates are whole numbers over it.",
-        frame="A short plan in {language} within <thinking></thinking>, then one <tool_call>…</tool_call> block.",
+        turn="A short plan in {language} within <thinking></thinking>, then one <tool_call>…</tool_call> block.",
     ),
     limits=ImageLimits(min_pixels=65_536, max_pixels=16_777_216),
 )

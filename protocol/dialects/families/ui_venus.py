@@ -180,7 +180,7 @@ def _plain_list(text: str) -> str:
     return " ".join(part.strip() for part in _LIST_MARKS.sub("", text).split(",")).strip()
 
 
-def _frame(thought: str, call: str) -> str:
+def _turn(thought: str, call: str) -> str:
     action = f"<action>\n{call}\n</action>"
     return f"<think>\n{thought}\n</think>\n{action}" if thought else action
 
@@ -192,7 +192,7 @@ DIALECT = FamilyDialect(
         names=NAMES,
         calls=CALLS,
         point=lambda x, y: f"({x}, {y})",
-        frame=_frame,
+        turn=_turn,
         rename=_rename,
     ),
     grammars={
