@@ -185,6 +185,14 @@ def _xml_value(key: str, value: str) -> Any:
         return value
 
 
+_CALL_TAG = re.compile("</?tool_call>")
+
+
 def format_tool_call(name: str, arguments: Arguments) -> str:
     """A call between the tags that Qwen's templates have."""
-    return f"<tool_call>\n{to_json({'name': name, 'arguments': arguments})}\n</tool_call>"
+    return f"<tool_call>\n{format_call_json({'name': name, 'arguments': arguments})}\n</tool_call>"
+
+
+def format_call_json(value: Arguments) -> str:
+    """A call as JSON that holds no tag of a call: in a text of its, the tag is escaped."""
+    return _CALL_TAG.sub(lambda tag: f"\\u003c{tag[0][1:]}", to_json(value))

@@ -33,7 +33,9 @@ from protocol.dialects.reply_wrappers import (
 
 NamedCallWriter = Callable[[Any, Callable[[Any], str]], str | None]
 """The text of a call, given how a pixel is named; None where the function cannot say all of the action."""
-_WRAPPERS = r"(?:(?:<\|begin_of_box\|>|<(?:answer|action|output|tool_call)>|```\w*|`|\*\*|Action\s*[:：])\s*)*"
+_WRAPPERS = (
+    r"(?:(?:<\|begin_of_box\|>|<(?:answer|action|output|tool_call)>|```\w*|\*\*|Action\s*[:：])\s*|`(?!`)[ \t]*)*"
+)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.families.opencua import DIALECT as OPENCUA
 from protocol.dialects.families.opencua import PROMPT_TEMPLATE, CodeSectionCodec
 from protocol.dialects.family_dialect import ParsedTurn
+from protocol.dialects.function_calls import several_actions_error
 from protocol.trajectory.proposals import ImageLimits
 
 WAIT_SECONDS = 20.0
@@ -32,6 +33,14 @@ class EvocuaCodec(CodeSectionCodec):
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:
         turn = super().read(text, screen)
+        if isinstance(turn.action, Wait) and _BARE_WAIT in turn.text:
+            return replace(turn, action=Wait(seconds=WAIT_SECONDS))
+        return turn
+
+    def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        turn = super().read_batch(text, screen)
+        if turn.further_actions and _BARE_WAIT in turn.text:
+            return replace(turn, action=several_actions_error("computer.wait() stands beside it"), further_actions=())
         if isinstance(turn.action, Wait) and _BARE_WAIT in turn.text:
             return replace(turn, action=Wait(seconds=WAIT_SECONDS))
         return turn

@@ -7,11 +7,10 @@ means a click, typing and Enter: several actions. `write` (typing where the focu
 from typing import Any
 
 from protocol.actions.types import Point, Scroll, Wait
-from protocol.dialects.computer_tools import to_json
 from protocol.dialects.coordinates import thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect
 from protocol.dialects.function_calls import ReplyParseError, several_actions_error
-from protocol.dialects.json_tools import Arguments, CallWriter, JsonToolCodec
+from protocol.dialects.json_tools import Arguments, CallWriter, JsonToolCodec, format_call_json
 from protocol.dialects.qwen_tools import line, tool_grammars
 from protocol.trajectory.proposals import ImageLimits
 
@@ -79,7 +78,7 @@ _NAMES = {"click_element": "click", "write": "type", "goto": "navigate", "go_bac
 
 def _turn(thought: str, name: str, arguments: Arguments) -> str:
     call = arguments if not name else {"name": name, "arguments": arguments}
-    return to_json({"note": "", "thought": thought, "action": call})
+    return format_call_json({"note": "", "thought": thought, "action": call})
 
 
 DIALECT = FamilyDialect(

@@ -45,7 +45,7 @@ def write(name: str, thought: str, actions: tuple[Action, ...]) -> str:
     """A reply with several actions, as the family's own grammar puts them together."""
     dialect = get_dialect(name)
     first, *others = (dialect.write(thought if not nth else "", action, SCREEN) for nth, action in enumerate(actions))
-    if name == "opencua":
+    if name in ("opencua", "evocua_s1"):
         lines = [re.findall(r"```python\n(.*)\n```", text, re.DOTALL)[0] for text in (first, *others)]
         return first.replace(lines[0], "\n".join(lines))
     if name in ("json_calls", "ui_tars_2"):
