@@ -1,24 +1,26 @@
-"""How models' replies are read: `./pilothouse bench models`. One JSON object is the last line.
+"""How models' replies are read, what providers' answers become, and what probes find: `./pilothouse bench models`.
 
-docs/benchmarks.md says what its keys mean.
+One JSON object is the last line; docs/benchmarks.md says what its keys mean.
 """
 
 import argparse
+import asyncio
 import sys
-from collections.abc import Callable
+import tempfile
+from pathlib import Path
 
-from benchmarks.parts.figures import print_figures
-from benchmarks.parts.models import replies
-
-PARTS: tuple[Callable[[], dict[str, object]], ...] = (replies.measure,)
-"""What is measured, in order; each part gives its own keys."""
+from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.models import probe, providers, replies
 
 
 def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    figures: dict[str, object] = {}
-    for part in PARTS:
-        figures |= part()
+    figures: dict[str, object] = dict(replies.measure())
+    print_progress("providers")
+    figures |= asyncio.run(providers.measure())
+    print_progress("the probe")
+    with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+        figures |= probe.measure(Path(folder))
     return print_figures("models", figures)
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from protocol.actions.types import Action
@@ -30,6 +31,7 @@ _ACTION_LABEL = re.compile(r"^[ \t]*(?:\*\*)?Action(?:\*\*)?[ \t]*[:：](?:\*\*)
 _FUNCTION = re.compile(r"<function=([\w.-]{1,200})>")
 _PARAMETER = re.compile(r"\s*<parameter=([\w.-]{1,100})>")
 _TAG = re.compile(r"</?(?:function|tool_call)\b|<parameter=|<\|im_")
+_BETWEEN_CALLS = re.compile(r"\s*</tool_call>\s*<tool_call>\s*")
 _TEXTS = frozenset({"action", "text", "content", "url", "query", "fact", "answer", "message"})
 """Parameters that are text, whatever they look like."""
 
@@ -85,15 +87,18 @@ class JsonToolCodec:
             thought = "\n".join(filter(None, (before, found.thought))) if found.thought else before
             content = reply.text[found.start : found.end]
             check_surroundings(reply, found.start, found.end)
-            name, arguments, native = self._native_call(found)
-            fact = arguments.pop("fact", None) if native else None
-            if isinstance(fact, str) and fact:
-                thought = "\n".join(filter(None, (thought, fact)))
-            name, arguments = to_function_call(name, arguments, is_tool=native)
-            call = FunctionCall(name, format_arguments(name, arguments))
-            return ParsedTurn(thought, content, call_to_action(call, screen, self.grid))
+            action, fact = self._action(found, screen)
+            return ParsedTurn("\n".join(filter(None, (thought, fact))), content, action)
         except ReplyParseError as parse_error:
             return ParsedTurn(thought, content, parse_error)
+
+    def _action(self, found: _FoundCall, screen: ScreenSize) -> tuple[Action, str]:
+        """What a call does, and a fact it asks to remember. Raises ReplyParseError."""
+        name, arguments, native = self._native_call(found)
+        fact = arguments.pop("fact", None) if native else None
+        name, arguments = to_function_call(name, arguments, is_tool=native)
+        call = FunctionCall(name, format_arguments(name, arguments))
+        return call_to_action(call, screen, self.grid), fact if isinstance(fact, str) else ""
 
     def _native_call(self, found: _FoundCall) -> tuple[str, Arguments, bool]:
         """A call's function and arguments, and whether it is one of the computer tool. Raises ReplyParseError."""
@@ -105,6 +110,36 @@ class JsonToolCodec:
             raise ReplyParseError("bad_arguments", "A call of the computer tool names its action.")
         name, arguments = self.rename(action.strip(), arguments)
         return name, arguments, True
+
+
+@dataclass(frozen=True)
+class ToolCallsCodec(JsonToolCodec):
+    """The same, of a model that may make several calls in one turn; see `family_dialect.BatchCodec`."""
+
+    batch_hint: str = (
+        "Where no new screenshot is needed in between, up to {count} calls may follow each other in one reply, each "
+        "within its own <tool_call></tool_call>."
+    )
+
+    def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        """Take a reply with several calls apart; never raises. What stands between them must be their tags alone."""
+        reply = unwrap_reply(text, _HEAD)
+        thought, content = _thought(reply, reply.text), ""
+        try:
+            found = _find_calls(reply)
+            if not found:
+                raise ReplyParseError("no_action", explain_missing_call(reply))
+            start, end = found[0].start, found[-1].end
+            thought, content = _thought(reply, reply.text[:start]), reply.text[start:end]
+            check_surroundings(reply, start, end)
+            for before, after in pairwise(found):
+                if not _BETWEEN_CALLS.fullmatch(reply.text, before.end, after.start) or after.thought:
+                    raise several_actions_error("something else stands between two of them")
+            (action, fact), *others = (self._action(one, screen) for one in found)
+            facts = filter(None, (thought, found[0].thought, fact, *(other for _, other in others)))
+            return ParsedTurn("\n".join(facts), content, action, tuple(other for other, _ in others))
+        except ReplyParseError as parse_error:
+            return ParsedTurn(thought, content, parse_error)
 
 
 def _point_text(x: int, y: int) -> str:
@@ -126,9 +161,7 @@ def _find_call(reply: UnwrappedReply) -> _FoundCall:
     objects = text.find("{", tag)
     if head is not None and not 0 <= objects < head.start():
         return _read_xml(text, head)
-    calls = [
-        one for start, end, value in find_objects(text[tag:]) if (one := _object_call(start + tag, end + tag, value))
-    ]
+    calls = _find_calls(reply)
     if len(calls) > 1:
         raise several_actions_error(f"it holds {len(calls)} calls")
     if calls:
@@ -136,6 +169,13 @@ def _find_call(reply: UnwrappedReply) -> _FoundCall:
     if "<tool_call>" in text or "<function" in text:
         raise ReplyParseError("unfinished_call", "The reply is cut inside its call, or a tag of it is missing.")
     raise ReplyParseError("no_action", explain_missing_call(reply))
+
+
+def _find_calls(reply: UnwrappedReply) -> list[_FoundCall]:
+    """Every call of a reply as JSON, from its first tag on. Raises ReplyParseError."""
+    tag = max(reply.text.find("<tool_call>"), 0)
+    found = find_objects(reply.text[tag:])
+    return [one for start, end, value in found if (one := _object_call(start + tag, end + tag, value))]
 
 
 def _object_call(start: int, end: int, value: Arguments) -> _FoundCall | None:

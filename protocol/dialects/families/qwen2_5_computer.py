@@ -8,7 +8,7 @@ from dataclasses import replace
 from protocol.dialects.coordinates import limited_grid
 from protocol.dialects.families.qwen_computer import DESCRIPTION, PARAMETERS, TURN
 from protocol.dialects.families.qwen_computer import DIALECT as QWEN_COMPUTER
-from protocol.dialects.json_tools import JsonToolCodec, format_tool_call
+from protocol.dialects.json_tools import ToolCallsCodec, format_tool_call
 from protocol.dialects.qwen_tools import COMPUTER_CALLS, action_turn, rename_call, tool_prompt
 from protocol.trajectory.proposals import ImageLimits
 
@@ -17,7 +17,7 @@ LIMITS = ImageLimits(min_pixels=3_136, max_pixels=12_845_056)
 DIALECT = replace(
     QWEN_COMPUTER,
     name="qwen2_5_computer",
-    codec=JsonToolCodec(
+    codec=ToolCallsCodec(
         tool="computer_use",
         grid=limited_grid(LIMITS.min_pixels, LIMITS.max_pixels),
         calls=COMPUTER_CALLS,

@@ -7,7 +7,7 @@ factor is 32.
 
 from protocol.dialects.coordinates import thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect
-from protocol.dialects.json_tools import JsonToolCodec, format_tool_call
+from protocol.dialects.json_tools import ToolCallsCodec, format_tool_call
 from protocol.dialects.qwen_tools import (
     COMPUTER_CALLS,
     COMPUTER_LINES,
@@ -34,7 +34,7 @@ OPENING = "You operate a computer. You get a task, your past actions and screens
 
 DIALECT = FamilyDialect(
     name="qwen_computer",
-    codec=JsonToolCodec(
+    codec=ToolCallsCodec(
         tool="computer_use",
         grid=thousandths_grid,
         calls=COMPUTER_CALLS,

@@ -7,7 +7,7 @@ to 999: the difference is under a thousandth of the screen.
 
 from protocol.dialects.coordinates import thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect
-from protocol.dialects.json_tools import Arguments, JsonToolCodec, format_tool_call
+from protocol.dialects.json_tools import Arguments, ToolCallsCodec, format_tool_call
 from protocol.dialects.qwen_tools import MOBILE_CALLS, MOBILE_LINES, rename_call, tool_grammars, tool_prompt
 from protocol.trajectory.proposals import ImageLimits
 
@@ -29,7 +29,7 @@ def _turn(thought: str, name: str, arguments: Arguments) -> str:
 
 DIALECT = FamilyDialect(
     name="qwen_mobile",
-    codec=JsonToolCodec("mobile_use", thousandths_grid, MOBILE_CALLS, _turn, rename_call),
+    codec=ToolCallsCodec("mobile_use", thousandths_grid, MOBILE_CALLS, _turn, rename_call),
     grammars=tool_grammars(
         MOBILE_LINES, "You operate a phone. You get a task, your past actions and screenshots, and make the next call."
     ),

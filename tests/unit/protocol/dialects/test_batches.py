@@ -48,7 +48,7 @@ def write(name: str, thought: str, actions: tuple[Action, ...]) -> str:
     if name in ("opencua", "evocua_s1"):
         lines = [re.findall(r"```python\n(.*)\n```", text, re.DOTALL)[0] for text in (first, *others)]
         return first.replace(lines[0], "\n".join(lines))
-    if name in ("json_calls", "ui_tars_2"):
+    if name in ("json_calls", "ui_tars_2", "qwen_computer", "qwen2_5_computer", "qwen_mobile"):
         return "\n".join((first, *others))
     return "\n\n".join((first, *(text.removeprefix("Action: ") for text in others)))
 
@@ -127,7 +127,7 @@ def test_no_spoiled_reply_becomes_another_action() -> None:
     for _, case in zip(range(1_500), cases(20_261_128), strict=False):
         read = get_dialect(case.dialect).parse(case.reply, case.screen, max_actions=16)
         if isinstance(read, ParsedReply) and read.further_actions:
-            assert read.action == case.action, case
+            assert read.actions[1 if case.kind == "after another" else 0] == case.action, case
         else:
             assert classify_reading(case, read) != "another", case
 
