@@ -1,5 +1,5 @@
 /** Every revision: where it proposes, how people take it, and, on demand, all it is and what evaluations found. */
-import { Button } from "@mantine/core";
+import { Button, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
@@ -87,8 +87,9 @@ function Probe({ revision, onOpen }: { revision: RevisionSummary; onOpen: () => 
   const probes = useQuery(probesQuery);
   const probe = probes.data?.find((each) => sameModel(each, endpointOf(revision)));
   return (
-    <Button variant="subtle" size="compact-xs" aria-label={t("probes.open_of", { name: nameOf(revision) })} onClick={onOpen}>
+    <Button variant="subtle" size="compact-xs" onClick={onOpen}>
       <ProbeBadge probe={probe} />
+      <VisuallyHidden>{t("probes.open_of", { name: nameOf(revision) })}</VisuallyHidden>
     </Button>
   );
 }
