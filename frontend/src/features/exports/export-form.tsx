@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { ExportFilters, ExportPlan } from "@/generated/api";
+import { DIALECTS } from "@/shared/dialects";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
 
@@ -11,7 +12,6 @@ import { EVERYTHING, formatsQuery, PLAN, poolsQuery, useStartExport } from "./ap
 import styles from "./exports.module.css";
 
 const REVIEWS = ["accepted", "pending", "returned"] as const;
-const DIALECTS = ["ui_tars_1_5", "ui_tars_1_0", "ui_tars_2", "doubao_1_5_ui_tars", "opencua"] as const;
 const OUTCOMES = ["success", "failure", "infeasible"] as const;
 const MAX_HELD_OUT = 90;
 

@@ -3,6 +3,7 @@ import { Button, Checkbox, Fieldset, Group, NativeSelect, NumberInput, Stack, Te
 import { useState } from "react";
 
 import type { RevisionRegistration } from "@/generated/api";
+import { DIALECTS } from "@/shared/dialects";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
@@ -11,25 +12,6 @@ import { useChange } from "./api";
 import { isHosted, NO_VALUES, PROVIDER_DIALECTS, ProviderFields, PROVIDERS, providerSettings, type Provider } from "./provider-fields";
 import { ProbePanel } from "./probes/probe-panel";
 
-const DIALECTS = [
-  "ui_tars_1_5",
-  "ui_tars_2",
-  "ui_tars_1_0",
-  "doubao_1_5_ui_tars",
-  "doubao_1_5_ui_tars_15b",
-  "opencua",
-  "evocua_s1",
-  "qwen_computer",
-  "qwen2_5_computer",
-  "qwen_mobile",
-  "fara",
-  "glm_v",
-  "autoglm_phone",
-  "ui_venus",
-  "holo",
-  "holo_1_5",
-  "json_calls",
-] as const satisfies readonly RevisionRegistration["dialect"][];
 const REQUIRED = ["name", "revision", "base_url", "model"] as const;
 const OPTIONAL = ["checkpoint", "weight_version"] as const;
 const LABELS = {
