@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from protocol.actions.types import Action
 from protocol.dialects.action_writers import PointSyntax
+from protocol.dialects.code_sections import OPENCUA, CodeSectionCodec
 from protocol.dialects.dialect import ScreenSize
-from protocol.dialects.families.opencua import DIALECT, CodeSectionCodec
 from protocol.formats.agentnet_code import COORDINATE_SCALE, scale_coordinates
 from protocol.formats.dataset_card import dataset_card, describe_columns
 from protocol.formats.records import ExportFormat, ExportOptions, Record
@@ -33,7 +33,7 @@ CODEC = CodeSectionCodec(
 
 def step_code(step: Step) -> str:
     """A step's act as AgentNet writes it; what no code says is a comment."""
-    supported: Action | None = DIALECT.supported_form(step.action)
+    supported: Action | None = OPENCUA.supported_form(step.action)
     if supported is None:
         return f"# {step.action.kind}"
     text = CODEC.write("", supported, ScreenSize.of(step.before))

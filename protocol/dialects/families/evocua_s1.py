@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 from protocol.actions.types import Action, Wait
 from protocol.dialects.action_writers import PointSyntax
+from protocol.dialects.code_sections import OPENCUA, PROMPT_TEMPLATE, CodeSectionCodec
 from protocol.dialects.coordinates import thousandths_grid
 from protocol.dialects.dialect import ScreenSize
-from protocol.dialects.families.opencua import DIALECT as OPENCUA
-from protocol.dialects.families.opencua import PROMPT_TEMPLATE, CodeSectionCodec
 from protocol.dialects.family_dialect import ParsedTurn
 from protocol.dialects.function_calls import several_actions_error
 from protocol.trajectory.proposals import ImageLimits

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from protocol.dialects.coordinates import limited_grid
-from protocol.dialects.families.holo import DIALECT as HOLO
-from protocol.dialects.families.holo import PROMPT_TEMPLATE
+from protocol.dialects.holo_tools import HOLO, PROMPT_TEMPLATE
 from protocol.dialects.json_tools import JsonToolCodec
 from protocol.trajectory.proposals import ImageLimits
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from protocol.actions.descriptions import describe_action
 from protocol.actions.tools import Tool
 from protocol.actions.types import Action, Click, NoAction, Point, RunCommand, SetClipboard, TypeText
+from protocol.dialects.code_sections import opencua_grid
 from protocol.dialects.coordinates import CoordinateGrid, resized_grid, thousandths_grid
 from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, ScreenSize, TextPart, UnparsedReply
 from protocol.dialects.families import get_dialect, list_dialects
-from protocol.dialects.families.opencua import opencua_grid
 from protocol.dialects.tool_calls import fitted_grid
 from protocol.trajectory.observations import ActionError, Observation
 from protocol.trajectory.tasks import Task
