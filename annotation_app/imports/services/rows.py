@@ -7,7 +7,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import DatabaseError, DataError, IntegrityError, transaction
@@ -46,6 +46,7 @@ class ParsedRow:
 
     row: LocatedRow
     reader: RowReader
+    source: SourceRow
     pictures: RowPictures
     trajectory: Trajectory
     digest: str
@@ -138,7 +139,7 @@ def _parse(job: Import, folder: SourceFolder, row: LocatedRow) -> ParsedRow:
     incoming = SourceRow(row=row.value, find=pictures.find, moment=job.created_at, key=digest_row(row, ())[:32])
     trajectory = read_row(reader, incoming)
     digest = digest_row(row, pictures.refs)
-    return ParsedRow(row, reader, pictures, trajectory, digest, _episode_id(trajectory, digest))
+    return ParsedRow(row, reader, incoming, pictures, trajectory, digest, _episode_id(trajectory, digest))
 
 
 def _groups(read: Sequence[ParsedRow]) -> Iterator[Sequence[ParsedRow]]:
@@ -243,13 +244,24 @@ def _episode_id(trajectory: Trajectory, digest: str) -> UUID:
 
 
 def _is_same_episode(one: ParsedRow) -> bool:
-    """Whether the episode of this id that is here would be told by this very row. Raises RowError."""
+    """Whether the episode of this id that is here would be exported as this row. Fields that an earlier version did not
+    write have their defaults. Raises RowError."""
     form, choice = get_format(one.reader.name), ExportOptions(dialect=get_dialect("ui_tars_1_5"))
     for trajectory in trajectories_reviewed(trajectories_of([one.episode_id])):
         for record in form.records(trajectory, choice):
-            if isinstance(record, Record) and any(json.loads(line) == one.row.value for line in record.lines.values()):
+            if isinstance(record, Record) and any(_means_the_same(one, line) for line in record.lines.values()):
                 return True
     raise RowError("id_taken", f"There is another trajectory {one.episode_id} here.")
+
+
+def _means_the_same(one: ParsedRow, line: str) -> bool:
+    row = json.loads(line)
+    if row == one.row.value:
+        return True
+    try:
+        return read_row(one.reader, replace(one.source, row=row)) == one.trajectory
+    except (RowError, OSError):
+        return False
 
 
 def _import_pool(job: Import, trajectory: Trajectory) -> Pool:
