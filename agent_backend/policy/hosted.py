@@ -309,4 +309,4 @@ def _same_model(asked: str, answered: str) -> bool:
 
 
 async def _ignore_progress(_: tuple[Partial, ...]) -> None:
-    """Nobody reads along while a note is written."""
+    """Ignores the growing note."""

@@ -209,7 +209,7 @@ async def _reject_pictures(ref: BlobRef) -> bytes:
 
 
 async def _ignore_progress(_: Samples) -> None:
-    """Nobody reads along while a note is written."""
+    """Ignores the growing note."""
 
 
 async def openai_message(message: ChatMessage, blob: ReadBlob) -> dict[str, JsonValue]:

@@ -359,8 +359,8 @@ def _empty_screen(size: tuple[int, int]) -> tuple[BlobRef, bytes]:
 
 
 async def _ignore_progress(_answered: int, _questions: int) -> None:
-    """Nobody watches."""
+    """Ignores progress."""
 
 
 async def _ignore_partial(_: tuple[Partial, ...]) -> None:
-    """Nobody reads along."""
+    """Ignores the growing reply."""

@@ -35,7 +35,7 @@ class ReadIn(FrozenModel):
 
 @notices_router.get("/notices", response=NoticesOut)
 def notices_list(request: HttpRequest) -> NoticesOut:
-    """The newest of one's own."""
+    """The newest notices of the person who asks."""
     return selectors.notices_of(user=user_of(request))
 
 

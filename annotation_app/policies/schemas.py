@@ -49,6 +49,9 @@ def _settings(settings: dict[str, Any]) -> dict[str, Any]:
     return ProviderSettings.model_validate(settings).model_dump(mode="json", exclude_defaults=True)
 
 
+DialectName = Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(list_dialects())})]
+ProviderOptions = Annotated[JsonObject, AfterValidator(_settings)]
+"""`protocol.providers.ProviderSettings` as JSON, without what is as usual."""
 ApiKey = Annotated[SecretStr, Field(max_length=500)]
 
 
@@ -58,7 +61,7 @@ class RevisionIn(FrozenModel):
 
     name: Name
     revision: Name
-    dialect: Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(list_dialects())})]
+    dialect: DialectName
     base_url: Address = ""
     """Empty: the provider's own."""
     model: ModelName
@@ -72,7 +75,7 @@ class RevisionIn(FrozenModel):
     """Gives no log-probabilities: it teaches, and is never trained on as the policy's own. Always so of a provider's
     model."""
     provider: Provider = "openai_compatible"
-    provider_settings: Annotated[JsonObject, AfterValidator(_settings)] = {}
+    provider_settings: ProviderOptions = {}
 
     @model_validator(mode="before")
     @classmethod

@@ -1,30 +1,19 @@
 """Probes as the HTTP API takes and shows them."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import model_validator
 
-from annotation_app.policies.schemas import Address, ModelName
+from annotation_app.policies.schemas import Address, DialectName, ModelName, ProviderOptions
 from protocol.base import FrozenModel, JsonObject
-from protocol.dialects.families import get_dialect, list_dialects
 from protocol.evaluation.probes import ProbeReport, ScreenSet
-from protocol.providers import DIALECTS, Provider, ProviderSettings
+from protocol.providers import DIALECTS, Provider
 
 ProbeReason = Literal["requested", "scheduled", "server_changed"]
 """Why a model is probed."""
 ProbeStatus = Literal["queued", "running", "done", "failed", "cancelled"]
-
-
-def _dialect(name: str) -> str:
-    get_dialect(name)
-    return name
-
-
-def _settings(settings: dict[str, Any]) -> dict[str, Any]:
-    ProviderSettings.model_validate(settings)
-    return settings
 
 
 class ProbeIn(FrozenModel):
@@ -32,9 +21,9 @@ class ProbeIn(FrozenModel):
 
     base_url: Address
     model: ModelName
-    dialect: Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(list_dialects())})]
+    dialect: DialectName
     provider: Provider = "openai_compatible"
-    provider_settings: Annotated[JsonObject, AfterValidator(_settings)] = {}
+    provider_settings: ProviderOptions = {}
     screens: ScreenSet = "desktop"
 
     @model_validator(mode="after")

@@ -75,15 +75,10 @@ def active_revisions() -> tuple[PolicyRevision, ...]:
 
 def pools_of(probe: PolicyProbe) -> tuple[str, ...]:
     """Names of the pools in which this model proposes."""
-    return tuple(
-        sorted(
-            pool.name
-            for pool in Pool.objects.filter(policy__isnull=False).select_related("policy")
-            if pool.policy is not None
-            and (pool.policy.base_url, pool.policy.model, pool.policy.dialect)
-            == (probe.base_url, probe.model, probe.dialect)
-        )
+    same = Pool.objects.filter(
+        policy__base_url=probe.base_url, policy__model=probe.model, policy__dialect=probe.dialect
     )
+    return tuple(same.order_by("name").values_list("name", flat=True))
 
 
 def _proposing() -> Iterable[PolicyRevision]:

@@ -64,8 +64,7 @@ WAYS = {
 CLICKS = {"left_click", "click", "click_element", "Click", "Tap"}
 
 EVERY = pytest.mark.parametrize("name", list_dialects())
-OFFERING = pytest.mark.parametrize("name", [name for name in list_dialects() if WAYS[name].offers])
-"""Dialects whose calls are in the prompt; those that declare them apart from it are tested in `test_tool_calls`."""
+CALLS_IN_PROMPT = pytest.mark.parametrize("name", [name for name in list_dialects() if WAYS[name].offers])
 
 
 def nameable(name: str, screen: ScreenSize) -> st.SearchStrategy[Point]:
@@ -181,7 +180,7 @@ def test_a_screen_too_narrow_for_any_grid_is_survived(name: str) -> None:
     assert isinstance(parsed, ParsedReply) or parsed.error.code == "bad_screen"
 
 
-@OFFERING
+@CALLS_IN_PROMPT
 def test_only_kinds_it_knows_and_is_offered_stand_in_the_prompt(name: str) -> None:
     dialect = get_dialect(name)
     prompt = _prompt(dialect.render(TASK, (), observation(), kinds=frozenset({"click", "finish", "gesture"})))
@@ -192,7 +191,7 @@ def test_only_kinds_it_knows_and_is_offered_stand_in_the_prompt(name: str) -> No
 
 
 @pytest.mark.parametrize("platform", ["desktop", "phone", "browser", "terminal"])
-@OFFERING
+@CALLS_IN_PROMPT
 def test_every_line_of_every_prompt_is_read_as_the_kind_it_offers(name: str, platform: Any) -> None:
     dialect = get_dialect(name)
     prompt = _prompt(dialect.render(Task(id="t", instruction="Do it.", platform=platform), (), observation()))
@@ -206,7 +205,7 @@ def test_every_line_of_every_prompt_is_read_as_the_kind_it_offers(name: str, pla
         assert parsed.action.kind in dialect.kinds
 
 
-@OFFERING
+@CALLS_IN_PROMPT
 def test_every_line_of_every_prompt_is_read_with_its_comment(name: str) -> None:
     dialect = get_dialect(name)
     prompt = _prompt(dialect.render(Task(id="t", instruction="Do it.", platform="browser"), (), observation()))
