@@ -20,6 +20,7 @@ def history(platform: TemporaryPlatform) -> None:
 async def test_two_policies_are_compared_and_one_attempt_is_chosen(history: None, sign_in: SignIn) -> None:
     researcher = await sign_in("researcher", "/compare?left=harbour+step-1200")
     await researcher.get_by_role("combobox", name="Right policy").press_sequentially("step-2400", timeout=BOUND_MS)
+    await expect(researcher.get_by_role("option", name="step-2400")).to_be_visible(timeout=BOUND_MS)
     await researcher.keyboard.press("ArrowDown")
     await researcher.keyboard.press("Enter")
     met = researcher.get_by_role("table").get_by_role("link").first
