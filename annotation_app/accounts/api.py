@@ -6,15 +6,21 @@ from django.conf import settings
 from django.contrib.auth import logout
 from django.http import HttpRequest
 from django.middleware.csrf import get_token
-from ninja import Router
+from ninja import Router, Status
 from pydantic import JsonValue, StringConstraints
 
-from annotation_app.accounts import services
+from annotation_app.accounts import selectors, services
+from annotation_app.accounts.jobs import password_link_mail_job
+from annotation_app.accounts.schemas import ForgottenIn, LinkSecret, PasswordLinkDetails, PasswordResetIn
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.throttle import MAIL_REQUEST_LIMIT
 from annotation_app.http_api import ShortText, csrf_required
 from protocol.base import FrozenModel
 
 router = Router(tags=["accounts"])
+
+RESET_PATH = "/reset-password"
+"""The page of a link that sets a password; the link's secret follows after `#`."""
 
 
 class UserOut(FrozenModel):
@@ -34,6 +40,8 @@ class SessionOut(FrozenModel):
     csrf: str
     sso: str = ""
     """What single sign-on is called here; empty where there is none."""
+    mail: bool = False
+    """Whether mail is sent here, so that who forgot their password gets a link by it."""
 
 
 class SignIn(FrozenModel):
@@ -59,14 +67,15 @@ def _user_out(user: Any) -> UserOut:
 def session_out(request: HttpRequest) -> SessionOut:
     """Who is signed in, for the page."""
     user = _user_out(request.user) if request.user.is_authenticated else None
-    return SessionOut(user=user, csrf=get_token(request), sso=settings.ENV.oidc_name if settings.ENV.oidc_url else "")
+    sso = settings.ENV.oidc_name if settings.ENV.oidc_url else ""
+    return SessionOut(user=user, csrf=get_token(request), sso=sso, mail=bool(settings.EMAIL_HOST))
 
 
 @router.get("/session", auth=None, response=SessionOut)
 def session_get(request: HttpRequest) -> SessionOut:
     """Who is signed in."""
     if request.user.is_authenticated:
-        services.sign_in_touch(session_key=request.session.session_key)
+        services.sign_in_touch(request=request)
     return session_out(request)
 
 
@@ -85,6 +94,30 @@ def session_end(request: HttpRequest) -> SessionOut:
     services.sign_in_end(session_key=request.session.session_key)
     logout(request)
     return session_out(request)
+
+
+@router.post("/session/forgotten", auth=None, response={204: None})
+def password_forgotten(request: HttpRequest, body: ForgottenIn) -> Status[None]:
+    """Send a link by mail to who forgot their password. The answer is the same whether there is such a person."""
+    csrf_required(request)
+    MAIL_REQUEST_LIMIT.take(request.META.get("REMOTE_ADDR", ""), code="mail_throttled")
+    password_link_mail_job.delay(body.login, request.build_absolute_uri(RESET_PATH))
+    return Status(204, None)
+
+
+@router.post("/session/password-link", auth=None, response=PasswordLinkDetails)
+def password_link_get(request: HttpRequest, body: LinkSecret) -> PasswordLinkDetails:
+    """Whose password a link sets. The secret is in the body: paths are logged and kept in histories."""
+    csrf_required(request)
+    return selectors.password_link_details(digest=services.digest_secret(body.secret))
+
+
+@router.post("/session/password", auth=None, response={204: None})
+def password_reset(request: HttpRequest, body: PasswordResetIn) -> Status[None]:
+    """Set a new password by a link; the person then signs in with it."""
+    csrf_required(request)
+    services.password_reset(secret=body.secret, password=body.password)
+    return Status(204, None)
 
 
 @router.patch("/me", response=UserOut)

@@ -94,6 +94,20 @@ class Invitation(models.Model):
         return self.email or f"invitation {self.pk}"
 
 
+class PasswordLink(models.Model):
+    """A link with which one person sets a new password, once, until it ends; only its digest is kept."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="password_links")
+    sha256 = models.CharField(max_length=64, unique=True, editable=False)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    """The admin who made it; None where it was requested by mail."""
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"password link of {self.user}"
+
+
 class SignIn(models.Model):
     """One browser in which somebody is signed in; it goes with its session."""
 

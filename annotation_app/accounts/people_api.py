@@ -8,7 +8,8 @@ from ninja import Path, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts import selectors, services
-from annotation_app.accounts.api import SessionOut, session_out
+from annotation_app.accounts.api import RESET_PATH, SessionOut, session_out
+from annotation_app.accounts.models import Role
 from annotation_app.accounts.schemas import (
     AuditPage,
     EraseIn,
@@ -18,8 +19,9 @@ from annotation_app.accounts.schemas import (
     InvitationDetails,
     InvitationIn,
     InvitationOut,
-    InvitationSecret,
     JoinIn,
+    LinkSecret,
+    PasswordLinkCreated,
     PersonIn,
     PersonOut,
     PersonPage,
@@ -60,6 +62,24 @@ def person_factor_remove(request: HttpRequest, user_id: RowId) -> Status[None]:
     """Let somebody who lost their authenticator in with their password again."""
     services.person_factor_remove(actor=user_of(request), user_id=user_id)
     return Status(204, None)
+
+
+@router.delete("/people/{user_id}/sign-ins", response={204: None})
+def person_sign_ins_end(request: HttpRequest, user_id: RowId) -> Status[None]:
+    """Sign somebody out in every browser."""
+    services.person_sign_ins_end(actor=user_of(request), user_id=user_id)
+    return Status(204, None)
+
+
+@router.post("/people/{user_id}/password-link", response=PasswordLinkCreated)
+def password_link_make(request: HttpRequest, user_id: RowId) -> PasswordLinkCreated:
+    """A link with which somebody sets a new password; shown this once."""
+    selectors.role_check(actor := user_of(request), Role.ADMIN)
+    services.reauthentication_check(request)
+    row, secret = services.password_link_make(actor=actor, user_id=user_id)
+    link = f"{request.build_absolute_uri(RESET_PATH)}#{secret}"
+    sent = services.password_link_send(link=row, address=link)
+    return PasswordLinkCreated(link=link, sent=sent, expires_at=row.expires_at)
 
 
 @router.get("/groups", response=list[GroupOut])
@@ -116,7 +136,7 @@ def invitation_withdraw(request: HttpRequest, invitation_id: RowId) -> Status[No
 
 
 @router.post("/join/invitation", auth=None, response=InvitationDetails)
-def invitation_get(request: HttpRequest, body: InvitationSecret) -> InvitationDetails:
+def invitation_get(request: HttpRequest, body: LinkSecret) -> InvitationDetails:
     """Who invites whom as what. The secret is in the body: paths are logged and kept in histories."""
     csrf_required(request)
     return selectors.invitation_details(digest=services.digest_secret(body.secret))

@@ -57,6 +57,8 @@ class PersonIn(FrozenModel):
     skills: Annotated[tuple[Skill, ...], Field(max_length=50)] | None = None
     groups: Annotated[tuple[Id, ...], Field(max_length=200)] | None = None
     active: bool | None = None
+    name: Name | None = None
+    email: Email | None = None
 
 
 class EraseIn(FrozenModel):
@@ -117,13 +119,13 @@ class InvitationDetails(FrozenModel):
     invited_by: str
 
 
-class InvitationSecret(FrozenModel):
-    """What the link of an invitation ends with."""
+class LinkSecret(FrozenModel):
+    """What a link ends with."""
 
     secret: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{20,100}$")]
 
 
-class JoinIn(InvitationSecret):
+class JoinIn(LinkSecret):
     """The account somebody makes with an invitation."""
 
     username: Username
@@ -194,10 +196,45 @@ class CodeIn(FrozenModel):
     code: Code
 
 
-class PasswordIn(FrozenModel):
-    """The password again, before something that weakens the account."""
+class ReauthenticationIn(FrozenModel):
+    """Who somebody is, once more: the password, or a code of the second factor where they have no password."""
 
     password: Annotated[str, StringConstraints(max_length=1_000)] = ""
+    code: Annotated[str, StringConstraints(max_length=20, pattern=r"^[0-9 ]*$")] = ""
+
+
+class PasswordChangeIn(FrozenModel):
+    """The password there is and the one to be."""
+
+    current: Annotated[str, StringConstraints(max_length=1_000)] = ""
+    new: Password
+
+
+class ForgottenIn(FrozenModel):
+    """Who forgot their password: a user name or an address."""
+
+    login: Annotated[str, StringConstraints(min_length=1, max_length=254, pattern=r"^[^\x00]*$")]
+
+
+class PasswordLinkDetails(FrozenModel):
+    """Whose password a link sets."""
+
+    username: str
+    name: str
+
+
+class PasswordResetIn(LinkSecret):
+    """The new password of whoever has the link."""
+
+    password: Password
+
+
+class PasswordLinkCreated(FrozenModel):
+    """A link that sets a password, shown this once; whether it was also sent by mail."""
+
+    link: str
+    sent: bool
+    expires_at: datetime
 
 
 class RecoveryCodes(FrozenModel):

@@ -10,7 +10,8 @@ from annotation_app.accounts import selectors, services
 from annotation_app.accounts.schemas import (
     CodeIn,
     FactorSetup,
-    PasswordIn,
+    PasswordChangeIn,
+    ReauthenticationIn,
     RecoveryCodes,
     SecurityOut,
     TokenCreated,
@@ -36,9 +37,24 @@ def security_get(request: HttpRequest) -> SecurityOut:
     return selectors.account_security(user=user_of(request), session_key=request.session.session_key)
 
 
+@router.post("/me/reauthenticate", response={204: None})
+def reauthenticate(request: HttpRequest, body: ReauthenticationIn) -> Status[None]:
+    """Prove again who you are; making tokens and changing the second factor ask for it."""
+    services.reauthenticate(request=request, user=user_of(request), password=body.password, code=body.code)
+    return Status(204, None)
+
+
+@router.post("/me/password", response={204: None})
+def password_change(request: HttpRequest, body: PasswordChangeIn) -> Status[None]:
+    """Another password; every other browser is signed out."""
+    services.password_change(request=request, user=user_of(request), current=body.current, new=body.new)
+    return Status(204, None)
+
+
 @router.post("/me/factor", response=FactorSetup)
 def factor_begin(request: HttpRequest) -> FactorSetup:
     """A key for an authenticator app."""
+    services.reauthentication_check(request)
     return services.factor_setup_start(user=user_of(request))
 
 
@@ -49,17 +65,19 @@ def factor_confirm(request: HttpRequest, body: CodeIn) -> RecoveryCodes:
 
 
 @router.post("/me/factor/remove", response={204: None})
-def factor_remove(request: HttpRequest, body: PasswordIn) -> Status[None]:
+def factor_remove(request: HttpRequest) -> Status[None]:
     """Let the password be enough again."""
+    services.reauthentication_check(request)
     user = user_of(request)
-    services.factor_remove(actor=user, user=user, password=body.password)
+    services.factor_remove(actor=user, user=user)
     return Status(204, None)
 
 
 @router.post("/me/factor/codes", response=RecoveryCodes)
-def recovery_codes_renew(request: HttpRequest, body: PasswordIn) -> RecoveryCodes:
+def recovery_codes_renew(request: HttpRequest) -> RecoveryCodes:
     """New recovery codes."""
-    return RecoveryCodes(codes=services.recovery_codes_renew(user=user_of(request), password=body.password))
+    services.reauthentication_check(request)
+    return RecoveryCodes(codes=services.recovery_codes_renew(user=user_of(request)))
 
 
 @router.post("/me/sign-ins/end-others", response={204: None})
@@ -79,6 +97,7 @@ def sign_in_end(request: HttpRequest, sign_in_id: RowId) -> Status[None]:
 @router.post("/me/tokens", response=TokenCreated)
 def token_add(request: HttpRequest, body: TokenIn) -> TokenCreated:
     """A token for a program; shown this once."""
+    services.reauthentication_check(request)
     token, row = services.token_add(user=user_of(request), name=body.name, days=body.days, scopes=body.scopes)
     return TokenCreated(token=token, shown=selectors.token_out(row))
 

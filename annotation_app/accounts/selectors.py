@@ -12,13 +12,14 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from annotation_app.accounts.models import Group, Invitation, Role, SignIn, Token, User
+from annotation_app.accounts.models import Group, Invitation, PasswordLink, Role, SignIn, Token, User
 from annotation_app.accounts.schemas import (
     AuditOut,
     AuditPage,
     GroupOut,
     InvitationDetails,
     InvitationOut,
+    PasswordLinkDetails,
     PersonOut,
     PersonPage,
     SecurityOut,
@@ -35,6 +36,7 @@ STAFF_ROLES = (Role.REVIEWER, Role.ADMIN, Role.RESEARCHER)
 PAGE_SIZE = 50
 """People on a page."""
 PERSON_NOT_FOUND = "There is no such person."
+LINK_NOT_FOUND = "This link has ended, was used, or never was."
 INVITATION_NOT_FOUND = "This invitation has ended, was used, or never was."
 
 
@@ -158,6 +160,19 @@ def invitation_details(*, digest: str) -> InvitationDetails:
     if found is None:
         raise NotFound(INVITATION_NOT_FOUND, code="invitation_ended")
     return InvitationDetails(email=found.email, roles=tuple(found.roles), invited_by=found.invited_by.name)
+
+
+def password_links_open() -> QuerySet[PasswordLink]:
+    """Those that still set a password, with their people."""
+    return PasswordLink.objects.select_related("user").filter(expires_at__gt=timezone.now(), user__is_active=True)
+
+
+def password_link_details(*, digest: str) -> PasswordLinkDetails:
+    """Whose password a link sets, for the person who has it. Raises NotFound."""
+    found = password_links_open().filter(sha256=digest).first()
+    if found is None:
+        raise NotFound(LINK_NOT_FOUND, code="link_ended")
+    return PasswordLinkDetails(username=found.user.username, name=found.user.name)
 
 
 def account_security(*, user: User, session_key: str | None) -> SecurityOut:

@@ -29,6 +29,14 @@ class AttemptLimit:
         if count > self.limit:
             raise TooMany(TOO_MANY_MESSAGE, code=code, extra={"seconds": self.seconds})
 
+    def allows(self, key: str) -> bool:
+        """Count a try, and whether the bucket had room for it."""
+        try:
+            self.take(key, code=self.name)
+        except TooMany:
+            return False
+        return True
+
     def refund(self, key: str) -> None:
         """Take the last try back: it was no failure."""
         stored = self._key(key)
@@ -47,5 +55,9 @@ SIGN_IN_LIMIT = AttemptLimit("sign-in", limit=10, seconds=300)
 """Failed sign-ins for one name from one address."""
 ADDRESS_SIGN_IN_LIMIT = AttemptLimit("sign-in-from", limit=100, seconds=300)
 """Failed sign-ins from one address, whatever the names: a laboratory may share one."""
+MAIL_REQUEST_LIMIT = AttemptLimit("mail-request", limit=20, seconds=3600)
+"""Requests for a password link from one address."""
+MAIL_LIMIT = AttemptLimit("mail", limit=3, seconds=3600)
+"""Password links sent to one account."""
 FACTOR_LIMIT = AttemptLimit("factor", limit=10, seconds=300)
 """Wrong second factors and passwords asked for once more, for one account, whatever the address."""

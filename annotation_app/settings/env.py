@@ -75,6 +75,10 @@ class Environment(BaseModel):
     email_from: str = "pilothouse@localhost"
     webhooks_allow_private: bool = False
     """Whether webhooks may lead into private networks, and go over plain http."""
+    session_idle_hours: int = Field(default=24, gt=0)
+    """Hours after which a sign-in ends that nobody uses."""
+    session_limit_hours: int = Field(default=14 * 24, gt=0)
+    """Hours after which a sign-in ends however much it is used."""
     oidc_url: str = ""
     """Issuer of single sign-on by OpenID Connect. Empty: there is none."""
     oidc_name: str = "Single sign-on"

@@ -100,7 +100,7 @@ const QUEUES: Partial<Record<World, Queue>> = {
 
 const session = (world: World): SessionOut => ({
   csrf: "preview",
-  sso: "",
+  sso: "", mail: false,
   user: world === "signedout" ? null : { id: 1, username: "annie", name: "Annie Ong", roles: world === "admin" ? ["admin"] : ["annotator", "reviewer", "researcher"], preferences: {} },
 });
 

@@ -81,7 +81,7 @@ def sign_in(browser: Browser, platform: TemporaryPlatform, sessions: Sessions) -
             await page.locator("input[autocomplete=username]").fill(user)
             await page.locator("input[type=password]").fill(f"{user}-demo")
             await page.keyboard.press("Enter")
-            await expect(page.locator("input[type=password]")).to_have_count(0, timeout=BOUND_MS)
+            await expect(page.locator("input[autocomplete=username]")).to_have_count(0, timeout=BOUND_MS)
             sessions[user] = StorageState(cookies=(await context.storage_state())["cookies"])
         await expect(page.get_by_role("banner")).to_be_visible(timeout=BOUND_MS)  # from now on it takes keys
         return page

@@ -1,4 +1,4 @@
-"""Somebody comes in by an invitation, takes a second factor, and sends their other browsers away."""
+"""How people come in and stay in: invitations, a second factor, browsers signed out, a password that was forgotten."""
 
 import time
 from uuid import uuid4
@@ -27,10 +27,10 @@ async def fresh(browser: Browser, platform: TemporaryPlatform, agent: str | None
     return await context.new_page()
 
 
-async def enter_password(page: Page, username: str) -> None:
+async def enter_password(page: Page, username: str, password: str = PASSWORD) -> None:
     await page.goto("/security")
     await page.locator("input[autocomplete=username]").fill(username)
-    await page.locator("input[type=password]").fill(PASSWORD)
+    await page.locator("input[type=password]").fill(password)
     await page.keyboard.press("Enter")
 
 
@@ -128,3 +128,48 @@ async def test_invited_a_second_factor_and_browsers_sent_away(
     await expect(asked).to_be_focused(timeout=BOUND_MS)
     assert not (await answered(laptop, asked, recovery)).ok, "a recovery code is good once"
     await expect(laptop.get_by_role("alert")).not_to_be_empty(timeout=BOUND_MS)
+
+
+async def test_a_forgotten_password_is_replaced_by_an_admins_link(
+    browser: Browser, platform: TemporaryPlatform
+) -> None:
+    username, newer = f"olga-{uuid4().hex[:8]}", f"{PASSWORD} and more"
+    admin = await fresh(browser, platform)
+    await enter_password(admin, "admin", "admin-demo")
+    await expect(admin.get_by_role("banner")).to_be_visible(timeout=BOUND_MS)
+    (session,) = (cookie["value"] for cookie in await admin.context.cookies() if cookie["name"].endswith("sessionid"))
+    made = f"from tests.e2e.sign_ins import person_make; person_make({username!r}, {PASSWORD!r}, stale={session!r})"
+    platform.manage("shell", "-c", made)
+
+    await admin.goto("/people")
+    await admin.get_by_role("textbox", name="Name or address").fill(username)
+    row = admin.get_by_role("row").filter(has_text=username)
+    await row.get_by_role("button", name="Change").click(timeout=BOUND_MS)
+    await admin.get_by_role("button", name="Make a password link").click(timeout=BOUND_MS)
+    proof = admin.get_by_role("dialog", name="Confirm that it is you")
+    await expect(proof.get_by_label("Your password")).to_be_focused(timeout=BOUND_MS)
+    await assert_accessible(admin, "confirm that it is you")
+    await admin.keyboard.insert_text("admin-demo")
+    await admin.keyboard.press("Enter")
+    link = admin.get_by_role("textbox", name=f"Link with which {username}")
+    await expect(link).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(admin, "password link")
+
+    olga = await fresh(browser, platform)
+    await olga.goto("/")
+    await olga.get_by_role("button", name="Forgot your password?").click(timeout=BOUND_MS)
+    await expect(olga.get_by_text("Ask an admin for a link")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(olga, "forgotten password")
+    await olga.goto("/reset-password#" + (await link.input_value()).rpartition("#")[2])
+    await olga.get_by_label("New password", exact=True).fill(newer, timeout=BOUND_MS)
+    await assert_accessible(olga, "new password")
+    await olga.keyboard.press("Enter")
+    await expect(olga.get_by_text("Your password is set")).to_be_visible(timeout=BOUND_MS)
+    await enter_password(olga, username, newer)
+
+    await olga.get_by_label("Current password").fill(newer, timeout=BOUND_MS)
+    await olga.get_by_label("New password", exact=True).fill(PASSWORD)
+    await olga.keyboard.press("Enter")
+    await expect(olga.get_by_text("Your password is changed")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(olga, "security")
+    assert (await olga.request.get("/api/me/security")).ok

@@ -25,25 +25,29 @@ def person_change(
     skills: tuple[str, ...] | None = None,
     groups: tuple[int, ...] | None = None,
     active: bool | None = None,
+    name: str | None = None,
+    email: str | None = None,
 ) -> User:
     """Set what is given of a person. Who may not sign in any more is signed out everywhere. Raises Forbidden, NotFound
     and Conflict."""
     role_check(actor, Role.ADMIN)
     user = _lock_person(user_id)
     changes = {"roles": roles, "skills": skills, "active": active, "groups": groups}
+    _set_name(user, name, email)
     if roles is not None:
         user.roles = sorted(set(roles))
     if skills is not None:
         user.skills = sorted(set(skills))
     if active is not None:
         user.is_active = active
-    user.save(update_fields=["roles", "skills", "is_active"])
+    user.save(update_fields=["roles", "skills", "is_active", "first_name", "last_name", "email"])
     _check_admin_remains()
     if groups is not None:
         user.teams.set(_find_groups(groups))
     if active is False:
         sign_ins_end(user=user)
-    details = {name: value for name, value in changes.items() if value is not None}
+    details = {field: value for field, value in changes.items() if value is not None}
+    details |= {"named": True} if name is not None or email is not None else {}
     audit_record(actor=actor, verb="user.changed", subject=f"user:{user.pk}", details=details)
     return user
 
@@ -64,6 +68,7 @@ def person_erase(*, actor: User, user_id: int, username: str, remove_work: bool)
         Invitation.objects.filter(email__iexact=user.email, user__isnull=True).delete()
     Authenticator.objects.filter(user=user).delete()
     user.tokens.all().delete()
+    user.password_links.all().delete()
     for owned in ("socialaccount_set", "emailaddress_set"):
         getattr(user, owned).all().delete()
     user.teams.clear()
@@ -81,7 +86,14 @@ def person_erase(*, actor: User, user_id: int, username: str, remove_work: bool)
 def person_factor_remove(*, actor: User, user_id: int) -> None:
     """Let somebody in with their password alone who lost their authenticator. Raises Forbidden and NotFound."""
     role_check(actor, Role.ADMIN)
-    factor_remove(actor=actor, user=person_of(user_id=user_id), password=None)
+    factor_remove(actor=actor, user=person_of(user_id=user_id))
+
+
+@transaction.atomic(durable=True)
+def person_sign_ins_end(*, actor: User, user_id: int) -> int:
+    """Sign somebody out in every browser; in how many. Raises Forbidden and NotFound."""
+    role_check(actor, Role.ADMIN)
+    return sign_ins_end(user=person_of(user_id=user_id), actor=actor)
 
 
 @transaction.atomic(durable=True)
@@ -120,6 +132,13 @@ def validate_new_password(password: str, user: User) -> str:
     except ValidationError as error:
         raise Invalid(" ".join(error.messages), code="weak_password") from error
     return password
+
+
+def _set_name(user: User, name: str | None, email: str | None) -> None:
+    if name is not None and name != user.name:
+        user.first_name, user.last_name = name, ""
+    if email is not None:
+        user.email = email
 
 
 def _lock_person(user_id: int) -> User:

@@ -1,7 +1,7 @@
 """Signing people in, knowing in which browsers they are, and what they keep for themselves."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any, Literal
 
@@ -12,12 +12,16 @@ from django.db import DataError, transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from annotation_app.accounts.models import SignIn, User
-from annotation_app.accounts.services.factors import code_check, has_second_factor
+from annotation_app.accounts.models import PasswordLink, SignIn, User
+from annotation_app.accounts.services.factors import code_check, has_second_factor, password_check
 from annotation_app.accounts.throttle import ADDRESS_SIGN_IN_LIMIT, SIGN_IN_LIMIT
 from annotation_app.audit.services import audit_record
-from annotation_app.errors import Invalid, NotFound, TooLarge
+from annotation_app.errors import Forbidden, Invalid, NotFound, TooLarge
 
+REAUTHENTICATED_KEY, SIGNED_IN_KEY = "reauthenticated_at", "signed_in_at"
+"""Where a session keeps when its person last proved who they are, and when it began (seconds since 1970)."""
+REAUTHENTICATION_SECONDS = 600
+"""For so long somebody who proved who they are may make tokens and change their second factor."""
 PREFERENCES_LIMIT_BYTES = 16 * 1024
 """Most bytes of preferences a user may keep."""
 SEEN_INTERVAL = timedelta(minutes=5)
@@ -60,6 +64,9 @@ def sign_in(*, request: HttpRequest, user: User, how: Literal["password", "sso",
 
 def sign_in_record(*, request: HttpRequest, user: User, how: Literal["password", "sso", "invite"]) -> None:
     """Note that this browser is signed in, once it is."""
+    now = int(timezone.now().timestamp())
+    request.session[SIGNED_IN_KEY] = request.session[REAUTHENTICATED_KEY] = now
+    _session_extend(request)
     request.session.save()
     SignIn.objects.update_or_create(
         session_key=request.session.session_key,
@@ -72,10 +79,45 @@ def sign_in_record(*, request: HttpRequest, user: User, how: Literal["password",
     )
 
 
-def sign_in_touch(*, session_key: str | None) -> None:
-    """Note that a browser is still used; not more often than is of use."""
+def sign_in_touch(*, request: HttpRequest) -> None:
+    """Note that somebody still uses this browser, and let its session go on; not more often than is of use."""
     now = timezone.now()
-    SignIn.objects.filter(session_key=session_key, seen_at__lt=now - SEEN_INTERVAL).update(seen_at=now)
+    old = SignIn.objects.filter(session_key=request.session.session_key, seen_at__lt=now - SEEN_INTERVAL)
+    if old.update(seen_at=now):
+        _session_extend(request)
+
+
+def _session_extend(request: HttpRequest) -> None:
+    """Let the session end after the idle limit from now, at the latest after the absolute one from its beginning."""
+    now = timezone.now()
+    began = datetime.fromtimestamp(request.session.setdefault(SIGNED_IN_KEY, int(now.timestamp())), UTC)
+    idle_end = now + timedelta(hours=settings.ENV.session_idle_hours)
+    request.session.set_expiry(min(idle_end, began + timedelta(hours=settings.ENV.session_limit_hours)))
+
+
+def reauthenticate(*, request: HttpRequest, user: User, password: str, code: str) -> None:
+    """Let this session do what needs a fresh proof, for `REAUTHENTICATION_SECONDS`. A person without a password gives a
+    code of their second factor.
+
+    Raises:
+        TooMany: After too many wrong answers for this account.
+        Invalid: The password or the code is wrong.
+        Forbidden: The person has neither; they have to sign in again.
+    """
+    if user.has_usable_password():
+        password_check(user=user, password=password)
+    elif has_second_factor(user):
+        code_check(user=user, code=code)
+    else:
+        raise Forbidden("Sign in again to do this.", code="sign_in_again")
+    request.session[REAUTHENTICATED_KEY] = int(timezone.now().timestamp())
+
+
+def reauthentication_check(request: HttpRequest) -> None:
+    """Raises Forbidden where the person proved who they are too long ago, or never in this session."""
+    proved = int(request.session.get(REAUTHENTICATED_KEY, 0))
+    if timezone.now().timestamp() - proved > REAUTHENTICATION_SECONDS:
+        raise Forbidden("Confirm that it is you first.", code="reauthentication_required")
 
 
 def sign_in_end(*, session_key: str | None) -> None:
@@ -83,9 +125,11 @@ def sign_in_end(*, session_key: str | None) -> None:
     SignIn.objects.filter(session_key=session_key).delete()
 
 
-def sign_ins_end(*, user: User, keep: str | None = None, sign_in_id: int | None = None) -> int:
+def sign_ins_end(
+    *, user: User, keep: str | None = None, sign_in_id: int | None = None, actor: User | None = None
+) -> int:
     """Sign one browser of this person out, or all but `keep`; how many. Open desks there end at their next beat.
-    Raises NotFound."""
+    `actor` is who does it, where it is not this person. Raises NotFound."""
     found = user.sign_ins.exclude(session_key=keep)
     if sign_in_id is not None:
         found = user.sign_ins.filter(pk=sign_in_id)
@@ -97,14 +141,17 @@ def sign_ins_end(*, user: User, keep: str | None = None, sign_in_id: int | None 
         store(row.session_key).delete()
         row.delete()
     if ended:
-        audit_record(actor=user, verb="sign_in.ended", subject=f"user:{user.pk}", details={"browsers": len(ended)})
+        audit_record(
+            actor=actor or user, verb="sign_in.ended", subject=f"user:{user.pk}", details={"browsers": len(ended)}
+        )
     return len(ended)
 
 
 def sessions_clear() -> int:
-    """Delete expired sessions and the browsers listed for them; the number of sessions."""
+    """Delete expired sessions, the browsers listed for them, and expired password links; the number of sessions."""
     ended, _kinds = Session.objects.filter(expire_date__lt=timezone.now()).delete()
     SignIn.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
+    PasswordLink.objects.filter(expires_at__lt=timezone.now()).delete()
     return ended
 
 

@@ -126,8 +126,8 @@ const ASKS: readonly [button: string, page: ReactElement, sends: Sent][] = [
   ["Break up Team", <Groups key="" />, { method: "DELETE", path: "/groups/2" }],
   ["Withdraw the invitation of a@b.example", <Invitations key="" />, { method: "DELETE", path: "/invitations/6" }],
   ["Let in without authenticator", <PersonDialog key="" person={ADA} onClose={none} />, { method: "DELETE", path: "/people/1/factor" }],
-  ["Turn off", <SecondFactor key="" security={SECURITY} />, { method: "POST", path: "/me/factor/remove", body: { password: "" } }],
-  ["New recovery codes", <SecondFactor key="" security={SECURITY} />, { method: "POST", path: "/me/factor/codes", body: { password: "" } }],
+  ["Turn off", <SecondFactor key="" security={SECURITY} />, { method: "POST", path: "/me/factor/remove" }],
+  ["New recovery codes", <SecondFactor key="" security={SECURITY} />, { method: "POST", path: "/me/factor/codes" }],
   [
     "End the token export",
     <Tokens key="" rows={[{ id: 11, name: "export", scopes: ["*:read"], created_at: AT, expires_at: AT, used_at: null }]} />,

@@ -67,6 +67,12 @@ export const routes: RouteObject[] = [
     lazy: page(() => import("@/features/session/join-page")),
   },
   {
+    path: "reset-password",
+    errorElement: <PageError />,
+    HydrateFallback: Loading,
+    lazy: page(() => import("@/features/session/reset-password-page")),
+  },
+  {
     element: <Root />,
     errorElement: <PageError />,
     HydrateFallback: Loading,

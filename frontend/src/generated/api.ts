@@ -209,6 +209,7 @@ export interface SessionOut {
   user: UserOut | null;
   csrf: string;
   sso: string;
+  mail: boolean;
 }
 /**
  * A person, as they see themselves.
@@ -229,6 +230,32 @@ export interface SignIn {
   username: string;
   password: string;
   code?: string;
+}
+/**
+ * Who forgot their password: a user name or an address.
+ */
+export interface ForgottenIn {
+  login: string;
+}
+/**
+ * Whose password a link sets.
+ */
+export interface PasswordLinkDetails {
+  username: string;
+  name: string;
+}
+/**
+ * What a link ends with.
+ */
+export interface LinkSecret {
+  secret: string;
+}
+/**
+ * The new password of whoever has the link.
+ */
+export interface PasswordResetIn {
+  secret: string;
+  password: string;
 }
 /**
  * A JSON object the front-end owns.
@@ -269,6 +296,8 @@ export interface PersonIn {
   skills?: string[] | null;
   groups?: number[] | null;
   active?: boolean | null;
+  name?: string | null;
+  email?: string | null;
 }
 /**
  * Their user name again, so that nobody is erased by a slip, and what becomes of their work.
@@ -276,6 +305,14 @@ export interface PersonIn {
 export interface EraseIn {
   username: string;
   remove_work: boolean;
+}
+/**
+ * A link that sets a password, shown this once; whether it was also sent by mail.
+ */
+export interface PasswordLinkCreated {
+  link: string;
+  sent: boolean;
+  expires_at: string;
 }
 /**
  * People who are assigned together.
@@ -333,12 +370,6 @@ export interface InvitationDetails {
   email: string;
   roles: string[];
   invited_by: string;
-}
-/**
- * What the link of an invitation ends with.
- */
-export interface InvitationSecret {
-  secret: string;
 }
 /**
  * The account somebody makes with an invitation.
@@ -402,6 +433,20 @@ export interface TokenOut {
   used_at: string | null;
 }
 /**
+ * Who somebody is, once more: the password, or a code of the second factor where they have no password.
+ */
+export interface ReauthenticationIn {
+  password?: string;
+  code?: string;
+}
+/**
+ * The password there is and the one to be.
+ */
+export interface PasswordChangeIn {
+  current?: string;
+  new: string;
+}
+/**
  * What an authenticator app needs: the key, and the same as an address and a picture of it (SVG).
  */
 export interface FactorSetup {
@@ -420,12 +465,6 @@ export interface RecoveryCodes {
  */
 export interface CodeIn {
   code: string;
-}
-/**
- * The password again, before something that weakens the account.
- */
-export interface PasswordIn {
-  password?: string;
 }
 /**
  * A token, shown this once.

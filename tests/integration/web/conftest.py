@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from agent_backend.scripted_policy.script import Line, Script, Stage
 from agent_backend.scripted_policy.server import create_app
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
+from annotation_app.accounts.services.sign_ins import REAUTHENTICATED_KEY
 from annotation_app.asgi import application
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.services import episode_next
@@ -67,9 +69,12 @@ class World:
     practice: Pool
 
     def client(self, user: User) -> Client:
-        """A browser in which this person is signed in."""
+        """A browser in which this person has just signed in."""
         client = Client()
         client.force_login(user)
+        session = client.session
+        session[REAUTHENTICATED_KEY] = int(time.time())
+        session.save()
         return client
 
 

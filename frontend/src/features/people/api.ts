@@ -1,7 +1,7 @@
 /** People over HTTP: who is here, invitations, groups, the audit log, and an admin's changes. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { AuditPage, EraseIn, GroupIn, GroupOut, InvitationIn, InvitationCreated, InvitationOut, PersonIn, PersonOut, PersonPage } from "@/generated/api";
+import type { AuditPage, EraseIn, GroupIn, GroupOut, InvitationIn, InvitationCreated, InvitationOut, PasswordLinkCreated, PersonIn, PersonOut, PersonPage } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const ROLES = ["annotator", "reviewer", "researcher", "admin"] as const;
@@ -49,6 +49,10 @@ export const useErase = () =>
   useChange(({ id, ...body }: { id: number } & EraseIn) => request<null>("POST", `/people/${id}/erase`, body));
 
 export const useRemoveFactor = () => useChange((id: number) => request<null>("DELETE", `/people/${id}/factor`));
+
+export const useMakePasswordLink = () => useChange((id: number) => request<PasswordLinkCreated>("POST", `/people/${id}/password-link`));
+
+export const useEndSignIns = () => useChange((id: number) => request<null>("DELETE", `/people/${id}/sign-ins`));
 
 export const useInvite = () => useChange((body: InvitationIn) => request<InvitationCreated>("POST", "/invitations", body));
 

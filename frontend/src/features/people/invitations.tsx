@@ -1,9 +1,9 @@
 /** Inviting somebody by a link that works once, and the invitations nobody has taken up. */
-import { Button, CopyButton, MultiSelect, NumberInput, TextInput } from "@mantine/core";
+import { Button, MultiSelect, NumberInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { InvitationIn, InvitationCreated, InvitationOut } from "@/generated/api";
+import type { InvitationIn, InvitationOut } from "@/generated/api";
 import type { Role } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ConfirmButton } from "@/shared/ui/confirm-button";
@@ -11,6 +11,7 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { groupsQuery, invitationsQuery, ROLES, useInvite, useWithdraw } from "./api";
+import { OneTimeLink } from "./one-time-link";
 import styles from "./people.module.css";
 
 const DEFAULT_DAYS = 7;
@@ -59,27 +60,16 @@ export function Invitations() {
           {t("invite.do")}
         </Button>
         <Problem error={invite.error} />
-        {invite.data && <InvitationLink made={invite.data} />}
+        {invite.data && (
+          <OneTimeLink
+            label={t("invite.link")}
+            link={invite.data.link}
+            note={invite.data.sent ? t("invite.sent", { email: invite.data.invitation.email }) : t("invite.not_sent")}
+          />
+        )}
       </form>
       {open.length > 0 && <OpenInvitations rows={open} />}
     </>
-  );
-}
-
-function InvitationLink({ made: { link, sent, invitation } }: { made: InvitationCreated }) {
-  const { t } = useI18n();
-  return (
-    <div className={styles.link} role="status">
-      <TextInput readOnly label={t("invite.link")} description={t("invite.link.help")} value={link} />
-      <p className={styles.note}>{sent ? t("invite.sent", { email: invitation.email }) : t("invite.not_sent")}</p>
-      <CopyButton value={link}>
-        {({ copied, copy }) => (
-          <Button variant="default" size="compact-sm" onClick={copy}>
-            {t(copied ? "invite.copied" : "invite.copy")}
-          </Button>
-        )}
-      </CopyButton>
-    </div>
   );
 }
 

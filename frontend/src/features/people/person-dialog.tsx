@@ -9,7 +9,8 @@ import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { groupsQuery, ROLES, useChangePerson, useErase, useRemoveFactor } from "./api";
+import { groupsQuery, ROLES, useChangePerson, useEndSignIns, useErase, useMakePasswordLink, useRemoveFactor } from "./api";
+import { OneTimeLink } from "./one-time-link";
 import styles from "./people.module.css";
 
 export function PersonDialog({ person, onClose }: { person: PersonOut | null; onClose: () => void }) {
@@ -37,17 +38,27 @@ function Settings({ person, onDone, onErase }: SettingsProps) {
   const [skills, setSkills] = useState(person.skills.join(", "));
   const [teams, setTeams] = useState(person.groups.map(String));
   const [active, setActive] = useState(person.active);
-  const [change, factor] = [useChangePerson(), useRemoveFactor()];
+  const [name, setName] = useState(person.name);
+  const [email, setEmail] = useState(person.email);
+  const change = useChangePerson();
   return (
     <form
       className={styles.fields}
       onSubmit={(event) => {
         event.preventDefault();
         const tags = skills.split(",").map((tag) => tag.trim()).filter(Boolean);
-        const given = { roles: roles as NonNullable<PersonIn["roles"]>, skills: tags, groups: teams.map(Number), active };
+        const given = { name, email, roles: roles as NonNullable<PersonIn["roles"]>, skills: tags, groups: teams.map(Number), active };
         change.mutate({ id: person.id, ...given }, { onSuccess: onDone });
       }}
     >
+      <TextInput label={t("join.name")} required withAsterisk={false} value={name} onChange={(event) => setName(event.currentTarget.value)} />
+      <TextInput
+        type="email"
+        label={t("people.email")}
+        description={t("people.email.help")}
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
       <MultiSelect
         label={t("people.roles")}
         data={ROLES.map((value) => ({ value, label: t(`role.${value}`) }))}
@@ -68,16 +79,9 @@ function Settings({ person, onDone, onErase }: SettingsProps) {
       />
       <Switch label={t("people.active")} checked={active} onChange={(event) => setActive(event.currentTarget.checked)} />
       <p className={styles.note}>{t("people.pseudonym", { name: person.pseudonym })}</p>
+      <SignInHelp person={person} />
       <Problem error={change.error} />
       <div className={styles.buttons}>
-        {person.two_factor && (
-          <ConfirmButton
-            size="sm"
-            label={t("people.factor_remove")}
-            confirmation={t("people.factor_remove.ask", { name: person.name })}
-            onConfirm={() => factor.mutateAsync(person.id).then(onDone)}
-          />
-        )}
         <Button variant="default" onClick={onErase}>
           {t("people.erase")}
         </Button>
@@ -86,6 +90,43 @@ function Settings({ person, onDone, onErase }: SettingsProps) {
         </Button>
       </div>
     </form>
+  );
+}
+
+/** For who cannot sign in, or should not be signed in where they are. */
+function SignInHelp({ person }: { person: PersonOut }) {
+  const { t } = useI18n();
+  const [link, factor, end] = [useMakePasswordLink(), useRemoveFactor(), useEndSignIns()];
+  return (
+    <>
+      <div className={styles.help}>
+        <Button variant="default" disabled={!person.active} loading={link.isPending} onClick={() => link.mutate(person.id)}>
+          {t("people.password_link")}
+        </Button>
+        <ConfirmButton
+          size="xs"
+          label={t("people.sign_out")}
+          confirmation={t("people.sign_out.ask", { name: person.name })}
+          onConfirm={() => end.mutateAsync(person.id)}
+        />
+        {person.two_factor && (
+          <ConfirmButton
+            size="xs"
+            label={t("people.factor_remove")}
+            confirmation={t("people.factor_remove.ask", { name: person.name })}
+            onConfirm={() => factor.mutateAsync(person.id)}
+          />
+        )}
+      </div>
+      <Problem error={link.error} />
+      {link.data && (
+        <OneTimeLink
+          label={t("people.password_link.label", { name: person.name })}
+          link={link.data.link}
+          note={link.data.sent ? t("invite.sent", { email: person.email }) : t("invite.not_sent")}
+        />
+      )}
+    </>
   );
 }
 

@@ -3,11 +3,12 @@ import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 
-import { sessionQuery } from "@/shared/account/account";
+import { refreshSession, sessionQuery } from "@/shared/account/account";
 import { setSignInGate } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ErrorState, Loading } from "@/shared/ui/states";
 
+import { Reauthentication } from "./reauthentication";
 import { SignInForm } from "./sign-in-form";
 import { SignInPage } from "./sign-in-page";
 import styles from "./sign-in.module.css";
@@ -21,8 +22,30 @@ export function SessionGate({ children }: { children: ReactNode }) {
     <>
       {children}
       <SignInAgain username={session.data.user.username} />
+      <Reauthentication />
+      <Activity />
     </>
   );
+}
+
+const ACTIVITY_MS = 5 * 60_000;
+
+/** Tells the server, now and then, that somebody uses the page, so that a sign-in ends by being idle and not by being read. */
+function Activity() {
+  useEffect(() => {
+    let reported = Date.now(); // loading the page has reported it
+    const note = () => {
+      if (Date.now() - reported < ACTIVITY_MS) return;
+      reported = Date.now();
+      refreshSession().catch(() => undefined); // the next call that matters tells what is wrong
+    };
+    const kinds = ["pointerdown", "keydown"] as const;
+    for (const kind of kinds) window.addEventListener(kind, note, { capture: true, passive: true });
+    return () => {
+      for (const kind of kinds) window.removeEventListener(kind, note, { capture: true });
+    };
+  }, []);
+  return null;
 }
 
 /** The page below stays as it is; calls that were refused go on when the same person has signed in. */

@@ -2,6 +2,7 @@
 import { LogoMark } from "@/shared/ui/logo";
 import { useI18n } from "@/shared/i18n/i18n";
 
+import { ForgottenPassword } from "./forgotten-password";
 import { SignInForm } from "./sign-in-form";
 import styles from "./sign-in.module.css";
 
@@ -14,6 +15,7 @@ export function SignInPage() {
         <h1 className={styles.title}>Pilothouse</h1>
         <p className={styles.tagline}>{t("session.tagline")}</p>
         <SignInForm />
+        <ForgottenPassword />
       </div>
     </main>
   );

@@ -6,9 +6,12 @@ import { request, setCsrf } from "@/shared/api/http";
 
 export type Role = "annotator" | "reviewer" | "researcher" | "admin";
 
+/** Ask who is signed in; the server takes it as a sign that somebody uses the page. */
+export const refreshSession = async () => applySession(await request<SessionOut>("GET", "/session"));
+
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: async () => applySession(await request<SessionOut>("GET", "/session")),
+  queryFn: refreshSession,
   staleTime: Infinity,
 });
 

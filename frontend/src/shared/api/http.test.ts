@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { i18nFor } from "@/shared/i18n/i18n";
 
-import { ApiError, messageOf, NetworkError, request, requestWithHeaders, setCsrf, setSignInGate } from "./http";
+import { ApiError, messageOf, NetworkError, request, requestWithHeaders, setCsrf, setReauthenticationGate, setSignInGate } from "./http";
 
 const { t } = i18nFor("en");
 const refusal = (status: number, code: string) => Response.json({ code, message: "No.", extra: { fields: [] } }, { status });
@@ -17,6 +17,7 @@ function answering(...responses: Response[]) {
 afterEach(() => {
   vi.unstubAllGlobals();
   setSignInGate(null);
+  setReauthenticationGate(null);
 });
 
 describe("request", () => {
@@ -65,6 +66,21 @@ describe("request", () => {
     signIn();
     expect(await call).toEqual({ saved: true });
     expect(fetch.mock.calls[1]?.[1]).toMatchObject({ body: '{"preferences":{}}' });
+  });
+
+  it("waits for a proof of who asks and makes the call again", async () => {
+    answering(refusal(403, "reauthentication_required"), Response.json({ token: "t" }));
+    const ask = vi.fn(() => Promise.resolve());
+    setReauthenticationGate(ask);
+    expect(await request("POST", "/me/tokens", {})).toEqual({ token: "t" });
+    expect(ask).toHaveBeenCalledOnce();
+  });
+
+  it("is refused where no proof is given", async () => {
+    const fetch = answering(refusal(403, "reauthentication_required"));
+    setReauthenticationGate(() => Promise.reject(new Error("closed")));
+    await expect(request("POST", "/me/tokens", {})).rejects.toMatchObject({ code: "reauthentication_required" });
+    expect(fetch).toHaveBeenCalledOnce();
   });
 
   it("asks once, not for ever", async () => {

@@ -25,7 +25,8 @@ export class NetworkError extends Error {
 type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
 
 let csrf = "";
-let gate: (() => Promise<void>) | null = null;
+type Gate = (() => Promise<void>) | null;
+const gates: { signIn: Gate; reauthentication: Gate } = { signIn: null, reauthentication: null };
 
 /** Remember the token that unsafe calls must carry; it changes with every sign-in. */
 export function setCsrf(token: string): void {
@@ -33,19 +34,24 @@ export function setCsrf(token: string): void {
 }
 
 /** Say how somebody signs in again: `ask` resolves when they have. Null takes it away. */
-export function setSignInGate(openSignIn: (() => Promise<void>) | null): void {
-  gate = openSignIn;
+export function setSignInGate(openSignIn: Gate): void {
+  gates.signIn = openSignIn;
+}
+
+/** Say how somebody proves again that it is they: `ask` resolves when they have, and rejects when they would rather not. */
+export function setReauthenticationGate(ask: Gate): void {
+  gates.reauthentication = ask;
 }
 
 /** Ask the person to sign in again; resolves once they have. For calls the server answered with "not signed in", sockets included. */
 export async function signInAgain(): Promise<void> {
-  if (!gate) throw new ApiError(401, "not_signed_in", "Not signed in.");
-  await gate();
+  if (!gates.signIn) throw new ApiError(401, "not_signed_in", "Not signed in.");
+  await gates.signIn();
 }
 
 /**
- * Call the API. A call refused because the sign-in has ended waits for the person to sign in again and is then made once
- * more, so that nothing is lost. Raises ApiError or NetworkError.
+ * Call the API. A call refused because the sign-in has ended, or because it needs a fresh proof of who asks, waits for the
+ * person to sign in or prove it and is then made once more, so that nothing is lost. Raises ApiError or NetworkError.
  */
 export async function request<T>(method: Method, path: string, body?: unknown): Promise<T> {
   const form = body instanceof FormData; // the browser itself says what kind of form it is
@@ -71,8 +77,9 @@ export async function requestWithHeaders(
   if (first.ok) return first;
   const error = await errorOf(first);
   const signedOut = error.code === "not_signed_in" || (method === "HEAD" && error.status === 401); // HEAD is answered without a code
-  if (!signedOut) throw error;
-  await signInAgain();
+  const unproven = error.code === "reauthentication_required" && gates.reauthentication !== null;
+  if (!signedOut && !unproven) throw error;
+  await (unproven ? gates.reauthentication?.().catch(() => Promise.reject(error)) : signInAgain());
   const second = await call();
   if (!second.ok) throw await errorOf(second);
   return second;

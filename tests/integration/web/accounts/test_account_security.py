@@ -14,6 +14,7 @@ from django.test import Client
 from annotation_app.accounts import second_factor
 from annotation_app.accounts.models import SignIn
 from annotation_app.accounts.services import token_make, user_ensure
+from annotation_app.accounts.services.sign_ins import REAUTHENTICATED_KEY, REAUTHENTICATION_SECONDS
 from annotation_app.accounts.throttle import FACTOR_LIMIT
 from tests.integration.web.conftest import PASSWORD, World
 
@@ -36,6 +37,13 @@ def sign_in(client: Client, **fields: str) -> Any:
 def code_of(secret: str, ahead: int = 0) -> str:
     """What an authenticator app shows, `ahead` half minutes from now."""
     return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30 + ahead)))
+
+
+def proof_expire(client: Client) -> None:
+    """Let the proof that a session began with be too old."""
+    session = client.session
+    session[REAUTHENTICATED_KEY] -= REAUTHENTICATION_SECONDS + 1
+    session.save()
 
 
 def protected(world: World) -> tuple[Client, str, list[str]]:
@@ -98,11 +106,32 @@ class TestSecondFactor:
         _ada, secret, _codes = protected(world)
         assert secret not in str(list(Authenticator.objects.values_list("data", flat=True)))
 
-    def test_taking_it_away_needs_the_password(self, world: World) -> None:
+    @pytest.mark.parametrize("path", ["/me/factor/remove", "/me/factor/codes"])
+    def test_weakening_it_needs_a_fresh_proof(self, world: World, path: str) -> None:
         ada, _secret, _codes = protected(world)
-        assert send(ada, "post", "/me/factor/remove", password="wrong").json()["code"] == "wrong_credentials"
-        assert send(ada, "post", "/me/factor/remove", password=PASSWORD).status_code == 204
-        assert sign_in(Client()).status_code == 200
+        proof_expire(ada)
+        assert send(ada, "post", path).json()["code"] == "reauthentication_required"
+        assert send(ada, "post", "/me/reauthenticate", password="wrong").json()["code"] == "wrong_credentials"
+        assert send(ada, "post", path).json()["code"] == "reauthentication_required"
+        assert send(ada, "post", "/me/reauthenticate", password=PASSWORD).status_code == 204
+        assert send(ada, "post", path).status_code in {200, 204}
+
+    def test_beginning_it_needs_a_fresh_proof(self, world: World) -> None:
+        ada = Client()
+        sign_in(ada)
+        proof_expire(ada)
+        assert send(ada, "post", "/me/factor").json()["code"] == "reauthentication_required"
+
+    def test_who_has_no_password_proves_it_with_a_code_or_by_signing_in_again(self, world: World) -> None:
+        ada, secret, _codes = protected(world)
+        world.ada.set_unusable_password()
+        world.ada.save()
+        ada.force_login(world.ada)
+        assert send(ada, "post", "/me/factor/remove").json()["code"] == "reauthentication_required"
+        assert send(ada, "post", "/me/reauthenticate", code="000000").json()["code"] == "wrong_code"
+        assert send(ada, "post", "/me/reauthenticate", code=code_of(secret, ahead=1)).status_code == 204
+        assert send(ada, "post", "/me/factor/remove").status_code == 204
+        assert send(ada, "post", "/me/reauthenticate").json()["code"] == "sign_in_again"
 
     def test_an_admin_helps_who_lost_the_app(self, world: World) -> None:
         protected(world)
@@ -127,8 +156,8 @@ class TestSecondFactor:
     def test_guessing_the_password_that_takes_it_away_is_slowed_down(self, world: World) -> None:
         ada, _secret, _codes = protected(world)
         for _ in range(FACTOR_LIMIT.limit):
-            assert send(ada, "post", "/me/factor/remove", password="wrong").status_code == 422
-        assert send(ada, "post", "/me/factor/remove", password=PASSWORD).json()["code"] == "factor_throttled"
+            assert send(ada, "post", "/me/reauthenticate", password="wrong").status_code == 422
+        assert send(ada, "post", "/me/reauthenticate", password=PASSWORD).json()["code"] == "factor_throttled"
 
     def test_it_outlives_a_change_of_the_secret_key(self, world: World, settings: Any) -> None:
         settings.CREDENTIALS_KEYS = ["a-key-of-its-own"]
@@ -192,6 +221,14 @@ class TestTokens:
         user_ensure(username="alma", password=PASSWORD, name="Alma", roles=["admin"])
         assert self.call(token_make(username="alma", name="t", days=1)).status_code == 200
         assert self.call(token_make(username="ada", name="t", days=1)).json()["code"] == "forbidden"
+
+    def test_making_one_needs_a_fresh_proof(self, world: World) -> None:
+        ada = world.client(world.ada)
+        proof_expire(ada)
+        fields: dict[str, Any] = {"name": "ci", "scopes": ["queue:read"], "days": 1}
+        assert send(ada, "post", "/me/tokens", **fields).json()["code"] == "reauthentication_required"
+        assert send(ada, "post", "/me/reauthenticate", password=PASSWORD).status_code == 204
+        assert send(ada, "post", "/me/tokens", **fields).status_code == 200
 
     @pytest.mark.parametrize("scopes", [[], ["policies"], ["policies:delete"], ["*"], ["Policies:read"]])
     def test_a_scope_that_is_none_makes_no_token(self, world: World, scopes: list[str]) -> None:

@@ -1,7 +1,7 @@
 /** A person's own ways in, over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { FactorSetup, RecoveryCodes, SecurityOut, TokenIn, TokenCreated } from "@/generated/api";
+import type { FactorSetup, PasswordChangeIn, RecoveryCodes, SecurityOut, TokenIn, TokenCreated } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const securityQuery = queryOptions({
@@ -19,10 +19,11 @@ export const useBeginFactor = () => useChange(() => request<FactorSetup>("POST",
 export const useConfirmFactor = () =>
   useChange((code: string) => request<RecoveryCodes>("POST", "/me/factor/confirm", { code }));
 
-export const useRemoveFactor = () => useChange((password: string) => request<null>("POST", "/me/factor/remove", { password }));
+export const useRemoveFactor = () => useChange(() => request<null>("POST", "/me/factor/remove"));
 
-export const useRenewCodes = () =>
-  useChange((password: string) => request<RecoveryCodes>("POST", "/me/factor/codes", { password }));
+export const useRenewCodes = () => useChange(() => request<RecoveryCodes>("POST", "/me/factor/codes"));
+
+export const useChangePassword = () => useChange((body: PasswordChangeIn) => request<null>("POST", "/me/password", body));
 
 export const useEndSignIn = () => useChange((id: number) => request<null>("DELETE", `/me/sign-ins/${id}`));
 

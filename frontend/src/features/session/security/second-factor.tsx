@@ -1,5 +1,5 @@
 /** Turning the second factor on and off, and its recovery codes. */
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 
 import type { FactorSetup, SecurityOut } from "@/generated/api";
@@ -27,7 +27,7 @@ export function SecondFactor({ security }: { security: SecurityOut }) {
       {!security.two_factor && begin.data && <SetupForm begun={begin.data} confirm={confirm} />}
       <Problem error={begin.error ?? confirm.error} />
       {codes && <RecoveryCodes codes={codes} />}
-      {security.two_factor && <PasswordForm confirming={security.password} renew={renew} />}
+      {security.two_factor && <FactorButtons renew={renew} />}
     </div>
   );
 }
@@ -86,37 +86,23 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   );
 }
 
-/** What makes the account weaker asks for the password again, from whoever has one. */
-function PasswordForm({ confirming, renew }: { confirming: boolean; renew: ReturnType<typeof useRenewCodes> }) {
+/** Both ask for the password again where it was not given for a while. */
+function FactorButtons({ renew }: { renew: ReturnType<typeof useRenewCodes> }) {
   const { t } = useI18n();
-  const [password, setPassword] = useState("");
   const remove = useRemoveFactor();
-  const missing = confirming && password === "";
   return (
     <div className={styles.row}>
-      {confirming && (
-        <PasswordInput
-          label={t("security.factor.password")}
-          autoComplete="current-password"
-          miw={220}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ "aria-label": t("session.show_password") }}
-        />
-      )}
       <ConfirmButton
         size="sm"
-        disabled={missing}
         label={t("security.factor.codes")}
         confirmation={t("security.factor.codes.ask")}
-        onConfirm={() => renew.mutateAsync(password)}
+        onConfirm={() => renew.mutateAsync(undefined)}
       />
       <ConfirmButton
         size="sm"
-        disabled={missing}
         label={t("security.factor.remove")}
         confirmation={t("security.factor.remove.ask")}
-        onConfirm={() => remove.mutateAsync(password)}
+        onConfirm={() => remove.mutateAsync(undefined)}
       />
     </div>
   );

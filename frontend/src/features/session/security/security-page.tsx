@@ -8,6 +8,7 @@ import { PagePath } from "@/shared/ui/top-bar";
 
 import { Browsers } from "./browsers";
 import { securityQuery } from "./api";
+import { Password } from "./password";
 import { SecondFactor } from "./second-factor";
 import { Tokens } from "./tokens";
 
@@ -21,6 +22,9 @@ export default function SecurityPage() {
       {security.isError && <ErrorState error={security.error} onRetry={() => void security.refetch()} />}
       {security.data && (
         <>
+          <Section title={t("session.password")}>
+            <Password exists={security.data.password} />
+          </Section>
           <Section title={t("security.factor")}>
             <SecondFactor security={security.data} />
           </Section>

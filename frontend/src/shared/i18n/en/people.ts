@@ -34,6 +34,12 @@ export const peopleMessages = {
   "people.save": "Save",
   "people.factor_remove.ask": "A password alone lets {name} in, until they set an authenticator up anew. Their app and recovery codes are of no use any more; that cannot be undone.",
   "people.factor_remove": "Let in without authenticator",
+  "people.email": "E-mail address",
+  "people.email.help": "For notices and password links. May be empty.",
+  "people.password_link": "Make a password link",
+  "people.password_link.label": "Link with which {name} sets a new password within a day",
+  "people.sign_out": "Sign out everywhere",
+  "people.sign_out.ask": "Ends every browser session of {name}. What they have not sent may be lost.",
   "people.erase": "Erase…",
   "people.erase.title": "Erase {name}",
   "people.erase.help":
@@ -98,6 +104,29 @@ export const peopleMessages = {
   "session.sso.failed": "Single sign-on did not work; try again.",
   "session.sso.unknown": "You are not known here. Ask an admin to invite you under the address you signed in with.",
   "session.sso.inactive": "Your account is blocked.",
+
+  "forgotten.title": "Forgot your password?",
+  "forgotten.login": "User name or e-mail address",
+  "forgotten.send": "Send a link",
+  "forgotten.sent": "If there is such an account with an e-mail address, a link is on its way. It works for an hour.",
+  "forgotten.ask_admin": "Ask an admin for a link that sets a new password: they find it under People, Change.",
+
+  "reset.title": "New password",
+  "reset.who": "For {name} ({username})",
+  "reset.do": "Set the password",
+  "reset.done": "Your password is set, and you are signed out everywhere.",
+
+  "reauthentication.title": "Confirm that it is you",
+  "reauthentication.help": "This changes who can act in your name.",
+  "reauthentication.sso": "To do this, sign in again first.",
+  "reauthentication.do": "Confirm",
+
+  "password.current": "Current password",
+  "password.new": "New password",
+  "password.change": "Change the password",
+  "password.changed": "Your password is changed, and every other browser is signed out.",
+  "password.help": "Changing it signs you out in every other browser.",
+  "password.none": "You sign in without a password. With one you can also sign in here.",
 
   "security.title": "Sign-in and security",
   "security.factor": "Two-factor sign-in",
