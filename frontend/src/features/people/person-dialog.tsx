@@ -51,7 +51,7 @@ function Settings({ person, onDone, onErase }: SettingsProps) {
         change.mutate({ id: person.id, ...given }, { onSuccess: onDone });
       }}
     >
-      <TextInput label={t("join.name")} required withAsterisk={false} value={name} onChange={(event) => setName(event.currentTarget.value)} />
+      <TextInput label={t("people.name")} required withAsterisk={false} value={name} onChange={(event) => setName(event.currentTarget.value)} />
       <TextInput
         type="email"
         label={t("people.email")}

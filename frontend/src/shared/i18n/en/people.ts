@@ -34,6 +34,7 @@ export const peopleMessages = {
   "people.save": "Save",
   "people.factor_remove.ask": "A password alone lets {name} in, until they set an authenticator up anew. Their app and recovery codes are of no use any more; that cannot be undone.",
   "people.factor_remove": "Let in without authenticator",
+  "people.name": "Name",
   "people.email": "E-mail address",
   "people.email.help": "For notices and password links. May be empty.",
   "people.password_link": "Make a password link",

@@ -34,6 +34,7 @@ export const peopleMessages = {
   "people.save": "保存",
   "people.factor_remove.ask": "在 {name} 重新设置验证器之前，仅凭密码即可登录。原有的验证器和恢复码将失效；此操作无法撤销。",
   "people.factor_remove": "免验证器登录",
+  "people.name": "姓名",
   "people.email": "电子邮箱",
   "people.email.help": "用于通知和密码链接，可以为空。",
   "people.password_link": "生成密码链接",
