@@ -9,7 +9,6 @@ from pydantic import Field
 
 from annotation_app.accounts import selectors, services
 from annotation_app.accounts.api import RESET_PATH, SessionOut, session_out
-from annotation_app.accounts.models import Role
 from annotation_app.accounts.schemas import (
     AuditPage,
     EraseIn,
@@ -74,9 +73,7 @@ def person_sign_ins_end(request: HttpRequest, user_id: RowId) -> Status[None]:
 @router.post("/people/{user_id}/password-link", response=PasswordLinkCreated)
 def password_link_make(request: HttpRequest, user_id: RowId) -> PasswordLinkCreated:
     """A link with which somebody sets a new password; shown this once."""
-    selectors.role_check(actor := user_of(request), Role.ADMIN)
-    services.reauthentication_check(request)
-    row, secret = services.password_link_make(actor=actor, user_id=user_id)
+    row, secret = services.password_link_make(request=request, actor=user_of(request), user_id=user_id)
     link = f"{request.build_absolute_uri(RESET_PATH)}#{secret}"
     sent = services.password_link_send(link=row, address=link)
     return PasswordLinkCreated(link=link, sent=sent, expires_at=row.expires_at)

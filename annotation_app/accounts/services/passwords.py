@@ -17,7 +17,7 @@ from annotation_app.accounts.models import PasswordLink, Role, SignIn, User
 from annotation_app.accounts.selectors import LINK_NOT_FOUND, password_links_open, person_of, role_check
 from annotation_app.accounts.services.factors import password_check
 from annotation_app.accounts.services.people import validate_new_password
-from annotation_app.accounts.services.sign_ins import sign_ins_end
+from annotation_app.accounts.services.sign_ins import reauthentication_check, sign_ins_end
 from annotation_app.accounts.services.tokens import digest_secret
 from annotation_app.accounts.throttle import MAIL_LIMIT
 from annotation_app.audit.services import audit_record
@@ -59,14 +59,15 @@ def password_change(*, request: HttpRequest, user: User, current: str, new: str)
 
 
 @transaction.atomic(durable=True)
-def password_link_make(*, actor: User, user_id: int) -> tuple[PasswordLink, str]:
+def password_link_make(*, request: HttpRequest, actor: User, user_id: int) -> tuple[PasswordLink, str]:
     """A link for somebody who cannot sign in, and its secret, which is not stored. Earlier links of theirs end.
 
     Raises:
-        Forbidden: The actor is no admin.
+        Forbidden: The actor is no admin, or proved who they are too long ago.
         NotFound: There is no such person, or they may not sign in.
     """
     role_check(actor, Role.ADMIN)
+    reauthentication_check(request)
     user = person_of(user_id=user_id)
     if not user.is_active:
         raise NotFound("They may not sign in; allow it first.", code="person_inactive")
