@@ -33,6 +33,8 @@ def unknown_result(
 
 def build_step(intent: Intent, result: ActionResult, offered: tuple[Proposal, ...], policy: PolicyRef | None) -> Step:
     """The step to store; `offered` and `policy` are those of the moment of the decision."""
+    done_as_said = intent.decision in ("accept", "auto") and (intent.batch is None or intent.batch.index == 1)
+    said = next((one for one in offered if one.id == intent.proposal_id), None) if done_as_said else None
     return Step(
         index=intent.index,
         command_id=intent.command_id,
@@ -51,4 +53,5 @@ def build_step(intent: Intent, result: ActionResult, offered: tuple[Proposal, ..
         ended_at=result.ended_at,
         decide_ms=intent.decide_ms,
         batch=intent.batch,
+        provider_calls=said.provider_calls if said is not None else (),
     )

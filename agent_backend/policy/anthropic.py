@@ -6,11 +6,19 @@ from typing import Any
 from pydantic import SecretStr
 
 from agent_backend.policy.completions import RequestTimeouts
-from agent_backend.policy.hosted_requests import HostedReply, HostedRequest, ReplyCallback, Turn, Usage
+from agent_backend.policy.hosted_requests import (
+    UNTOLD_RESULT,
+    HostedReply,
+    HostedRequest,
+    ReplyCallback,
+    Turn,
+    Usage,
+)
 from agent_backend.policy.provider_errors import SdkErrors, http_client
 from agent_backend.policy.samples import CUT_FINISH_REASON
 from protocol.dialects.families.anthropic import MEMBER_BY_KIND, MEMBERS, TOOLSET
 from protocol.providers import COMPUTER_TOOLS, ProviderSettings
+from protocol.trajectory.proposals import ProviderCall
 
 _BETA_BY_TOOL = {
     "computer_20251124": "computer-use-2025-11-24",
@@ -82,7 +90,10 @@ class AnthropicClient:
             "stream": True,
         }
         if tools:
-            body |= {"tools": tools, "tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}
+            body |= {
+                "tools": tools,
+                "tool_choice": {"type": "auto", "disable_parallel_tool_use": request.max_actions == 1},
+            }
         if request.temperature is not None and self._tool in _BETA_BY_TOOL:
             body["extra_body"] = {"temperature": min(request.temperature, _MAX_TEMPERATURE)}
         return body
@@ -103,29 +114,27 @@ class AnthropicClient:
     def _messages(self, turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
         """The conversation; each call is followed by its result."""
         messages: list[dict[str, Any]] = []
-        pending: dict[str, Any] | None = None
+        pending: list[dict[str, Any]] = []
         for place, turn in enumerate(turns):
             if turn.role == "user":
                 messages.append({"role": "user", "content": _user_content(turn, pending)})
-                pending = None
+                pending = []
                 continue
-            if pending is not None:
-                messages.append({"role": "user", "content": [pending | {"content": [_text("Done.")]}]})
-                pending = None
+            if pending:
+                messages.append({"role": "user", "content": _user_content(Turn("user", "Done."), pending)})
+            calls = [self._sent_call(call, f"toolu_{place}_{nth}") for nth, call in enumerate(turn.calls)]
+            pending = [_result_of(call) for call in calls]
             content = [_text(turn.text)] if turn.text.strip() else []
-            if turn.call is not None:
-                call = {**self._sent_call(turn.call), "id": f"toolu_{place}"}
-                toolset = {key: call[key] for key in ("toolset_name",) if key in call}
-                pending = {"type": "tool_result", "tool_use_id": call["id"], **toolset}
-                content.append(call)
-            messages.append({"role": "assistant", "content": content or [_text("…")]})
+            messages.append({"role": "assistant", "content": [*content, *calls] or [_text("…")]})
         return messages
 
-    def _sent_call(self, call: dict[str, Any]) -> dict[str, Any]:
-        """A call of a turn in the words of the tool in use."""
+    def _sent_call(self, call: dict[str, Any], other_id: str) -> dict[str, Any]:
+        """A call of a turn in the words of the tool in use; `other_id` names one that a person made or changed."""
+        named = {"id": other_id} | call
         if self._tool not in _BETA_BY_TOOL or call.get("toolset_name") != TOOLSET:
-            return call
-        return {"type": "tool_use", "name": TOOLSET, "input": {"action": call["name"], **call["input"]}}
+            return named
+        arguments = {"action": call["name"], **call["input"]}
+        return {"type": "tool_use", "id": named["id"], "name": TOOLSET, "input": arguments}
 
 
 class _Block:
@@ -135,6 +144,7 @@ class _Block:
         self.type = str(block.type)
         self.text = str(getattr(block, "text", "") or "")
         self.name = str(getattr(block, "name", "") or "")
+        self.id = str(getattr(block, "id", "") or "")
         self.toolset = getattr(block, "toolset_name", None)
         given = getattr(block, "input", None)
         self.input = json.dumps(given, ensure_ascii=False) if given else ""
@@ -185,10 +195,11 @@ def _refusal(delta: Any) -> str:
 
 def _write(reply: HostedReply, blocks: dict[int, _Block]) -> None:
     """What came so far as a turn."""
-    reply.text = ""
+    reply.text, reply.provider_calls = "", ()
     for _, block in sorted(blocks.items()):
         if block.type == "tool_use":
             reply.append(block.written())
+            reply.provider_calls += (ProviderCall(id=block.id[:300]),)
         elif block.type == "text":
             reply.text += block.text
 
@@ -206,17 +217,24 @@ def _usage(given: Any, before: Usage) -> Usage:
     )
 
 
-def _user_content(turn: Turn, result: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _result_of(call: dict[str, Any]) -> dict[str, Any]:
+    toolset = {key: call[key] for key in ("toolset_name",) if key in call}
+    return {"type": "tool_result", "tool_use_id": call["id"], **toolset}
+
+
+def _user_content(turn: Turn, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the user shows; where calls wait for results, it is that of the last."""
     content = [_text(turn.text)] if turn.text.strip() else []
     content += [
         {"type": "image", "source": {"type": "base64", "media_type": picture.media_type, "data": picture.base64}}
         for picture in turn.pictures
     ]
-    if result is None:
+    if not results:
         return content or [_text("…")]
     # The API takes pictures in results of calls that succeeded alone.
     failed = {"is_error": True} if turn.failed and not turn.pictures else {}
-    return [result | {"content": content} | failed]
+    *others, last = results
+    return [*(one | {"content": [_text(UNTOLD_RESULT)]} for one in others), last | {"content": content} | failed]
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -13,7 +13,15 @@ from agent_backend.policy.samples import Sample, Samples
 from protocol.actions.equivalence import equivalent
 from protocol.blobs import BlobRef
 from protocol.dialects.dialect import ParsedReply, UnparsedReply
-from protocol.trajectory.proposals import ImageLimits, ParseError, PolicyRef, Proposal, Reply, WeightSpan
+from protocol.trajectory.proposals import (
+    ImageLimits,
+    ParseError,
+    PolicyRef,
+    Proposal,
+    Reply,
+    SafetyCheck,
+    WeightSpan,
+)
 
 MISSING_TOKENS_WARNING = (
     "The server sent the reasoning without its tokens, so that the tokens are left out and not trained on. "
@@ -92,13 +100,18 @@ def build_proposals(
             weight_versions=_weight_spans(group[0].sample, samples.weight_versions),
             finish_reason=group[0].sample.finish_reason,
             warning=" ".join(filter(None, (warning, "" if group[0].sample.has_all_tokens else MISSING_TOKENS_WARNING))),
-            safety_checks=tuple(dict.fromkeys(check for vote in group for check in vote.sample.safety_checks)),
+            safety_checks=tuple(dict.fromkeys(check for vote in group for check in _safety_checks(vote.sample))),
+            provider_calls=group[0].sample.provider_calls,
             cost_usd=cost_usd,
             latency_ms=latency_ms,
             created_at=created_at,
         )
         for rank, group in enumerate(groups, 1)
     )
+
+
+def _safety_checks(sample: Sample) -> tuple[SafetyCheck, ...]:
+    return tuple(check for call in sample.provider_calls for check in call.safety_checks)
 
 
 def parse_votes(samples: Samples, parse: Callable[..., ParsedReply | UnparsedReply]) -> list[Vote]:

@@ -1,6 +1,7 @@
 """Gemini by its generateContent API and computer use, through Google's own client."""
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,7 +10,14 @@ from typing import Any
 from pydantic import SecretStr
 
 from agent_backend.policy.completions import RequestTimeouts
-from agent_backend.policy.hosted_requests import HostedReply, HostedRequest, ReplyCallback, Turn, Usage
+from agent_backend.policy.hosted_requests import (
+    UNTOLD_RESULT,
+    HostedReply,
+    HostedRequest,
+    ReplyCallback,
+    Turn,
+    Usage,
+)
 from agent_backend.policy.provider_errors import (
     UNREADABLE,
     blocking_http_client,
@@ -23,7 +31,7 @@ from agent_backend.policy.provider_errors import (
 from agent_backend.policy.samples import CUT_FINISH_REASON
 from protocol.dialects.families.gemini_computer import NAME_BY_KIND, legacy_call
 from protocol.providers import ProviderSettings
-from protocol.trajectory.proposals import SafetyCheck
+from protocol.trajectory.proposals import MAX_SIGNATURE_CHARACTERS, ProviderCall, SafetyCheck
 
 _ENVIRONMENTS = {
     "desktop": "ENVIRONMENT_DESKTOP",
@@ -153,35 +161,51 @@ class GeminiClient:
     def _contents(self, turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
         """The conversation; each call is followed by its response."""
         contents: list[dict[str, Any]] = []
-        pending = ""
+        pending: list[dict[str, Any]] = []
         for turn in turns:
             if turn.role == "user":
                 contents.append({"role": "user", "parts": _user_parts(turn, pending)})
-                pending = ""
+                pending = []
                 continue
             if pending:
                 contents.append({"role": "user", "parts": _user_parts(Turn("user", "Done."), pending)})
-                pending = ""
             parts: list[dict[str, Any]] = [{"text": turn.text}] if turn.text.strip() else []
-            if turn.call is not None:
-                call = legacy_call(turn.call["functionCall"]) if self._legacy else turn.call["functionCall"]
-                pending = call["name"]
-                parts.append({"function_call": call, "thought_signature": _UNSIGNED})
-            contents.append({"role": "model", "parts": parts or [{"text": "…"}]})
+            calls = [self._sent_call(call) for call in turn.calls]
+            pending = [call["function_call"] for call in calls]
+            contents.append({"role": "model", "parts": [*parts, *calls] or [{"text": "…"}]})
         return contents
+
+    def _sent_call(self, part: dict[str, Any]) -> dict[str, Any]:
+        call = part["functionCall"]
+        if self._legacy:
+            call = legacy_call(call) | ({"id": call["id"]} if "id" in call else {})
+        signature = part.get("thoughtSignature")
+        return {"function_call": call, "thought_signature": b64decode(signature) if signature else _UNSIGNED}
 
 
 async def _note_response(response: Any) -> None:
     _RESPONSES.get([]).append(response)
 
 
-def _user_parts(turn: Turn, called: str) -> list[dict[str, Any]]:
+def _user_parts(turn: Turn, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the user shows; where calls wait for responses, it is that of the last."""
     pictures = [{"inline_data": {"mime_type": picture.media_type, "data": picture.data}} for picture in turn.pictures]
-    if not called:
+    if not calls:
         parts = [{"text": turn.text}] if turn.text.strip() else []
         return [*parts, *pictures] or [{"text": "…"}]
-    response = {"error" if turn.failed else "output": turn.text or "Done."}
-    return [{"function_response": {"name": called, "response": response, "parts": pictures}}]
+    *others, last = calls
+    answer = {"error" if turn.failed else "output": turn.text or "Done."}
+    return [
+        *(_response(call, {"output": UNTOLD_RESULT}, []) for call in others),
+        _response(last, answer, pictures),
+    ]
+
+
+def _response(call: dict[str, Any], answer: dict[str, Any], pictures: list[dict[str, Any]]) -> dict[str, Any]:
+    """A call's response. A person, or the pool's setting, acknowledged the checks of what was done."""
+    acknowledged = {"safety_acknowledgement": "true"} if "safety_decision" in call["args"] else {}
+    known = {"id": call["id"]} if "id" in call else {}
+    return {"function_response": {**known, "name": call["name"], "response": answer | acknowledged, "parts": pictures}}
 
 
 def _take(chunk: Any, reply: HostedReply) -> None:
@@ -207,12 +231,18 @@ def _take_part(part: Any, reply: HostedReply) -> None:
     if part.function_call is not None:
         call, arguments = part.function_call, part.function_call.args or {}
         reply.append(json.dumps({"functionCall": {"name": call.name, "args": arguments}}, ensure_ascii=False))
-        decision = arguments.get("safety_decision")
+        decision, checks = arguments.get("safety_decision"), tuple[SafetyCheck, ...]()
         if isinstance(decision, dict) and decision.get("decision") not in (None, "regular", "allowed"):
             explanation = str(decision.get("explanation") or "")[:2_000]
             code = str(decision.get("decision"))[:200]
-            number = len(reply.safety_checks)
-            reply.safety_checks += (SafetyCheck(id=f"gemini-{number}", code=code, message=explanation),)
+            checks = (SafetyCheck(id=f"gemini-{len(reply.provider_calls)}", code=code, message=explanation),)
+        signature = b64encode(part.thought_signature or b"").decode()
+        known = ProviderCall(
+            id=str(call.id or "")[:300],
+            signature=signature if len(signature) <= MAX_SIGNATURE_CHARACTERS else "",
+            safety_checks=checks,
+        )
+        reply.provider_calls += (known,)
     elif part.text and part.thought:
         reply.reasoning += part.text
     elif part.text:

@@ -92,6 +92,7 @@ class HostedPolicy:
             kinds=kinds,
             tools=tools,
             language=model.language,
+            max_actions=model.sampling.max_actions,
         )
         functions = dialect.functions(task.platform, kinds, tools=bool(tools))
         prompt, data = Prompt(
@@ -111,12 +112,13 @@ class HostedPolicy:
             native_kinds=dialect.native_kinds & kinds & dialect.grammars[task.platform].lines.keys(),
             platform=task.platform,
             screen=ScreenSize(width=columns, height=rows) if observation.screenshot else None,
+            max_actions=model.sampling.max_actions,
         )
         replies = await self._ask_all(request, _temperatures(model.sampling), partial)
         await save_blob(prompt, data)
 
         def parse(text: str, **options: Any) -> ParsedReply | UnparsedReply:
-            return dialect.parse(text, screen, **options)
+            return dialect.parse(text, screen, max_actions=model.sampling.max_actions, **options)
 
         samples = Samples(by_index={place: reply.sample() for place, reply in enumerate(replies)})
         return build_proposals(
@@ -282,7 +284,7 @@ def _pictures(messages: tuple[ChatMessage, ...]) -> list[Any]:
 def _most_usage(request: HostedRequest, prices: Prices) -> int:
     """What a request may cost at most, in millionths of a US dollar."""
     pictures = sum(len(turn.pictures) for turn in request.turns)
-    text = sum(estimate_tokens(turn.text) + estimate_tokens(str(turn.call or "")) for turn in request.turns)
+    text = sum(estimate_tokens(turn.text) + estimate_tokens(str(turn.calls or "")) for turn in request.turns)
     read = 2 * text + PICTURE_TOKENS * pictures + 4_000
     return round(read * prices.input + request.max_tokens * prices.output) + 1
 

@@ -12,8 +12,10 @@ from protocol.dialects.dialect import ChatMessage, ImagePart, ScreenSize, TextPa
 from protocol.dialects.tool_calls import ToolDialect, ToolFunction
 from protocol.providers import Prices
 from protocol.trajectory.observations import Platform
-from protocol.trajectory.proposals import SafetyCheck
+from protocol.trajectory.proposals import ProviderCall
 
+UNTOLD_RESULT = "Its result is told with that of the last call."
+"""The result of a call that others of the same reply followed."""
 FAILURE_NOTE = "The last action failed:"
 """How a conversation begins to tell that an act failed."""
 
@@ -51,8 +53,8 @@ class Turn:
 
     role: Literal["user", "assistant"]
     text: str = ""
-    call: dict[str, Any] | None = None
-    """As its provider's API carries it."""
+    calls: tuple[dict[str, Any], ...] = ()
+    """As its provider's API carries them."""
     pictures: tuple[Picture, ...] = ()
 
     @property
@@ -75,6 +77,8 @@ class HostedRequest:
     platform: Platform = "desktop"
     screen: ScreenSize | None = None
     """The size of the present picture, as it is sent."""
+    max_actions: int = 1
+    """How many actions a reply may hold."""
 
 
 @dataclass(slots=True)
@@ -90,7 +94,8 @@ class HostedReply:
     temperature: float | None = None
     """At which it was drawn, where the provider was asked for one."""
     usage: Usage = field(default_factory=Usage)
-    safety_checks: tuple[SafetyCheck, ...] = ()
+    provider_calls: tuple[ProviderCall, ...] = ()
+    """What the API knows of its calls, in order."""
     begun: bool = False
     """Whether anything of it came."""
 
@@ -111,7 +116,7 @@ class HostedReply:
             refusal=self.refusal,
             finish_reason=self.finish_reason,
             temperature=self.temperature,
-            safety_checks=self.safety_checks,
+            provider_calls=self.provider_calls,
         )
 
 
@@ -161,8 +166,7 @@ def conversation_turns(
     for message in messages:
         text = "\n".join(part.text for part in message.content if isinstance(part, TextPart))
         if message.role == "assistant":
-            thought, call = dialect.codec.split(text)
-            turns.append(Turn("assistant", thought, call))
+            turns.append(Turn("assistant", *dialect.codec.split(text)))
         else:
             shown = tuple(pictures[part.image.sha256] for part in message.content if isinstance(part, ImagePart))
             turns.append(Turn("user", text, pictures=shown))

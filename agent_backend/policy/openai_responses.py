@@ -6,11 +6,19 @@ from typing import Any
 from pydantic import SecretStr
 
 from agent_backend.policy.completions import RequestTimeouts
-from agent_backend.policy.hosted_requests import HostedReply, HostedRequest, Picture, ReplyCallback, Turn, Usage
+from agent_backend.policy.hosted_requests import (
+    UNTOLD_RESULT,
+    HostedReply,
+    HostedRequest,
+    Picture,
+    ReplyCallback,
+    Turn,
+    Usage,
+)
 from agent_backend.policy.provider_errors import SdkErrors, error_of_type, http_client
 from agent_backend.policy.samples import CUT_FINISH_REASON
 from protocol.providers import ProviderSettings
-from protocol.trajectory.proposals import SafetyCheck
+from protocol.trajectory.proposals import ProviderCall, SafetyCheck
 
 COMPUTER_TOOL, PREVIEW_TOOL = "computer", "computer_use_preview"
 _INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
@@ -63,7 +71,7 @@ class OpenAIResponsesClient:
             "stream": True,
         }
         if tools:
-            body |= {"tools": tools, "parallel_tool_calls": False}
+            body |= {"tools": tools, "parallel_tool_calls": request.max_actions > 1}
         if self._tool == PREVIEW_TOOL:
             body["truncation"] = "auto"
         if request.temperature is not None:
@@ -86,31 +94,59 @@ class OpenAIResponsesClient:
             before = turns[place - 1] if place else None
             if turn.role == "assistant":
                 following = turns[place + 1] if place + 1 < len(turns) else None
-                items += self._said(turn, f"call_{place}", following)
-            elif before is not None and before.call is not None:
-                items += _result(turn, before.call, f"call_{place - 1}")
+                items += self._said(turn, _named(turn.calls, place), following)
+            elif before is not None and before.calls:
+                items += self._results(turn, _named(before.calls, place - 1))
             else:
                 items.append(_user_message(turn))
         return items
 
-    def _said(self, turn: Turn, call_id: str, following: Turn | None) -> list[dict[str, Any]]:
+    def _said(self, turn: Turn, calls: list[dict[str, Any]], following: Turn | None) -> list[dict[str, Any]]:
         """What the model said and called; a function whose result is not shown was done."""
-        text, call = turn.text, turn.call
         shown = following is not None and following.role == "user"
-        if call is not None and call["type"] == "computer_call" and not (shown and following and following.pictures):
-            text, call = f"{text}\n{json.dumps(call['actions'], ensure_ascii=False)}".strip(), None
+        kept, told = self._sendable(calls, pictured=bool(shown and following and following.pictures))
+        text = "\n".join(filter(None, (turn.text, *told)))
         items: list[dict[str, Any]] = []
         if text.strip():
             items.append({"role": "assistant", "content": [{"type": "output_text", "text": text}]})
-        if call is None:
-            return items
-        if call["type"] == "function_call":
-            items.append({**call, "call_id": call_id})
-            return items if shown else [*items, _function_output(call_id, "Done.")]
-        actions = {"action": call["actions"][0]} if self._tool == PREVIEW_TOOL else {"actions": call["actions"]}
-        checks: dict[str, Any] = {"pending_safety_checks": [], "status": "completed"}
-        items.append({"type": "computer_call", "id": f"cu_{call_id}", "call_id": call_id, **actions, **checks})
-        return items
+        for call in kept:
+            if call["type"] == "function_call":
+                items.append(call)
+                continue
+            listed = call["actions"]
+            actions = {"action": listed[0]} if self._tool == PREVIEW_TOOL else {"actions": listed}
+            fixed = {"pending_safety_checks": call.get("pending_safety_checks", []), "status": "completed"}
+            items.append({"type": "computer_call", "id": call["id"], "call_id": call["call_id"], **actions, **fixed})
+        return items if shown else [*items, *(_function_output(call["call_id"], "Done.") for call in kept)]
+
+    def _sendable(self, calls: list[dict[str, Any]], *, pictured: bool) -> tuple[list[dict[str, Any]], list[str]]:
+        """The calls that can be sent, and the others in words: the result of the computer tool is a picture, of which a
+        turn has one, and the preview's calls have one action."""
+        computer = [call for call in calls if call["type"] == "computer_call"]
+        last = computer[-1] if computer and pictured else None
+        if last is not None and self._tool == PREVIEW_TOOL and len(last["actions"]) > 1:
+            last = None
+        kept = [call for call in calls if call is last or call["type"] == "function_call"]
+        return kept, [json.dumps(call["actions"], ensure_ascii=False) for call in computer if call is not last]
+
+    def _results(self, turn: Turn, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What came of calls: that of the last in words, the present screen as a picture."""
+        kept, _ = self._sendable(calls, pictured=bool(turn.pictures))
+        if not kept:
+            return [_user_message(turn)] if turn.text.strip() or turn.pictures else []
+        items, last = [], kept[-1]
+        for call in kept:
+            if call["type"] == "function_call":
+                text = (turn.text or "Done.") if call is last else UNTOLD_RESULT
+                items.append(_function_output(call["call_id"], text))
+            else:
+                items.append(_screenshot_output(call, turn.pictures[-1]))
+        pictured = any(call["type"] == "computer_call" for call in kept)
+        text = "" if last["type"] == "function_call" else turn.text
+        rest = turn.pictures[:-1] if pictured else turn.pictures
+        if rest and not text:
+            text = "The screen now:" if not pictured else ""
+        return [*items, _user_message(Turn("user", text, pictures=rest))] if text.strip() or rest else items
 
     def _take(self, event: Any, reply: HostedReply, model: str) -> None:
         """One event of a stream; unknown ones are passed over. Raises PolicyError for one that tells of a failure."""
@@ -138,10 +174,19 @@ def _take_item(item: Any, reply: HostedReply) -> None:
     if item.type == "computer_call":
         actions = fields.get("actions") or [fields.get("action")]
         reply.append(json.dumps({"type": "computer_call", "actions": actions}, ensure_ascii=False))
-        reply.safety_checks += tuple(map(_safety_check, fields.get("pending_safety_checks") or ()))
+        reply.provider_calls += (_known(fields),)
     elif item.type == "function_call":
         call = {"type": "function_call", "name": fields.get("name"), "arguments": fields.get("arguments") or "{}"}
         reply.append(json.dumps(call, ensure_ascii=False))
+        reply.provider_calls += (_known(fields),)
+
+
+def _known(fields: dict[str, Any]) -> ProviderCall:
+    return ProviderCall(
+        id=str(fields.get("call_id") or "")[:300],
+        item_id=str(fields.get("id") or "")[:300],
+        safety_checks=tuple(map(_safety_check, fields.get("pending_safety_checks") or ())),
+    )
 
 
 def _safety_check(check: dict[str, Any]) -> SafetyCheck:
@@ -171,17 +216,22 @@ def _user_message(turn: Turn) -> dict[str, Any]:
     return {"role": "user", "content": content or [{"type": "input_text", "text": "…"}]}
 
 
-def _result(turn: Turn, call: dict[str, Any], call_id: str) -> list[dict[str, Any]]:
-    """What came of a call; the present screen is its last picture."""
-    notes = [_user_message(Turn("user", turn.text, pictures=turn.pictures[:-1]))]
-    notes = notes if turn.text.strip() or turn.pictures[1:] else []
-    if call["type"] == "function_call":
-        pictures = [_user_message(Turn("user", "The screen now:", pictures=turn.pictures))] if turn.pictures else []
-        return [_function_output(call_id, turn.text or "Done."), *pictures]
-    if not turn.pictures:
-        return notes
-    output = {"type": "computer_screenshot", "image_url": _data_url(turn.pictures[-1])}
-    return [{"type": "computer_call_output", "call_id": call_id, "output": output}, *notes]
+def _named(calls: tuple[dict[str, Any], ...], place: int) -> list[dict[str, Any]]:
+    """The calls of a turn, those with names that a person made or changed."""
+    return [
+        {"call_id": f"call_{place}_{nth}"}
+        | ({"id": f"cu_{place}_{nth}"} if call["type"] == "computer_call" else {})
+        | call
+        for nth, call in enumerate(calls)
+    ]
+
+
+def _screenshot_output(call: dict[str, Any], picture: Picture) -> dict[str, Any]:
+    """The result of the computer tool. A person, or the pool's setting, acknowledged the checks of what was done."""
+    output = {"type": "computer_screenshot", "image_url": _data_url(picture)}
+    checks = call.get("pending_safety_checks")
+    acknowledged = {"acknowledged_safety_checks": checks} if checks else {}
+    return {"type": "computer_call_output", "call_id": call["call_id"], "output": output, **acknowledged}
 
 
 def _function_output(call_id: str, text: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from protocol.messages.events import Partial
-from protocol.trajectory.proposals import SafetyCheck, WeightSpan, complete_weight_spans
+from protocol.trajectory.proposals import ProviderCall, WeightSpan, complete_weight_spans
 
 CUT_FINISH_REASON = "cut"
 """The finish reason of a reply whose stream broke off."""
@@ -143,8 +143,8 @@ class Sample:
     weight_versions: tuple[WeightSpan, ...] = ()
     """Which weights drew its tokens, as far as the server says it of this reply."""
 
-    safety_checks: tuple[SafetyCheck, ...] = ()
-    """What its provider wants a person to look at before it is done."""
+    provider_calls: tuple[ProviderCall, ...] = ()
+    """What a hosted model's API knows of its calls, in order."""
     has_untokenized_text: bool = False
     """Whether some of its text came without its tokens."""
 

@@ -58,6 +58,7 @@ const proposal = (step: number, rank: number, action: Action | null, patch: Part
   others: [],
   warning: "",
   safety_checks: [],
+  provider_calls: [],
   cost_usd: null,
   finish_reason: null,
   latency_ms: 320,
@@ -93,7 +94,7 @@ const step = (spec: StepSpec, index: number): Step => ({
   started_at: time(index * 9),
   ended_at: time(index * 9 + 1),
   decide_ms: spec.decision === "auto" ? null : 2_300 + index * 700,
-  undone: false, review: null, batch: null, not_done: [],
+  undone: false, review: null, batch: null, not_done: [], provider_calls: [],
 });
 
 const TASK: Trajectory["task"] = {

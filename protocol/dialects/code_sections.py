@@ -273,9 +273,16 @@ class CodeSectionCodec:
         return self.syntax.grid
 
     def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
-        code = _call_to_code(action_to_call(action, screen, self.syntax))
-        words = " ".join(describe_action(action).split())
+        return self.write_batch(thought, (action,), screen)
+
+    def write_batch(self, thought: str, actions: tuple[Action, ...], screen: ScreenSize) -> str:
+        code = "\n".join(self.write_code(action, screen) for action in actions)
+        words = " ".join(" ".join(map(describe_action, actions)).split())
         return f"{_thought_section(thought)}## Action:\n{words}\n\n## Code:\n```python\n{code}\n```"
+
+    def write_code(self, action: Action, screen: ScreenSize) -> str:
+        """An action as a line of Python."""
+        return _call_to_code(action_to_call(action, screen, self.syntax))
 
     def write_summary(self, thought: str, summary: str) -> str:
         return f"{_thought_section(thought)}## Action:\n{' '.join(summary.split())}"

@@ -60,26 +60,26 @@ def truncate_middle(text: str) -> str:
 
 def build_conversation(
     prompt: str,
-    steps: tuple[Step, ...],
+    replies: tuple[tuple[Step, ...], ...],
     observation: Observation,
     *,
     images: int,
     stride: int = 1,
     earlier: int = 0,
     memories: tuple[Memory, ...] = (),
-    turn: Callable[[Step], str],
+    turn: Callable[[tuple[Step, ...]], str],
 ) -> tuple[ChatMessage, ...]:
     """The prompt, the steps as the assistant's own turns, the last `images` screens and the present one among them.
 
-    A part of the screen that the last step asked for stands before the present screen, in place of an older one.
-
+    Each of `replies` is a turn: one step, or the steps that did several actions of one reply. A part of the screen that
+    the last step asked for stands before the present screen, in place of an older one.
     Raises ValueError for fewer than one image.
     """
     if images < 1:
         raise ValueError("a conversation shows at least the present screen")
-    part = _zoomed_image(steps[-1]) if steps and images > 1 else None
+    part = _zoomed_image(replies[-1][-1]) if replies and images > 1 else None
     images -= part is not None
-    begin = max(earlier + len(steps) - images + 1, 0)
+    begin = max(earlier + len(replies) - images + 1, 0)
     first_screen = (
         -(-begin // stride) * stride - earlier
     )  # pictures leave several at a time, counted from the beginning
@@ -87,11 +87,11 @@ def build_conversation(
     if memories:
         notes = "\n\n".join(break_special_tokens(memory.text) for memory in memories)
         messages.append(_message("user", TextPart(text=f"Your notes on earlier steps:\n{notes}")))
-    for index, step in enumerate(steps):
+    for index, steps in enumerate(replies):
         if index >= first_screen:
-            messages.append(_cached_observation_message(step.before, steps[index - 1] if index else None))
-        messages.append(_cached_message((id(step),), partial(_assistant_message, turn, step)))
-    last = _cached_observation_message(observation, steps[-1] if steps else None)
+            messages.append(_cached_observation_message(steps[0].before, replies[index - 1] if index else ()))
+        messages.append(_cached_message(tuple(map(id, steps)), partial(_assistant_message, turn, steps)))
+    last = _cached_observation_message(observation, replies[-1] if replies else ())
     messages.append(last if part is None else _prepend_zoomed_image(last, part))
     return tuple(messages)
 
@@ -119,17 +119,20 @@ def _cached_message(key: tuple[int, ...], make: Callable[[], ChatMessage]) -> Ch
     return cache[key]
 
 
-def _assistant_message(turn: Callable[[Step], str], step: Step) -> ChatMessage:
-    return _message("assistant", TextPart(text=turn(step)))
+def _assistant_message(turn: Callable[[tuple[Step, ...]], str], steps: tuple[Step, ...]) -> ChatMessage:
+    return _message("assistant", TextPart(text=turn(steps)))
 
 
-def _cached_observation_message(observation: Observation, last: Step | None) -> ChatMessage:
-    return _cached_message((id(observation), id(last)), partial(_observation_message, observation, last))
+def _cached_observation_message(observation: Observation, reply: tuple[Step, ...]) -> ChatMessage:
+    key = (-1, id(observation), *map(id, reply))
+    return _cached_message(key, partial(_observation_message, observation, reply))
 
 
-def _observation_message(observation: Observation, last: Step | None) -> ChatMessage:
-    """What the user shows: what came of the last step, where there is more than a picture, and the screen."""
-    notes = [] if last is None else _result_notes(last)
+def _observation_message(observation: Observation, reply: tuple[Step, ...]) -> ChatMessage:
+    """What the user shows: what came of the last reply, where there is more than a picture, and the screen."""
+    notes = [note for number, step in enumerate(reply[:-1], 1) for note in _output_notes(step, f"action {number}")]
+    last = reply[-1] if reply else None
+    notes += [] if last is None else _result_notes(last)
     last_output = last is not None and last.after is not None and last.after.text
     if observation.screenshot is None and observation.text and observation.text != last_output:
         notes.append(f"The terminal shows:\n{truncate_middle(break_special_tokens(observation.text))}")
@@ -150,9 +153,12 @@ def _result_notes(step: Step) -> list[str]:
             f"{len(step.not_done)} actions of your reply were" if len(step.not_done) > 1 else "action of your reply was"
         )
         notes.append(f"The last {some} not done.")
-    if step.after is not None and step.after.text:
-        notes.append(f"Output of the last action:\n{truncate_middle(break_special_tokens(step.after.text))}")
-    return notes
+    return notes + _output_notes(step, "the last action")
+
+
+def _output_notes(step: Step, action: str) -> list[str]:
+    text = step.after.text if step.after is not None else ""
+    return [f"Output of {action}:\n{truncate_middle(break_special_tokens(text))}"] if text else []
 
 
 def _page_notes(page: BrowserPage) -> list[str]:

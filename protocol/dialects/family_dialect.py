@@ -22,7 +22,7 @@ from protocol.dialects.reply_wrappers import NAMED_CALL
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation, Platform
 from protocol.trajectory.proposals import ImageLimits, ParseError
-from protocol.trajectory.steps import Step
+from protocol.trajectory.steps import Step, actions_of_reply, group_by_reply, is_later_of_reply
 from protocol.trajectory.tasks import Task
 
 MAX_TOOLS, MAX_SCHEMA_CHARACTERS, MAX_DESCRIPTION_CHARACTERS = 64, 2_000, 500
@@ -83,6 +83,10 @@ class BatchCodec(Protocol):
         """Take a reply with several actions apart; never raises. Several turns are refused (`several_actions`)."""
         ...
 
+    def write_batch(self, thought: str, actions: tuple[Action, ...], screen: ScreenSize) -> str:
+        """One assistant turn with several actions; `read_batch` gives them back."""
+        ...
+
 
 @dataclass(frozen=True)
 class FamilyDialect:
@@ -140,13 +144,13 @@ class FamilyDialect:
         )
         return build_conversation(
             prompt,
-            steps,
+            self._replies(steps),
             observation,
             images=images,
             stride=min(stride, images),
             earlier=earlier,
             memories=memories,
-            turn=lambda step: self._turn(step, language),
+            turn=lambda reply: self._turn(reply, language),
         )
 
     def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
@@ -219,9 +223,26 @@ class FamilyDialect:
         other = self.substitutes.get(action.kind)
         return other(action) if other else None
 
-    def _turn(self, step: Step, language: str) -> str:
-        """A step as the assistant's own turn, in the grid of the screen it acted on; what was no action, as it was
-        said."""
+    def _replies(self, steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ...]:
+        """The steps by the turns that tell of them: those of one reply share one, where the family can say them."""
+        if not isinstance(self.codec, BatchCodec) or not any(map(is_later_of_reply, steps)):
+            return tuple((step,) for step in steps)
+        groups = group_by_reply(steps)
+        return tuple(
+            part
+            for group in groups
+            for part in ((group,) if self._can_say_all(group) else tuple((step,) for step in group))
+        )
+
+    def _can_say_all(self, group: tuple[Step, ...]) -> bool:
+        return all(self.supported_form(action) is not None for action in actions_of_reply(group))
+
+    def _turn(self, reply: tuple[Step, ...], language: str) -> str:
+        """Steps of one reply as the assistant's own turn, in the grid of the screen it acted on; what was no action, as
+        it was said."""
+        if len(actions_of_reply(reply)) > 1 and isinstance(self.codec, BatchCodec) and self._can_say_all(reply):
+            return self._batch_turn(reply)
+        step = reply[0]
         if isinstance(step.action, NoAction):
             return truncate_middle(break_special_tokens(step.action.said))
         screen = ScreenSize.of(step.before)
@@ -234,6 +255,15 @@ class FamilyDialect:
 
         summary = describe_action(step.action, "zh" if language == "Chinese" else "en", point=in_grid)
         return self.codec.write_summary(step.thought, summary)
+
+    def _batch_turn(self, reply: tuple[Step, ...]) -> str:
+        """A turn with several actions: what was said, also where it was not done."""
+        assert isinstance(self.codec, BatchCodec)
+        return self.codec.write_batch(reply[0].thought, self._supported_actions(reply), ScreenSize.of(reply[0].before))
+
+    def _supported_actions(self, reply: tuple[Step, ...]) -> tuple[Action, ...]:
+        forms = map(self.supported_form, actions_of_reply(reply))
+        return tuple(form for form in forms if form is not None)
 
 
 _REPLY_PATTERNS = (

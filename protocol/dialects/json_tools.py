@@ -121,6 +121,10 @@ class ToolCallsCodec(JsonToolCodec):
         "within its own <tool_call></tool_call>."
     )
 
+    def write_batch(self, thought: str, actions: tuple[Action, ...], screen: ScreenSize) -> str:
+        """One assistant turn with a call for each action."""
+        return "\n".join(self.write("" if place else thought, action, screen) for place, action in enumerate(actions))
+
     def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
         """Take a reply with several calls apart; never raises. What stands between them must be their tags alone."""
         reply = unwrap_reply(text, _HEAD)

@@ -136,6 +136,10 @@ class ThoughtActionCodec:
     def write_summary(self, thought: str, summary: str) -> str:
         return f"Thought: {thought}\nAction_Summary: {summary}"
 
+    def write_batch(self, thought: str, actions: tuple[Action, ...], screen: ScreenSize) -> str:
+        calls = (format_call(action_to_call(action, screen, self.syntax)) for action in actions)
+        return format_reply(thought, "\n\n".join(calls))
+
     def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
         thought, action_text, calls = parse_batch(text)
         try:

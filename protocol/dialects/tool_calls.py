@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import floor, sqrt
 from typing import Any
 
-from protocol.actions.types import Action
+from protocol.actions.types import Action, NoAction
 from protocol.dialects.action_readers import call_to_action
 from protocol.dialects.action_writers import PointSyntax, action_to_call
 from protocol.dialects.computer_tools import format_arguments, to_function_call, to_json
@@ -21,8 +21,10 @@ from protocol.dialects.family_dialect import FamilyDialect, Grammar, ParsedTurn
 from protocol.dialects.function_calls import FunctionCall, ReplyParseError, several_actions_error
 from protocol.dialects.json_objects import argument_to_json, check_surroundings, decode_object
 from protocol.dialects.reply_wrappers import explain_missing_call, join_thought, unwrap_reply
+from protocol.sampling import MAX_ACTIONS
 from protocol.trajectory.observations import Platform
-from protocol.trajectory.proposals import ImageLimits
+from protocol.trajectory.proposals import ImageLimits, ProviderCall
+from protocol.trajectory.steps import Step
 
 PROMPT_TEMPLATE = """{opening} Say in {language} what you see and why you act, then call one tool; you see the screen \
 again after each call. End the task with a call of `finished`, or of `infeasible` where it cannot be done.
@@ -51,44 +53,64 @@ class ToolFormat:
     head: re.Pattern[str]
     """Where a call begins in a turn."""
     wrap: Callable[[ToolCall], dict[str, Any]]
-    unwrap: Callable[[dict[str, Any]], ToolCall]
-    """Raises ReplyParseError."""
+    unwrap: Callable[[dict[str, Any]], tuple[ToolCall, ...]]
+    """The calls of an object, more than one where the API lists several in one. Raises ReplyParseError."""
+    annotate: Callable[[dict[str, Any], ProviderCall], dict[str, Any]]
+    """A call with what its API knows of it."""
     write: Mapping[str, ToolCallWriter]
     """Native calls by the kind of action."""
     to_function: Callable[[ToolCall, ScreenSize], tuple[str, dict[str, Any]]]
     """A call as one of a function that `protocol.dialects.action_readers` reads. Raises ReplyParseError."""
+    join: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list
+    """Calls of one reply, those together that the API lists in one."""
 
 
 @dataclass(frozen=True)
 class ToolCallCodec:
-    """One tool call a turn; see `protocol.dialects.family_dialect.TurnCodec`."""
+    """Tool calls of one turn; see `protocol.dialects.family_dialect.TurnCodec` and `BatchCodec`."""
 
     format: ToolFormat
     grid: CoordinateGrid
+    batch_hint: str = "Where no new screenshot is needed in between, make up to {count} calls in one reply."
 
     def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
         """One assistant turn."""
-        size = self.grid(screen)
-        native = self.format.write.get(action.kind)
-        call = native(action, lambda pixel: list(pixel_to_grid(pixel, screen, size))) if native else None
-        return _join(thought, to_json(self.format.wrap(call or self._function_call(action, screen))))
+        return self.write_batch(thought, (action,), screen)
+
+    def write_batch(
+        self, thought: str, actions: tuple[Action, ...], screen: ScreenSize, known: tuple[ProviderCall, ...] = ()
+    ) -> str:
+        """One assistant turn with a call for each action; `known` is what the API knows of its calls, in order."""
+        calls = self.format.join([self.format.wrap(self._call(action, screen)) for action in actions])
+        for place, call in enumerate(known[: len(calls)]):
+            calls[place] = self.format.annotate(calls[place], call)
+        return _join(thought, "\n".join(map(to_json, calls)))
 
     def write_summary(self, thought: str, summary: str) -> str:
         """A turn whose action cannot be said, told in words."""
         return _join(thought, summary)
 
-    def split(self, turn: str) -> tuple[str, dict[str, Any] | None]:
-        """The thought of a turn, and its call as the API carries it; None where there is none that can be sent."""
+    def split(self, turn: str) -> tuple[str, tuple[dict[str, Any], ...]]:
+        """The thought of a turn, and its calls as the API carries them; none where they cannot be sent."""
         head = self.format.head.search(turn)
         if head is None:
-            return turn, None
+            return turn, ()
         try:
-            return turn[: head.start()].rstrip(), decode_object(turn, head.start())[0]
+            return turn[: head.start()].rstrip(), tuple(
+                value for value, _ in self._objects(turn, head.start(), limit=MAX_ACTIONS)
+            )
         except ReplyParseError:
-            return turn, None
+            return turn, ()
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:
         """Take a reply apart; never raises."""
+        return self._read(text, screen, several=False)
+
+    def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
+        """Take a reply with several calls apart; never raises. Nothing else may stand between them."""
+        return self._read(text, screen, several=True)
+
+    def _read(self, text: str, screen: ScreenSize, *, several: bool) -> ParsedTurn:
         reply = unwrap_reply(text, self.format.head)
         thought, content = join_thought(reply.thinking, reply.text), ""
         try:
@@ -96,16 +118,42 @@ class ToolCallCodec:
             if head is None:
                 raise ReplyParseError("no_action", f"{explain_missing_call(reply)} The model is to call a tool.")
             thought = join_thought(reply.thinking, reply.text[: head.start()])
-            value, end = decode_object(reply.text, head.start())
+            found = self._objects(reply.text, head.start(), limit=MAX_ACTIONS if several else 1)
+            end = found[-1][1]
             content = reply.text[head.start() : end]
             if self.format.head.search(reply.text, end):
                 raise several_actions_error()
             check_surroundings(reply, head.start(), end, arrays=False)
-            name, arguments = self.format.to_function(self.format.unwrap(value), screen)
-            call = FunctionCall(name, format_arguments(name, arguments))
-            return ParsedTurn(thought, content, call_to_action(call, screen, self.grid))
+            calls = [call for value, _ in found for call in self.format.unwrap(value)]
+            if len(calls) > 1 and not several:
+                raise several_actions_error(f"it lists {len(calls)}")
+            first, *further = [self._action(call, screen) for call in calls]
+            return ParsedTurn(thought, content, first, tuple(further))
         except ReplyParseError as parse_error:
             return ParsedTurn(thought, content, parse_error)
+
+    def _objects(self, text: str, start: int, *, limit: int) -> list[tuple[dict[str, Any], int]]:
+        """At most `limit` calls from a place on, each with its end. Raises ReplyParseError."""
+        found = [decode_object(text, start)]
+        while len(found) < limit:
+            end = found[-1][1]
+            following = self.format.head.search(text, end)
+            if following is None:
+                break
+            if text[end : following.start()].strip():
+                raise several_actions_error("something else stands between two of them")
+            found.append(decode_object(text, following.start()))
+        return found
+
+    def _action(self, call: ToolCall, screen: ScreenSize) -> Action:
+        name, arguments = self.format.to_function(call, screen)
+        return call_to_action(FunctionCall(name, format_arguments(name, arguments)), screen, self.grid)
+
+    def _call(self, action: Action, screen: ScreenSize) -> ToolCall:
+        size = self.grid(screen)
+        native = self.format.write.get(action.kind)
+        call = native(action, lambda pixel: list(pixel_to_grid(pixel, screen, size))) if native else None
+        return call or self._function_call(action, screen)
 
     def _function_call(self, action: Action, screen: ScreenSize) -> ToolCall:
         syntax = PointSyntax(self.grid, "point", "start_point", "end_point", lambda x, y: f"{x} {y}")
@@ -168,6 +216,16 @@ class ToolDialect(FamilyDialect):
         tools to call."""
         offered = set(kinds) & self.grammars[platform].lines.keys() - self.native_kinds
         return tuple(FUNCTIONS[kind] for kind in FUNCTIONS if kind in offered and (tools or kind != "call_tool"))
+
+    def _turn(self, reply: tuple[Step, ...], language: str) -> str:
+        can_say = not isinstance(reply[0].action, NoAction) and self._can_say_all(reply)
+        return self._batch_turn(reply) if reply[0].provider_calls and can_say else super()._turn(reply, language)
+
+    def _batch_turn(self, reply: tuple[Step, ...]) -> str:
+        first = reply[0]
+        return self.codec.write_batch(
+            first.thought, self._supported_actions(reply), ScreenSize.of(first.before), first.provider_calls
+        )
 
     def with_tool(self, version: str) -> "ToolDialect":
         """The same dialect for a version of the maker's tool: functions are offered for what that lacks."""

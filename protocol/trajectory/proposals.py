@@ -38,6 +38,22 @@ class SafetyCheck(FrozenModel):
     message: Annotated[str, StringConstraints(max_length=2_000)] = ""
 
 
+MAX_SIGNATURE_CHARACTERS = 20_000
+"""Characters of a signature that are kept."""
+
+
+class ProviderCall(FrozenModel):
+    """What a hosted model's API knows of a call it made: sent back when the call is told of in a later request."""
+
+    id: Annotated[str, StringConstraints(max_length=300)] = ""
+    item_id: Annotated[str, StringConstraints(max_length=300)] = ""
+    """OpenAI's name of the item that holds the call."""
+    signature: Annotated[str, StringConstraints(max_length=MAX_SIGNATURE_CHARACTERS)] = ""
+    """Gemini's signature of the thought before the call, in base64."""
+    safety_checks: tuple[SafetyCheck, ...] = ()
+    """What was to be acknowledged before it was done."""
+
+
 class ImageLimits(FrozenModel):
     """Between which sizes a model's processor scales a picture (pixels in all): serving and training must agree."""
 
@@ -138,6 +154,8 @@ class Proposal(FrozenModel):
     """What makes it doubtful although it can be read, in words."""
     safety_checks: tuple[SafetyCheck, ...] = ()
     """What a person must acknowledge before its action is done."""
+    provider_calls: tuple[ProviderCall, ...] = ()
+    """The calls of a hosted model's reply, in order."""
     cost_usd: float | None = Field(default=None, ge=0)
     """What the request that brought it cost, its other candidates included; None where no prices are known."""
     latency_ms: float = Field(ge=0)

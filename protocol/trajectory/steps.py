@@ -8,7 +8,7 @@ from pydantic import Field
 from protocol.actions.types import Action
 from protocol.base import FrozenModel
 from protocol.trajectory.observations import ActionError, Observation
-from protocol.trajectory.proposals import PolicyRef
+from protocol.trajectory.proposals import PolicyRef, ProviderCall
 from protocol.trajectory.reviews import StepReview
 
 Actor = Literal["policy", "human"]
@@ -57,6 +57,8 @@ class Step(FrozenModel):
     not_done: tuple[Action, ...] = ()
     """The actions of the same reply that were to follow and were not done: this one failed, or something came between.
     """
+    provider_calls: tuple[ProviderCall, ...] = ()
+    """The calls of the hosted model's reply that was done as it was, in order; at the first step of the reply."""
     undone: bool = False
     """Taken back: the machine went to where it was before; kept in the record, no part of the attempt any more."""
     review: StepReview | None = None
@@ -78,6 +80,28 @@ def steps_of_reply(steps: tuple[Step, ...], first: Step) -> tuple[Step, ...]:
     if first.batch is None:
         return (first,)
     return tuple(step for step in steps if step.batch is not None and step.proposal_id == first.proposal_id)
+
+
+def group_by_reply(steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ...]:
+    """The steps in order, those that did several actions of one reply together."""
+    groups: list[tuple[Step, ...]] = []
+    for step in steps:
+        if is_later_of_reply(step) and groups and _is_same_reply(groups[-1][-1], step):
+            groups[-1] = (*groups[-1], step)
+        else:
+            groups.append((step,))
+    return tuple(groups)
+
+
+def actions_of_reply(steps: tuple[Step, ...]) -> tuple[Action, ...]:
+    """What the reply that these steps did said to do, what was not done included."""
+    return (*(step.action for step in steps), *steps[-1].not_done)
+
+
+def _is_same_reply(before: Step, step: Step) -> bool:
+    if before.batch is None or step.batch is None:
+        return False
+    return before.proposal_id == step.proposal_id and before.batch.index + 1 == step.batch.index
 
 
 def is_later_of_reply(step: Step) -> bool:

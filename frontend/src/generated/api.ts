@@ -103,6 +103,7 @@ export type {
   PressHome,
   PressKeys,
   Proposal,
+  ProviderCall,
   ReadFile,
   Release,
   Reply,

@@ -854,6 +854,7 @@ export interface Step {
   decide_ms: number | null;
   batch: BatchPosition | null;
   not_done: Action[];
+  provider_calls: ProviderCall[];
   undone: boolean;
   review: StepReview | null;
 }
@@ -883,6 +884,23 @@ export interface PolicyRef {
   dialect: string;
   scripted: boolean;
   teacher: boolean;
+}
+/**
+ * What a hosted model's API knows of a call it made: sent back when the call is told of in a later request.
+ */
+export interface ProviderCall {
+  id: string;
+  item_id: string;
+  signature: string;
+  safety_checks: SafetyCheck[];
+}
+/**
+ * What a provider wants a person to look at before an action is done.
+ */
+export interface SafetyCheck {
+  id: string;
+  code: string;
+  message: string;
 }
 /**
  * What a step's reviewer said of it last, and how it was mended.
@@ -951,6 +969,7 @@ export interface Proposal {
   finish_reason: string | null;
   warning: string;
   safety_checks: SafetyCheck[];
+  provider_calls: ProviderCall[];
   cost_usd: number | null;
   latency_ms: number;
   created_at: string;
@@ -989,14 +1008,6 @@ export interface WeightSpan {
 export interface ImageLimits {
   min_pixels: number;
   max_pixels: number;
-}
-/**
- * What a provider wants a person to look at before an action is done.
- */
-export interface SafetyCheck {
-  id: string;
-  code: string;
-  message: string;
 }
 /**
  * Pending candidates are void: resampled, or a new policy revision took over.

@@ -24,7 +24,7 @@ from protocol.dialects.tool_calls import (
     read_function,
     tool_grammars,
 )
-from protocol.trajectory.proposals import ImageLimits
+from protocol.trajectory.proposals import ImageLimits, ProviderCall
 
 IMAGE_EDGE, IMAGE_PIXELS = 1_568, 1_150_000
 """To what pictures are scaled down: pixels of the longer side, and in all."""
@@ -130,7 +130,11 @@ def _wrap(call: ToolCall) -> dict[str, Any]:
     return {"type": "tool_use", "name": call.name, **toolset, "input": call.arguments}
 
 
-def _unwrap(block: dict[str, Any]) -> ToolCall:
+def _annotate(block: dict[str, Any], call: ProviderCall) -> dict[str, Any]:
+    return block | ({"id": call.id} if call.id else {})
+
+
+def _unwrap(block: dict[str, Any]) -> tuple[ToolCall, ...]:
     name, arguments = block.get("name"), block.get("input")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise ReplyParseError("bad_arguments", "A tool_use block has a name, and an object as its input.")
@@ -138,8 +142,8 @@ def _unwrap(block: dict[str, Any]) -> ToolCall:
         member = arguments.get("action")
         if not isinstance(member, str):
             raise ReplyParseError("bad_arguments", "A call of the tool computer names its action.")
-        return ToolCall(member, {key: value for key, value in arguments.items() if key != "action"}, native=True)
-    return ToolCall(name, arguments, native=block.get("toolset_name") == TOOLSET)
+        return (ToolCall(member, {key: value for key, value in arguments.items() if key != "action"}, native=True),)
+    return (ToolCall(name, arguments, native=block.get("toolset_name") == TOOLSET),)
 
 
 def _to_function(call: ToolCall, _: ScreenSize) -> tuple[str, dict[str, Any]]:
@@ -161,6 +165,7 @@ FORMAT = ToolFormat(
     head=re.compile(r'\{\s*"type"\s*:\s*"tool_use"'),
     wrap=_wrap,
     unwrap=_unwrap,
+    annotate=_annotate,
     write={
         "click": _at("left_click"),
         "double_click": _at("double_click"),

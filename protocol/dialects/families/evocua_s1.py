@@ -23,12 +23,10 @@ _BARE_WAIT = "computer.wait()"
 class EvocuaCodec(CodeSectionCodec):
     """OpenCUA's writing with another wait."""
 
-    def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
-        text = super().write(thought, action, screen)
-        if isinstance(action, Wait) and action.seconds == Wait().seconds:
-            head, _, tail = text.rpartition(_BARE_WAIT)
-            return f"{head}computer.wait(seconds={action.seconds}){tail}"
-        return text
+    def write_code(self, action: Action, screen: ScreenSize) -> str:
+        if isinstance(action, Wait):
+            return f"computer.wait(seconds={action.seconds})"
+        return super().write_code(action, screen)
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:
         turn = super().read(text, screen)

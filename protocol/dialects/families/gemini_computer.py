@@ -22,7 +22,7 @@ from protocol.dialects.tool_calls import (
     read_function,
     tool_grammars,
 )
-from protocol.trajectory.proposals import ImageLimits
+from protocol.trajectory.proposals import ImageLimits, ProviderCall
 
 NAME_BY_KIND = {
     "click": "click",
@@ -130,13 +130,23 @@ def _wrap(call: ToolCall) -> dict[str, Any]:
     return {"functionCall": {"name": call.name, "args": call.arguments}}
 
 
-def _unwrap(part: dict[str, Any]) -> ToolCall:
+def _annotate(part: dict[str, Any], call: ProviderCall) -> dict[str, Any]:
+    """The signature stands beside the call, what was to be acknowledged among its arguments."""
+    made = dict(part["functionCall"])
+    if call.id:
+        made["id"] = call.id
+    for check in call.safety_checks[:1]:
+        made["args"] = {**made["args"], "safety_decision": {"decision": check.code, "explanation": check.message}}
+    return {"functionCall": made, **({"thoughtSignature": call.signature} if call.signature else {})}
+
+
+def _unwrap(part: dict[str, Any]) -> tuple[ToolCall, ...]:
     call = part.get("functionCall", part.get("function_call"))
     name = call.get("name") if isinstance(call, dict) else None
     arguments = call.get("args") or {} if isinstance(call, dict) else None
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise ReplyParseError("bad_arguments", "A functionCall has a name, and an object as its args.")
-    return ToolCall(name, arguments, native=True)
+    return (ToolCall(name, arguments, native=True),)
 
 
 def _to_function(call: ToolCall, screen: ScreenSize) -> tuple[str, dict[str, Any]]:
@@ -226,6 +236,7 @@ FORMAT = ToolFormat(
     head=re.compile(r'\{\s*"function_?[Cc]all"\s*:'),
     wrap=_wrap,
     unwrap=_unwrap,
+    annotate=_annotate,
     write={
         **{kind: _at(NAME_BY_KIND[kind]) for kind in ("click", "double_click", "triple_click", "middle_click")},
         "right_click": _at("right_click"),

@@ -73,6 +73,9 @@ class JsonCallCodec:
     def write_summary(self, thought: str, summary: str) -> str:
         return to_json({**_thought_field(thought), "summary": summary})
 
+    def write_batch(self, thought: str, actions: tuple[Action, ...], screen: ScreenSize) -> str:
+        return "\n".join(self.write("" if place else thought, action, screen) for place, action in enumerate(actions))
+
     def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
         reply = unwrap_reply(text, _HEAD)
         thought, content = join_thought(reply.thinking, reply.text), ""

@@ -1,4 +1,4 @@
-"""The computer tool of OpenAI's Responses API: a `computer_call` item with one action, or a list of one.
+"""The computer tool of OpenAI's Responses API: a `computer_call` item with one action, or a list of them.
 
 Points are pixels of the picture that was sent (https://developers.openai.com/api/docs/guides/tools-computer-use).
 What the tool lacks is a function's call, an item of the type `function_call` whose arguments are a text of JSON.
@@ -23,7 +23,7 @@ from protocol.dialects.tool_calls import (
     read_function,
     tool_grammars,
 )
-from protocol.trajectory.proposals import ImageLimits
+from protocol.trajectory.proposals import ImageLimits, ProviderCall
 
 IMAGE_EDGE, IMAGE_PIXELS = 6_000, 10_240_000
 """To what pictures are scaled down; screens in use stay as they are."""
@@ -89,18 +89,36 @@ def _wrap(call: ToolCall) -> dict[str, Any]:
     return {"type": "function_call", "name": call.name, "arguments": to_json(call.arguments)}
 
 
-def _unwrap(item: dict[str, Any]) -> ToolCall:
+def _join(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Actions that follow each other are listed in one `computer_call`."""
+    joined: list[dict[str, Any]] = []
+    for call in calls:
+        if joined and call["type"] == joined[-1]["type"] == "computer_call":
+            joined[-1] = {**joined[-1], "actions": [*joined[-1]["actions"], *call["actions"]]}
+        else:
+            joined.append(call)
+    return joined
+
+
+def _annotate(item: dict[str, Any], call: ProviderCall) -> dict[str, Any]:
+    checks = [check.model_dump(mode="json") for check in call.safety_checks]
+    fields = {"call_id": call.id, "id": call.item_id, "pending_safety_checks": checks}
+    return item | {key: value for key, value in fields.items() if value}
+
+
+def _unwrap(item: dict[str, Any]) -> tuple[ToolCall, ...]:
     if item.get("type") == "function_call":
         name, text = item.get("name"), item.get("arguments")
         arguments = decode_arguments(text) if isinstance(text, str) else text
         if not isinstance(name, str) or not isinstance(arguments, dict):
             raise ReplyParseError("bad_arguments", "A function_call has a name, and an object of arguments as text.")
-        return ToolCall(name, arguments)
+        return (ToolCall(name, arguments),)
     listed = item.get("actions")
     actions = listed if isinstance(listed, list) and listed else [item.get("action")]
-    if len(actions) > 1:
-        raise several_actions_error(f"the computer_call lists {len(actions)}")
-    action = actions[0]
+    return tuple(map(_unwrap_action, actions))
+
+
+def _unwrap_action(action: Any) -> ToolCall:
     if not isinstance(action, dict) or not isinstance(action.get("type"), str):
         raise ReplyParseError("bad_arguments", "A computer_call has an action with a type.")
     return ToolCall(action["type"], {key: value for key, value in action.items() if key != "type"}, native=True)
@@ -127,6 +145,8 @@ FORMAT = ToolFormat(
     head=re.compile(r'\{\s*"type"\s*:\s*"(?:computer_call|function_call)"'),
     wrap=_wrap,
     unwrap=_unwrap,
+    annotate=_annotate,
+    join=_join,
     write={
         "click": _click("left"),
         "right_click": _click("right"),

@@ -159,9 +159,16 @@ class SeedCallCodec:
         return self.syntax.grid
 
     def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
+        return self.write_batch(thought, (action,), screen)
+
+    def write_batch(self, thought: str, actions: tuple[Action, ...], screen: ScreenSize) -> str:
+        calls = "\n".join(self._write_call(action, screen) for action in actions)
+        return f"{_thinking_block(thought)}{_CALL}\n{calls}\n</seed:tool_call>"
+
+    def _write_call(self, action: Action, screen: ScreenSize) -> str:
         call = _to_seed_call(action_to_call(action, screen, self.syntax))
         values = "".join(f"\n<parameter={key}>{_value(value)}</parameter>" for key, value in call.arguments.items())
-        return f"{_thinking_block(thought)}{_CALL}\n<function={call.name}>{values}\n</function>\n</seed:tool_call>"
+        return f"<function={call.name}>{values}\n</function>"
 
     def write_summary(self, thought: str, summary: str) -> str:
         return f"{_thinking_block(thought)}Action_Summary: {_escaped(summary)}"

@@ -52,7 +52,9 @@ async def test_the_part_is_shown_with_the_screen_in_place_of_an_older_one(harnes
     assert seen is not None
 
     def shown(images: int) -> list[ImagePart]:
-        said = build_conversation("Do it.", steps, seen, images=images, turn=lambda step: step.thought)
+        said = build_conversation(
+            "Do it.", tuple((step,) for step in steps), seen, images=images, turn=lambda reply: reply[0].thought
+        )
         return [part for message in said for part in message.content if isinstance(part, ImagePart)]
 
     assert len(shown(1)) == 1

@@ -26,7 +26,8 @@ from protocol.actions.types import (
 from protocol.dialects.dialect import ParsedReply, ScreenSize, UnparsedReply
 from protocol.dialects.families import get_dialect, list_dialects
 from protocol.dialects.family_dialect import BatchCodec, FamilyDialect
-from tests.unit.protocol.examples import TASK, observation
+from protocol.trajectory.steps import BatchPosition, Step
+from tests.unit.protocol.examples import TASK, observation, step
 from tests.unit.protocol.strategies import replies
 
 SCREEN = ScreenSize(width=1000, height=1000)
@@ -38,6 +39,7 @@ def is_batching(name: str) -> bool:
     return isinstance(dialect, FamilyDialect) and isinstance(dialect.codec, BatchCodec)
 
 
+HOSTED = ("anthropic", "openai_computer", "gemini_computer")
 BATCHING = [name for name in list_dialects() if is_batching(name)]
 
 
@@ -48,7 +50,7 @@ def write(name: str, thought: str, actions: tuple[Action, ...]) -> str:
     if name in ("opencua", "evocua_s1"):
         lines = [re.findall(r"```python\n(.*)\n```", text, re.DOTALL)[0] for text in (first, *others)]
         return first.replace(lines[0], "\n".join(lines))
-    if name in ("json_calls", "ui_tars_2", "qwen_computer", "qwen2_5_computer", "qwen_mobile"):
+    if name in ("json_calls", "ui_tars_2", "qwen_computer", "qwen2_5_computer", "qwen_mobile", *HOSTED):
         return "\n".join((first, *others))
     return "\n\n".join((first, *(text.removeprefix("Action: ") for text in others)))
 
@@ -230,3 +232,57 @@ def test_what_families_write(name: str, reply: str, actions: tuple[Action, ...])
 )
 def test_what_is_no_sequence_is_refused(name: str, reply: str) -> None:
     assert isinstance(get_dialect(name).parse(reply, SCREEN, max_actions=16), UnparsedReply)
+
+
+@pytest.mark.parametrize("name", BATCHING)
+def test_what_is_written_together_is_read_together(name: str) -> None:
+    dialect = get_dialect(name)
+    assert isinstance(dialect, FamilyDialect)
+    assert isinstance(dialect.codec, BatchCodec)
+    written = dialect.codec.write_batch("I fill it in.", THREE, SCREEN)
+    read = dialect.parse(written, SCREEN, max_actions=3)
+    assert isinstance(read, ParsedReply), (written, read)
+    assert (read.thought, read.actions) == ("I fill it in.", THREE)
+
+
+def steps_of_batch(*, done: int) -> tuple[Step, ...]:
+    """The steps of a reply with three actions, of which so many were done."""
+    return tuple(
+        step(nth, action, thought="" if nth else "I fill it in.").model_copy(
+            update={
+                "proposal_id": "p",
+                "batch": BatchPosition(index=nth + 1, size=3),
+                "not_done": THREE[done:] if nth + 1 == done else (),
+            }
+        )
+        for nth, action in enumerate(THREE[:done])
+    )
+
+
+@pytest.mark.parametrize("name", BATCHING)
+@pytest.mark.parametrize("done", [1, 2, 3])
+def test_history_tells_of_them_as_one_turn(name: str, done: int) -> None:
+    dialect = get_dialect(name)
+    assert isinstance(dialect, FamilyDialect)
+    messages = dialect.render(TASK, steps_of_batch(done=done), observation("screen-9"), images=5)
+    (said,) = (message for message in messages if message.role == "assistant")
+    read = dialect.parse(said.content[0].text, ScreenSize(width=1280, height=720), max_actions=3)  # type: ignore[union-attr]
+    assert isinstance(read, ParsedReply)
+    assert read.actions == THREE, "what was said, done or not"
+    shown = [part for message in messages for part in message.content if part.type == "image"]
+    assert len(shown) == 2, "the screen it was said on, and the present one"
+    told = "".join(part.text for part in messages[-1].content if part.type == "text")
+    assert ("not done" in told) is (done < 3)
+
+
+def test_outputs_of_all_of_them_are_told() -> None:
+    first, second, third = steps_of_batch(done=3)
+    with_outputs = tuple(
+        one.model_copy(update={"after": observation(f"screen-{nth}").model_copy(update={"text": text})})
+        for nth, (one, text) in enumerate(((first, "one"), (second, "two"), (third, "three")))
+    )
+    messages = get_dialect("ui_tars_1_5").render(TASK, with_outputs, observation("screen-9"))
+    told = "".join(part.text for part in messages[-1].content if part.type == "text")
+    assert "Output of action 1:\none" in told
+    assert "Output of action 2:\ntwo" in told
+    assert "Output of the last action:\nthree" in told

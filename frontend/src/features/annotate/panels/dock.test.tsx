@@ -34,7 +34,7 @@ const step = (index: number, action: Action, text: string | null = null, undone 
   undone,
   review: null,
   batch: null,
-  not_done: [],
+  not_done: [], provider_calls: [],
 });
 
 const open = (changed: Partial<EpisodeState> = {}) =>

@@ -13,7 +13,7 @@ const ONLINE: Connection = { phase: "online", latency: 5, retryAt: null, waiting
 const step = (decision: Step["decision"]): Step => ({
   index: 0, command_id: "command-0", actor: "human", decision, proposal_id: null, acceptable_ids: [], wrong_ids: [], thought: "",
   action: { kind: "wait", seconds: 1 }, before: OBSERVATION, after: OBSERVATION, error: null, policy: null,
-  started_at: OBSERVATION.captured_at, ended_at: OBSERVATION.captured_at, decide_ms: null, undone: false, review: null, batch: null, not_done: [],
+  started_at: OBSERVATION.captured_at, ended_at: OBSERVATION.captured_at, decide_ms: null, undone: false, review: null, batch: null, not_done: [], provider_calls: [],
 });
 const entry = { command: { type: "resample", command_id: "command-1" }, at: NOW } as const;
 

@@ -94,6 +94,7 @@ export function makeProposal(rank: number, action: Action | null, changed: Parti
     finish_reason: null,
     warning: "",
     safety_checks: [],
+    provider_calls: [],
     cost_usd: null,
     latency_ms: 10,
     created_at: AT,

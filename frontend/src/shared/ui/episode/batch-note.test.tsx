@@ -11,7 +11,7 @@ const textOf = (step: Partial<Step>) => {
   const { container } = render(
     <MantineProvider>
       <BatchBadge batch={step.batch ?? null} />
-      <BatchNote step={{ index: 4, batch: null, not_done: [], error: null, ...step } as Step} />
+      <BatchNote step={{ index: 4, batch: null, not_done: [], provider_calls: [], error: null, ...step } as Step} />
     </MantineProvider>,
   );
   return [...container.querySelectorAll("p, span")].map((element) => element.textContent).join(" | ");
