@@ -1,10 +1,10 @@
 /** What hosted models may cost in a pool, and what they may have done without a person. */
 import { Checkbox, NumberInput } from "@mantine/core";
 
+import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 
 import type { Settings } from "./api";
-import { dollars } from "./dollars";
 import styles from "./pools.module.css";
 
 type Props = { readonly draft: Settings; readonly onChange: (changed: Partial<Settings>) => void; readonly spent: number };

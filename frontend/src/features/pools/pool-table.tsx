@@ -2,11 +2,11 @@
 import { Button, Checkbox } from "@mantine/core";
 
 import type { PoolRow } from "@/generated/api";
+import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { DataTable, type Column } from "@/shared/ui/tables/data-table";
 
-import { dollars } from "./dollars";
 import styles from "./pools.module.css";
 
 export type PoolDialog = "edit" | "tasks" | "secrets" | "stop";

@@ -5,6 +5,7 @@ import { useState } from "react";
 
 import type { ChatMessage, Prompt, Proposal, WeightSpan } from "@/generated/vocabulary";
 import { blobUrlOf } from "@/shared/api/episodes";
+import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -71,6 +72,13 @@ function Facts({ prompt, answers }: { prompt: Prompt; answers: readonly Proposal
   const written = answers.reduce((sum, answer) => sum + countWrittenTokens(answer), 0);
   const describeWeights = ({ version, tokens }: WeightSpan, _: number, spans: readonly WeightSpan[]) =>
     spans.length > 1 && tokens !== null ? t("prompt.weights.drew", { version, count: tokens }) : version;
+  const replyFacts = (answer: Proposal) =>
+    [
+      [t("prompt.sampling"), samplingOf(answer)],
+      [t("prompt.weights"), answer.weight_versions.map(describeWeights).join(" → ")],
+      [t("prompt.latency"), duration(answer.latency_ms)],
+      [t("prompt.cost"), answer.cost_usd === null ? "" : dollars(answer.cost_usd, language)],
+    ] as const;
   const facts: (readonly [string, React.ReactNode])[] = [
     [t("prompt.policy"), <PolicyBadge key="policy" policy={prompt.policy} />],
     [t("prompt.model"), `${prompt.model} · ${prompt.policy.dialect}`],
@@ -79,9 +87,7 @@ function Facts({ prompt, answers }: { prompt: Prompt; answers: readonly Proposal
     [t("prompt.tokens"), read === null ? t("prompt.unknown") : count(read)],
     [t("prompt.written"), written > 0 ? count(written) : t("prompt.unknown")],
     [t("prompt.limits"), t("prompt.limits.value", { least: count(least), most: count(most) })],
-    [t("prompt.sampling"), first ? samplingOf(first) : ""],
-    [t("prompt.weights"), first?.weight_versions.map(describeWeights).join(" → ") ?? ""],
-    [t("prompt.latency"), first ? duration(first.latency_ms) : ""],
+    ...(first ? replyFacts(first) : []),
   ];
   return (
     <dl className={styles.facts}>

@@ -2,6 +2,7 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { Eye, NotebookText, RotateCw } from "lucide-react";
 
+import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 import { PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
@@ -15,13 +16,15 @@ import { ProposalSource } from "./proposal-source";
 import styles from "./proposals.module.css";
 
 export function ProposalsPanel() {
-  const { t } = useI18n();
+  const { t, language } = useI18n();
   const { episode, canAct, send, setDialog } = useWorkspace();
+  const cost = episode.proposals[0]?.cost_usd;
   return (
     <section className={styles.panel} aria-labelledby="proposals-title">
       <header className={styles.head}>
         <h2 id="proposals-title">{t("proposals.title")}</h2>
         <PolicyBadge policy={episode.policy} />
+        {cost != null && <span className={styles.cost} title={t("proposals.cost")}>{dollars(cost, language)}</span>}
         <Tooltip label={<>{t("workspace.prompt")} <CommandKey command={prompt} /></>}>
           <ActionIcon size="sm" aria-label={t("workspace.prompt")} onClick={() => setDialog("prompt")}>
             <Eye size={14} />

@@ -28,6 +28,7 @@ export const promptMessages = {
   "prompt.weights": "Weights",
   "prompt.weights.drew": { one: "{version} ({count} token)", other: "{version} ({count} tokens)" },
   "prompt.latency": "Time to answer",
+  "prompt.cost": "Cost of the request",
   "prompt.unknown": "not told by the server",
   "prompt.conversation": "Conversation",
   "prompt.all": "Open all turns",

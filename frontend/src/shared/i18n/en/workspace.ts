@@ -121,6 +121,7 @@ export const workspaceMessages = {
 
   "proposals.from": "{model} at {server}",
   "proposals.title": "Proposals",
+  "proposals.cost": "What asking for these candidates cost",
   "proposals.card": "Candidate {number}",
   "proposals.accept": "Accept",
   "proposals.accept_number": "Accept candidate {number}",

@@ -29,6 +29,7 @@ export const promptMessages: Record<keyof typeof english, Message> = {
   "prompt.weights": "权重",
   "prompt.weights.drew": { other: "{version}（{count} 个词元）" },
   "prompt.latency": "回答用时",
+  "prompt.cost": "此次请求的费用",
   "prompt.unknown": "服务器未告知",
   "prompt.conversation": "对话",
   "prompt.all": "展开全部轮次",

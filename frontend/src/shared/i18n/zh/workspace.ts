@@ -117,6 +117,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
 
   "proposals.from": "{model}，位于 {server}",
   "proposals.title": "候选",
+  "proposals.cost": "获取这些候选的费用",
   "proposals.card": "候选 {number}",
   "proposals.accept": "接受",
   "proposals.accept_number": "接受候选 {number}",

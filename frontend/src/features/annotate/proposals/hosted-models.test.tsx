@@ -4,6 +4,13 @@ import { describe, expect, it } from "vitest";
 import { makeProposal } from "@/features/annotate/testing/fixtures";
 import { renderWorkspace } from "@/features/annotate/testing/harness";
 
+describe("the cost of a request", () => {
+  it("stands beside the policy, where it is known", () => {
+    renderWorkspace({ proposals: [makeProposal(1, { kind: "click", x: 1, y: 2 }, { cost_usd: 0.0421 })] });
+    expect(screen.getByTitle("What asking for these candidates cost").textContent).toMatch(/0\.042$/);
+  });
+});
+
 describe("safety checks", () => {
   it("shows what a provider wants checked, and acknowledges it by its button alone", async () => {
     const checks = [{ id: "c1", code: "malicious_instructions", message: "The page asks for something else." }];
