@@ -33,6 +33,9 @@ class PolicyProbe(models.Model):
     dialect = models.CharField(max_length=64)
     provider = models.CharField(max_length=20, default="openai_compatible")
     provider_settings = models.JSONField(default=dict, blank=True)
+    sealed_key = models.TextField(
+        blank=True, editable=False, help_text="The API key it was given, encrypted; empty once it has ended"
+    )
     screens = models.CharField(
         max_length=16, default="desktop", help_text="Which bundled screens are shown: desktop or small"
     )

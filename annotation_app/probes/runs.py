@@ -104,8 +104,10 @@ def _run(probe: ProbeOut) -> ProbeReport | None:
     """The report; None where the probe was cancelled meanwhile."""
     progress = [0, 0]
     last = selectors.last_report(probe_id=probe.id)
+    given = selectors.given_key(probe_id=probe.id)
     endpoint = _endpoint(probe.base_url, probe.model, probe.dialect).model_copy(
         update={
+            **({"api_key": SecretStr(given)} if given else {}),
             "provider": probe.provider,
             "settings": ProviderSettings.model_validate(probe.provider_settings),
             "teacher": probe.provider != "openai_compatible",

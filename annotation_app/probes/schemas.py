@@ -1,15 +1,15 @@
 """Probes as the HTTP API takes and shows them."""
 
 from datetime import datetime
-from typing import Literal, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from pydantic import model_validator
 
-from annotation_app.policies.schemas import Address, DialectName, ModelName, ProviderOptions
+from annotation_app.policies.schemas import Address, ApiKey, DialectName, ModelName, ProviderOptions
 from protocol.base import FrozenModel, JsonObject
 from protocol.evaluation.probes import ProbeReport, ScreenSet
-from protocol.providers import DIALECTS, Provider
+from protocol.providers import BASE_URLS, DIALECTS, Provider
 
 ProbeReason = Literal["requested", "scheduled", "server_changed"]
 """Why a model is probed."""
@@ -19,18 +19,31 @@ ProbeStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 class ProbeIn(FrozenModel):
     """A model to try: where it is served, its name there, the dialect it is thought to speak, and what it is shown."""
 
-    base_url: Address
+    base_url: Address = ""
+    """Empty: the provider's own."""
     model: ModelName
     dialect: DialectName
     provider: Provider = "openai_compatible"
     provider_settings: ProviderOptions = {}
     screens: ScreenSet = "desktop"
+    api_key: ApiKey | None = None
+    """For this probe alone, in place of the one that is stored for the server."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _at_its_provider(cls, data: Any) -> Any:
+        provider = data.get("provider") if isinstance(data, dict) else None
+        if provider not in BASE_URLS or data.get("base_url"):
+            return data
+        return {**data, "base_url": BASE_URLS[provider]}
 
     @model_validator(mode="after")
     def _speaks_its_provider(self) -> Self:
         spoken = DIALECTS.get(self.provider)
         if spoken and self.dialect != spoken:
             raise ValueError(f"dialect: models of {self.provider} speak {spoken}")
+        if not self.base_url:
+            raise ValueError("base_url: where the model is served is missing")
         return self
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from annotation_app.accounts.models import User
+from annotation_app.encryption import PROVIDER_KEYS_PURPOSE, decrypt_value
 from annotation_app.errors import NotFound
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policies_admin_check
@@ -51,6 +52,15 @@ def probe_latest(*, base_url: str, model: str, dialect: str) -> ProbeOut | None:
     found = PolicyProbe.objects.filter(base_url=base_url, model=model, dialect=dialect)
     newest = found.exclude(status=ProbeState.CANCELLED).first()
     return None if newest is None else probe_out(newest)
+
+
+def given_key(*, probe_id: UUID) -> str:
+    """The API key that a probe was given; empty where it was given none, or it was sealed with a key that is gone."""
+    sealed = probe_of(probe_id).sealed_key
+    try:
+        return decrypt_value(sealed, purpose=PROVIDER_KEYS_PURPOSE) if sealed else ""
+    except ValueError:
+        return ""
 
 
 def last_report(*, probe_id: UUID) -> ProbeReport | None:

@@ -7,9 +7,11 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
+from pydantic import SecretStr
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.encryption import PROVIDER_KEYS_PURPOSE, encrypt_value
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.notifications.services.notices import admins_notify
 from annotation_app.policies.selectors import policies_admin_check
@@ -37,6 +39,7 @@ def probe_request(*, user: User | None, endpoint: ProbeIn, reason: ProbeReason) 
             probe = PolicyProbe.objects.create(
                 **same,
                 **endpoint.model_dump(include={"screens", "provider", "provider_settings"}),
+                sealed_key=_seal(endpoint.api_key),
                 reason=reason,
                 requested_by=user,
             )
@@ -108,16 +111,22 @@ def probes_stale() -> tuple[UUID, ...]:
     """Probes nobody works on, queued again; one that broke every attempt has failed. Which are to be run."""
     silent = abandoned_jobs(PolicyProbe.objects.all())
     tired = silent.filter(attempts__gte=MAX_ATTEMPTS)
-    tired.update(status=ProbeState.FAILED, finished_at=timezone.now(), error=f"Its worker ended {MAX_ATTEMPTS} times.")
+    ended = {"status": ProbeState.FAILED, "finished_at": timezone.now(), "sealed_key": ""}
+    tired.update(**ended, error=f"Its worker ended {MAX_ATTEMPTS} times.")
     again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
     PolicyProbe.objects.filter(pk__in=again).update(status=ProbeState.QUEUED, heard_at=timezone.now())
     return again
 
 
+def _seal(key: SecretStr | None) -> str:
+    value = key.get_secret_value().strip() if key is not None else ""
+    return encrypt_value(value, purpose=PROVIDER_KEYS_PURPOSE) if value else ""
+
+
 def _close(probe_id: UUID, status: ProbeState, **fields: object) -> bool:
     """End a probe that is under way; whether it was."""
     under_way = PolicyProbe.objects.filter(pk=probe_id, status__in=UNDER_WAY)
-    return bool(under_way.update(status=status, finished_at=timezone.now(), **fields))
+    return bool(under_way.update(status=status, finished_at=timezone.now(), sealed_key="", **fields))
 
 
 def _forget_old(probe: PolicyProbe) -> None:

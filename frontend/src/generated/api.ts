@@ -2984,7 +2984,7 @@ export interface ServerAbilities {
  * A model to try: where it is served, its name there, the dialect it is thought to speak, and what it is shown.
  */
 export interface ProbeIn {
-  base_url: string;
+  base_url?: string;
   model: string;
   dialect:
     | "anthropic"
@@ -3012,6 +3012,7 @@ export interface ProbeIn {
     [k: string]: JsonValue;
   };
   screens?: "desktop" | "small";
+  api_key?: string | null;
 }
 /**
  * One of them; `subject` names what it is about, as `kind:id`.

@@ -133,13 +133,15 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
         {!hosted && (
           <Checkbox label={t("policies.scripted")} checked={scripted} onChange={(event) => setScripted(event.currentTarget.checked)} />
         )}
-        {!hosted && !scripted && (
-          <Fieldset legend={t("probes.title")}>
-            <ProbePanel
-              endpoint={{ base_url: fields.base_url.trim(), model: fields.model.trim(), dialect }}
-              disabled={fields.base_url.trim() === "" || fields.model.trim() === ""}
-            />
-          </Fieldset>
+        {(hosted || !scripted) && (
+          <Trial
+            address={fields.base_url.trim()}
+            model={fields.model.trim()}
+            dialect={dialect}
+            provider={provider}
+            settings={settings}
+            apiKey={values.key.trim()}
+          />
         )}
         <Problem error={change.error} />
         <Group justify="flex-end">
@@ -152,6 +154,31 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
         </Group>
       </Stack>
     </form>
+  );
+}
+
+type TrialProps = {
+  readonly address: string;
+  readonly model: string;
+  readonly dialect: RevisionRegistration["dialect"];
+  readonly provider: Provider;
+  readonly settings: RevisionRegistration["provider_settings"] | null;
+  readonly apiKey: string;
+};
+
+/** A probe of the model as the form describes it, with the key that was typed. */
+function Trial({ address, model, dialect, provider, settings, apiKey }: TrialProps) {
+  const { t } = useI18n();
+  const hosted = isHosted(provider);
+  const endpoint = {
+    ...{ base_url: address, model, provider, provider_settings: settings ?? {} },
+    dialect: hosted ? PROVIDER_DIALECTS[provider] : dialect,
+    ...(apiKey === "" ? {} : { api_key: apiKey }),
+  };
+  return (
+    <Fieldset legend={t("probes.title")}>
+      <ProbePanel endpoint={endpoint} disabled={model === "" || settings === null || (!hosted && address === "")} />
+    </Fieldset>
   );
 }
 

@@ -18,9 +18,10 @@ from annotation_app.notifications.models import Notice
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.services import policy_ensure
 from annotation_app.probes import runs, services
-from annotation_app.probes.jobs import probes_again_job, probes_due_job
+from annotation_app.probes.jobs import probe_run_job, probes_again_job, probes_due_job
 from annotation_app.probes.models import PolicyProbe
 from benchmarks.parts.models.planted_servers import PlantedServer, write_thousandths
+from protocol.providers import BASE_URLS
 from tests.integration.web.conftest import PASSWORD, World
 
 BODY = {"base_url": "http://model/v1", "model": "planted", "dialect": "ui_tars_1_5"}
@@ -70,6 +71,46 @@ def test_a_model_is_tried_before_it_is_registered(world: World, root: User, serv
     picture = world.client(root).get(f"/api/probes/screens/{grounding['points'][0]['screen']}")
     assert picture.content.startswith(b"\x89PNG")
     assert world.client(root).get("/api/probes/screens/..%2Fprober.py").status_code == 404
+
+
+def test_a_typed_key_is_used_for_that_probe_alone(world: World, root: User, serve: Serve) -> None:
+    heard: list[str | None] = []
+
+    class Listening(PlantedServer):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            heard.append(request.headers.get("Authorization"))
+            return await super().handle_async_request(request)
+
+    serve(Listening())
+    probe = start(world, root, api_key="sk-typed-1234567890")
+    assert probe["status"] == "done"
+    assert set(heard) == {"Bearer sk-typed-1234567890"}
+    assert "sk-typed" not in str(probe)
+    stored = PolicyProbe.objects.get(pk=probe["id"])
+    assert stored.sealed_key == "", "it has ended"
+    heard.clear()
+    start(world, root)
+    assert "Bearer sk-typed-1234567890" not in heard
+
+
+def test_a_typed_key_waits_sealed(world: World, root: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe_run_job, "delay", lambda *_: None)
+    waiting = start(world, root, api_key="sk-typed-1234567890")
+    sealed = PolicyProbe.objects.get(pk=waiting["id"]).sealed_key
+    assert sealed
+    assert "sk-typed" not in sealed
+    assert world.client(root).delete(f"/api/probes/{waiting['id']}").status_code == 204
+    assert PolicyProbe.objects.get(pk=waiting["id"]).sealed_key == ""
+
+
+def test_a_providers_model_is_tried_at_the_providers_address(
+    world: World, root: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe_run_job, "delay", lambda *_: None)
+    changed = {"base_url": "", "dialect": "anthropic", "provider": "anthropic"}
+    assert start(world, root, **changed)["base_url"] == BASE_URLS["anthropic"]
+    missing = world.client(root).post("/api/probes", BODY | {"base_url": ""}, content_type="application/json")
+    assert missing.status_code == 422
 
 
 def test_only_the_newest_probe_of_a_model_is_listed(world: World, root: User, serve: Serve) -> None:

@@ -42,7 +42,11 @@ export function useProbeChange() {
 }
 
 export const sameModel = (probe: ProbeOut, endpoint: ProbeEndpoint): boolean =>
-  probe.base_url === endpoint.base_url && probe.model === endpoint.model && probe.dialect === endpoint.dialect;
+  sameServer(probe, endpoint) && probe.model === endpoint.model && probe.dialect === endpoint.dialect;
+
+/** Without an address it is the provider's own. */
+const sameServer = (probe: ProbeOut, { base_url: address, provider }: ProbeEndpoint): boolean =>
+  address ? probe.base_url === address : probe.provider === provider;
 
 /** The worst that a probe found; "ok" where nothing is wrong. */
 export function severityOf(probe: ProbeOut): "ok" | "warn" | "danger" {
