@@ -4,8 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.reports import selectors
-from annotation_app.reports.schemas import Report, ReportQuery
+from annotation_app.reports.schemas import FirstReplies, Report, ReportQuery
 from annotation_app.spreadsheets import spreadsheet_response
 
 router = Router(tags=["reports"])
@@ -15,6 +16,12 @@ router = Router(tags=["reports"])
 def report_get(request: HttpRequest, query: Query[ReportQuery]) -> Report:
     """What the work of these days adds up to."""
     return selectors.build_report(user=user_of(request), query=query)
+
+
+@router.get("/first-replies", response=list[FirstReplies], auth=TOKEN_OR_SESSION_AUTH)
+def first_replies(request: HttpRequest) -> list[FirstReplies]:
+    """Whether the first replies of proposing revisions name points of their dialect's coordinate space."""
+    return list(selectors.first_replies(user=user_of(request)))
 
 
 @router.get("/report.csv", response={200: None})

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 from annotation_app.errors import Invalid
 from protocol.base import FrozenModel
 from protocol.evaluation.reports import Rate
+from protocol.trajectory.proposals import PolicyRef
 
 Grain = Literal["day", "pool", "annotator", "policy", "application", "level", "kind"]
 """What one row is of; `policy` is name and revision, `application` and `level` where a task stands in the design graph,
@@ -15,6 +16,17 @@ Grain = Literal["day", "pool", "annotator", "policy", "application", "level", "k
 MAX_DAYS = 731
 
 Text = Annotated[str, StringConstraints(max_length=400, pattern=r"^[^\x00]*$")]
+
+
+class FirstReplies(FrozenModel):
+    """The first replies of a revision that proposes."""
+
+    policy: PolicyRef
+    replies: int
+    misplaced: int
+    """Those whose points cannot be of its dialect's coordinate space, or lie off the screen."""
+    suspicious: bool
+    """Whether these are so many that it likely speaks another space."""
 
 
 class ReportQuery(FrozenModel):

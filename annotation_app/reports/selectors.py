@@ -5,6 +5,7 @@ from datetime import datetime, time, timedelta
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from django.core.cache import cache
 from django.db.models import (
     Aggregate,
     Case,
@@ -32,8 +33,11 @@ from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.episodes.models import Episode, Proposal, Review, Step
 from annotation_app.errors import Forbidden, Invalid
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.selectors import policies_admin_check, policy_of
 from annotation_app.reports.schemas import (
     Figures,
+    FirstReplies,
     Grain,
     Latency,
     MachineUsage,
@@ -327,3 +331,40 @@ def _count(found: QuerySet[Any], by: str) -> Any:
 
 def _oldest(found: QuerySet[Any], by: str, field: str) -> Any:
     return Subquery(found.order_by().values(by).annotate(at=Min(field)).values("at"))
+
+
+REPLIES = 50
+"""So many of the first replies of a revision are looked at."""
+MISPLACED = ("wrong_space", "off_screen")
+"""Codes of replies whose points are none of the dialect's."""
+MIN_MISPLACED, MIN_MISPLACED_SHARE = 3, 0.2
+"""How many points, and which share of the replies, must be misplaced: any model points off the screen now and then."""
+RECENT_SECONDS, FINAL_SECONDS = 60, 86_400
+"""How long a result is kept while more first replies may come, and after that."""
+
+
+def first_replies(*, user: User) -> tuple[FirstReplies, ...]:
+    """What the first replies of each proposing revision say of its dialect's coordinate space. Raises Forbidden."""
+    policies_admin_check(user)
+    proposing = Q(pools__isnull=False) | Q(tried_in__isnull=False)
+    revisions = PolicyRevision.objects.filter(proposing, scripted=False).distinct()
+    return tuple(map(_first_replies, revisions))
+
+
+def _first_replies(revision: PolicyRevision) -> FirstReplies:
+    key = f"reports.first_replies:{revision.pk}"
+    known = cache.get(key)
+    if known is not None:
+        return FirstReplies.model_validate(known)
+    first = Proposal.objects.filter(policy=str(revision), created_at__gte=revision.created_at).order_by("id")
+    errors = [offer.document.error for offer in first.only("document")[:REPLIES]]
+    codes = [error.code for error in errors if error is not None]
+    misplaced = sum(code in MISPLACED for code in codes)
+    found = FirstReplies(
+        policy=policy_of(revision),
+        replies=len(errors),
+        misplaced=misplaced,
+        suspicious=misplaced >= max(MIN_MISPLACED, len(errors) * MIN_MISPLACED_SHARE),
+    )
+    cache.set(key, found.model_dump(mode="json"), FINAL_SECONDS if len(errors) == REPLIES else RECENT_SECONDS)
+    return found

@@ -2193,6 +2193,15 @@ export interface ReportRow {
   figures: Figures;
 }
 /**
+ * The first replies of a revision that proposes.
+ */
+export interface FirstReplies {
+  policy: PolicyRef;
+  replies: number;
+  misplaced: number;
+  suspicious: boolean;
+}
+/**
  * Everything at `at`; parts of it may be some milliseconds apart.
  */
 export interface Fleet {

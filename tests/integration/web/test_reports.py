@@ -7,20 +7,52 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from annotation_app.accounts.models import User
+from annotation_app.accounts.services import user_ensure
 from annotation_app.design.difficulty import Rubric, level_of
 from annotation_app.design.models import Node, Placement
 from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode, Proposal, Step
+from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure, tasks_add
 from protocol.actions.types import Click
+from protocol.trajectory.proposals import ParseError
 from protocol.trajectory.steps import Decision
 from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
-from tests.integration.web.conftest import World, task_named
+from tests.integration.web.conftest import PASSWORD, World, task_named
+
+
+@pytest.mark.parametrize(
+    ("codes", "suspicious"),
+    [
+        (["wrong_space"] * 3 + [""] * 9, True),
+        (["off_screen"] * 2 + [""] * 2, False),
+        (["wrong_space"] * 3 + [""] * 30, False),
+        (["no_action"] * 12, False),
+        ([], False),
+    ],
+)
+def test_first_replies_in_another_space_are_told(world: World, codes: list[str], suspicious: bool) -> None:
+    cache.clear()
+    revision = policy_ensure(name="new", revision="1", base_url="http://m/v1", model="m", dialect="ui_tars_1_5")
+    world.pool.policy = revision
+    world.pool.save()
+    episode = episodes.episode_next(user=world.ada)
+    assert episode is not None
+    for number, code in enumerate(codes):
+        error = ParseError(code=code, message="So.") if code else None
+        offer = proposal(1).model_copy(update={"id": f"p{number}", "error": error})
+        Proposal.objects.create(episode_id=episode.id, key=offer.id, index=0, policy=str(revision), document=offer)
+    admin = user_ensure(username="alma", password=PASSWORD, name="Alma", roles=["admin"])
+    (found,) = world.client(admin).get("/api/first-replies").json()
+    misplaced = sum(code in ("wrong_space", "off_screen") for code in codes)
+    assert (found["policy"]["name"], found["replies"], found["misplaced"]) == ("new", len(codes), misplaced)
+    assert found["suspicious"] is suspicious
 
 
 def recent_days() -> dict[str, str]:

@@ -89,6 +89,7 @@ function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse
   const sent: Sent[] = [];
   const answers: Record<string, unknown> = { "/policies": revisions, "/policies/pools": pools, "/pools/7/states": states };
   answers["/probes"] = [];
+  answers["/first-replies"] = [{ policy: NEW.policy, replies: 12, misplaced: 7, suspicious: true }];
   vi.stubGlobal("fetch", (url: string, { method, body }: RequestInit) => {
     const path = url.replace(/^\/api/, "");
     if (method !== "GET") sent.push({ path, body: typeof body === "string" ? JSON.parse(body) : null });
@@ -118,6 +119,11 @@ const button = (name: string) => screen.findByRole("button", { name });
 afterEach(() => vi.unstubAllGlobals());
 
 describe("the policies page", () => {
+  it("says where the first replies look like another coordinate space", async () => {
+    open();
+    expect(await screen.findByText(/7 of the first 12 replies name points off the screen/)).toBeDefined();
+  });
+
   it("shows who proposes where, behind which gate, and how people take it", async () => {
     open();
     expect(await screen.findByText("Active in Games")).toBeDefined();

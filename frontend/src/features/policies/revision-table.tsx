@@ -12,7 +12,7 @@ import { RateText } from "@/shared/ui/tables/rate";
 
 import { EvaluationList } from "./evaluation-list";
 import { nameOf } from "./api";
-import { probesQuery, sameModel } from "./probes/api";
+import { firstRepliesQuery, probesQuery, sameModel } from "./probes/api";
 import { endpointOf } from "./probes/endpoint";
 import { ProbeBadge } from "./probes/probe-badge";
 import { ProbeDialog } from "./probes/probe-dialog";
@@ -86,11 +86,21 @@ function Probe({ revision, onOpen }: { revision: RevisionSummary; onOpen: () => 
   const { t } = useI18n();
   const probes = useQuery(probesQuery);
   const probe = probes.data?.find((each) => sameModel(each, endpointOf(revision)));
+  const { name, revision: number } = revision.policy;
+  const first = useQuery(firstRepliesQuery).data?.find(({ policy }) => policy.name === name && policy.revision === number);
   return (
-    <Button variant="subtle" size="compact-xs" onClick={onOpen}>
-      <ProbeBadge probe={probe} />
-      <VisuallyHidden>{t("probes.open_of", { name: nameOf(revision) })}</VisuallyHidden>
-    </Button>
+    <>
+      <Button variant="subtle" size="compact-xs" onClick={onOpen}>
+        <ProbeBadge probe={probe} />
+        <VisuallyHidden>{t("probes.open_of", { name: nameOf(revision) })}</VisuallyHidden>
+      </Button>
+      {first?.suspicious && (
+        <div className={styles.note}>
+          <Badge tone="danger">{t("probes.finding.wrong_space")}</Badge>{" "}
+          {t("probes.misplaced", { count: first.misplaced, all: first.replies })}
+        </div>
+      )}
+    </>
   );
 }
 

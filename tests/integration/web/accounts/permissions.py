@@ -234,6 +234,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/queries": staff(body=body_of(name="mine", query={})),
     "GET /api/queries/{query_id}": staff(),
     "DELETE /api/queries/{query_id}": only("researcher", "admin"),
+    "GET /api/first-replies": only("admin"),
     "GET /api/report": staff(path="?since=2026-01-01&until=2026-01-02"),
     "GET /api/report.csv": staff(path="?since=2026-01-01&until=2026-01-02"),
     "GET /api/export-formats": only("researcher", "admin"),

@@ -1,7 +1,7 @@
 /** Probes of models over HTTP: asked again every second while one is under way. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { ProbeIn, ProbeOut } from "@/generated/api";
+import type { FirstReplies, ProbeIn, ProbeOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "probes";
@@ -15,6 +15,13 @@ export const probesQuery = queryOptions({
   queryKey: [KEY, "latest"],
   queryFn: () => request<ProbeOut[]>("GET", "/probes"),
   refetchInterval: (query) => (query.state.data?.some(isUnderWay) ? 1_000 : 30_000),
+});
+
+/** What the first replies of each proposing revision say of its coordinate space. */
+export const firstRepliesQuery = queryOptions({
+  queryKey: [KEY, "first-replies"],
+  queryFn: () => request<FirstReplies[]>("GET", "/first-replies"),
+  refetchInterval: 60_000,
 });
 
 /** One probe with its points. */

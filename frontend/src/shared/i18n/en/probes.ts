@@ -5,6 +5,10 @@ export const probeMessages = {
   "probes.title": "Probe",
   "probes.title_of": "Probe of {name}",
   "probes.open_of": "Probe {name}",
+  "probes.misplaced": {
+    one: "{count} of the first {all} replies names a point off the screen or in another space. Probe it.",
+    other: "{count} of the first {all} replies name points off the screen or in another space. Probe it.",
+  },
   "probes.help":
     "Asks the model to click 50 bundled targets at three screen sizes, and finds out what its server can do. Nobody else notices.",
   "probes.screens": "Screens",

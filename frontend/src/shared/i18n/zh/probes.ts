@@ -5,6 +5,7 @@ export const probeMessages = {
   "probes.title": "探测",
   "probes.title_of": "{name} 的探测",
   "probes.open_of": "探测 {name}",
+  "probes.misplaced": "前 {all} 条回复中有 {count} 条的坐标在屏幕之外，或属于另一种坐标空间。请探测该模型。",
   "probes.help":
     "让模型在三种屏幕尺寸上点击 50 个内置目标，并查明其服务器的能力。其他人不受影响。",
   "probes.screens": "屏幕",
