@@ -12,6 +12,7 @@ setup(set_prefix=False)
 
 from annotation_app.live.consumers import EpisodeConsumer  # noqa: E402 - it needs the apps loaded
 from annotation_app.web.request_handler import RequestHandler, without_root_path  # noqa: E402 - it needs the settings
+from annotation_app.web.sign_in_admission import bounded_sign_ins  # noqa: E402 - it needs the settings
 from annotation_app.web.websocket_origins import same_origin_only  # noqa: E402 - it needs the settings
 
 routes = [path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]  # type: ignore[arg-type]  # as documented
@@ -19,7 +20,7 @@ routes = [path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]  # 
 application = without_root_path(
     ProtocolTypeRouter(
         {
-            "http": RequestHandler(),
+            "http": bounded_sign_ins(RequestHandler()),
             "websocket": same_origin_only(AuthMiddlewareStack(URLRouter(routes))),  # type: ignore[arg-type]  # as documented
         }
     )

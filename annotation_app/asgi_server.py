@@ -3,6 +3,9 @@
 import gc
 
 from annotation_app.asgi import application as application
+from annotation_app.web.request_logging import silence_access_log
+
+silence_access_log()
 
 # What is there now stays; going through it again would hold every annotator up for a tenth of a second each time.
 gc.collect()

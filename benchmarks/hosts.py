@@ -11,6 +11,7 @@ from pathlib import Path
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.install.extra_environments import ensure_ray
+from benchmarks.parts import nginx
 from benchmarks.parts.failover import web_processes
 from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.hosts import containers, osworld, virtual_machines
@@ -32,7 +33,7 @@ NOT_MEASURED = (
 def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
     figures: dict[str, object] = dict.fromkeys(NOT_MEASURED)
-    if web_processes.NGINX is None:
+    if nginx.NGINX is None:
         print_progress("nginx is not installed: the failover of web processes is not measured")
     else:
         print_progress("web processes killed behind nginx")

@@ -77,6 +77,8 @@ class HostInfo(FrozenModel):
     last_seen: AwareDatetime
     unbounded: tuple[UnlimitedResource, ...] | None = None
     """What its machines may take of it without a bound. None until it has made a machine."""
+    browser_built: AwareDatetime | None = None
+    """When the package of its Chromium was made. None where it has none."""
 
 
 class ImageInfo(FrozenModel):

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 
 from vm_bridge.api.machine_io_routes import machine_io_routes
 from vm_bridge.api.state_routes import state_routes
+from vm_bridge.browser.process import browser_build_time
 from vm_bridge.config import Config
 from vm_bridge.hosts.browser.host import BrowserHost
 from vm_bridge.hosts.composite import CompositeHost
@@ -61,6 +62,7 @@ class HostService:
             capacity=config.max_machines,
             ended=self._ended,
             lease_file=LeaseFile(config.data / f"leases-{config.host_id}.json"),
+            browser_built=(lambda: None) if config.machines == "fake" else browser_build_time,
         )
         self.secret_routers = (
             recording_routes(self._recorder, self._leased),

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 import secrets
 import time
@@ -49,8 +50,11 @@ class MachinePool:
         capacity: int,
         ended: Callable[[str], Awaitable[None]],
         lease_file: LeaseFile | None = None,
+        browser_built: Callable[[], float | None] = lambda: None,
     ) -> None:
-        """`lease_file` keeps who holds which machine for the next bridge."""
+        """`lease_file` keeps who holds which machine for the next bridge; `browser_built` says when the package of the
+        browser was made (seconds since the epoch)."""
+        self._browser_built = browser_built
         self._host = host
         self._lease_file = lease_file
         self._lease_guard = lease_guard
@@ -74,8 +78,8 @@ class MachinePool:
         self._reported_usage: dict[str, dict[str, float]] = {}
         self._cpu_samples: dict[str, tuple[float, float]] = {}
         """Processor seconds of each machine, and when they were read."""
-        self._unbounded: tuple[str, ...] | None = None
-        """What the operator was told that machines here may take."""
+        self._reported_facts: dict[str, str] = {}
+        """What the operator was told of this host."""
         self._retry_at: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
@@ -131,7 +135,7 @@ class MachinePool:
             raise MachineGone(f"there is no machine {machine_id}") from None
 
     async def _register(self) -> frozenset[str]:
-        self._unbounded = None
+        self._reported_facts = {}
         return await self._inventory.register(images=self._host.images, capacity=self._capacity)
 
     async def _work(self) -> None:
@@ -338,15 +342,18 @@ class MachinePool:
         for sandbox in tuple(self._machines.values()):
             if sandbox.id not in self._busy:
                 await self._report_usage(sandbox)
-        await self._report_unlimited_resources()
+        await self._report_host()
 
-    async def _report_unlimited_resources(self) -> None:
-        """Let the operator see what machines here may take without a bound."""
-        found = {name for sandbox in self._machines.values() for name in sandbox.capabilities.unbounded}
-        unbounded = tuple(sorted(found))
-        if self._machines and unbounded != self._unbounded:
-            await self._inventory.report_unlimited_resources(unbounded)
-            self._unbounded = unbounded
+    async def _report_host(self) -> None:
+        """Let the operator see what machines here may take without a bound, and how old the browser is."""
+        built = await asyncio.to_thread(self._browser_built)
+        facts = {"browser_built": "" if built is None else str(int(built * 1000))}
+        if self._machines:
+            found = {name for sandbox in self._machines.values() for name in sandbox.capabilities.unbounded}
+            facts["unbounded"] = json.dumps(sorted(found))
+        if facts != self._reported_facts:
+            await self._inventory.report_host(**facts)
+            self._reported_facts = facts
 
     async def _report_usage(self, sandbox: Sandbox) -> None:
         """Let the operator see what a machine costs and when it last acted, where that has changed."""

@@ -1,45 +1,62 @@
-"""Password hashing with a bound on how much of it happens at once."""
+"""Password hashing with a bound on how much of it happens at once, on threads that give way to all others."""
 
+import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TypeVar
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
 from annotation_app.errors import TooMany
 
 MAX_PARALLEL_HASHES = 2
-"""Hashes that a process computes at once; each takes 100 MiB and a core for a tenth of a second."""
+"""Hashes that a process computes at once; each takes 100 MiB and a core for a quarter of a second."""
 MAX_WAITING_HASHES = 4
 """Requests that may wait for one of those. Others are refused at once, so that threads stay free for other requests."""
+HASHING_NICENESS = 10
+"""How much less of a busy processor a hash gets than a request: about a tenth."""
 BUSY_MESSAGE = "Too many people are signing in at this moment. Try again in a few seconds."
 
+T = TypeVar("T")
+
+
+def _lower_priority() -> None:
+    """Let this thread give way to the others of its process; threads that it starts do too."""
+    with suppress(OSError):  # a system where niceness is not by thread
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + HASHING_NICENESS)
+
+
 _admission_slots = threading.BoundedSemaphore(MAX_PARALLEL_HASHES + MAX_WAITING_HASHES)
-_hashing_slots = threading.BoundedSemaphore(MAX_PARALLEL_HASHES)
+_hashing_threads = ThreadPoolExecutor(MAX_PARALLEL_HASHES, thread_name_prefix="hash", initializer=_lower_priority)
 
 
-@contextmanager
-def _hashing_slot() -> Iterator[None]:
-    """Raises TooMany with code `sign_in_busy` when too many requests wait already."""
+def _hash_in_turn(compute: Callable[[], T]) -> T:
+    """What `compute` returns, when its turn has come.
+
+    Raises TooMany with code `sign_in_busy` when too many requests wait already.
+    """
     if not _admission_slots.acquire(blocking=False):
         raise TooMany(BUSY_MESSAGE, code="sign_in_busy")
     try:
-        with _hashing_slots:
-            yield
+        return _hashing_threads.submit(compute).result()
     finally:
         _admission_slots.release()
 
 
 class BoundedArgon2Hasher(Argon2PasswordHasher):
-    """Django's Argon2 hasher, of which at most `PARALLEL` run at once in a process.
+    """Django's Argon2 hasher, of which at most `MAX_PARALLEL_HASHES` run at once in a process, on a core each.
 
-    Stored hashes are the same as Django's own.
+    Django's own computes one hash on eight threads, which leaves other requests little of a machine with few cores.
+    Passwords that were hashed so are hashed again when their owner signs in.
     """
 
+    parallelism = 1
+
     def encode(self, password: str, salt: str) -> str:
-        with _hashing_slot():
-            return super().encode(password, salt)
+        return _hash_in_turn(lambda: super(BoundedArgon2Hasher, self).encode(password, salt))
 
     def verify(self, password: str, encoded: str) -> bool:
-        with _hashing_slot():
-            return super().verify(password, encoded)
+        return _hash_in_turn(lambda: super(BoundedArgon2Hasher, self).verify(password, encoded))

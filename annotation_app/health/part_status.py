@@ -18,6 +18,8 @@ MAX_USED_SHARE = 0.9
 REDIS_OPERATOR = "default"
 """The Redis user with every right. Programs that use it can read and change each other's keys."""
 MAX_BACKUP_AGE_SECONDS = 7 * 86_400.0
+MAX_BROWSER_AGE_SECONDS = 45 * 86_400.0
+"""A Chromium that is older has missed a release, and with it weaknesses that are known to everybody."""
 
 
 class PartStatus(NamedTuple):
@@ -124,9 +126,18 @@ def backup_status(age: float | None, size: int) -> PartStatus:
     )
 
 
-def host_status(silent_seconds: float, machines: int, capacity: int, draining: bool) -> PartStatus:
-    """A host that was not heard for a while has lost its machines; one that is emptied takes no new ones."""
+def host_status(
+    silent_seconds: float, machines: int, capacity: int, draining: bool, browser_age: float | None = None
+) -> PartStatus:
+    """A host that was not heard for a while has lost its machines; one that is emptied takes no new ones; a browser
+    whose package was made long ago (`browser_age`, seconds) lacks what was mended since."""
     figures = {"machines": float(machines), "capacity": float(capacity), "age": max(0.0, silent_seconds)}
+    if browser_age is not None:
+        figures["browser_age"] = max(0.0, browser_age)
     if silent_seconds >= HEARTBEAT_TIMEOUT_SECONDS:
         return PartStatus("down", "not_heard", figures=figures)
-    return PartStatus("warn", "draining", figures=figures) if draining else PartStatus(figures=figures)
+    if draining:
+        return PartStatus("warn", "draining", figures=figures)
+    if browser_age is not None and browser_age > MAX_BROWSER_AGE_SECONDS:
+        return PartStatus("warn", "browser_old", figures=figures)
+    return PartStatus(figures=figures)

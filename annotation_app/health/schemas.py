@@ -38,6 +38,7 @@ Problem = Literal[
     "redis_shared",
     "draining",
     "not_heard",
+    "browser_old",
     "no_backup",
     "backup_old",
 ]

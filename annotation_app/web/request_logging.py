@@ -6,6 +6,7 @@ from http import HTTPMethod
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction
+from daphne.access import AccessLogGenerator
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 
@@ -18,6 +19,16 @@ KNOWN_METHODS = {method.value for method in HTTPMethod}
 """A client may invent others, each of which would be a series of figures that is kept for ever."""
 UNLOGGED_PATHS = ("/api/health", "/api/metrics", "/assets/")
 """What is asked so often that a line for each would hide the rest."""
+
+
+def silence_access_log() -> None:
+    """Have Daphne write no line for each request, whatever it was told: the line has the query of the address, in which
+    single sign-on puts codes. Our own is without."""
+    AccessLogGenerator.write_entry = _write_nothing
+
+
+def _write_nothing(_: AccessLogGenerator, **entry: object) -> None:
+    """In place of a line."""
 
 
 @sync_and_async_middleware

@@ -30,8 +30,26 @@ GUARANTEES: Mapping[str, object] = {
     "given_cases_passed_share": 1.0,
     "silently_another": 0,
     "parse_exceptions": 0,
+    "scope_bypass": 0,
+    "foreign_origin_accepted": 0,
+    "escape_open": 0,
+    "seccomp": 2,
+    "open_that_should_not": 0,
+    "closed_that_should_not": 0,
+    "secrets_in_logs": 0,
+    "audit_ran": True,
+    "audit_findings": 0,
 }
 """Figures with only one right value; None: not measured."""
+MOST: Mapping[str, float] = {
+    "label_growth_kb": 64,
+    "anonymous_body_mb_spooled": 1,
+    "hashing_parallel": 2,
+    "queue_ms_under_sign_in_flood": 500,
+}
+"""Figures that may not be larger."""
+LEAST: Mapping[str, float] = {"scope_tries": 200, "origin_tries": 20, "escape_tries": 40, "routes_x_roles": 500}
+"""Figures that may not be smaller."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -75,7 +93,12 @@ def print_progress(text: str) -> None:
 def print_figures(benchmark: str, figures: Mapping[str, object]) -> int:
     """Print a benchmark's last line, one JSON object; gives the exit status: 1 where a guarantee is broken."""
     print(json.dumps({"benchmark": benchmark, **figures, "machine": describe_machine()}), flush=True)
-    broken = [key for key, right in GUARANTEES.items() if figures.get(key, right) not in (right, None)]
-    for key in broken:
-        print(f"✗ {key} is {figures[key]}, not {GUARANTEES[key]}", file=sys.stderr)
+    broken = {key: f"not {right}" for key, right in GUARANTEES.items() if figures.get(key, right) not in (right, None)}
+    for key, value in figures.items():
+        if isinstance(value, int | float) and value > MOST.get(key, value):
+            broken[key] = f"more than {MOST[key]:g}"
+        if isinstance(value, int | float) and value < LEAST.get(key, value):
+            broken[key] = f"less than {LEAST[key]:g}"
+    for key, wrong in broken.items():
+        print(f"✗ {key} is {figures[key]}, {wrong}", file=sys.stderr)
     return int(bool(broken))

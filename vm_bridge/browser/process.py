@@ -18,6 +18,7 @@ from vm_bridge.isolation.seccomp import open_filter
 
 HEADLESS_SHELL = "chromium-headless-shell"
 FULL_BROWSER = "chromium"
+PROGRAM_FOLDER = Path("/usr/lib/chromium")
 INSTALL_HINT = "install chromium-headless-shell (Debian), or chromium"
 END_SECONDS = 5.0
 END_POLL = 0.01
@@ -176,3 +177,14 @@ def find_browser(*, exact: bool) -> str:
         if path := shutil.which(name):
             return path
     raise BrowserFailed(f"no {HEADLESS_SHELL if exact else 'Chromium'} on this machine; {INSTALL_HINT}")
+
+
+def browser_build_time() -> float | None:
+    """When the package of the browser was made (seconds since the epoch), by the time of its program: packages keep it.
+    None where there is no browser."""
+    for name in (HEADLESS_SHELL, FULL_BROWSER):
+        if path := shutil.which(name):
+            program = PROGRAM_FOLDER / name  # Debian has a script on the path, which changes more rarely
+            with suppress(OSError):
+                return (program if program.is_file() else Path(path).resolve()).stat().st_mtime
+    return None

@@ -175,6 +175,7 @@ def _host_info(name: str, seen: float, known: dict[str, str], machines: int) -> 
         draining=known["draining"] == "1",
         last_seen=parse_time(seen),
         unbounded=tuple(json.loads(known["unbounded"])) if "unbounded" in known else None,
+        browser_built=parse_time(float(known["browser_built"])) if known.get("browser_built") else None,
     )
 
 

@@ -137,9 +137,9 @@ class HostInventory:
         flat = [part for fact in facts.items() for part in fact]
         await self.scripts.run("note", machine_id, *flat)
 
-    async def report_unlimited_resources(self, unbounded: tuple[str, ...]) -> None:
-        """What machines of this host may take without a bound."""
-        await self.scripts.run("tell", self.host, json.dumps(unbounded))
+    async def report_host(self, **facts: str) -> None:
+        """What the operator is to know of this host, by the names of `HostInfo`; lists as JSON, times in ms."""
+        await self.scripts.run("tell", self.host, *(part for fact in facts.items() for part in fact))
 
     def _description(self, sandbox: Sandbox) -> tuple[str, str, str]:
         machine = describe_machine(sandbox)

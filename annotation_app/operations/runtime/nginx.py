@@ -15,6 +15,8 @@ UPLOAD_LIMIT = "33m"
 below it."""
 BODY_LIMIT = "1m"
 """Largest request body anywhere else. It is held in memory, never spooled to a file."""
+BODY_BUFFER = "1100k"
+"""For such a body with the framing of its chunks."""
 CONNECTION_LIMIT = 1000
 """Open connections from one address: the people of a laboratory may share one."""
 REQUESTS_PER_SECOND = 200
@@ -44,7 +46,7 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     client_max_body_size {body};
-    client_body_buffer_size {body};
+    client_body_buffer_size {body_buffer};
     client_header_timeout 10s;
     client_body_timeout 15s;
     send_timeout 30s;
@@ -236,6 +238,7 @@ def render_nginx_config(proxy: NginxConfig) -> str:
         log=proxy.log,
         types=proxy.types,
         body=BODY_LIMIT,
+        body_buffer=BODY_BUFFER,
         connections=CONNECTION_LIMIT,
         requests=REQUESTS_PER_SECOND,
         sign_ins=SIGN_INS_PER_SECOND,

@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import subprocess
 import sys
 import time
@@ -19,7 +18,6 @@ import httpx
 import uvicorn
 from psycopg import connect
 
-from annotation_app.operations.runtime.nginx import NginxConfig, render_nginx_config
 from annotation_app.operations.runtime.ports import free_ports
 from annotation_app.operations.runtime.redis_users import BRIDGE
 from annotation_app.operations.runtime.secrets import InstallationSecrets
@@ -29,13 +27,13 @@ from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.failover.annotators import ReconnectingAnnotator
 from benchmarks.parts.failover.pgbouncer import PGBOUNCER, run_pgbouncer
 from benchmarks.parts.figures import percentile, print_progress
+from benchmarks.parts.nginx import run_nginx
 from benchmarks.parts.waiting import log_tail, wait_until
 from protocol.actions.types import Action, Click
 from vm_bridge.__main__ import create_bridge_app
 from vm_bridge.config import Config
 from vm_bridge.simulators.fake.sandbox import FakeHost
 
-NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 LOOPBACK = "127.0.0.1"
 READY_SECONDS = 300.0
 SEED_SECONDS = 900.0
@@ -121,7 +119,7 @@ async def _run_rounds(
             ReconnectingAnnotator(episode=each["episode"], session=each["session"], number=number, at=at)
             for number, each in enumerate(seeded)
         ]
-        with _run_nginx(folder, at, webs), _run_web_processes(webs) as processes:
+        with run_nginx(folder, at, [f"{LOOPBACK}:{web.port}" for web in webs]), _run_web_processes(webs) as processes:
             over, logs = asyncio.Event(), {web.port: web.log for web in webs}
             async with in_background(processes.watch()):
                 await _wait_for_health([*logs, ports[-1]], logs)
@@ -224,24 +222,6 @@ def _run_web_processes(webs: list[WebProcess]) -> Iterator[WebProcessGroup]:
         yield fleet
     finally:
         fleet.end()
-
-
-@contextlib.contextmanager
-def _run_nginx(folder: Path, at: str, webs: list[WebProcess]) -> Iterator[None]:
-    assert NGINX is not None, "nginx is not installed"
-    proxy = NginxConfig(
-        name=LOOPBACK, web=tuple(f"{LOOPBACK}:{web.port}" for web in webs), listen=at, folder=folder,
-        log=str(folder / "access.log"),
-    )  # fmt: skip
-    file = folder / "nginx.conf"
-    file.write_text(render_nginx_config(proxy))
-    with (folder / "nginx.log").open("wb") as log:
-        process = subprocess.Popen([NGINX, "-c", str(file), "-g", "daemon off;"], stdout=log, stderr=log)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 def _as_bridge(folder: Path, url: str) -> str:

@@ -185,6 +185,7 @@ export interface Check {
         | "redis_shared"
         | "draining"
         | "not_heard"
+        | "browser_old"
         | "no_backup"
         | "backup_old"
       )
@@ -2245,6 +2246,7 @@ export interface HostInfo {
   draining: boolean;
   last_seen: string;
   unbounded: ("cpu" | "memory" | "pids" | "walls")[] | null;
+  browser_built: string | null;
 }
 /**
  * How many machines of an image there are for whom.

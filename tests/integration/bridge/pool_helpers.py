@@ -66,10 +66,13 @@ async def bridge_over(
     ended: Callable[[str], Awaitable[None]] = no_viewers,
     leave: bool = False,
     lease_file: LeaseFile | None = None,
+    browser_built: Callable[[], float | None] = lambda: None,
 ) -> AsyncIterator[Bridge]:
     """A bridge that runs, and with `leave` leaves its machines behind."""
     inventory = HostInventory(redis, RedisScripts(redis), "host-1", "http://host-1")
-    pool = MachinePool(host, LeaseGuard(redis), inventory, capacity=2, ended=ended, lease_file=lease_file)
+    pool = MachinePool(
+        host, LeaseGuard(redis), inventory, capacity=2, ended=ended, lease_file=lease_file, browser_built=browser_built
+    )
     manager = LeaseManager(redis)
     await pool.start()
     async with manager.running():

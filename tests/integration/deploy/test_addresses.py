@@ -13,7 +13,7 @@ import pytest
 
 from annotation_app.operations.runtime.nginx import NginxConfig, render_nginx_config
 from annotation_app.operations.runtime.ports import free_port
-from benchmarks.parts.failover.web_processes import NGINX
+from benchmarks.parts.nginx import NGINX
 from tests.integration.deploy.stack import DOCKER
 from tests.waiting import wait_until
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.parts.failover.annotators import ReconnectingAnnotator
-from benchmarks.parts.failover.web_processes import NGINX, STEPS, count_lost_and_doubled, measure_deaths
+from benchmarks.parts.failover.web_processes import STEPS, count_lost_and_doubled, measure_deaths
+from benchmarks.parts.nginx import NGINX
 from protocol.actions.types import Click
 
 PILOTS = 2

@@ -1,8 +1,6 @@
 """What the proxy lets through: bodies of people who are signed in, and so many requests from one address."""
 
-import os
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from annotation_app.operations.runtime.nginx import SIGN_INS_PER_SECOND, NginxConfig, render_nginx_config
+from annotation_app.operations.runtime.nginx import SIGN_INS_PER_SECOND
 from annotation_app.operations.runtime.ports import free_port
-from benchmarks.parts.failover.web_processes import NGINX
+from benchmarks.parts.nginx import NGINX, run_nginx
 from tests.waiting import wait_until
 
 COOKIE = {"Cookie": "sessionid=good"}
@@ -79,26 +77,15 @@ class Front:
 
 @pytest.fixture
 def front(tmp_path: Path) -> Iterator[Front]:
-    assert NGINX is not None
     behind = free_port()
     made = Front(Web(behind), tmp_path)
-    proxy = NginxConfig(
-        name="_", web=(f"127.0.0.1:{behind}",), listen=f"127.0.0.1:{made.port}", folder=tmp_path,
-        log=str(tmp_path / "access.log"),
-    )  # fmt: skip
-    configuration = tmp_path / "nginx.conf"
-    configuration.write_text(render_nginx_config(proxy))
-    nginx = subprocess.Popen(
-        [NGINX, "-c", configuration, "-g", "daemon off;"], env={"PATH": f"/usr/sbin:{os.environ['PATH']}"}
-    )
-    try:
-        wait_until(lambda: _listens(made.port))
-        yield made
-    finally:
-        nginx.terminate()
-        nginx.wait(30)
-        made.web.shutdown()
-        made.web.server_close()
+    with run_nginx(tmp_path, f"127.0.0.1:{made.port}", [f"127.0.0.1:{behind}"]):
+        try:
+            wait_until(lambda: _listens(made.port))
+            yield made
+        finally:
+            made.web.shutdown()
+            made.web.server_close()
 
 
 def _listens(port: int) -> bool:
@@ -121,6 +108,15 @@ def test_other_bodies_are_small(front: Front) -> None:
     assert front.post("/api/queue/next", MEGABYTE, COOKIE).status_code == 200
     assert front.post("/api/queue/next", MEGABYTE + b"x", COOKIE).status_code == 413
     assert front.web.bodies == {"/api/queue/next": len(MEGABYTE)}
+
+
+def test_no_body_of_a_stranger_is_written_to_a_file(front: Front) -> None:
+    """Neither with its length nor in chunks, whose framing comes on top of it."""
+    parts = [MEGABYTE[:4096]] * 256
+    url = f"http://127.0.0.1:{front.port}/api/queue/next"
+    assert httpx.post(url, content=iter(parts), timeout=30, trust_env=False).status_code == 200
+    assert front.post("/api/queue/next", MEGABYTE).status_code == 200
+    assert "temporary file" not in (front.folder / "nginx.log").read_text()
 
 
 def test_a_part_of_an_upload_is_bounded(front: Front) -> None:

@@ -70,3 +70,6 @@ def test_other_parts() -> None:
         host_status(age, 1, 2, draining).state
         for age, draining in ((0.0, False), (0.0, True), (HEARTBEAT_TIMEOUT_SECONDS, False))
     ] == [*("ok", "warn", "down")]
+    of_browsers = [host_status(0.0, 1, 2, False, days * DAY_SECONDS) for days in (6, 46)]
+    assert [status.problem for status in of_browsers] == [None, "browser_old"]
+    assert of_browsers[0].figures["browser_age"] == 6 * DAY_SECONDS

@@ -10,7 +10,7 @@ import pytest
 
 from annotation_app.operations.errors import StartFailed
 from benchmarks import hosts, nano, train
-from benchmarks.parts.failover import web_processes
+from benchmarks.parts import nginx
 from benchmarks.parts.figures import print_figures
 from benchmarks.parts.leases import chaos
 from benchmarks.parts.ray_cluster import node_loss
@@ -25,6 +25,9 @@ from benchmarks.parts.training.trl_environment import MeasurementFailed, run_mea
         ({"double_leases": 0, "osworld_task_ok": True}, 0),
         ({"osworld_task_ok": None, "web_failover_lost_steps": None}, 0),
         ({"double_leases": 1}, 1),
+        ({"hashing_parallel": 3, "scope_tries": 200}, 1),
+        ({"hashing_parallel": 2, "scope_tries": 199}, 1),
+        ({"hashing_parallel": 2, "scope_tries": 200}, 0),
         ({"web_failover_lost_steps": 2}, 1),
         ({"osworld_task_ok": False}, 1),
     ],
@@ -70,7 +73,7 @@ def test_a_cluster_that_does_not_start_is_no_missing_package(monkeypatch: pytest
         raise StartFailed("Ray ended.")
 
     monkeypatch.setattr("sys.argv", ["hosts"])
-    monkeypatch.setattr(web_processes, "NGINX", None)
+    monkeypatch.setattr(nginx, "NGINX", None)
     monkeypatch.setattr(hosts, "ensure_ray", lambda console: Path(sys.executable))
     monkeypatch.setattr(node_loss, "measure", failing)
     with pytest.raises(StartFailed):

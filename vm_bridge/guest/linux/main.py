@@ -21,6 +21,7 @@ from vm_bridge.guest.linux.port_listeners import start_port_listeners
 from vm_bridge.guest.linux.suite_tools import TOOLS
 
 SKELETON, MANIFEST, TIMER_LIMITS = Path("/image/home"), Path("/image/image.json"), Path("/image/patience.json")
+CAPABILITY_VERSION = 0x20080522
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE = 11, 12
 """Python has no names for them (asm-generic/resource.h)."""
@@ -125,6 +126,11 @@ def restrict_children(processes: int) -> None:
     """What is started from here on keeps none of the guest's rights and can only grow so many."""
     libc = ctypes.CDLL("libc.so.6")
     libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice, for 64 of them
+    libc.capget(header, sets)
+    sets[2] = sets[5] = 0
+    libc.capset(header, sets)
     for kind, most in {resource.RLIMIT_NPROC: processes, **BOUNDS}.items():
         present = resource.getrlimit(kind)[1]
         limit = most if present == resource.RLIM_INFINITY else min(most, present)

@@ -42,9 +42,10 @@ const DESCRIPTIONS: Partial<Record<Check["kind"], Describe>> = {
   backup: ({ age, bytes: size = 0 }, i18n, now) => [
     ifKnown(age, (seconds) => i18n.t("health.backup", { ago: ago(seconds, i18n, now), bytes: i18n.bytes(size) })),
   ],
-  host: ({ machines, capacity = 0, age }, i18n, now) => [
+  host: ({ machines, capacity = 0, age, browser_age: browser }, i18n, now) => [
     ifKnown(machines, (count) => i18n.t("health.machines", { count, most: capacity })),
     ifKnown(age, (seconds) => i18n.t("health.heard", { ago: ago(seconds, i18n, now) })),
+    ifKnown(browser, (seconds) => i18n.t("health.browser", { ago: ago(seconds, i18n, now) })),
   ],
 };
 

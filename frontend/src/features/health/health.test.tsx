@@ -92,6 +92,11 @@ describe("figures", () => {
     expect(figuresOf({ kind: "trainer", figures: { jobs: 1 } })).toBe("1 job waits");
   });
 
+  it("tell of a host how old its browser is", () => {
+    const figures = { machines: 1, capacity: 4, age: 0, browser_age: 6 * 86_400 };
+    expect(figuresOf({ kind: "host", figures })).toContain("Chromium built 6 days ago");
+  });
+
   it("tell nothing where nothing was counted", () => {
     expect(figuresOf({ kind: "bridge" })).toBe("");
   });

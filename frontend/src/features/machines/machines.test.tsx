@@ -23,6 +23,7 @@ const HOST: HostInfo = {
   draining: false,
   last_seen: AT,
   unbounded: [],
+  browser_built: null,
 };
 const MACHINE: FleetMachine = {
   id: "browser-1",

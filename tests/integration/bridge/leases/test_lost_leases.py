@@ -75,7 +75,7 @@ async def test_a_host_that_was_forgotten_is_known_again_only_as_a_whole(
     fake_inventory: FakeInventory, overview: FleetOverview
 ) -> None:
     await fake_inventory.inventory.deregister("its node died")
-    await fake_inventory.inventory.report_unlimited_resources(("cpu",))  # it lives, and has not heard of it
+    await fake_inventory.inventory.report_host(unbounded='["cpu"]')  # it lives, and has not heard of it
     assert await overview.hosts() == ()
     assert not await fake_inventory.inventory.heartbeat(), "it is told to register"
     await fake_inventory.inventory.register(images=("desktop",), capacity=1)

@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import pytest
 from redis.asyncio import Redis
 
 from tests.integration.bridge.pool_helpers import Bridge, bridge_over, sandbox_of
 from tests.waiting import eventually
+from vm_bridge import pool
 from vm_bridge.errors import BridgeUnavailable, MachineGone, NoMachine, SandboxUnavailable, StaleLease
 from vm_bridge.fleet import QueuePosition
 from vm_bridge.leases import LeaseGuard
@@ -318,6 +320,22 @@ async def test_an_operator_sees_what_machines_may_take_without_a_bound(
         await wait_for_limits(bridge, tuple(sorted(unbounded)))
     await operator.flushdb()
     await wait_for_limits(bridge, ("cpu", "walls"))
+
+
+async def test_an_operator_sees_how_old_the_browser_is(
+    fake_host: FakeHost, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where no machine was made, and after its package was updated while the bridge runs."""
+    monkeypatch.setattr(pool, "USAGE_REPORT_SECONDS", 0.05)
+    built = 1_700_000_000.0
+    async with bridge_over(fake_host, redis, browser_built=lambda: built) as bridge, asyncio.timeout(30):
+        for at in (built, built + 86_400):
+            built = at
+            while True:
+                (host,) = await bridge.manager.overview.hosts()
+                if host.browser_built == datetime.fromtimestamp(at, UTC):
+                    break
+                await asyncio.sleep(0.02)
 
 
 async def wait_for_limits(bridge: Bridge, unbounded: tuple[str, ...]) -> None:

@@ -1,6 +1,5 @@
 """The permission matrix: every route as everybody, every command from every seat; one that has no row fails."""
 
-import re
 from typing import Any
 
 import pytest
@@ -10,16 +9,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
-from annotation_app.episodes import services
-from annotation_app.judges.models import PoolJudge
 from annotation_app.live.db_threads import run_in_db_thread
-from annotation_app.policies.services import policy_ensure
 from annotation_app.urls import api
-from protocol.blobs import BlobRef
+from benchmarks.parts.safety.permissions import CALLERS, COMMANDS, FILES, FREE, JSON, ROUTES, Caller, Rule, filled
+from benchmarks.parts.safety.things import Things, make_things, user_of
 from protocol.messages.events import COMMAND_ADAPTER
-from tests.fixtures.judges import judge_ensure
-from tests.integration.web.accounts.permission_fixtures import NAMES, PICTURE, Things
-from tests.integration.web.accounts.permissions import CALLERS, COMMANDS, FREE, JSON, ROUTES, Caller, Rule
 from tests.integration.web.conftest import PASSWORD, EpisodeSocket, Stack, World
 
 BESIDE = {"admin/login/", "admin/", "api/", "sso/"}
@@ -31,42 +25,18 @@ OF_ANY_SCOPE = ("GET /api/feed", "GET /api/me/signed-in")
 @pytest.fixture
 def things(world: World) -> Things:
     """One of each, and Ada's episode with one picture."""
-    admin = user_ensure(username="alma", password=PASSWORD, name="Alma", roles=["admin"])
-    revision = policy_ensure(
-        name="tars", revision="1", dialect="ui_tars_1_5", base_url="http://127.0.0.1:9/v1", model="m"
+    return make_things(
+        owner=world.ada, annotator=world.ben, reviewer=world.rosa, researcher=world.ravi, pool=world.pool
     )
-    judge = judge_ensure(name="verifier", revision="1", kind="verifier")
-    judged = PoolJudge.objects.create(pool=world.pool, judge=judge)
-    episode = services.episode_next(user=world.ada)
-    assert episode is not None
-    token = services.runner_take_over(episode_id=episode.id, runner="here:1:a", seconds=60)
-    services.blob_add(episode_id=episode.id, token=token, ref=BlobRef.of(PICTURE, "image/jpeg"), data=PICTURE)
-    return Things(world, admin, episode, revision, judged)
-
-
-def user_of(things: Things, caller: Caller) -> User | None:
-    world = things.world
-    return {
-        "nobody": None,
-        "owner": world.ada,
-        "annotator": world.ben,
-        "reviewer": world.rosa,
-        "researcher": world.ravi,
-        "admin": things.admin,
-    }[caller]
 
 
 def call(client: Client, route: str, rule: Rule, things: Things) -> Any:
-    method, path = route.split()
-    filled = re.sub(r"\{(\w+)\}", lambda name: str(NAMES[name[1]](things)), path + rule.path)
-    if method == "POST" and path.endswith(("/uploads", "/imports")):
-        return client.post(filled, {"file": SimpleUploadedFile("note.txt", b"a note")})
-    if route == "POST /api/pools/{pool_id}/tasks":
-        return client.post(filled, {"file": SimpleUploadedFile("tasks.jsonl", b"{}"), "kind": "jsonl"})
-    if route == "POST /api/design/graph":
-        return client.post(filled, {"file": SimpleUploadedFile("graph.json", b"[]"), "kind": "json"})
+    method, target = filled(route, rule, things)
+    if route in FILES:
+        name, contents, fields = FILES[route]
+        return client.post(target, {"file": SimpleUploadedFile(name, contents.encode()), **fields})
     body = {} if method == "GET" else {"data": rule.body(things), "content_type": JSON}
-    return getattr(client, method.lower())(filled, **body)
+    return getattr(client, method.lower())(target, **body)
 
 
 def described() -> set[str]:
@@ -126,9 +96,9 @@ def _refusals(rule: Rule, caller: Caller) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("prefix", ["/api/feed", "/api/feed/", "api/feed"])
-def test_a_path_of_the_clients_choice_gives_a_token_no_other_scope(things: Things, prefix: str) -> None:
+def test_a_path_of_the_clients_choice_gives_a_token_no_other_scope(things: Things, world: World, prefix: str) -> None:
     """What a token may call is decided on the route, not on what the path looks like with a prefix before it."""
-    made = world_token(things, "feed:read")
+    made = world_token(things, world, "feed:read")
     for route, rule in ROUTES.items():
         if "nobody" in rule.callers or route.startswith(OF_ANY_SCOPE):
             continue
@@ -137,10 +107,10 @@ def test_a_path_of_the_clients_choice_gives_a_token_no_other_scope(things: Thing
         assert response.status_code in (401, 403), (route, response.status_code)
 
 
-def world_token(things: Things, scope: str) -> str:
+def world_token(things: Things, world: World, scope: str) -> str:
     """A token of the admin's with this scope alone."""
     asked = {"name": "ci", "scopes": [scope], "days": 1}
-    answer = things.world.client(things.admin).post("/api/me/tokens", asked, content_type=JSON)
+    answer = world.client(things.admin).post("/api/me/tokens", asked, content_type=JSON)
     return str(answer.json()["token"])
 
 

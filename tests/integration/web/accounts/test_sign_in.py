@@ -1,10 +1,13 @@
 """Signing in, and what people keep for themselves."""
 
+import os
+import threading
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher, make_password
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.test import Client
@@ -76,6 +79,22 @@ def test_few_passwords_are_hashed_at_once(world: World, settings: Any) -> None:
         answer = sign_in(Client(), PASSWORD, "nobody")
         assert (answer.status_code, answer.json()["code"]) == (429, "sign_in_busy")
     assert sign_in(Client(), PASSWORD, "nobody").json()["code"] == "wrong_credentials"
+
+
+def test_hashes_give_way_to_requests(world: World, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is computed on one thread, which has less of the processor than the one that waits for it."""
+    settings.PASSWORD_HASHERS = ["annotation_app.accounts.hashers.BoundedArgon2Hasher"]
+    seen: list[int] = []
+    encode = Argon2PasswordHasher.encode
+
+    def noted(self: Any, password: str, salt: str) -> str:
+        seen.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        return encode(self, password, salt)
+
+    monkeypatch.setattr(Argon2PasswordHasher, "encode", noted)
+    assert ",p=1$" in make_password(PASSWORD)
+    here = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    assert seen == [min(here + hashers.HASHING_NICENESS, 19)]
 
 
 def test_expired_sessions_are_deleted(world: World) -> None:

@@ -1,12 +1,14 @@
 """Requests on threads: each stays on one, and streams end with who listens."""
 
 import asyncio
+import io
 import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
+from daphne.access import AccessLogGenerator
 from django.db.models.signals import post_init
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path
@@ -14,6 +16,8 @@ from django.urls import path
 from annotation_app.accounts.models import User
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.web.request_handler import REQUEST_THREAD_COUNT, RequestHandler, without_root_path
+from annotation_app.web.request_logging import silence_access_log
+from annotation_app.web.sign_in_admission import MAX_SIGN_INS, SIGN_IN_PATHS, bounded_sign_ins
 from tests.integration.web.conftest import BOUND, World, session_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -107,3 +111,42 @@ class TestThreads:
         await request.send_input({"type": "http.disconnect"})
         await asyncio.wait_for(ended.wait(), BOUND)
         await request.wait(BOUND)
+
+
+async def test_sign_ins_beyond_what_is_hashed_cost_nothing() -> None:
+    """They are refused on the event loop, and others go on."""
+    going_on, begun = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        begun.release()
+        await going_on.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    bounded = bounded_sign_ins(application)
+    communicator: Any = ApplicationCommunicator
+
+    def ask(path: str) -> Any:
+        return communicator(bounded, {"type": "http", "method": "POST", "path": path})
+
+    admitted = [ask(path) for path in [*SIGN_IN_PATHS, *["/api/session"] * MAX_SIGN_INS][:MAX_SIGN_INS]]
+    admitted.append(ask("/api/queue/next"))
+    for request in admitted:
+        await request.send_input({"type": "http.request"})
+    for _ in admitted:
+        await asyncio.wait_for(begun.acquire(), BOUND)
+    one_more = ask("/api/session")
+    assert (await one_more.receive_output(BOUND))["status"] == 429
+    assert b"sign_in_busy" in (await one_more.receive_output(BOUND))["body"]
+    going_on.set()
+    assert [(await request.receive_output(BOUND))["status"] for request in admitted] == [200] * len(admitted)
+    assert (await ask("/api/session").receive_output(BOUND))["status"] == 200
+
+
+def test_daphne_writes_no_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have queries with codes of single sign-on."""
+    monkeypatch.setattr(AccessLogGenerator, "write_entry", AccessLogGenerator.write_entry)
+    silence_access_log()
+    written = io.StringIO()
+    told = {"client": "c", "method": "GET", "path": "/sso/oidc/login/callback/?code=secret", "status": 200, "size": 1}
+    AccessLogGenerator(written)("http", "complete", told)
+    assert written.getvalue() == ""

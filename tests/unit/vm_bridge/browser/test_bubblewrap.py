@@ -1,11 +1,13 @@
 """A browser is put behind walls, or not started; who accepts it without says so once."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from vm_bridge.browser import BubblewrapUnavailable, Engine
+from vm_bridge.browser import BubblewrapUnavailable, Engine, process
 from vm_bridge.browser.bubblewrap import check_sandbox
+from vm_bridge.browser.process import HEADLESS_SHELL, browser_build_time
 from vm_bridge.config import ConfigError, browser_unsandboxed
 from vm_bridge.errors import ERRORS, NoMachine, SandboxUnavailable
 from vm_bridge.hosts.browser.host import BrowserHost
@@ -57,3 +59,17 @@ def test_doing_without_is_said_in_one_place(said: dict[str, str], meant: bool) -
 def test_a_word_that_is_neither_is_refused() -> None:
     with pytest.raises(ConfigError, match="PILOTHOUSE_BROWSER_UNSANDBOXED"):
         browser_unsandboxed({"PILOTHOUSE_BROWSER_UNSANDBOXED": "maybe"})
+
+
+def test_a_browser_is_as_old_as_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script that Debian puts on the path changes more rarely than the program behind it."""
+    script, program = tmp_path / "bin" / HEADLESS_SHELL, tmp_path / "lib" / HEADLESS_SHELL
+    monkeypatch.setenv("PATH", str(script.parent))
+    monkeypatch.setattr(process, "PROGRAM_FOLDER", program.parent)
+    assert browser_build_time() is None
+    for file, at in ((script, 1_000), (program, 2_000)):
+        file.parent.mkdir()
+        file.write_text("#!/bin/sh")
+        file.chmod(0o755)
+        os.utime(file, (at, at))
+        assert browser_build_time() == at

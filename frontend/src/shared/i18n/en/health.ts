@@ -30,6 +30,7 @@ export const healthMessages = {
   "health.of": "{used} of {most}",
   "health.backup": "{ago}, {bytes}",
   "health.machines": { one: "{count} machine of {most}", other: "{count} machines of {most}" },
+  "health.browser": "Chromium built {ago}",
   "health.heard": "heard {ago}",
 
   "health.kind.web": "Web app",
@@ -59,6 +60,7 @@ export const healthMessages = {
   "health.problem.connections_short": "Connections are getting short.",
   "health.problem.memory_short": "Memory is getting short.",
   "health.problem.redis_shared": "Its programs share one user with every right: docs/deploy.md, Redis users.",
+  "health.problem.browser_old": "Its Chromium is older than 45 days and lacks what was mended since. Update the packages there.",
   "health.problem.draining": "It is being emptied and takes no new machines.",
   "health.problem.not_heard": "It has not been heard for a while.",
   "health.problem.no_backup": "There is none.",

@@ -30,6 +30,7 @@ export const healthMessages = {
   "health.of": "{used}，上限 {most}",
   "health.backup": "{ago}，{bytes}",
   "health.machines": { other: "{count} / {most} 台机器" },
+  "health.browser": "Chromium 构建于 {ago}",
   "health.heard": "上次联系：{ago}",
 
   "health.kind.web": "网站",
@@ -59,6 +60,7 @@ export const healthMessages = {
   "health.problem.connections_short": "连接快要不够了。",
   "health.problem.memory_short": "内存快要不够了。",
   "health.problem.redis_shared": "各程序共用一个拥有全部权限的用户：见 docs/deploy.md 的 Redis users。",
+  "health.problem.browser_old": "其 Chromium 已超过 45 天，缺少此后的安全修复。请更新该主机的软件包。",
   "health.problem.draining": "正在清空，不再接收新机器。",
   "health.problem.not_heard": "有一段时间没有消息了。",
   "health.problem.no_backup": "还没有备份。",

@@ -1,48 +1,91 @@
-"""What the permission table's paths name: a maker for every name, of Ada's things where they are somebody's."""
+"""What the permission table's paths name: a maker for every name, of the owner's things where they are somebody's."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 from django.utils import timezone
 
 from annotation_app.accounts.models import Group, Invitation, SignIn, Token, User
-from annotation_app.accounts.services import digest_secret
+from annotation_app.accounts.services import digest_secret, user_ensure
 from annotation_app.catalogue.models import SavedQuery
 from annotation_app.design.models import Node
+from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Checkpoint, Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.imports.models import Import, Upload
-from annotation_app.judges.models import PoolJudge, Run
+from annotation_app.judges.models import Judge, PoolJudge, Run
 from annotation_app.notifications.models import Webhook
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.selectors import policy_of
+from annotation_app.policies.services import policy_ensure
 from annotation_app.probes.models import PolicyProbe
 from annotation_app.retention.models import Rule as RetentionRule
 from annotation_app.reviews.models import Job, JobKind
+from annotation_app.tasks.models import Pool
 from protocol.blobs import BlobRef
-from tests.integration.web.conftest import World
+from protocol.evaluation.reports import Evaluation, TaskResult
+from protocol.evaluation.statistics import wilson_rate
 
 PICTURE = b"\xff\xd8 a picture"
 SFT = LikelihoodTraining(updates=1, shares=MixShares(fresh=1, earlier=0, general=0))
-SECRET = "an-invitation-only-tests-know-of"
+SECRET = "an-invitation-only-tests-know-of"  # noqa: S105 - of a test
+PASSWORD = "a password of the tests"  # noqa: S105 - of a test
+"""Of everybody here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    """What a case's path and body may name; all of it Ada's, where it is somebody's."""
+    """What a row's path and body may name; all of it the owner's, where it is somebody's."""
 
-    world: World
+    owner: User
+    """Whose episode it is."""
+    annotator: User
+    reviewer: User
+    researcher: User
     admin: User
+    pool: Pool
     episode: Episode
     revision: PolicyRevision
     judged: PoolJudge
 
 
+def make_things(*, owner: User, annotator: User, reviewer: User, researcher: User, pool: Pool) -> Things:
+    """One of each, and the owner's episode with one picture, from the first task of the pool."""
+    admin = user_ensure(username="alma", password=PASSWORD, name="Alma", roles=["admin"])
+    revision = policy_ensure(
+        name="tars", revision="1", dialect="ui_tars_1_5", base_url="http://127.0.0.1:9/v1", model="m"
+    )
+    judge, _ = Judge.objects.get_or_create(name="verifier", revision="1", defaults={"kind": "verifier"})
+    judged = PoolJudge.objects.create(pool=pool, judge=judge)
+    episode = episodes.episode_next(user=owner)
+    assert episode is not None
+    token = episodes.runner_take_over(episode_id=episode.id, runner="here:1:a", seconds=60)
+    episodes.blob_add(episode_id=episode.id, token=token, ref=BlobRef.of(PICTURE, "image/jpeg"), data=PICTURE)
+    return Things(owner, annotator, reviewer, researcher, admin, pool, episode, revision, judged)
+
+
+def user_of(things: Things, caller: str) -> User | None:
+    """Who a caller of the table is."""
+    user: User | None = None if caller == "nobody" else getattr(things, caller)
+    return user
+
+
+def evaluation_report(things: Things) -> dict[str, Any]:
+    """A report on one task."""
+    task = TaskResult(suite="a", name="b", successes=wilson_rate(1, 2), steps=1, think_characters=0)
+    report = Evaluation(
+        created_at=datetime(2026, 1, 1, tzinfo=UTC), policies=(policy_of(things.revision),), attempts=2, tasks=(task,)
+    )
+    return report.model_dump(mode="json")
+
+
 def _job(things: Things) -> object:
-    asked = {"pool": things.world.pool, "requested_by": things.admin}
+    asked = {"pool": things.pool, "requested_by": things.admin}
     return Job.objects.get_or_create(kind=JobKind.DUPLICATES, defaults=asked)[0].pk
 
 
@@ -60,7 +103,7 @@ def _wheel(things: Things) -> Wheel:
     recipe = Recipe(
         policy="toy", start="/start", sft=SFT, trials=GateTrials(world="toy"), server="http://desks.example"
     )
-    told = {"pool": things.world.pool, "recipe": recipe, "owner": things.admin}
+    told = {"pool": things.pool, "recipe": recipe, "owner": things.admin}
     return Wheel.objects.get_or_create(name="main", defaults=told)[0]
 
 
@@ -75,7 +118,7 @@ def _checkpoint(things: Things) -> object:
 
 
 def _query(things: Things) -> object:
-    return SavedQuery.objects.get_or_create(owner=things.world.ravi, name="kept")[0].pk
+    return SavedQuery.objects.get_or_create(owner=things.researcher, name="kept")[0].pk
 
 
 def _webhook(things: Things) -> int:
@@ -89,25 +132,25 @@ def _probe(things: Things) -> object:
 
 
 def _export(things: Things) -> object:
-    return Export.objects.create(requested_by=things.world.ravi, filters={}).pk
+    return Export.objects.create(requested_by=things.researcher, filters={}).pk
 
 
 def _import(things: Things) -> object:
-    return Import.objects.create(requested_by=things.world.ravi, name="old.zip", pool_name="old").pk
+    return Import.objects.create(requested_by=things.researcher, name="old.zip", pool_name="old").pk
 
 
 def _upload(things: Things) -> object:
     expires_at = timezone.now() + timedelta(days=1)
-    return Upload.objects.create(owner=things.world.ravi, name="old.zip", size=1, expires_at=expires_at).pk
+    return Upload.objects.create(owner=things.researcher, name="old.zip", size=1, expires_at=expires_at).pk
 
 
 def _sign_in(things: Things) -> object:
-    made = SignIn.objects.get_or_create(session_key="k", defaults={"user": things.world.ada, "how": "password"})
+    made = SignIn.objects.get_or_create(session_key="k", defaults={"user": things.owner, "how": "password"})
     return made[0].pk
 
 
 def _token(things: Things) -> object:
-    kept = {"user": things.world.ada, "name": "t", "expires_at": timezone.now() + timedelta(days=1)}
+    kept = {"user": things.owner, "name": "t", "expires_at": timezone.now() + timedelta(days=1)}
     return Token.objects.get_or_create(sha256="0" * 64, defaults=kept)[0].pk
 
 
@@ -124,11 +167,11 @@ def invitation_secret(things: Things) -> str:
 
 NAMES: dict[str, Callable[[Things], object]] = {
     "episode_id": lambda things: things.episode.pk,
-    "person_id": lambda things: things.world.ben.pk,
+    "person_id": lambda things: things.annotator.pk,
     "name": lambda things: "PASSWORD",
     "index": lambda things: 0,
     "job_id": _job,
-    "user_id": lambda things: things.world.ben.pk,
+    "user_id": lambda things: things.annotator.pk,
     "group_id": lambda things: Group.objects.get_or_create(name="day")[0].pk,
     "invitation_id": _invitation,
     "sign_in_id": _sign_in,
@@ -136,7 +179,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "sha256": lambda things: BlobRef.of(PICTURE, "image/jpeg").sha256,
     "number": lambda things: 0,
     "version": lambda things: 1,
-    "pool_id": lambda things: things.world.pool.pk,
+    "pool_id": lambda things: things.pool.pk,
     "task_id": lambda things: things.episode.task_id,
     "revision_id": lambda things: things.revision.pk,
     "judge_id": lambda things: things.judged.judge_id,

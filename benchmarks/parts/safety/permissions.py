@@ -1,19 +1,17 @@
 """Who may call what: a row for every HTTP route and every command of the desk's socket.
 
 A new route needs a row in `ROUTES`, under its method and its path as the interface's own description spells it; a
-name in its path that is not there yet needs a maker in `permission_things.NAMES`. `test_permissions.py` calls each as
-everybody.
+name in its path that is not there yet needs a maker in `things.NAMES`. `test_permissions.py` and
+`./pilothouse bench safety` call each as everybody.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import uuid4
 
-from annotation_app.policies.selectors import policy_of
-from tests.integration.web.accounts.permission_fixtures import Things, invitation_secret
-from tests.integration.web.conftest import PASSWORD
-from tests.unit.annotation_app.test_gate import report
+from benchmarks.parts.safety.things import NAMES, PASSWORD, Things, evaluation_report, invitation_secret
 
 Caller = Literal["nobody", "owner", "annotator", "reviewer", "researcher", "admin"]
 """`owner` is the annotator whose episode it is (token, session, …), `annotator` another one."""
@@ -137,7 +135,7 @@ ROUTES: dict[str, Rule] = {
     "PATCH /api/pools": only(
         "admin",
         body=lambda things: {
-            "pools": [{"id": things.world.pool.pk, "version": things.world.pool.version}],
+            "pools": [{"id": things.pool.pk, "version": things.pool.version}],
             "changes": {"priority": 1},
         },
     ),
@@ -162,9 +160,7 @@ ROUTES: dict[str, Rule] = {
         body=body_of(name="new", revision="1", dialect="ui_tars_1_5", base_url="http://model/v1", model="m"),
     ),
     "GET /api/policies/pools": only("admin"),
-    "POST /api/policies/{revision_id}/evaluations": only(
-        "admin", body=lambda things: report(policy_of(things.revision), {"a/b": (1, 2)}).model_dump(mode="json")
-    ),
+    "POST /api/policies/{revision_id}/evaluations": only("admin", body=evaluation_report),
     "POST /api/pools/{pool_id}/policy": only("admin", body=body_of(revision=None)),
     "POST /api/pools/{pool_id}/canary": only("admin", body=body_of(revision=None)),
     "POST /api/pools/{pool_id}/gate": only("admin", body=body_of(gate=None)),
@@ -334,3 +330,19 @@ COMMANDS: dict[str, dict[str, Any]] = {
 """A body for every command. All but `FREE` are for the annotator whose socket holds control."""
 FREE = {"ping"}
 """Commands that only keep a connection: whoever has a seat sends them."""
+
+
+FILES: dict[str, tuple[str, str, dict[str, str]]] = {
+    "POST /api/episodes/{episode_id}/uploads": ("note.txt", "a note", {}),
+    "POST /api/imports": ("note.txt", "a note", {}),
+    "POST /api/imports/uploads": ("note.txt", "a note", {}),
+    "POST /api/pools/{pool_id}/tasks": ("tasks.jsonl", "{}", {"kind": "jsonl"}),
+    "POST /api/design/graph": ("graph.json", "[]", {"kind": "json"}),
+}
+"""Routes that take a file as a form: its name, what is in it, and the form's other fields."""
+
+
+def filled(route: str, rule: Rule, things: Things) -> tuple[str, str]:
+    """Method and path of a route, with the names in its path filled in."""
+    method, path = route.split()
+    return method, re.sub(r"\{(\w+)\}", lambda name: str(NAMES[name[1]](things)), path + rule.path)
