@@ -1,5 +1,6 @@
 """What each answer of a part means: pure functions of what was found."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from annotation_app.health.schemas import CheckState, Problem
@@ -124,9 +125,13 @@ def backup_status(age: float | None, size: int) -> PartStatus:
     )
 
 
-def host_status(silent_seconds: float, machines: int, capacity: int, draining: bool) -> PartStatus:
+def host_status(
+    silent_seconds: float, machines: int, capacity: int, draining: bool, warnings: Sequence[Problem] = ()
+) -> PartStatus:
     """A host that was not heard for a while has lost its machines; one that is emptied takes no new ones."""
     figures = {"machines": float(machines), "capacity": float(capacity), "age": max(0.0, silent_seconds)}
     if silent_seconds >= HEARTBEAT_TIMEOUT_SECONDS:
         return PartStatus("down", "not_heard", figures=figures)
-    return PartStatus("warn", "draining", figures=figures) if draining else PartStatus(figures=figures)
+    if draining or warnings:
+        return PartStatus("warn", "draining" if draining else warnings[0], figures=figures)
+    return PartStatus(figures=figures)

@@ -242,7 +242,7 @@ def _host_statuses() -> dict[str, PartStatus]:
     now = timezone.now()
     return {
         host.id: part_status.host_status(
-            (now - host.last_seen).total_seconds(), host.machines, host.capacity, host.draining
+            (now - host.last_seen).total_seconds(), host.machines, host.capacity, host.draining, host.warnings
         )
         for host in hosts_now(within=PROBE_TIMEOUT_SECONDS)
     }

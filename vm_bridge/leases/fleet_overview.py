@@ -175,6 +175,7 @@ def _host_info(name: str, seen: float, known: dict[str, str], machines: int) -> 
         draining=known["draining"] == "1",
         last_seen=parse_time(seen),
         unbounded=tuple(json.loads(known["unbounded"])) if "unbounded" in known else None,
+        warnings=tuple(json.loads(known.get("warnings", "[]"))),
     )
 
 

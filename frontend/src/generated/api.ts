@@ -182,6 +182,7 @@ export interface Check {
         | "connections_short"
         | "memory_short"
         | "redis_shared"
+        | "secret_shared"
         | "draining"
         | "not_heard"
         | "no_backup"
@@ -2196,6 +2197,7 @@ export interface HostInfo {
   draining: boolean;
   last_seen: string;
   unbounded: ("cpu" | "memory" | "pids" | "walls")[] | null;
+  warnings: ("redis_shared" | "secret_shared")[];
 }
 /**
  * How many machines of an image there are for whom.

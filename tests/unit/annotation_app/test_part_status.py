@@ -70,3 +70,5 @@ def test_other_parts() -> None:
         host_status(age, 1, 2, draining).state
         for age, draining in ((0.0, False), (0.0, True), (HEARTBEAT_TIMEOUT_SECONDS, False))
     ] == [*("ok", "warn", "down")]
+    shared_host = host_status(0.0, 1, 2, False, ("secret_shared", "redis_shared"))
+    assert (shared_host.state, shared_host.problem) == ("warn", "secret_shared")

@@ -59,6 +59,7 @@ export const healthMessages = {
   "health.problem.connections_short": "Connections are getting short.",
   "health.problem.memory_short": "Memory is getting short.",
   "health.problem.redis_shared": "Its programs share one user with every right: docs/deploy.md, Redis users.",
+  "health.problem.secret_shared": "It knows the secret that signs for all hosts: docs/bridge.md, Keys.",
   "health.problem.draining": "It is being emptied and takes no new machines.",
   "health.problem.not_heard": "It has not been heard for a while.",
   "health.problem.no_backup": "There is none.",
