@@ -22,7 +22,7 @@ const HOST: HostInfo = {
   machines: 1,
   draining: false,
   last_seen: AT,
-  unbounded: [],
+  unbounded: [], warnings: [],
 };
 const MACHINE: FleetMachine = {
   id: "browser-1",
