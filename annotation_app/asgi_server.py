@@ -2,7 +2,12 @@
 
 import gc
 
+from daphne import http_protocol
+
 from annotation_app.asgi import application as application
+from annotation_app.web.body_admission import AdmittedRequest
+
+http_protocol.WebRequest = AdmittedRequest  # what its factory makes of each request
 
 # What is there now stays; going through it again would hold every annotator up for a tenth of a second each time.
 gc.collect()
