@@ -495,6 +495,7 @@ export interface CredentialRule {
     | "navigate"
   )[];
   hosts: string[];
+  applications: string[];
   confirm: boolean;
 }
 /**
@@ -688,6 +689,7 @@ export interface CredentialIn {
       )[]
     | null;
   hosts?: string[] | null;
+  applications?: string[] | null;
   confirm?: boolean | null;
 }
 /**
