@@ -1,7 +1,8 @@
 """Makes the secrets of a compose installation, once: `python3 docker/keys.py HOST-NAME [FOLDER]`.
 
 Each is a file that the compose file hands to the programs that need it. The folder is its owner's alone; the files in
-it are readable to all, because the users inside the containers are others. What is there already stays.
+it are readable to all, because the users inside the containers are others. What is there already stays, but for
+`bridge_keys` and `redis_users`, which follow the secrets that they are made of.
 
 The folder is the one that compose takes: what PILOTHOUSE_SECRETS says, exported or in `.env` beside the compose file,
 from where that file is; else `secrets` beside it. `python3 docker/keys.py --where` prints it.
@@ -11,12 +12,18 @@ import argparse
 import json
 import os
 import re
+import runpy
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 BESIDE = Path(__file__).resolve().parent
 """Where the compose file is, and its `.env`."""
+REDIS_USERS = BESIDE.parent / "annotation_app" / "operations" / "runtime" / "redis_users.py"
+HOST_KEYS = BESIDE.parent / "vm_bridge" / "host_keys.py"
+BRIDGE_HOST_ID = "bridge"
+"""PILOTHOUSE_HOST_ID of the bridge in the compose file."""
 VARIABLE = "PILOTHOUSE_SECRETS"
 LINE = re.compile(rf"^\s*(?:export\s+)?{VARIABLE}\s*=(.*)$", re.MULTILINE)
 BYTES = 32
@@ -60,33 +67,52 @@ def secrets_make(folder: Path, host: str) -> tuple[str, ...]:
     folder.chmod(0o700)
     made: list[str] = []
 
+    def write(name: str, text: str, mode: int = 0o444) -> None:
+        aside = folder / f".{name}.new"
+        aside.write_text(text)
+        aside.chmod(mode)
+        aside.rename(folder / name)
+        made.append(name)
+
     def keep(name: str, make: Callable[[], str], mode: int = 0o444) -> str:
-        file = folder / name
-        if not file.exists():
-            aside = folder / f".{name}.new"
-            aside.write_text(make())
-            aside.chmod(mode)
-            aside.rename(file)
-            made.append(name)
-        return file.read_text()
+        if not (folder / name).exists():
+            write(name, make(), mode)
+        return (folder / name).read_text()
+
+    def derive(name: str, text: str) -> None:
+        """Follow the secrets that a file is made of, and the rules of this version."""
+        if not (folder / name).exists() or (folder / name).read_text() != text:
+            write(name, text)
 
     keep("secret_key", _random)
-    keep("bridge_secret", _random)
+    master = keep("bridge_secret", _random)
+    keys = runpy.run_path(str(HOST_KEYS))
+    derive("bridge_keys", keys["format_keys"](master.strip(), (keys["MANAGER"], BRIDGE_HOST_ID)))
     keep("credentials_keys", _random)
     keep("pseudonym_key", _random)
     password = keep("postgres_password", _random)
     keep("database_url", lambda: DATABASE.format(password=password, server="pooler:6432"))
     keep("database_url_direct", lambda: DATABASE.format(password=password, server="postgres:5432"))
     keep("pooler_users", lambda: f'"pilothouse" "{password}"\n')
-    redis = keep("redis_password", _random)
-    keep("redis_url", lambda: f"redis://:{redis}@redis:6379/0")
-    keep("redis_config", lambda: f"requirepass {redis}\nmaxmemory-policy noeviction\nappendonly yes\ndir /data\n")
+    derive("redis_users", _redis_users(keep))
     turn = keep("turn_secret", _random)
     server = {"urls": [f"turn:{host}:3478?transport=udp", f"turn:{host}:3478?transport=tcp"], "secret": turn}
     keep("ice_servers", lambda: json.dumps([server]))
     keep("turn", lambda: TURN.format(host=host, secret=turn))
     keep("environment", lambda: SETTINGS, mode=0o644)
     return tuple(made)
+
+
+def _redis_users(keep: Callable[[str, Callable[[], str]], str]) -> str:
+    """The Redis users of the operator, the platform and the bridge, whose passwords are kept."""
+    users = runpy.run_path(str(REDIS_USERS))
+    operator = keep("redis_password", _random).strip()
+    keep("redis_config", lambda: f"requirepass {operator}\nmaxmemory-policy noeviction\nappendonly yes\ndir /data\n")
+    passwords = {users["OPERATOR"]: operator}
+    for user in (users["PLATFORM"], users["BRIDGE"]):
+        address = f"redis://{user}:{_random()}@redis:6379/0"
+        passwords[user] = urlsplit(keep(f"redis_url_{user}", lambda address=address: address).strip()).password
+    return users["user_lines"](passwords)
 
 
 SETTINGS = """\

@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.config import Config, ConfigError, read_config
+from vm_bridge.host_keys import MANAGER, CallVerifier
 from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.manager import LeaseManager
 from vm_bridge.sandbox import Host
@@ -23,6 +24,10 @@ from vm_bridge.suites.registry import make_tasks
 
 logger = logging.getLogger(__name__)
 
+FORMER_NAME_WARNING = (
+    "PILOTHOUSE_SECRET signs for every bridge host and ends with the next release:"
+    " give this host PILOTHOUSE_BRIDGE_KEYS of its own (./pilothouse bridge-keys)"
+)
 MAX_REDIS_CONNECTIONS = 32
 """Most connections to Redis."""
 REDIS_TIMEOUT_SECONDS = 5.0
@@ -55,14 +60,19 @@ def create_bridge_app(config: Config, host: Host | None = None) -> FastAPI:
                 await stack.enter_async_context(manager.running())
             yield
 
+    if config.secret:
+        logger.warning("%s", FORMER_NAME_WARNING)
     bridge = Bridge(
-        secret=config.secret,
+        manager_callers=CallVerifier(MANAGER, config.keys_of(MANAGER), shared_secret=config.secret),
+        machine_callers=CallVerifier(
+            config.own_key_name, config.host_keys, audience=config.bridge_url, shared_secret=config.secret
+        ),
         web_origins=config.web_origins,
         ping=LeaseGuard(redis).ping,
         suite_tasks=make_tasks,
         manager=manager,
         pool=here.pool if here else None,
-        secret_routers=here.secret_routers if here else (),
+        machine_routers=here.machine_routers if here else (),
         ticket_routers=here.ticket_routers if here else (),
     )
     app = create_api(bridge, lifespan)

@@ -15,6 +15,7 @@ from protocol.base import FrozenModel
 from protocol.legacy_names import current_environment
 from protocol.trajectory.tasks import HostPattern
 from vm_bridge.fleet import Quota
+from vm_bridge.host_keys import MANAGER, derive_key, key_name
 from vm_bridge.ice import IceServer
 
 
@@ -44,6 +45,12 @@ def _parse_json(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
+def _parse_keys(value: Any) -> Any:
+    """Of `name=key,name=key`."""
+    return tuple(tuple(word.split("=", 1)) for word in _split_commas(value)) if isinstance(value, str) else value
+
+
+HostKey = Annotated[str, Field(min_length=32)]
 CommaSeparated = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
 Bind = Annotated[BindAddress, BeforeValidator(_parse_address)]
 GuestAddresses = Annotated[
@@ -63,8 +70,11 @@ def _default_host_id() -> str:
 class Config(FrozenModel):
     """Every setting of the bridge and the VNC gateway; the variable is `PILOTHOUSE_` and the name in capitals."""
 
-    secret: Annotated[str, Field(min_length=16)]
-    """Shared with the web app: bearer token of its calls and key of its tickets. No default."""
+    bridge_keys: Annotated[tuple[tuple[str, HostKey], ...], BeforeValidator(_parse_keys)] = ()
+    """Keys of this bridge by name: its host id and, for one that gives machines out, `@manager`
+    (`./pilothouse bridge-keys` prints them). Of several with one name each is good: the new before the old."""
+    secret: Annotated[str, Field(pattern=r"^(.{16,})?$")] = ""
+    """Of earlier versions: shared by the web app and all bridges, in place of keys. Ends with the next release."""
     redis_url: str = "redis://127.0.0.1:6379/0"
     data: Path = Path(".data")
     tools: Path = Path(".data/tools")
@@ -150,10 +160,34 @@ class Config(FrozenModel):
         """`preview_url` of this host: its id as a label of a host name, as the web app writes it too."""
         return self.preview_url.replace("{bridge}", re.sub(r"[^a-z0-9-]+", "-", self.host_id).strip("-"))
 
+    @property
+    def own_key_name(self) -> str:
+        """The name of this host's key."""
+        return key_name(self.host_id)
+
+    @property
+    def host_keys(self) -> tuple[str, ...]:
+        """Keys that authorise calls on this host's machines."""
+        return self.keys_of(self.own_key_name)
+
+    @property
+    def ticket_keys(self) -> tuple[str, ...]:
+        """Keys that sign tickets to this host's machines, the secret of earlier versions among them."""
+        return (*self.host_keys, *((self.secret,) if self.secret else ()))
+
+    def keys_of(self, name: str) -> tuple[str, ...]:
+        """The keys of this name, the one derived from the shared secret among them."""
+        given = tuple(key for known, key in self.bridge_keys if known == name)
+        return (*given, derive_key(self.secret, name)) if self.secret else given
+
     @model_validator(mode="after")
     def _together(self) -> Self:
         if self.workers > 1 and self.role != "manager":
             raise ValueError(f"{PREFIX}WORKERS: only a manager alone can have more than one")
+        needed = {"both": (MANAGER, self.own_key_name), "manager": (MANAGER,), "host": (self.own_key_name,)}
+        missing = [name for name in needed[self.role] if not self.keys_of(name)]
+        if missing:
+            raise ValueError(f"{PREFIX}BRIDGE_KEYS has no key of {' and '.join(missing)} (./pilothouse bridge-keys)")
         if self.windows and not self.windows_secret:
             raise ValueError(f"{PREFIX}WINDOWS_SECRET: machines of Windows let nobody in without it")
         return self

@@ -16,6 +16,11 @@ UnlimitedResource = Literal["cpu", "memory", "pids", "walls"]
 """`walls`: browsers run without any, as the bridge's user."""
 
 
+HostWarning = Literal["redis_shared", "secret_shared"]
+"""`redis_shared`: it uses the Redis user with every right. `secret_shared`: it knows the secret that signs for all
+hosts, as in earlier versions."""
+
+
 class QueuePosition(FrozenModel):
     """A place in the queue. It is kept for ten seconds after each time its request is asked for."""
 
@@ -62,7 +67,7 @@ class MachineInfo(FrozenModel):
     """Of one core, between the last two looks of its host."""
     memory_bytes: int | None = None
     thumbnail: str | None = None
-    """Where its host gives a small JPEG, to who has the secret."""
+    """Where its host gives a small JPEG, to who has its key."""
 
 
 class HostInfo(FrozenModel):
@@ -79,6 +84,8 @@ class HostInfo(FrozenModel):
     """What its machines may take of it without a bound. None until it has made a machine."""
     browser_built: AwareDatetime | None = None
     """When the package of its Chromium was made. None where it has none."""
+    warnings: tuple[HostWarning, ...] = ()
+    """What whoever takes this host over could do beyond it."""
 
 
 class ImageInfo(FrozenModel):

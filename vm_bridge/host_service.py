@@ -52,30 +52,36 @@ class HostService:
         webrtc = WebRtcServer(broadcasts, ice_servers=lambda: rtc_ice_servers(config))
         logs = config.data / "cdp"
         self._streams = StreamServer(
-            secret=config.secret, lease_guard=lease_guard, webrtc=webrtc, web_origins=config.web_origins, cdp_logs=logs
+            keys=config.ticket_keys,
+            lease_guard=lease_guard,
+            webrtc=webrtc,
+            web_origins=config.web_origins,
+            cdp_logs=logs,
         )
         self._recorder = Recorder(config.data / "recordings", broadcasts)
         self.pool = MachinePool(
             host,
             lease_guard,
-            HostInventory(redis, RedisScripts(redis), config.host_id, config.bridge_url),
+            HostInventory(
+                redis, RedisScripts(redis), config.host_id, config.bridge_url, secret_shared=bool(config.secret)
+            ),
             capacity=config.max_machines,
             ended=self._ended,
             lease_file=LeaseFile(config.data / f"leases-{config.host_id}.json"),
             browser_built=(lambda: None) if config.machines == "fake" else browser_build_time,
         )
-        self.secret_routers = (
+        self.machine_routers = (
             recording_routes(self._recorder, self._leased),
             machine_io_routes(self.pool.machine),
             state_routes(self.pool.machine),
             cdp_log_routes(logs),
         )
-        """Routes for who has the secret."""
+        """Routes for who has this host's key."""
         self.ticket_routers = (self._streams.routes(self.pool.sandbox),)
         """Routes for browsers, which bring tickets."""
         set_host_addresses(config.ice_addresses)
         self._config = config
-        self._sessions = PreviewSessions(config.secret, lease_guard)
+        self._sessions = PreviewSessions(config.ticket_keys, lease_guard)
 
     def mount_previews(self, app: FastAPI) -> None:
         """Let browsers reach the web programs inside the machines, under their own host name or path."""

@@ -1,4 +1,5 @@
-"""A person confirms what a policy does with a task's secrets: the first use in an episode, and each new host."""
+"""A person confirms what a policy does with a task's secrets: the first use in an episode, and each new
+host or application."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -75,7 +76,9 @@ class SecretConfirmation:
         request = next((item for item in state.secret_requests if item.proposal_id == command.proposal_id), None)
         if request is None:
             raise CommandRejected("no_secret_request", "this question is not open any more")
-        description = ", ".join(f"{use.name} at {use.host or 'an unknown host'}" for use in request.uses)
+        description = ", ".join(
+            f"{use.name} at {use.host or use.application or 'an unknown host'}" for use in request.uses
+        )
         if command.allow:
             confirmed = tuple(dict.fromkeys((*state.secrets_confirmed, *request.uses)))
             await self._record.change(secret_requests=(), secrets_confirmed=confirmed)

@@ -11,11 +11,12 @@ from agent_backend.rollout.options import policy_factory_of
 from agent_backend.rollout.plan import RolloutPlan
 from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
+from vm_bridge.host_keys import read_master_key
 
 
 def bridge_client(arguments: argparse.Namespace) -> BridgeClient:
     """The bridge that the command line names."""
-    return BridgeClient(arguments.bridge, os.environ.get("PILOTHOUSE_SECRET", ""))
+    return BridgeClient(arguments.bridge, read_master_key(os.environ))
 
 
 @asynccontextmanager

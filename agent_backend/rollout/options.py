@@ -23,7 +23,7 @@ REQUIRED_MODEL_OPTIONS = ("model_url", "model", "dialect", "revision")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """All that says what is attempted, and by whom."""
     what = parser.add_argument_group("attempts")
-    what.add_argument("--bridge", help="the bridge's address; its secret is read from PILOTHOUSE_SECRET")
+    what.add_argument("--bridge", help="the bridge's address; the key is PILOTHOUSE_BRIDGE_MASTER_KEY")
     what.add_argument("--suite", help="whose bundled tasks")
     what.add_argument("--task", action="append", default=[], help="only this one; may be given again")
     what.add_argument("--seeds", type=int, default=1, help="attempts at each task, with rising seeds")

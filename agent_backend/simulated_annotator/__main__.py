@@ -1,6 +1,7 @@
 """A suite's expert annotates a pool through the web app, as a person would; one JSON object an episode.
 
-    PILOTHOUSE_SECRET=… PILOTHOUSE_PASSWORD=… python -m agent_backend.simulated_annotator --web http://127.0.0.1:8000 \\
+    PILOTHOUSE_BRIDGE_MASTER_KEY=… PILOTHOUSE_PASSWORD=… \\
+    python -m agent_backend.simulated_annotator --web http://127.0.0.1:8000 \\
         --bridge http://127.0.0.1:8010 --user annotator --pool "Small screens" --episodes 40
 
 It sees the state of the task, so it is no measure of people: it is for experiments and load.
@@ -11,14 +12,14 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from agent_backend.errors import AgentError
 from agent_backend.simulated_annotator.annotator import CLICK_TOLERANCE_PIXELS, AnnotationSummary, annotate
 from agent_backend.simulated_annotator.web_client import EpisodeConnection, WebAppClient
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
-from vm_bridge.machine import Capabilities, ExpertSuggestion, Lease
+from vm_bridge.host_keys import read_master_key
+from vm_bridge.machine import ExpertSuggestion
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -45,9 +46,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 async def annotate_pool(arguments: argparse.Namespace) -> list[AnnotationSummary]:
     """Annotate until there is enough or nothing waits. Raises AgentError, BridgeError and TimeoutError."""
-    secret = os.environ.get("PILOTHOUSE_SECRET", "")
     done: list[AnnotationSummary] = []
-    async with WebAppClient(arguments.web.rstrip("/")) as account, BridgeClient(arguments.bridge, secret) as bridge:
+    master_key = read_master_key(os.environ)
+    async with WebAppClient(arguments.web.rstrip("/")) as account, BridgeClient(arguments.bridge, master_key) as bridge:
         await account.sign_in(arguments.user, os.environ.get("PILOTHOUSE_PASSWORD", ""))
         pool = await account.pool(arguments.pool)
         while len(done) < arguments.episodes and sum(summary.labels for summary in done) < arguments.labels:
@@ -56,28 +57,12 @@ async def annotate_pool(arguments: argparse.Namespace) -> list[AnnotationSummary
                 break
 
             async def suggest(episode: str = episode) -> ExpertSuggestion | None:
-                claim = await account.lease_of(episode, secret)
-                return await bridge.machine(
-                    _borrowed_lease(claim.machine_id, claim.fencing_token, arguments.bridge)
-                ).suggest_expert_action()
+                return await bridge.machine(await bridge.lease_of(episode)).suggest_expert_action()
 
             async with EpisodeConnection(account, episode) as connection:
                 done.append(await annotate(connection, suggest, aim=arguments.aim))
             print(done[-1].model_dump_json(), flush=True)
     return done
-
-
-def _borrowed_lease(machine_id: str, fencing_token: int, bridge: str) -> Lease:
-    """The web app's own lease, for a question that changes nothing."""
-    return Lease(
-        machine_id=machine_id,
-        fencing_token=fencing_token,
-        holder="",
-        image="",
-        host_url=bridge,
-        expires_at=datetime.now(UTC),
-        capabilities=Capabilities(kinds=(), width=0, height=0),
-    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

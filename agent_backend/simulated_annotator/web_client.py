@@ -29,7 +29,6 @@ from protocol.messages.events import (
     StepAdded,
     StepStarted,
 )
-from vm_bridge.api.tickets import TicketClaim, verify_ticket
 
 WAIT_TIMEOUT_SECONDS = 300.0
 """Longest wait for anything that must come (seconds)."""
@@ -73,11 +72,6 @@ class WebAppClient:
         """The task one has open, else one claimed; None where nothing waits."""
         answer = await self._request("POST", "/api/queue/next", {"pool_id": pool})
         return None if answer["episode_id"] is None else str(answer["episode_id"])
-
-    async def lease_of(self, episode: str, secret: str) -> TicketClaim:
-        """Which machine an episode runs on, and by which fencing token: what a ticket to its pictures is bound to."""
-        ticket = await self._request("POST", f"/api/episodes/{episode}/tickets", {"kind": "stills"})
-        return verify_ticket(secret, ticket["ticket"], "stills").claim
 
     @contextlib.asynccontextmanager
     async def socket(self, episode: str) -> AsyncIterator[ClientConnection]:

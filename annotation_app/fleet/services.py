@@ -13,7 +13,7 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
-from annotation_app.live.episode_driver import TICKET_TTL_SECONDS, stream_url
+from annotation_app.live.episode_driver import TICKET_TTL_SECONDS, host_key, stream_url
 from annotation_app.notifications.services.notices import notice_create
 from protocol.base import FrozenModel
 from vm_bridge.api.client import BridgeClient
@@ -98,7 +98,7 @@ def watch(*, user: User, machine_id: str, kind: WatchableStream, host: str) -> t
         fencing_token=machine.fencing_token,
     )
     _audit(user, "machine.watch", machine.id, session=machine.session)
-    ticket = mint_ticket(settings.ENV.secret, claim, ttl=TICKET_TTL_SECONDS)
+    ticket = mint_ticket(host_key(machine.host), claim, ttl=TICKET_TTL_SECONDS)
     return ticket, stream_url(kind, ticket, host=host, bridge=machine.host)
 
 
@@ -150,7 +150,7 @@ def _query_fleet(question: Callable[[FleetClient], Awaitable[T]]) -> T:
     """What the bridge answers. Raises NotFound, Conflict."""
 
     async def query() -> T:
-        async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
             return await question(bridge.fleet)
 
     try:

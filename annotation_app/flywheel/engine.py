@@ -86,7 +86,7 @@ def _program_environment(recipe: Recipe) -> dict[str, str]:
     """
     keys = {api_key_for(url) for url in (recipe.server, recipe.serving.url if recipe.serving else "") if url}
     return {
-        "PILOTHOUSE_SECRET": settings.ENV.secret,
+        "PILOTHOUSE_BRIDGE_MASTER_KEY": settings.ENV.bridge_master,
         "PILOTHOUSE_POLICY_API_KEY": keys.pop() if len(keys) == 1 else "",
     }
 

@@ -1,5 +1,6 @@
 """What each answer of a part means: pure functions of what was found."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from annotation_app.health.schemas import CheckState, Problem
@@ -127,7 +128,13 @@ def backup_status(age: float | None, size: int) -> PartStatus:
 
 
 def host_status(
-    silent_seconds: float, machines: int, capacity: int, draining: bool, browser_age: float | None = None
+    silent_seconds: float,
+    machines: int,
+    capacity: int,
+    draining: bool,
+    *,
+    browser_age: float | None = None,
+    warnings: Sequence[Problem] = (),
 ) -> PartStatus:
     """A host that was not heard for a while has lost its machines; one that is emptied takes no new ones; a browser
     whose package was made long ago (`browser_age`, seconds) lacks what was mended since."""
@@ -136,8 +143,12 @@ def host_status(
         figures["browser_age"] = max(0.0, browser_age)
     if silent_seconds >= HEARTBEAT_TIMEOUT_SECONDS:
         return PartStatus("down", "not_heard", figures=figures)
-    if draining:
-        return PartStatus("warn", "draining", figures=figures)
-    if browser_age is not None and browser_age > MAX_BROWSER_AGE_SECONDS:
-        return PartStatus("warn", "browser_old", figures=figures)
+    is_old = browser_age is not None and browser_age > MAX_BROWSER_AGE_SECONDS
+    problems: tuple[Problem, ...] = (
+        *(("draining",) if draining else ()),
+        *warnings,
+        *(("browser_old",) if is_old else ()),
+    )
+    if problems:
+        return PartStatus("warn", problems[0], figures=figures)
     return PartStatus(figures=figures)

@@ -246,7 +246,8 @@ def _host_statuses() -> dict[str, PartStatus]:
             host.machines,
             host.capacity,
             host.draining,
-            None if host.browser_built is None else (now - host.browser_built).total_seconds(),
+            browser_age=None if host.browser_built is None else (now - host.browser_built).total_seconds(),
+            warnings=host.warnings,
         )
         for host in hosts_now(within=PROBE_TIMEOUT_SECONDS)
     }

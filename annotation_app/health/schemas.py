@@ -36,6 +36,7 @@ Problem = Literal[
     "connections_short",
     "memory_short",
     "redis_shared",
+    "secret_shared",
     "draining",
     "not_heard",
     "browser_old",

@@ -37,6 +37,7 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.api.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint_ticket, preview_entry_path
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
+from vm_bridge.host_keys import derive_key, key_name
 from vm_bridge.ice import ICE_SERVERS, with_credentials
 from vm_bridge.machine import ExpertSuggestion, Lease, Machine
 
@@ -123,7 +124,12 @@ def _ticket(kind: StreamKind, user: str, episode_id: UUID, lease: Lease) -> str:
         machine_id=lease.machine_id,
         fencing_token=lease.fencing_token,
     )
-    return mint_ticket(settings.ENV.secret, claim, ttl=TICKET_TTL_SECONDS)
+    return mint_ticket(host_key(lease.host), claim, ttl=TICKET_TTL_SECONDS)
+
+
+def host_key(host_id: str) -> str:
+    """The key that signs tickets to the machines of a bridge host."""
+    return derive_key(settings.ENV.bridge_master, key_name(host_id))
 
 
 def stream_url(kind: StreamKind, ticket: str, *, host: str, bridge: str) -> str:
@@ -135,7 +141,7 @@ def stream_url(kind: StreamKind, ticket: str, *, host: str, bridge: str) -> str:
 
 async def suite_tasks(suite: str) -> tuple[Task, ...]:
     """The tasks a suite of the bridge brings along. Raises NotFound, and Conflict when the bridge does not answer."""
-    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         try:
             return await bridge.suite_tasks(suite)
         except UnknownTask as error:
@@ -151,7 +157,7 @@ async def unsupported_tasks(image: str, tasks: Sequence[Task]) -> dict[str, str]
     unsupported: dict[str, str] = {}
     if not with_evaluators:
         return unsupported
-    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         try:
             for first in range(0, len(with_evaluators), TASKS_PER_REQUEST):
                 some = with_evaluators[first : first + TASKS_PER_REQUEST]
@@ -166,7 +172,7 @@ async def unsupported_tasks(image: str, tasks: Sequence[Task]) -> dict[str, str]
 async def episode_driver_factory() -> AsyncIterator["Callable[[UUID, int], EpisodeDriver]"]:
     """What makes drivers of episodes, while the block runs."""
     policies = PolicyClients()
-    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         try:
             yield partial(EpisodeDriver, bridge, policies)
         finally:

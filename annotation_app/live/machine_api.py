@@ -103,7 +103,7 @@ def _query_bridge(query_function: Callable[[BridgeClient], Awaitable[R]]) -> R:
     """The bridge's answer. Raises Invalid and Conflict with its own code."""
 
     async def query() -> R:
-        async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
             return await query_function(bridge)
 
     try:

@@ -22,7 +22,7 @@ MEDIA_TYPE = "video/mp4"
 async def recordings_collect() -> int:
     """Fetch what can be fetched; how many recordings were stored. What fails is tried again the next time."""
     stored = 0
-    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         for waiting in await run_in_db_thread(recordings_pending):
             try:
                 stored += await _collect(bridge, waiting)

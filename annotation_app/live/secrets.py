@@ -1,5 +1,5 @@
-"""The secrets of an episode's task between its runner and its machine: bound to kinds of act and hosts, put in on the
-way to the machine, and masked in what it answers."""
+"""The secrets of an episode's task between its runner and its machine: bound to kinds of act, hosts and applications,
+put in on the way to the machine, and masked in what it answers."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,6 +13,9 @@ from vm_bridge.errors import InvalidAction, OutcomeUnknown
 from vm_bridge.machine import Machine
 from vm_bridge.machine import Snapshot as MachineSnapshot
 
+APPLICATION_CHANGED_MESSAGE = (
+    "Another application came to the front before the secret could be used. Look again, and decide again."
+)
 HOST_CHANGED_MESSAGE = "The page changed to another host before the secret could be used. Look again, and decide again."
 
 
@@ -37,24 +40,29 @@ class EpisodeSecrets:
         """The secrets that an action asks for; an unknown name is plain text."""
         return tuple(name for name in find_secret_names(action) if name in self.by_name)
 
-    def refusal(self, action: Action, host: str) -> str:
-        """Why an action may not use its secrets at a host; empty where it may."""
-        reasons = (self.by_name[name].refusal(name, action.kind, host) for name in self.names_in(action))
+    def refusal(self, action: Action, observation: Observation) -> str:
+        """Why an action may not use its secrets on a screen; empty where it may."""
+        host, application = host_of(observation), observation.application or ""
+        reasons = (self.by_name[name].refusal(name, action.kind, host, application) for name in self.names_in(action))
         return next(filter(None, reasons), "")
 
     def to_confirm(self, action: Action, observation: Observation) -> tuple[SecretUse, ...]:
         """See `SecretRules`."""
-        host = host_of(observation)
-        if self.refusal(action, host):
+        if self.refusal(action, observation):
             return ()
-        return tuple(SecretUse(name=name, host=host) for name in self.names_in(action) if self.by_name[name].confirm)
+        host, application = host_of(observation), observation.application or ""
+        return tuple(
+            SecretUse(name=name, host=host, application=application)
+            for name in self.names_in(action)
+            if self.by_name[name].confirm
+        )
 
 
 class SecretMaskingMachine:
     """A machine that gets the values of secrets; what it answers in words has their names again.
 
-    An action with a secret is checked where it is done: the page is looked at once more, and must be at the host that
-    the runner decided on.
+    An action with a secret is checked where it is done: the screen is looked at once more, and must have the host and
+    the application in front that the runner decided on.
     """
 
     def __init__(
@@ -100,12 +108,19 @@ class SecretMaskingMachine:
 
     async def _check(self, command_id: str, action: Action) -> None:
         """Raises SecretNotAllowed; OutcomeUnknown for a command that may have been done before a crash."""
-        now = host_of(await self._machine.observe())
+        now = await self._machine.observe()
         observed = self._observed()
         reason = self._secrets.refusal(action, now)
-        if not reason and observed is not None and host_of(observed) != now:
-            reason = HOST_CHANGED_MESSAGE
+        if not reason and observed is not None:
+            reason = _place_change(observed, now)
         if reason and command_id == self._resumed:
             raise OutcomeUnknown(f"a crash left open whether this was done; it is not done again: {reason}")
         if reason:
             raise SecretNotAllowed(reason)
+
+
+def _place_change(decided: Observation, now: Observation) -> str:
+    """What came between the decision and its act; empty where nothing did."""
+    if host_of(decided) != host_of(now):
+        return HOST_CHANGED_MESSAGE
+    return APPLICATION_CHANGED_MESSAGE if decided.application != now.application else ""

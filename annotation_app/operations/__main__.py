@@ -10,6 +10,7 @@ from pathlib import Path
 from annotation_app.operations import glossary
 from annotation_app.operations.audit.command import run_audit
 from annotation_app.operations.backup import backup, restore
+from annotation_app.operations.bridge_keys import bridge_keys
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.file_locks import data_lock
@@ -242,6 +243,11 @@ def _restore(arguments: argparse.Namespace, rest: list[str], console: Console) -
     return 0
 
 
+def _bridge_keys(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    print(bridge_keys(arguments.hosts, manager=arguments.manager, ray=arguments.ray, data=arguments.data))
+    return 0
+
+
 def _parse_replies(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     os.chdir(ROOT)
     options = ["--dialect", arguments.dialect, "--size", arguments.size]
@@ -338,6 +344,11 @@ def _parser() -> argparse.ArgumentParser:
         each = add(name, command, about, environment=EnvironmentRequirement.ANY)
         each.add_argument("folder", type=Path, help="the backup")
         each.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the installation (.data)")
+    keys = add("bridge-keys", _bridge_keys, "print keys of bridge hosts", environment=EnvironmentRequirement.ANY)
+    keys.add_argument("hosts", nargs="*", metavar="HOST", help="PILOTHOUSE_HOST_ID of a bridge host")
+    keys.add_argument("--manager", action="store_true", help="also the key of managers, which give machines out")
+    keys.add_argument("--ray", action="store_true", help="also the key of hosts that Ray places")
+    keys.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the installation with the master key (.data)")
     flywheel = add("flywheel", _flywheel, "run a flywheel cycle: train on new trajectories, and let the gate judge")
     flywheel.add_argument("flywheel", nargs="?", default="main", help="which one of the running demo (main)")
     flywheel.add_argument(

@@ -17,6 +17,7 @@ from annotation_app.pools.schemas import (
     PoolChanges,
     PoolCreate,
     PoolRow,
+    SecretApplication,
     SecretHost,
     SecretKind,
     TaskPage,
@@ -53,8 +54,10 @@ class CredentialIn(FrozenModel):
     """Kinds of act that may use it; of a new secret `type_text` alone."""
     hosts: Annotated[tuple[SecretHost, ...], Field(max_length=50)] | None = None
     """Hosts of the page in front where it may be used; none: anywhere."""
+    applications: Annotated[tuple[SecretApplication, ...], Field(max_length=50)] | None = None
+    """Applications in front in which it may be used; none: in any. Only Linux desktops tell."""
     confirm: bool | None = None
-    """Whether a person confirms its use where a policy proposes it. False needs hosts."""
+    """Whether a person confirms its use where a policy proposes it. False needs hosts or applications."""
 
 
 class SuiteIn(FrozenModel):

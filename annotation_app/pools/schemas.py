@@ -45,12 +45,19 @@ SecretHost = Annotated[
 """`host` or `host:port`, with `*.` in front for all names below; the port only where it is not the scheme's own."""
 
 
+SecretApplication = Annotated[
+    str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]{1,200}$", strip_whitespace=True, to_lower=True)
+]
+"""As a machine names what is in front; on Linux the class of its window."""
+
+
 class CredentialRule(FrozenModel):
     """What a secret is bound to."""
 
     name: str
     kinds: tuple[SecretKind, ...]
     hosts: tuple[str, ...]
+    applications: tuple[str, ...]
     confirm: bool
 
 

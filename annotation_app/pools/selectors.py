@@ -85,7 +85,13 @@ def _rows(pools: Iterable[Pool]) -> tuple[PoolRow, ...]:
             opens_at=None if pool.hours is None or (opens := next_opening(pool.hours, now)) <= now else opens,
             credentials=tuple(each.name for each in pool.credentials.all()),
             credential_rules=tuple(
-                CredentialRule(name=each.name, kinds=each.kinds, hosts=each.hosts, confirm=each.confirm)
+                CredentialRule(
+                    name=each.name,
+                    kinds=each.kinds,
+                    hosts=each.hosts,
+                    applications=each.applications,
+                    confirm=each.confirm,
+                )
                 for each in pool.credentials.all()
             ),
             members=tuple(person.pk for person in pool.members.all()),

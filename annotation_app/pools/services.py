@@ -202,11 +202,11 @@ def credential_set(
 
     Args:
         value: None keeps the value there is.
-        rules: The `kinds`, `hosts` and `confirm` of the credential that change.
+        rules: The `kinds`, `hosts`, `applications` and `confirm` of the credential that change.
 
     Raises:
         Invalid: `value_missing` for a new one without a value; `hosts_missing` where its use needs no confirmation and
-            it is bound to no host.
+            it is bound to no host and no application.
         Forbidden, NotFound
     """
     role_check(user, Role.ADMIN)
@@ -218,10 +218,12 @@ def credential_set(
         raise Invalid("A new secret needs a value.", code="value_missing")
     for field, given in rules.items():
         setattr(credential, field, list(given) if isinstance(given, tuple) else given)
-    if not credential.confirm and not credential.hosts:
-        raise Invalid("Name the hosts where a policy may use it without a person's word.", code="hosts_missing")
+    if not (credential.confirm or credential.hosts or credential.applications):
+        raise Invalid(
+            "Name the hosts or applications where a policy may use it without a person's word.", code="hosts_missing"
+        )
     credential.save()
-    bound = {"kinds": credential.kinds, "hosts": credential.hosts, "confirm": credential.confirm}
+    bound = {field: getattr(credential, field) for field in ("kinds", "hosts", "applications", "confirm")}
     audit_record(actor=user, verb="credential.set", subject=f"pool:{pool.pk}", details={"name": name, **bound})
 
 

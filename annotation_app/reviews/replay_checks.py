@@ -45,7 +45,7 @@ def check_run(*, job_id: UUID, episode_id: UUID) -> None:
 
 async def _check(job_id: UUID, attempt: Trajectory, image: str, pool: str) -> CheckReport | None:
     """Do it on a machine of its own, which goes back afterwards; None where it was cancelled. Raises BridgeError."""
-    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         lease = await bridge.allocate(
             image=image, holder=f"check:{job_id}", pool=pool, ttl=MACHINE_TTL_SECONDS, wait=MACHINE_WAIT_SECONDS
         )

@@ -1,6 +1,7 @@
 """The environment of the web app, read once; a wrong value fails at start, with its name."""
 
 import json
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,8 @@ from psycopg.errors import ProgrammingError
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from protocol.legacy_names import current_environment
+
+logger = logging.getLogger(__name__)
 
 PREFIX = "PILOTHOUSE_"
 
@@ -43,8 +46,10 @@ class Environment(BaseModel):
     credentials_keys: str = ""
     """Seal credentials of tasks, secrets of webhooks and second factors, comma separated: the first seals, each opens.
     Empty: made once and kept under `data` (not in production)."""
+    bridge_master_key: str = ""
+    """Each bridge host's key is derived from it: those authorise calls and sign stream tickets. No bridge knows it."""
     secret: str = ""
-    """Shared with the bridge: authorises calls, signs stream tickets."""
+    """Of earlier versions, read in its place for one release: bridges know it too."""
     data: Path = Path(".data")
     blobs_url: Annotated[str, AfterValidator(_bucket_address)] = ""
     """`s3://bucket/prefix` where blobs are kept, and `data` has copies of some. Empty: `data` keeps them."""
@@ -105,6 +110,11 @@ class Environment(BaseModel):
         return [part.strip() for part in getattr(self, name).split(",") if part.strip()]
 
     @property
+    def bridge_master(self) -> str:
+        """The master key of bridge hosts' keys, by its own or its earlier name."""
+        return self.bridge_master_key or self.secret
+
+    @property
     def celery_url(self) -> str:
         """The Redis address as Celery spells it."""
         return self.redis_url.replace("unix://", "redis+socket://", 1)
@@ -132,11 +142,14 @@ KEY_WITHOUT_SERVERS = (
 REQUIRED_FIELDS = (
     "secret_key",
     "credentials_keys",
-    "secret",
     "database_url",
     "redis_url",
     "allowed_hosts",
     "web_origins",
+)
+FORMER_NAME_WARNING = (
+    "PILOTHOUSE_SECRET ends with the next release, since every bridge knows it:"
+    " set PILOTHOUSE_BRIDGE_MASTER_KEY, and PILOTHOUSE_BRIDGE_KEYS of each bridge (docs/bridge.md, Keys)"
 )
 MIN_SECRET_CHARACTERS = 32
 """Characters of a secret that cannot be guessed."""
@@ -152,7 +165,11 @@ def check_production(environment: Environment) -> None:
     preview = urlsplit(environment.preview_url).hostname
     if preview and preview in {"{host}", *(urlsplit(origin).hostname for origin in environment.list_of("web_origins"))}:
         raise ImproperlyConfigured("PILOTHOUSE_PREVIEW_URL needs another host name than PILOTHOUSE_WEB_ORIGINS")
-    for name in ("secret_key", "secret"):
+    if not environment.bridge_master:
+        raise ImproperlyConfigured(f"production needs {PREFIX}BRIDGE_MASTER_KEY")
+    if not environment.bridge_master_key:
+        logger.warning("%s", FORMER_NAME_WARNING)
+    for name in ("secret_key", "bridge_master_key" if environment.bridge_master_key else "secret"):
         if len(getattr(environment, name)) < MIN_SECRET_CHARACTERS:
             raise ImproperlyConfigured(f"{PREFIX}{name.upper()} needs at least {MIN_SECRET_CHARACTERS} characters")
 

@@ -273,6 +273,9 @@ class Credential(models.Model):
     hosts = ArrayField(
         models.CharField(max_length=255), default=list, blank=True, help_text="Where it may be used; empty: anywhere"
     )
+    applications = ArrayField(
+        models.CharField(max_length=200), default=list, blank=True, help_text="In which it may be used; empty: in any"
+    )
     confirm = models.BooleanField(default=True, help_text="A person confirms its use where a policy proposes it")
     changed_at = models.DateTimeField(auto_now=True)
 

@@ -22,6 +22,7 @@ class TaskSecret:
     Attributes:
         kinds: Kinds of act that may use it.
         hosts: Hosts of the page in front where it may be used, `*.` before a name for all below it; empty: anywhere.
+        applications: Applications in front in which it may be used, in lower case; empty: in any.
         confirm: Whether a person confirms its use where a policy proposes it.
     """
 
@@ -29,15 +30,19 @@ class TaskSecret:
     kinds: frozenset[str]
     hosts: tuple[str, ...] = ()
     confirm: bool = True
+    applications: tuple[str, ...] = ()
 
-    def refusal(self, name: str, kind: str, host: str) -> str:
-        """Why an act of this kind may not use it at this host; empty where it may."""
+    def refusal(self, name: str, kind: str, host: str, application: str) -> str:
+        """Why an act of this kind may not use it at this host, in this application; empty where it may."""
         if kind not in self.kinds:
             allowed = ", ".join(sorted(self.kinds))
             return f"secret:{name} may be used by {allowed} only, not by {kind}. Nothing was done."
         if self.hosts and not any(_is_at(host, pattern) for pattern in self.hosts):
             place = f"This page is at {host}." if host else "The host in front is not known on this machine."
             return f"secret:{name} may be used at {', '.join(self.hosts)} only. {place} Nothing was done."
+        if self.applications and application not in self.applications:
+            place = f"{application} is in front." if application else "This machine does not tell what is in front."
+            return f"secret:{name} may be used in {', '.join(self.applications)} only. {place} Nothing was done."
         return ""
 
 

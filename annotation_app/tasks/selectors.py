@@ -166,7 +166,9 @@ def credentials_of(*, pool: str) -> dict[str, TaskSecret]:
         except ValueError as error:
             logger.error("the credential %s of %s cannot be used: %s", each.name, pool, error)
             continue
-        secrets[each.name] = TaskSecret(value, frozenset(each.kinds), tuple(each.hosts), each.confirm)
+        secrets[each.name] = TaskSecret(
+            value, frozenset(each.kinds), tuple(each.hosts), each.confirm, tuple(each.applications)
+        )
     return secrets
 
 

@@ -36,7 +36,7 @@ const LEASED: FleetMachine = {
   watchable: true,
 };
 
-const HOST: HostInfo = { id: "lab-1", url: "http://10.0.0.4:8010", images: ["desktop", "phone", "terminal"], capacity: 8, machines: 5, draining: false, last_seen: secondsAgo(1), unbounded: [], browser_built: null };
+const HOST: HostInfo = { id: "lab-1", url: "http://10.0.0.4:8010", images: ["desktop", "phone", "terminal"], capacity: 8, machines: 5, draining: false, last_seen: secondsAgo(1), unbounded: [], warnings: [], browser_built: null };
 
 export function fleet(empty: boolean): Fleet {
   return {

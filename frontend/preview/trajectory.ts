@@ -15,6 +15,7 @@ const frame = (windows: string, seconds: number, patch: Partial<Observation> = {
   rest: "rested",
   settle_ms: 84,
   accessibility: null,
+  application: null,
   url: null,
   text: null,
   attachment: null,

@@ -12,10 +12,13 @@ SECRET_PLACEHOLDER = re.compile(r"secret:([A-Z][A-Z0-9_]{0,63})")
 
 
 class SecretUse(FrozenModel):
-    """A secret at a place. `host` is that of the page in front (`host` or `host:port`), empty where none is known."""
+    """A secret at a place."""
 
     name: str
     host: str
+    """Of the page in front (`host` or `host:port`); empty where none is known."""
+    application: str = ""
+    """The application in front; empty where the machine does not tell."""
 
 
 class SecretRequest(FrozenModel):

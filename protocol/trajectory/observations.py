@@ -117,6 +117,9 @@ class Observation(FrozenModel):
     settle_ms: float = Field(ge=0)
     accessibility: str | None = None
     url: str | None = None
+    application: str | None = None
+    """The application in front, as the machine names it (on Linux the class of its window, such as `xterm`); None where
+    it does not tell."""
     text: str | None = None
     """Output of a tool, a command or the clipboard, when the act had any; what a terminal shows."""
     attachment: BlobRef | None = None

@@ -31,7 +31,8 @@ from vm_bridge.api.wire import (
 )
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
 from vm_bridge.fleet import QueuePosition, RenewalResult
-from vm_bridge.machine import Lease, Machine
+from vm_bridge.host_keys import CallSigner
+from vm_bridge.machine import Capabilities, Lease, Machine
 
 CONNECT_TIMEOUT_SECONDS = 2.0
 RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8)
@@ -50,14 +51,18 @@ OPTIONAL_RECORDING: TypeAdapter[Recording | None] = TypeAdapter(Recording | None
 class BridgeClient:
     """Leases machines of the bridge at `base_url`; an async context manager.
 
+    The keys of all hosts are derived from `master_key` (`vm_bridge.host_keys`).
+
     Every method raises the `BridgeError` the bridge raised, or BridgeUnavailable when it does not answer in
     time. A call that may be repeated without harm is repeated after a lost connection.
     """
 
-    def __init__(self, base_url: str, secret: str) -> None:
+    def __init__(self, base_url: str, master_key: str) -> None:
         self._base_url = base_url.rstrip("/")
+        self._signer = CallSigner(master_key)
+        self._hosts: dict[str, str] = {}
+        """Ids of hosts by their addresses, as the manager last named them."""
         self._http = httpx.AsyncClient(
-            headers={"Authorization": f"Bearer {secret}"},
             timeout=httpx.Timeout(CALL_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
             limits=httpx.Limits(max_connections=200, max_keepalive_connections=100),
             trust_env=False,
@@ -193,20 +198,52 @@ class BridgeClient:
     async def recording(self, host_url: str, key: str) -> Recording:
         """What the host of a machine knows of a recording. Raises UnknownRecording."""
         url = f"{host_url.rstrip('/')}/v1/recordings/{key}"
-        return Recording.model_validate_json(await self.call("GET", url))
+        return Recording.model_validate_json(await self.call("GET", url, headers=await self._headers_at(host_url)))
 
     async def get_recording_part(self, host_url: str, key: str, number: int) -> bytes:
         """The MP4 of a part, some tens of megabytes at most. Raises UnknownRecording."""
-        return await self.call("GET", f"{host_url.rstrip('/')}/v1/recordings/{key}/parts/{number}")
+        url = f"{host_url.rstrip('/')}/v1/recordings/{key}/parts/{number}"
+        return await self.call("GET", url, headers=await self._headers_at(host_url))
 
     async def delete_recording(self, host_url: str, key: str) -> None:
         """Remove a recording that has ended. Idempotent."""
-        await self.call("DELETE", f"{host_url.rstrip('/')}/v1/recordings/{key}")
+        url = f"{host_url.rstrip('/')}/v1/recordings/{key}"
+        await self.call("DELETE", url, headers=await self._headers_at(host_url))
 
     async def program_log(self, host_url: str, episode: str, *, after: int) -> ProgramLog:
         """A page of what programs sent to an episode's browser."""
         url = f"{host_url.rstrip('/')}/v1/cdp/{episode}/messages?after={after}"
-        return ProgramLog.model_validate_json(await self.call("GET", url))
+        return ProgramLog.model_validate_json(await self.call("GET", url, headers=await self._headers_at(host_url)))
+
+    async def lease_of(self, session: str) -> Lease:
+        """The lease that an episode or rollout holds now, for calls that change nothing. Raises MachineGone."""
+        for machine in await self.fleet.machines_of(session):
+            if machine.fencing_token is not None and machine.expires_at is not None:
+                urls = {host.id: host.url for host in await self.fleet.hosts()}
+                return Lease(
+                    machine_id=machine.id,
+                    fencing_token=machine.fencing_token,
+                    holder=machine.holder or "",
+                    image=machine.image,
+                    host_url=urls.get(machine.host, self._base_url),
+                    host=machine.host,
+                    expires_at=machine.expires_at,
+                    capabilities=Capabilities(kinds=(), width=0, height=0),
+                )
+        raise MachineGone(f"{session} has no machine now")
+
+    def host_headers(self, host_id: str, url: str) -> dict[str, str]:
+        """What authorises a call on a machine of this host, at this address."""
+        return {"Authorization": self._signer.for_host(host_id, url)}
+
+    async def _headers_at(self, url: str) -> dict[str, str]:
+        """The same where only the address is known. Raises BridgeUnavailable where no host has it."""
+        address = url.rstrip("/")
+        if address not in self._hosts:
+            self._hosts = {host.url.rstrip("/"): host.id for host in await self.fleet.hosts()}
+        if address not in self._hosts:
+            raise BridgeUnavailable(f"no bridge host is known at {address}")
+        return self.host_headers(self._hosts[address], address)
 
     @property
     def fleet(self) -> "FleetClient":
@@ -246,7 +283,11 @@ class BridgeClient:
             method,
             url,
             content=body.model_dump_json() if isinstance(body, FrozenModel) else body,
-            headers={"Content-Type": "application/json", **(headers or {})},
+            headers={
+                "Content-Type": "application/json",
+                "Authorization": self._signer.for_manager(),
+                **(headers or {}),
+            },
             timeout=httpx.Timeout(timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
         )
         repeatable = RETRYABLE_ERRORS if retry else (httpx.ConnectError,)

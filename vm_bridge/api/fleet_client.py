@@ -1,5 +1,7 @@
 """The fleet as an operator's program sees it: machines, hosts, queue, losses, warm targets and quotas."""
 
+from urllib.parse import quote
+
 from pydantic import TypeAdapter
 
 from vm_bridge.api.request_sender import RequestSender
@@ -25,6 +27,10 @@ class FleetClient:
     async def machines(self) -> tuple[MachineInfo, ...]:
         """Every machine with its state, holder and cost."""
         return MACHINES.validate_json(await self._get("machines"))
+
+    async def machines_of(self, session: str) -> tuple[MachineInfo, ...]:
+        """The machines that an episode or rollout holds."""
+        return MACHINES.validate_json(await self._get(f"machines?session={quote(session, safe='')}"))
 
     async def hosts(self) -> tuple[HostInfo, ...]:
         """The places that make machines."""
@@ -68,7 +74,9 @@ class FleetClient:
         """A small JPEG of what a machine shows. Raises MachineGone when it has none any more."""
         if machine.thumbnail is None:
             raise MachineGone(f"{machine.id} shows nothing")
-        return await self._caller.call("GET", machine.thumbnail)
+        host_url = machine.thumbnail.partition("/v1/machines/")[0]
+        headers = self._caller.host_headers(machine.host, host_url)
+        return await self._caller.call("GET", machine.thumbnail, headers=headers)
 
     async def _get(self, name: str) -> bytes:
         return await self._caller.call("GET", f"{self._base_url}/{name}")

@@ -1,10 +1,9 @@
 """The calls asked thousands of times a second, answered without the framework's machinery.
 
-They are the very endpoints of `routes`, which documents them; whatever is not plainly in order (the secret, the
+They are the very endpoints of `routes`, which documents them; whatever is not plainly in order (the key, the
 header, the body) is left to the framework, which says what is wrong with it.
 """
 
-import hmac
 from collections.abc import Awaitable, Callable
 
 from fastapi import Response
@@ -15,6 +14,7 @@ from vm_bridge.api.error_handlers import error_response
 from vm_bridge.api.lease_routes import allocate, release, renew_many
 from vm_bridge.api.wire import FENCING_HEADER, AllocateRequest, LeaseRef, RenewManyRequest
 from vm_bridge.errors import BridgeError
+from vm_bridge.host_keys import CallVerifier
 from vm_bridge.leases.manager import LeaseManager
 
 LEASES_PATH = "/v1/leases"
@@ -25,10 +25,10 @@ Call = Callable[[], Awaitable[Response]]
 class LeaseFastPath:
     """Stands before the application."""
 
-    def __init__(self, app: ASGIApp, *, manager: LeaseManager, secret: str) -> None:
+    def __init__(self, app: ASGIApp, *, manager: LeaseManager, callers: CallVerifier) -> None:
         self._app = app
         self._manager = manager
-        self._authorization = f"Bearer {secret}".encode()
+        self._callers = callers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith(LEASES_PATH):
@@ -46,7 +46,7 @@ class LeaseFastPath:
     def _call(self, scope: Scope, first: Message, wait_disconnect: Receive) -> Call | None:
         """What a request asks for; None where the framework has to look."""
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        if first.get("more_body") or not hmac.compare_digest(headers.get(b"authorization", b""), self._authorization):
+        if first.get("more_body") or not self._callers.allows(headers.get(b"authorization", b"")):
             return None
         body: bytes = first.get("body", b"")
         try:

@@ -71,14 +71,21 @@ class LeaseRequests:
         """See `BridgeClient.call`."""
         async with self._explain_lease_end():
             return await self._client.call(
-                method, url, body, headers=headers, timeout_seconds=timeout_seconds, retry=retry
+                method, url, body, headers=self._headers(headers), timeout_seconds=timeout_seconds, retry=retry
             )
 
     @asynccontextmanager
     async def lines(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[AsyncIterator[str]]:
         """See `BridgeClient.lines`."""
-        async with self._explain_lease_end(), self._client.lines(url, headers) as lines:
+        async with self._explain_lease_end(), self._client.lines(url, self._headers(headers)) as lines:
             yield lines
+
+    def host_headers(self, host_id: str, url: str) -> dict[str, str]:
+        """See `BridgeClient.host_headers`."""
+        return self._client.host_headers(host_id, url)
+
+    def _headers(self, headers: Mapping[str, str] | None) -> dict[str, str]:
+        return {**self._client.host_headers(self._lease.host, self._lease.host_url), **(headers or {})}
 
     @asynccontextmanager
     async def _explain_lease_end(self) -> AsyncIterator[None]:

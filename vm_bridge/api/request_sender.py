@@ -23,6 +23,10 @@ class RequestSender(Protocol):
         """The answer's body. Raises BridgeError."""
         ...
 
+    def host_headers(self, host_id: str, url: str) -> dict[str, str]:
+        """What authorises a call on a machine of this host, at this address."""
+        ...
+
     def lines(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[AsyncIterator[str]]:
         """The lines of an answer as they come. Raises BridgeError."""
         ...

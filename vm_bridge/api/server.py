@@ -1,6 +1,5 @@
 """The bridge over HTTP: leases, machine calls and streams, with an OpenAPI document at `/openapi.json`."""
 
-import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from vm_bridge.api.wire import (
     pack_response,
 )
 from vm_bridge.drivers.osworld.task_files import unsupported_reason
+from vm_bridge.host_keys import CallVerifier
 from vm_bridge.leases.manager import LeaseManager
 from vm_bridge.machine import Machine
 from vm_bridge.pool import MachinePool
@@ -38,7 +38,7 @@ from vm_bridge.pool import MachinePool
 MAX_BODY = 8 * 1024 * 1024
 """Largest request body (bytes)."""
 FILE_BODY_PATHS = ("/files/content", "/stage")
-"""How the paths end whose bodies are files; they are read by who has the secret alone."""
+"""How the paths end whose bodies are files; they are read from authorised callers alone."""
 MSGPACK_RESPONSE: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {MEDIA_TYPE: {}},
@@ -53,7 +53,10 @@ Token = Annotated[int, Header(alias=FENCING_HEADER, ge=1)]
 class Bridge:
     """What the server serves: the manager's calls, those on this host's machines, or both."""
 
-    secret: str
+    manager_callers: CallVerifier
+    """Who may claim machines and make an operator's calls."""
+    machine_callers: CallVerifier
+    """Who may act on the machines of this host."""
     web_origins: tuple[str, ...]
     ping: Callable[[], Awaitable[None]]
     """Raises redis.RedisError when Redis does not answer."""
@@ -61,19 +64,20 @@ class Bridge:
     """Raises UnknownTask."""
     manager: LeaseManager | None = None
     pool: MachinePool | None = None
-    secret_routers: tuple[APIRouter, ...] = ()
-    """More routes for who has the secret."""
+    machine_routers: tuple[APIRouter, ...] = ()
+    """More routes on the machines of this host."""
     ticket_routers: tuple[APIRouter, ...] = ()
     """Routes for browsers, which bring tickets."""
 
-    def routers_with_secret(self) -> Iterator[APIRouter]:
-        """Every router whose calls need the secret; those asked most often come first."""
+    def authorised_routers(self) -> Iterator[tuple[APIRouter, tuple[CallVerifier, ...]]]:
+        """Every router whose calls need a key, and who has it; those asked most often come first."""
         if self.manager is not None:
-            yield manager_routes
+            yield manager_routes, (self.manager_callers,)
         if self.pool is not None:
-            yield machine_routes
-        yield suite_routes
-        yield from self.secret_routers
+            yield machine_routes, (self.machine_callers,)
+        yield suite_routes, (self.manager_callers, self.machine_callers)
+        for router in self.machine_routers:
+            yield router, (self.machine_callers,)
 
 
 def create_api(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
@@ -87,8 +91,8 @@ def create_api(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
     app = FastAPI(title="Pilothouse bridge", version="1", lifespan=run, docs_url=None, redoc_url=None)
     app.state.bridge = bridge
     error_responses: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorResponse}}
-    for router in bridge.routers_with_secret():
-        app.include_router(router, dependencies=[Depends(_require_secret)], responses=error_responses)
+    for router, callers in bridge.authorised_routers():
+        app.include_router(router, dependencies=[Depends(_require_key(callers))], responses=error_responses)
     for router in bridge.ticket_routers:
         app.include_router(router, responses=error_responses)
     app.add_middleware(BodySizeLimit)
@@ -101,7 +105,7 @@ def create_api(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
         max_age=600,
     )
     if bridge.manager is not None:
-        app.add_middleware(LeaseFastPath, manager=bridge.manager, secret=bridge.secret)
+        app.add_middleware(LeaseFastPath, manager=bridge.manager, callers=bridge.manager_callers)
     for error in HANDLED_ERRORS:
         app.add_exception_handler(error, handle_error)
 
@@ -119,10 +123,13 @@ def _bridge(request: Request) -> Bridge:
     return bridge
 
 
-async def _require_secret(request: Request) -> None:  # a plain function would go through a thread
-    given = request.headers.get("Authorization", "")
-    if not hmac.compare_digest(given.encode(), f"Bearer {_bridge(request).secret}".encode()):
-        raise HTTPException(401, "the bearer secret is missing or wrong")
+def _require_key(callers: tuple[CallVerifier, ...]) -> Callable[[Request], Awaitable[None]]:
+    async def check(request: Request) -> None:  # a plain function would go through a thread
+        authorization = request.headers.get("Authorization", "").encode("latin-1")
+        if not any(caller.allows(authorization) for caller in callers):
+            raise HTTPException(401, "the authorization is missing, has expired, or is of another host's key")
+
+    return check
 
 
 async def _machine(request: Request, machine_id: Name, token: Token) -> Machine:

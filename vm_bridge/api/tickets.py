@@ -53,22 +53,23 @@ def preview_entry_path(machine_id: str) -> str:
     return f"/sandboxes/{machine_id}/enter"
 
 
-def mint_ticket(secret: str, claim: TicketClaim, *, ttl: float = 30) -> str:
-    """A ticket for `claim`, good for `ttl` seconds: text that is safe in a URL."""
+def mint_ticket(key: str, claim: TicketClaim, *, ttl: float = 30) -> str:
+    """A ticket for `claim`, good for `ttl` seconds: text that is safe in a URL. `key` is that of the machine's host."""
     now = time.time()
     ticket = Ticket(claim=claim, issued=now, expires=now + ttl, nonce=secrets.token_urlsafe(12))
     body = _encode(ticket.model_dump_json().encode())
-    return f"{body}.{_encode(_sign(secret, body))}"
+    return f"{body}.{_encode(_sign(key, body))}"
 
 
-def verify_ticket(secret: str, text: str, kind: StreamKind) -> Ticket:
-    """The ticket that `text` is, if this secret signed it, in time, for this kind of stream.
+def verify_ticket(keys: tuple[str, ...], text: str, kind: StreamKind) -> Ticket:
+    """The ticket that `text` is, if one of these keys signed it, in time, for this kind of stream.
 
     Whether it was used before and whether its lease still stands, only the ledger knows.
     Raises TicketRefused.
     """
     body, _, signature = text[:MAX_TICKET_LENGTH].partition(".")
-    if not hmac.compare_digest(_encode(_sign(secret, body)).encode(), signature.encode()):
+    signed = [hmac.compare_digest(_encode(_sign(key, body)).encode(), signature.encode()) for key in keys]
+    if not any(signed):
         raise TicketRefused("this ticket is forged")
     try:
         ticket = Ticket.model_validate_json(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
@@ -81,8 +82,8 @@ def verify_ticket(secret: str, text: str, kind: StreamKind) -> Ticket:
     return ticket
 
 
-def _sign(secret: str, body: str) -> bytes:
-    return hmac.new(secret.encode(), b"ticket:" + body.encode(), hashlib.sha256).digest()
+def _sign(key: str, body: str) -> bytes:
+    return hmac.new(key.encode(), b"ticket:" + body.encode(), hashlib.sha256).digest()
 
 
 def _encode(data: bytes) -> str:

@@ -176,6 +176,7 @@ def _host_info(name: str, seen: float, known: dict[str, str], machines: int) -> 
         last_seen=parse_time(seen),
         unbounded=tuple(json.loads(known["unbounded"])) if "unbounded" in known else None,
         browser_built=parse_time(float(known["browser_built"])) if known.get("browser_built") else None,
+        warnings=tuple(json.loads(known.get("warnings", "[]"))),
     )
 
 

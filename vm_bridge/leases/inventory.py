@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
 from redis.asyncio import Redis
+from redis.exceptions import NoPermissionError, ResponseError
 
 from vm_bridge.errors import NoMachine
+from vm_bridge.fleet import HostWarning
 from vm_bridge.leases.scripts import KEY_PREFIX, RedisScripts
 from vm_bridge.sandbox import Sandbox
 
 MAX_JOBS_PER_POLL = 100
+REDIS_OPERATOR = "default"
+"""The Redis user with every right."""
 
 
 class HostJob(NamedTuple):
@@ -60,10 +64,25 @@ class HostInventory:
     host: str
     url: str
     """Where the calls on its machines go."""
+    secret_shared: bool = False
+    """Whether this host knows the secret that signs for all hosts."""
 
     async def register(self, *, images: tuple[str, ...], capacity: int) -> frozenset[str]:
         """Make this host known; the machines it is known to have."""
-        return frozenset(await self.scripts.run("register", self.host, self.url, capacity, json.dumps(images)))
+        warnings = json.dumps(await self._warnings())
+        return frozenset(
+            await self.scripts.run("register", self.host, self.url, capacity, json.dumps(images), warnings)
+        )
+
+    async def _warnings(self) -> tuple[HostWarning, ...]:
+        """What this host may do beyond its own work."""
+        try:
+            redis_shared = await self.redis.acl_whoami() == REDIS_OPERATOR
+        except NoPermissionError:  # of a user of the operator's own making
+            redis_shared = False
+        except ResponseError:  # Redis before 6.0 has no users
+            redis_shared = True
+        return (*(("redis_shared",) if redis_shared else ()), *(("secret_shared",) if self.secret_shared else ()))
 
     async def heartbeat(self) -> bool:
         """Say that this host lives; False when Redis has forgotten it."""

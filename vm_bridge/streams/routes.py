@@ -43,14 +43,14 @@ class StreamServer:
     def __init__(
         self,
         *,
-        secret: str,
+        keys: tuple[str, ...],
         lease_guard: LeaseGuard,
         webrtc: WebRtcServer,
         web_origins: tuple[str, ...] = (),
         cdp_logs: Path | None = None,
     ) -> None:
-        """`cdp_logs` is the folder for what programs send to browsers; without it, none may."""
-        self._secret, self._cdp_logs = secret, cdp_logs
+        """`keys` sign tickets. `cdp_logs` is the folder for what programs send to browsers; without it, none may."""
+        self._keys, self._cdp_logs = keys, cdp_logs
         self._web_origins = web_origins
         self._lease_guard = lease_guard
         self._webrtc = webrtc
@@ -73,7 +73,7 @@ class StreamServer:
 
         async def redeem(text: str, kind: StreamKind) -> tuple[Sandbox, asyncio.Event, TicketClaim]:
             """The machine a ticket opens, what is set when its lease ends, and what the ticket claims."""
-            ticket = verify_ticket(self._secret, text, kind)
+            ticket = verify_ticket(self._keys, text, kind)
             sandbox = sandbox_of(ticket.claim.machine_id)
             over = self._over[sandbox.id]
             await self._lease_guard.redeem(ticket)

@@ -101,7 +101,7 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
         self.lease_guard = LeaseGuard(redis)
         match = re.search(r"[?&]token=([^&]*)", self.path)
         try:
-            self.ticket = verify_ticket(config.secret, match[1] if match else "", "vnc")
+            self.ticket = verify_ticket(config.ticket_keys, match[1] if match else "", "vnc")
             held = open_rfb_socket(self.runner.run(self._socket_path()))
         except (BridgeError, RedisError) as error:
             self._refuse(str(error))

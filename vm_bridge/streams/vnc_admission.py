@@ -144,4 +144,4 @@ def admitted(config: Config, request: bytes) -> Ticket:
     if headers.get("origin") not in config.web_origins:
         raise TicketRefused("a page of another origin")
     found = TOKEN.search(first)
-    return verify_ticket(config.secret, found[1] if found else "", "vnc")
+    return verify_ticket(config.ticket_keys, found[1] if found else "", "vnc")

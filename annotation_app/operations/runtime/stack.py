@@ -11,6 +11,7 @@ from annotation_app.operations.runtime.programs import HttpReadiness, OutputRead
 from annotation_app.operations.runtime.redis import Redis
 from annotation_app.operations.runtime.secrets import InstallationSecrets
 from protocol.legacy_names import current_environment
+from vm_bridge.host_keys import MANAGER, format_keys
 
 ROOT = Path(__file__).resolve().parents[3]
 LOOPBACK = "127.0.0.1"
@@ -19,8 +20,11 @@ TOOLS_FOLDER = ROOT / ".data" / "tools"
 NANO_CHECKPOINT = ROOT / "trainer" / "nano" / "checkpoint"
 """The bundled policy: a small model that works small screens from pixels."""
 
-WEB_ONLY_VARIABLES = ("DJANGO_SETTINGS_MODULE", "PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_SECRET_KEY")
+WEB_ONLY_VARIABLES = (
+    "DJANGO_SETTINGS_MODULE", "PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_SECRET_KEY", "PILOTHOUSE_BRIDGE_MASTER_KEY"
+)  # fmt: skip
 """Variables that no bridge gets."""
+BRIDGE_HOST_ID = "bridge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class PlatformStack:
             "PILOTHOUSE_DATABASE_URL": self.postgres.url,
             "PILOTHOUSE_REDIS_URL": self.redis.platform_url,
             "PILOTHOUSE_SECRET_KEY": self.secrets.django,
-            "PILOTHOUSE_SECRET": self.secrets.bridge,
+            "PILOTHOUSE_BRIDGE_MASTER_KEY": self.secrets.bridge,
             "PILOTHOUSE_BRIDGE_BIND": f"{self.host}:{ports.bridge}",
             "PILOTHOUSE_VNC_BIND": f"{self.host}:{ports.vnc}",
             "PILOTHOUSE_BRIDGE_URL": f"http://{LOOPBACK}:{ports.bridge}",
@@ -91,7 +95,12 @@ class PlatformStack:
     def bridge_environment(self) -> dict[str, str]:
         """The same for the bridge and the VNC gateway: without what belongs to the web app and its workers."""
         shared = {name: value for name, value in self.environment().items() if name not in WEB_ONLY_VARIABLES}
-        return {**shared, "PILOTHOUSE_REDIS_URL": self.redis.bridge_url}
+        return {
+            **shared,
+            "PILOTHOUSE_REDIS_URL": self.redis.bridge_url,
+            "PILOTHOUSE_BRIDGE_KEYS": format_keys(self.secrets.bridge, (MANAGER, BRIDGE_HOST_ID)),
+            "PILOTHOUSE_HOST_ID": BRIDGE_HOST_ID,
+        }
 
     def storage_programs(self) -> tuple[Program, ...]:
         """What must run before anything else; creates the folders these need."""

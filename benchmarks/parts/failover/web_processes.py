@@ -237,7 +237,8 @@ async def _run_bridge(folder: Path, host: FakeHost, environment: dict[str, str])
     listener = server.config.bind_socket()
     url = f"http://{LOOPBACK}:{listener.getsockname()[1]}"
     config = Config(
-        secret=environment["PILOTHOUSE_SECRET"], redis_url=_as_bridge(folder, environment["PILOTHOUSE_REDIS_URL"]),
+        secret=environment["PILOTHOUSE_BRIDGE_MASTER_KEY"],
+        redis_url=_as_bridge(folder, environment["PILOTHOUSE_REDIS_URL"]),
         bridge_url=url, data=folder,
     )  # fmt: skip
     server.config.app = create_bridge_app(config, host)

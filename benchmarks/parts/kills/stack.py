@@ -94,7 +94,9 @@ class Stack:
         """How many machines of an image can be held at once, when nobody else holds one."""
         environment = self.platform.environment
         leases = []
-        async with BridgeClient(environment["PILOTHOUSE_BRIDGE_URL"], environment["PILOTHOUSE_SECRET"]) as bridge:
+        async with BridgeClient(
+            environment["PILOTHOUSE_BRIDGE_URL"], environment["PILOTHOUSE_BRIDGE_MASTER_KEY"]
+        ) as bridge:
             claims = [bridge.allocate(image=image, holder="bench", ttl=120, wait=CLAIM_SECONDS) for _ in range(count)]
             for claim in asyncio.as_completed(claims):
                 with contextlib.suppress(BridgeError):

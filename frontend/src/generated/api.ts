@@ -183,6 +183,7 @@ export interface Check {
         | "connections_short"
         | "memory_short"
         | "redis_shared"
+        | "secret_shared"
         | "draining"
         | "not_heard"
         | "browser_old"
@@ -535,6 +536,7 @@ export interface CredentialRule {
     | "navigate"
   )[];
   hosts: string[];
+  applications: string[];
   confirm: boolean;
 }
 /**
@@ -728,6 +730,7 @@ export interface CredentialIn {
       )[]
     | null;
   hosts?: string[] | null;
+  applications?: string[] | null;
   confirm?: boolean | null;
 }
 /**
@@ -2247,6 +2250,7 @@ export interface HostInfo {
   last_seen: string;
   unbounded: ("cpu" | "memory" | "pids" | "walls")[] | null;
   browser_built: string | null;
+  warnings: ("redis_shared" | "secret_shared")[];
 }
 /**
  * How many machines of an image there are for whom.

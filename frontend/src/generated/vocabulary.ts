@@ -871,6 +871,7 @@ export interface Observation {
   settle_ms: number;
   accessibility: string | null;
   url: string | null;
+  application: string | null;
   text: string | null;
   attachment: BlobRef | null;
   page: BrowserPage | null;
@@ -1084,11 +1085,12 @@ export interface SecretRequest {
   actions: number | null;
 }
 /**
- * A secret at a place. `host` is that of the page in front (`host` or `host:port`), empty where none is known.
+ * A secret at a place.
  */
 export interface SecretUse {
   name: string;
   host: string;
+  application: string;
 }
 /**
  * A verifier's judgement of a final state; `success` is None where nothing can judge.

@@ -181,7 +181,7 @@ async def test_the_process_ends_cleanly_on_sigterm(bridge_redis: str) -> None:
     assert SECRET.encode() not in rest
 
 
-async def test_a_missing_secret_is_named() -> None:
+async def test_a_missing_key_is_named() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PILOTHOUSE_")}
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "vm_bridge", env=environment, stderr=asyncio.subprocess.PIPE
@@ -189,4 +189,4 @@ async def test_a_missing_secret_is_named() -> None:
     async with asyncio.timeout(60):
         _, said = await process.communicate()
     assert process.returncode == 1
-    assert b"PILOTHOUSE_SECRET" in said
+    assert b"PILOTHOUSE_BRIDGE_KEYS has no key" in said

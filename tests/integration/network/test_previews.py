@@ -339,7 +339,7 @@ async def test_machines_with_names_of_their_own_are_shown_under_these_alone(
     (sandbox,) = (made for made in fake_host.made if made.id == visitor.lease.machine_id)
     previews = PreviewProxy(
         Program().app,
-        sessions=PreviewSessions(SECRET, lease_guard),
+        sessions=PreviewSessions((SECRET,), lease_guard),
         sandbox_of=lambda _: sandbox,
         frame_ancestors=(),
         origin="https://{machine}.preview.example",

@@ -58,7 +58,7 @@ def test_the_demo_has_people_pools_and_tasks(platform: TemporaryPlatform) -> Non
 
 def test_secrets_reach_the_programs_and_not_their_logs(platform: TemporaryPlatform) -> None:
     secrets = json.loads((platform.data / "secrets.json").read_text())
-    assert platform.environment["PILOTHOUSE_SECRET"] == secrets["bridge"]
+    assert platform.environment["PILOTHOUSE_BRIDGE_MASTER_KEY"] == secrets["bridge"]
     for program in PROGRAMS:
         assert not any(secret in platform.log(program) for secret in secrets.values()), program
 

@@ -24,7 +24,7 @@ def worker_running(
         "DJANGO_SETTINGS_MODULE": "annotation_app.settings.local",
         "PILOTHOUSE_DATABASE_URL": database_url(),
         "PILOTHOUSE_REDIS_URL": redis_url,
-        "PILOTHOUSE_SECRET": SECRET,
+        "PILOTHOUSE_BRIDGE_MASTER_KEY": SECRET,
         "PILOTHOUSE_DATA": str(settings.ENV.data),
         **more,
     }

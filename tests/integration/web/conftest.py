@@ -41,12 +41,14 @@ from tests.integration.web.reloadable_model_server import ReloadableModelServer,
 from tests.waiting import eventually
 from vm_bridge.__main__ import create_bridge_app
 from vm_bridge.config import Config
+from vm_bridge.host_keys import MANAGER, derive_key
 from vm_bridge.simulators.fake.sandbox import FakeHost
 
 private_redis = bridge_fixtures.private_redis
 bridge_redis = bridge_fixtures.bridge_redis
 
 SECRET = "a-secret-only-the-tests-know-of-123"
+HOST_ID = "bridge-of-the-tests"
 PASSWORD = "a password of the tests"
 BOUND = 40.0
 """Seconds a test waits for what must come."""
@@ -211,14 +213,21 @@ async def stack(committed: World, bridge_redis: str, data: Path, settings: Any) 
     desks: list[EpisodeSocket] = []
 
     def bridge_at(url: str) -> Any:
-        config = Config(secret=SECRET, redis_url=bridge_redis, bridge_url=url, web_origins=(url,), data=data)
+        config = Config(
+            bridge_keys=tuple((name, derive_key(SECRET, name)) for name in (MANAGER, HOST_ID)),
+            host_id=HOST_ID,
+            redis_url=bridge_redis,
+            bridge_url=url,
+            web_origins=(url,),
+            data=data,
+        )
         return create_bridge_app(config, host)
 
     def model_at(url: str) -> Any:
         return create_app(scripts, get_dialect("ui_tars_1_5"), pace=0)
 
     async with serving(bridge_at) as bridge_url, serving(model_at) as model_url:
-        settings.ENV = settings.ENV.model_copy(update={"bridge_url": bridge_url, "secret": SECRET})
+        settings.ENV = settings.ENV.model_copy(update={"bridge_url": bridge_url, "bridge_master_key": SECRET})
         await run_in_db_thread(policy_serve, pools=[committed.pool, committed.practice], url=f"{model_url}/v1")
         yield Stack(committed, bridge_url, f"{model_url}/v1", host, desks)
         for desk in desks:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 WHOLE = {
     "PILOTHOUSE_SECRET_KEY": "k" * 40,
     "PILOTHOUSE_CREDENTIALS_KEYS": "c" * 40,
-    "PILOTHOUSE_SECRET": "s" * 40,
+    "PILOTHOUSE_BRIDGE_MASTER_KEY": "s" * 40,
     "PILOTHOUSE_DATABASE_URL": "postgresql://me@db/pilothouse",
     "PILOTHOUSE_REDIS_URL": "redis://cache:6379/0",
     "PILOTHOUSE_ALLOWED_HOSTS": "pilothouse.example",
@@ -83,9 +83,18 @@ def test_production_shows_programs_under_a_host_name_of_their_own(url: str) -> N
 
 
 def test_production_refuses_short_secrets_without_showing_them() -> None:
-    with pytest.raises(ImproperlyConfigured, match="PILOTHOUSE_SECRET needs at least") as refused:
-        production(PILOTHOUSE_SECRET="hunter2")
+    with pytest.raises(ImproperlyConfigured, match="PILOTHOUSE_BRIDGE_MASTER_KEY needs at least") as refused:
+        production(PILOTHOUSE_BRIDGE_MASTER_KEY="hunter2")
     assert "hunter2" not in str(refused.value)
+
+
+def test_the_one_secret_of_earlier_versions_starts_production_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    production()
+    assert not caplog.records
+    production(PILOTHOUSE_BRIDGE_MASTER_KEY="", PILOTHOUSE_SECRET="s" * 40)
+    assert "set PILOTHOUSE_BRIDGE_MASTER_KEY" in caplog.text
+    with pytest.raises(ImproperlyConfigured, match="PILOTHOUSE_SECRET needs at least"):
+        production(PILOTHOUSE_BRIDGE_MASTER_KEY="", PILOTHOUSE_SECRET="short")
 
 
 def test_the_production_settings_make_that_check() -> None:

@@ -70,6 +70,8 @@ def test_other_parts() -> None:
         host_status(age, 1, 2, draining).state
         for age, draining in ((0.0, False), (0.0, True), (HEARTBEAT_TIMEOUT_SECONDS, False))
     ] == [*("ok", "warn", "down")]
-    of_browsers = [host_status(0.0, 1, 2, False, days * DAY_SECONDS) for days in (6, 46)]
+    of_browsers = [host_status(0.0, 1, 2, False, browser_age=days * DAY_SECONDS) for days in (6, 46)]
     assert [status.problem for status in of_browsers] == [None, "browser_old"]
     assert of_browsers[0].figures["browser_age"] == 6 * DAY_SECONDS
+    shared_host = host_status(0.0, 1, 2, False, warnings=("secret_shared", "redis_shared"))
+    assert (shared_host.state, shared_host.problem) == ("warn", "secret_shared")

@@ -18,6 +18,8 @@ from annotation_app.operations.runtime import demo
 from annotation_app.operations.runtime.demo import create_stack, wipe_data
 from annotation_app.operations.runtime.ports import PortAllocator, free_port
 from annotation_app.operations.runtime.stack import PlatformStack, Ports
+from vm_bridge.config import read_config
+from vm_bridge.host_keys import derive_key
 
 HERE = "127.0.0.1"
 
@@ -121,7 +123,12 @@ def test_an_address_no_browser_can_open_is_refused(tmp_path: Path, allocator: Po
 def test_the_programs_get_secrets_and_addresses_that_match(tmp_path: Path, allocator: PortAllocator) -> None:
     made = stack(tmp_path, allocator)
     environment = made.environment()
-    assert environment["PILOTHOUSE_SECRET"] == made.secrets.bridge
+    assert environment["PILOTHOUSE_BRIDGE_MASTER_KEY"] == made.secrets.bridge
+    bridge = made.bridge_environment()
+    assert made.secrets.bridge not in bridge.values()
+    config = read_config(bridge)
+    assert config.host_keys == (derive_key(made.secrets.bridge, config.host_id),)
+    assert not config.secret
     assert environment["PILOTHOUSE_BRIDGE_URL"].endswith(f":{made.ports.bridge}")
     assert environment["PILOTHOUSE_BRIDGE_BIND"] == f"{HERE}:{made.ports.bridge}"
     assert f"http://localhost:{made.ports.web}" in environment["PILOTHOUSE_WEB_ORIGINS"].split(",")

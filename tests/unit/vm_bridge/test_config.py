@@ -6,12 +6,14 @@ import pytest
 
 from vm_bridge.config import HOST_ID_PATTERN, BindAddress, ConfigError, read_config
 from vm_bridge.fleet import Quota
+from vm_bridge.host_keys import MANAGER, derive_key, format_keys
 from vm_bridge.ice import IceServer
 
-SECRET = {"PILOTHOUSE_SECRET": "long enough a secret"}
+MASTER = "m" * 32
+SECRET = {"PILOTHOUSE_HOST_ID": "h1", "PILOTHOUSE_BRIDGE_KEYS": format_keys(MASTER, (MANAGER, "h1"))}
 
 
-def test_only_the_secret_is_needed() -> None:
+def test_only_keys_are_needed() -> None:
     config = read_config(SECRET)
     assert config.bridge_bind == BindAddress("127.0.0.1", 8010)
     assert config.ice_servers == ()
@@ -51,6 +53,8 @@ def test_machines_of_windows_need_their_secret() -> None:
     ("name", "value"),
     [
         ("PILOTHOUSE_SECRET", "short"),
+        ("PILOTHOUSE_BRIDGE_KEYS", "h1=short"),
+        ("PILOTHOUSE_BRIDGE_KEYS", "h1"),
         ("PILOTHOUSE_BRIDGE_BIND", "nowhere"),
         ("PILOTHOUSE_OSWORLD", "guest"),
         ("PILOTHOUSE_OSWORLD", "guest:5000:9222"),
@@ -69,9 +73,37 @@ def test_a_bad_value_is_named(name: str, value: str) -> None:
         read_config({**SECRET, name: value})
 
 
-def test_a_missing_secret_is_named() -> None:
-    with pytest.raises(ConfigError, match="PILOTHOUSE_SECRET"):
-        read_config({})
+@pytest.mark.parametrize(
+    ("role", "names", "missing"),
+    [
+        ("both", (), "@manager and h1"), ("both", (MANAGER,), "h1"), ("both", ("h1",), "@manager"),
+        ("host", (MANAGER, "h2"), "h1"), ("manager", ("h1",), "@manager"),
+    ],
+)  # fmt: skip
+def test_a_missing_key_is_named(role: str, names: tuple[str, ...], missing: str) -> None:
+    with pytest.raises(ConfigError, match=f"PILOTHOUSE_BRIDGE_KEYS has no key of {missing} "):
+        read_config({**SECRET, "PILOTHOUSE_ROLE": role, "PILOTHOUSE_BRIDGE_KEYS": format_keys(MASTER, names)})
+
+
+def test_a_new_key_stands_beside_the_old_one_while_it_is_replaced() -> None:
+    both = f"{format_keys('n' * 32, ('h1',))},{format_keys(MASTER, (MANAGER, 'h1'))}"
+    config = read_config({**SECRET, "PILOTHOUSE_BRIDGE_KEYS": both})
+    assert config.host_keys == config.ticket_keys == (derive_key("n" * 32, "h1"), derive_key(MASTER, "h1"))
+
+
+def test_the_one_secret_of_earlier_versions_stands_for_all_keys() -> None:
+    config = read_config({"PILOTHOUSE_SECRET": "s" * 16, "PILOTHOUSE_HOST_ID": "h1"})
+    assert config.ticket_keys == (derive_key("s" * 16, "h1"), "s" * 16)
+    assert config.keys_of(MANAGER) == (derive_key("s" * 16, MANAGER),)
+
+
+def test_all_hosts_that_ray_places_have_one_key() -> None:
+    placed = {
+        "PILOTHOUSE_ROLE": "host",
+        "PILOTHOUSE_HOST_ID": "ray-3.0af",
+        "PILOTHOUSE_BRIDGE_KEYS": "@ray=" + "k" * 32,
+    }
+    assert read_config(placed).host_keys == ("k" * 32,)
 
 
 def test_a_manager_may_have_several_processes_and_a_host_has_a_name() -> None:

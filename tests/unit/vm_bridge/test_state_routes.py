@@ -12,6 +12,7 @@ from protocol.trajectory.observations import Observation
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.api.state_routes import state_routes
 from vm_bridge.api.wire import unpack_response
+from vm_bridge.host_keys import MANAGER, CallSigner, CallVerifier, derive_key
 from vm_bridge.machine import Machine
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
@@ -35,10 +36,16 @@ async def client(sandbox: FakeSandbox) -> AsyncIterator[httpx.AsyncClient]:
     async def lifespan() -> AsyncIterator[None]:
         yield
 
+    key = derive_key("m" * 32, "host-1")
     bridge = Bridge(
-        secret="s" * 16, web_origins=(), ping=ping, suite_tasks=lambda *_: (), secret_routers=(state_routes(leased),)
+        manager_callers=CallVerifier(MANAGER, ()),
+        machine_callers=CallVerifier("host-1", (key,), audience="http://bridge"),
+        web_origins=(),
+        ping=ping,
+        suite_tasks=lambda *_: (),
+        machine_routers=(state_routes(leased),),
     )
-    headers = {"Authorization": f"Bearer {bridge.secret}", "X-Fencing-Token": "7"}
+    headers = {"Authorization": CallSigner("m" * 32).for_host("host-1", "http://bridge"), "X-Fencing-Token": "7"}
     transport = httpx.ASGITransport(create_api(bridge, lifespan))
     async with httpx.AsyncClient(transport=transport, base_url="http://bridge", headers=headers) as client:
         yield client

@@ -65,6 +65,9 @@ class GuestCapabilities:
 DESKTOP_CAPABILITIES = GuestCapabilities(ACTION_KINDS, ("webrtc", "vnc", "stills", "terminal"), snapshots=True)
 
 
+ApplicationName = Annotated[str, StringConstraints(max_length=200)]
+
+
 class ObserveReply(FrozenModel):
     """The guest's answer to `observe`."""
 
@@ -72,12 +75,14 @@ class ObserveReply(FrozenModel):
     text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
     rest: Rest
     settle_ms: Annotated[float, Field(ge=0, le=1e7)]
+    application: ApplicationName = ""
 
 
 class PerformReply(ObserveReply):
     """The guest's answer to `perform`."""
 
     before: FrameRef | None
+    before_application: ApplicationName = ""
     before_text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
     error: ActionError | None
     attachment: AttachmentOffer | None
@@ -150,7 +155,9 @@ class ComputerDriver:
                 "observe", ObserveReply, timeout=MAX_SETTLE_SECONDS + MAX_ACTION_SECONDS, fence=fence, settle=settle
             )
             self._check_fence(fence)
-            return await self._observation(seen.after, seen.rest, seen.settle_ms, seen.text)
+            return await self._observation(
+                seen.after, seen.rest, seen.settle_ms, seen.text, application=seen.application
+            )
 
     async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
         """See `Machine.perform`."""
@@ -249,11 +256,15 @@ class ComputerDriver:
                 self.history.mark_not_replayable()
                 raise
             self._check_fence(fence)
-            before = await self._observation(done.before, "skipped", 0.0, done.before_text)
+            before = await self._observation(
+                done.before, "skipped", 0.0, done.before_text, application=done.before_application
+            )
             failed = None if done.error is None else done.error.code
             self.history.note(StateFingerprint(self._picture(before)), RecordedAction(action, settle, failed))
             brought = await self._store_attachment(fence, done.attachment)
-            after = await self._observation(done.after, done.rest, done.settle_ms, done.text, brought)
+            after = await self._observation(
+                done.after, done.rest, done.settle_ms, done.text, brought, application=done.application
+            )
             return Transition(
                 before=before, after=after, error=done.error, started_at=started, ended_at=datetime.now(UTC)
             )
@@ -300,6 +311,8 @@ class ComputerDriver:
         settle_ms: float,
         text: str | None = None,
         attachment: BlobRef | None = None,
+        *,
+        application: str = "",
     ) -> Observation:
         if rest != "skipped":
             self._rested = rest == "rested"
@@ -313,6 +326,7 @@ class ComputerDriver:
             settle_ms=settle_ms,
             text=text,
             attachment=attachment,
+            application=application or None,
         )
 
 

@@ -34,6 +34,14 @@ class ActionInput(Protocol):
         ...
 
 
+class ApplicationProbe(Protocol):
+    """Says which application is in front."""
+
+    def name(self) -> str:
+        """Its name; empty where nothing in front has one."""
+        ...
+
+
 class LinuxDesktop:
     """One desktop, driven by one thread; only `hurry` and `frame` may be called from others."""
 
@@ -57,6 +65,7 @@ class LinuxDesktop:
         self._interrupted = threading.Event()
         self._frame_wait_cancelled = os.eventfd(0)
         self._input: ActionInput | None = None
+        self._focus: ApplicationProbe | None = None
         self._input_loader = threading.Thread(target=self._create_input)
         self._input_loader.start()
 
@@ -83,7 +92,14 @@ class LinuxDesktop:
             if settle
             else ("skipped", 0.0)
         )
-        return {"after": self._picture.capture(), "rest": rest, "settle_ms": took}
+        if settle:
+            self._input_loader.join()
+        return {
+            "after": self._picture.capture(),
+            "rest": rest,
+            "settle_ms": took,
+            "application": self._application(),
+        }
 
     def frame(self, serial: int, wait: float) -> Answer:
         """The picture once it is newer than `serial`; the same one when nothing changed within `wait` seconds."""
@@ -98,7 +114,7 @@ class LinuxDesktop:
         self._interrupted.clear()
         self._input_loader.join()
         threads = self._threads_before() if settle else {}
-        before = self._picture.capture()
+        before, application_before = self._picture.capture(), self._application()
         acted_at = time.monotonic()
         answer = self._machine_io.run_action(self._act, action)
         rest, took = (
@@ -106,7 +122,19 @@ class LinuxDesktop:
             if settle
             else ("skipped", 0.0)
         )
-        return {"before": before, "after": self._picture.capture(), "rest": rest, "settle_ms": took, **answer}
+        return {
+            "before": before,
+            "before_application": application_before,
+            "after": self._picture.capture(),
+            "application": self._application(),
+            "rest": rest,
+            "settle_ms": took,
+            **answer,
+        }
+
+    def _application(self) -> str:
+        """Which application is in front; empty while what asks for it is still loaded."""
+        return "" if self._focus is None else self._focus.name()
 
     def _act(self, action: Action) -> ActionOutput:
         kind = action["kind"]
@@ -124,9 +152,11 @@ class LinuxDesktop:
 
     def _create_input(self) -> None:
         # PyAutoGUI opens its display as soon as it is imported.
+        from vm_bridge.guest.linux.focused_application import FocusedApplication
         from vm_bridge.guest.linux.x11_input import X11InputController
 
         self._input = X11InputController(self._wait_until_processed)
+        self._focus = FocusedApplication()
 
     def _do(self, action: Action) -> None:
         assert self._input is not None  # the guest ends where they could not be made

@@ -28,11 +28,15 @@ class PreviewSession:
 
 
 class PreviewSessions:
-    """A pass is a ticket signed with a key of its own, so that neither can stand for the other."""
+    """A pass is a ticket signed with a key of its own, so that neither can stand for the other.
 
-    def __init__(self, secret: str, lease_guard: LeaseGuard) -> None:
-        self._secret, self._lease_guard = secret, lease_guard
-        self._own_key = hmac.new(secret.encode(), b"preview pass", hashlib.sha256).hexdigest()
+    Args:
+        keys: Of tickets. Passes are signed with one derived from the first, and good with one of any.
+    """
+
+    def __init__(self, keys: tuple[str, ...], lease_guard: LeaseGuard) -> None:
+        self._keys, self._lease_guard = keys, lease_guard
+        self._session_keys = tuple(hmac.new(key.encode(), b"preview pass", hashlib.sha256).hexdigest() for key in keys)
 
     async def exchange(self, ticket: str, machine_id: str, cookies: str, *, secure: bool) -> PreviewSession:
         """What lets the ticket's bearer in. Raises TicketRefused.
@@ -41,11 +45,11 @@ class PreviewSessions:
             cookies: Those that the browser sent to the entrance.
             secure: Whether the browser speaks TLS.
         """
-        verified = verify_ticket(self._secret, ticket, "proxy")
+        verified = verify_ticket(self._keys, ticket, "proxy")
         if verified.claim.machine_id != machine_id:
             raise TicketRefused("this ticket is for another machine")
         await self._lease_guard.redeem(verified)
-        value = mint_ticket(self._own_key, verified.claim, ttl=SESSION_SECONDS)
+        value = mint_ticket(self._session_keys[0], verified.claim, ttl=SESSION_SECONDS)
         # Over HTTPS the page may be shown by one of another site, which then has a jar of its own for it.
         site = "Secure; SameSite=None; Partitioned" if secure else "SameSite=Lax"
         lease = str(verified.claim.fencing_token)
@@ -62,7 +66,7 @@ class PreviewSessions:
         held = cookie_parser(cookies).get(SESSION_COOKIE)
         if held is None:
             raise TicketRefused("open this page from the desk")
-        claim = verify_ticket(self._own_key, held, "proxy").claim
+        claim = verify_ticket(self._session_keys, held, "proxy").claim
         await self.check(claim, machine_id)
         return claim
 

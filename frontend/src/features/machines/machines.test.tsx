@@ -23,6 +23,7 @@ const HOST: HostInfo = {
   draining: false,
   last_seen: AT,
   unbounded: [],
+  warnings: [],
   browser_built: null,
 };
 const MACHINE: FleetMachine = {

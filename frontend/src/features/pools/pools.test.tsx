@@ -155,7 +155,7 @@ describe("the pools page", () => {
   });
 
   it("keeps what a secret is bound to where its name is typed for a new value", async () => {
-    const rule = { name: "SHOP", kinds: ["navigate"], hosts: ["shop.test"], confirm: false } as const;
+    const rule = { name: "SHOP", kinds: ["navigate"], hosts: ["shop.test"], applications: [], confirm: false } as const;
     const { user, sent } = visibleText({ "GET /api/pools/board": { body: { ...BOARD, pools: [{ ...POOL, credentials: ["SHOP"], credential_rules: [rule] }] } } });
     await user.click(await screen.findByRole("button", { name: "Secrets of Office" }));
     const dialog = await screen.findByRole("dialog");

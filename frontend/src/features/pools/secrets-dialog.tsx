@@ -34,7 +34,7 @@ const KINDS: readonly SecretKind[] = [
   "call_tool",
   "navigate",
 ];
-const EMPTY: CredentialRule & { readonly value: string } = { name: "", value: "", kinds: ["type_text"], hosts: [], confirm: true };
+const EMPTY: CredentialRule & { readonly value: string } = { name: "", value: "", kinds: ["type_text"], hosts: [], applications: [], confirm: true };
 
 function Secrets({ pool }: { readonly pool: PoolRow }) {
   const { t } = useI18n();
@@ -45,13 +45,13 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
     const rules = pool.credential_rules.find((rule) => rule.name === name) ?? (known ? EMPTY : form);
     setForm({ ...rules, name, value: form.value }); // a name that is taken shows what it is bound to
   };
-  const unbound = !form.confirm && form.hosts.length === 0;
+  const unbound = !form.confirm && form.hosts.length === 0 && form.applications.length === 0;
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const { name, value, kinds, hosts, confirm } = form;
-        const set = { value: value === "" ? null : value, kinds, hosts, confirm };
+        const { name, value, kinds, hosts, applications, confirm } = form;
+        const set = { value: value === "" ? null : value, kinds, hosts, applications, confirm };
         change.mutate({ type: "credential", pool: pool.id, name, set }, { onSuccess: () => setForm(EMPTY) });
       }}
     >
@@ -65,6 +65,10 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
               { header: t("pools.secrets.name"), kind: "name", cell: ({ name }) => <code>secret:{name}</code> },
               { header: t("pools.secrets.kinds"), cell: ({ kinds }) => kinds.join(", ") },
               { header: t("pools.secrets.hosts"), cell: ({ hosts }) => (hosts.length > 0 ? hosts.join(", ") : t("pools.secrets.hosts.any")) },
+              {
+                header: t("pools.secrets.applications"),
+                cell: ({ applications }) => (applications.length > 0 ? applications.join(", ") : t("pools.secrets.hosts.any")),
+              },
               {
                 header: t("pools.secrets.policy"),
                 cell: ({ confirm }) => t(confirm ? "pools.secrets.confirm.yes" : "pools.secrets.confirm.no"),
@@ -120,6 +124,12 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
           description={t("pools.secrets.hosts.help")}
           value={[...form.hosts]}
           onChange={(hosts) => setForm({ ...form, hosts })}
+        />
+        <TagsInput
+          label={t("pools.secrets.applications")}
+          description={t("pools.secrets.applications.help")}
+          value={[...form.applications]}
+          onChange={(applications) => setForm({ ...form, applications })}
         />
         <Checkbox
           label={t("pools.secrets.confirm")}

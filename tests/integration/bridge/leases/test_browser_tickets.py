@@ -60,7 +60,7 @@ class TicketBridge:
 async def ticket_bridge(redis: Redis, tmp_path: Path) -> AsyncIterator[TicketBridge]:
     lease_guard = LeaseGuard(redis)
     webrtc = WebRtcServer(BroadcastRegistry(fps=5, bitrate=1_000_000), ice_servers=list)
-    streams = StreamServer(secret=SECRET, lease_guard=lease_guard, webrtc=webrtc, cdp_logs=tmp_path / "logs")
+    streams = StreamServer(keys=(SECRET,), lease_guard=lease_guard, webrtc=webrtc, cdp_logs=tmp_path / "logs")
     inventory = HostInventory(redis, RedisScripts(redis), "host-1", "http://host-1")
     pool = MachinePool(BrowserHost(tmp_path / "host"), lease_guard, inventory, capacity=2, ended=streams.end)
     manager = LeaseManager(redis)

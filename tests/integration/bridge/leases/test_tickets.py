@@ -22,7 +22,7 @@ async def ticket(fake_inventory: FakeInventory, leases: LeaseStore) -> Ticket:
     lease = await leases.claim(ClaimRequest("request-1", "desktop", "h"))
     assert isinstance(lease, Lease)
     bound = TicketClaim(kind="vnc", user="7", episode="e", machine_id="m-1", fencing_token=lease.fencing_token)
-    return verify_ticket(SECRET, mint_ticket(SECRET, bound), "vnc")
+    return verify_ticket((SECRET,), mint_ticket(SECRET, bound), "vnc")
 
 
 async def test_a_ticket_is_good_once(lease_guard: LeaseGuard, ticket: Ticket) -> None:
@@ -73,4 +73,4 @@ async def test_a_ticket_that_a_lost_lease_store_may_have_seen_used_is_rejected(
     claim = ticket.claim.model_copy(update={"fencing_token": lease.fencing_token})
     with pytest.raises(TicketRefused, match="lost its data"):
         await lease_guard.redeem(ticket.model_copy(update={"claim": claim, "issued": ticket.issued - 1}))
-    await lease_guard.redeem(verify_ticket(SECRET, mint_ticket(SECRET, claim), "vnc"))
+    await lease_guard.redeem(verify_ticket((SECRET,), mint_ticket(SECRET, claim), "vnc"))

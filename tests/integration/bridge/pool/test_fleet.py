@@ -106,6 +106,7 @@ async def test_a_host_is_drained_and_filled_again(
 ) -> None:
     (host,) = await client.fleet.hosts()
     assert (host.url, host.draining, host.machines) == (bridge.url, False, len(held))
+    assert host.warnings == ("secret_shared",), "it was started with the one secret of earlier versions"
     await client.fleet.set_draining(host.id, draining=True)
     await client.machine(held[0]).observe()
     await client.release(held[0])

@@ -71,11 +71,11 @@ def _is_page(pattern: URLPattern | URLResolver) -> bool:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_who_may_call(things: Things, route: str) -> None:
+def test_who_may_call(things: Things, world: World, route: str) -> None:
     """Whoever is refused comes first, so that what the others change stands in nobody's way."""
     rule = ROUTES[route]
     for caller in sorted(CALLERS, key=lambda caller: caller in rule.callers):
-        client = Client() if (user := user_of(things, caller)) is None else things.world.client(user)
+        client = Client() if (user := user_of(things, caller)) is None else world.client(user)
         client.raise_request_exception = False
         response = call(client, route, rule, things)
         said = (caller, response.status_code, response.content[:500] if not response.streaming else b"")

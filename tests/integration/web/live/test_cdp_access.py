@@ -7,10 +7,13 @@ from uuid import uuid4
 
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.tasks.models import Pool
-from tests.integration.web.conftest import SECRET, Stack
+from tests.integration.web.conftest import HOST_ID, SECRET, Stack
 from tests.integration.web.live.test_machine_api import ask
 from vm_bridge.api.tickets import verify_ticket
+from vm_bridge.host_keys import derive_key
 from vm_bridge.network.cdp_proxy import CdpLog
+
+KEYS = (derive_key(SECRET, HOST_ID),)
 
 
 async def request_ticket(stack: Stack, desk: Any, user: Any = None) -> Any:
@@ -23,14 +26,14 @@ async def test_who_does_an_episode_gets_a_ticket_for_its_browser(stack: Stack) -
     answer = await request_ticket(stack, desk)
     assert answer.status_code == 200
     told = answer.json()
-    claim = verify_ticket(SECRET, told["ticket"], "cdp").claim
+    claim = verify_ticket(KEYS, told["ticket"], "cdp").claim
     assert (claim.user, claim.episode) == ("ada", str(desk.episode_id))
     assert claim.machine_id in {made.id for made in stack.host.made}
     url = urlsplit(told["url"])
     assert (url.scheme, url.path, parse_qs(url.query)) == ("ws", "/streams/cdp", {"token": [told["ticket"]]})
     assert (
-        verify_ticket(SECRET, (await request_ticket(stack, desk)).json()["ticket"], "cdp").nonce
-        != verify_ticket(SECRET, told["ticket"], "cdp").nonce
+        verify_ticket(KEYS, (await request_ticket(stack, desk)).json()["ticket"], "cdp").nonce
+        != verify_ticket(KEYS, told["ticket"], "cdp").nonce
     ), "each is used once"
     assert (await request_ticket(stack, desk, stack.world.ben)).status_code == 404
     assert (await request_ticket(stack, desk, stack.world.rosa)).status_code == 403

@@ -120,6 +120,8 @@ async def test_a_secret_that_may_not_be_used_here_is_refused_in_the_step(stack: 
         ({"hosts": ["shop.test/path"]}, "invalid"),
         ({"hosts": ["https://shop.test"]}, "invalid"),
         ({"kinds": ["finish"]}, "invalid"),
+        ({"applications": ["a\nb"]}, "invalid"),
+        ({"applications": ["XTerm"], "confirm": False, "hosts": [], "kinds": ["type_text"]}, ""),
         ({"kinds": []}, "invalid"),
         ({"hosts": ["Shop.Test:8443", "*.example.org"], "confirm": False, "kinds": ["type_text", "call_tool"]}, ""),
     ],
@@ -138,7 +140,7 @@ async def test_an_admin_binds_a_secret(committed: World, rules: dict[str, Any], 
     codes, kept = await run_in_db_thread(change)
     assert codes == ["value_missing", "", code]
     if code:
-        assert kept == [{"name": "SHOP", "kinds": ["type_text"], "hosts": [], "confirm": True}]
+        assert kept == [{"name": "SHOP", "kinds": ["type_text"], "hosts": [], "applications": [], "confirm": True}]
     else:
-        hosts = ["shop.test:8443", "*.example.org"]
-        assert kept == [{"name": "SHOP", "kinds": ["type_text", "call_tool"], "hosts": hosts, "confirm": False}]
+        bound = {name: [word.lower() for word in rules.get(name, [])] for name in ("kinds", "hosts", "applications")}
+        assert kept == [{"name": "SHOP", "confirm": False, **bound}]

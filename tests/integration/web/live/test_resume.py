@@ -105,7 +105,7 @@ async def test_a_killed_process_loses_nothing_and_repeats_nothing(stack: Stack, 
         "PILOTHOUSE_DATABASE_URL": database_url(),
         "PILOTHOUSE_REDIS_URL": redis_url,
         "PILOTHOUSE_SECRET_KEY": settings.SECRET_KEY,
-        "PILOTHOUSE_SECRET": SECRET,
+        "PILOTHOUSE_BRIDGE_MASTER_KEY": SECRET,
         "PILOTHOUSE_DATA": str(settings.ENV.data),
         "PILOTHOUSE_BRIDGE_URL": stack.bridge_url,
     }

@@ -15,10 +15,11 @@ from annotation_app.live import rooms
 from annotation_app.live.db_threads import run_in_db_thread
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.tasks import Task
-from tests.integration.web.conftest import BOUND, PASSWORD, SECRET, Stack, World
+from tests.integration.web.conftest import BOUND, HOST_ID, PASSWORD, SECRET, Stack, World
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.api.tickets import verify_ticket
 from vm_bridge.errors import UnknownTask
+from vm_bridge.host_keys import derive_key
 from vm_bridge.machine import Lease
 from vm_bridge.simulators.fake.machine import FakeMachine
 
@@ -98,7 +99,7 @@ async def test_watching_gives_a_ticket_for_that_lease_and_is_noted(stack: Stack,
     assert machine is not None
     answer = await admin.post(f"machines/{machine['id']}/tickets", kind="stills")
     assert answer.status_code == 200
-    claim = verify_ticket(SECRET, answer.json()["ticket"], "stills").claim
+    claim = verify_ticket((derive_key(SECRET, HOST_ID),), answer.json()["ticket"], "stills").claim
     assert (claim.machine_id, claim.user, claim.episode) == (machine["id"], "alma", str(desk.episode_id))
     assert await verbs() == ["machine.watch"]
 

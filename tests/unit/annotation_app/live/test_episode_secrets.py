@@ -1,4 +1,4 @@
-"""Secrets are bound to kinds of act and hosts, checked where the machine acts."""
+"""Secrets are bound to kinds of act, hosts and applications, checked where the machine acts."""
 
 from typing import Any, cast
 
@@ -20,12 +20,12 @@ TYPING = frozenset({"type_text"})
 class Page:
     """A machine whose browser is at an address; it notes what reached it."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str, application: str | None = None) -> None:
+        self.url, self.application = url, application
         self.done: list[Action] = []
 
     async def observe(self, *, settle: bool = False) -> Observation:
-        return text_observation(self.url)
+        return text_observation(self.url).model_copy(update={"application": self.application})
 
     async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
         self.done.append(action)
@@ -135,3 +135,35 @@ async def test_acts_without_secrets_are_not_looked_at() -> None:
 def test_what_an_admin_allowed_beforehand_needs_no_confirmation() -> None:
     bound = secrets(hosts=("shop.test",), confirm=False)
     assert bound.to_confirm(TYPE, text_observation("https://shop.test/")) == ()
+
+
+def in_front(page: Page, bound: EpisodeSecrets, application: str | None) -> SecretMaskingMachine:
+    """The machine, on which this application was in front when the act was decided."""
+    decided = text_observation(page.url).model_copy(update={"application": application})
+    return SecretMaskingMachine(cast(Machine, page), bound, lambda: decided)
+
+
+@pytest.mark.parametrize(
+    ("application", "words"),
+    [("mousepad", "in xterm only. mousepad is in front."), (None, "does not tell what is in front")],
+)
+async def test_a_secret_of_one_application_is_refused_in_others(application: str | None, words: str) -> None:
+    bound, desktop = secrets(applications=("xterm",)), Page("", application)
+    with pytest.raises(SecretNotAllowed, match=words):
+        await in_front(desktop, bound, application).perform("c-1", TYPE)
+    assert desktop.done == []
+    assert bound.to_confirm(TYPE, await desktop.observe()) == (), "the machine refuses it without a question"
+
+
+async def test_a_secret_is_used_in_its_application_and_asked_about_there() -> None:
+    bound, desktop = secrets(applications=("xterm",)), Page("", "xterm")
+    await in_front(desktop, bound, "xterm").perform("c-1", TYPE)
+    assert desktop.done == [TypeText(text="hunter2!\n")]
+    assert bound.to_confirm(TYPE, await desktop.observe()) == (SecretUse(name="SHOP", host="", application="xterm"),)
+
+
+async def test_an_application_that_came_to_the_front_since_the_decision_gets_nothing() -> None:
+    desktop = Page("", "mousepad")
+    with pytest.raises(SecretNotAllowed, match="Another application came to the front"):
+        await in_front(desktop, secrets(), "xterm").perform("c-1", TYPE)
+    assert desktop.done == []

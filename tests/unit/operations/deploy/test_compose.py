@@ -1,5 +1,6 @@
 """The compose file and the images keep the rules of docs/deploy.md."""
 
+import json
 import os
 import re
 import runpy
@@ -17,7 +18,9 @@ from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 from annotation_app.settings.env import MIN_SECRET_CHARACTERS, REQUIRED_FIELDS, Environment
 from benchmarks.parts.model_servers.vllm_environment import VLLM
-from vm_bridge.config import Config
+from vm_bridge.config import Config, read_config
+from vm_bridge.host_keys import MANAGER, derive_key
+from vm_bridge.isolation.seccomp import ALLOWED_SOCKET_FAMILIES, DENIED_SYSCALLS, LAST_SOCKET_FAMILY
 
 DOCKER = ROOT / "docker"
 COMPOSE: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text())
@@ -25,8 +28,10 @@ SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 FROM_DEBIAN: dict[str, dict[str, Any]] = yaml.safe_load((DOCKER / "debian.yaml").read_text())["services"]
 DOCKERFILE = (DOCKER / "Dockerfile").read_text()
 OURS = {name: each for name, each in SERVICES.items() if "DJANGO_SETTINGS_MODULE" in each.get("environment", {})}
-THEIRS = {"postgres", "bridge"}
-"""Whose images or work need more than the others' walls allow: docs/deploy.md says why."""
+WRITES_ITS_ROOT = {"postgres", "bridge"}
+"""docs/deploy.md says why."""
+NAMESPACE_CALLS = {"mount", "umount", "umount2", "pivot_root"}
+"""What the bridge needs to make sandboxes, of what programs in them may not call."""
 SILENT = {"migrate"}
 """It ends by itself."""
 secrets_make = runpy.run_path(str(DOCKER / "keys.py"))["secrets_make"]
@@ -66,13 +71,80 @@ def test_what_images_are_made_of_is_there() -> None:
         assert all((ROOT / source).exists() for source in sources.split())
 
 
-@pytest.mark.parametrize("name", sorted(set(SERVICES) - THEIRS))
+@pytest.mark.parametrize("name", sorted(SERVICES))
 def test_services_have_walls(name: str) -> None:
     service = SERVICES[name]
-    assert service["read_only"] is True
-    assert service["cap_drop"] == ["ALL"]
-    assert "no-new-privileges:true" in service["security_opt"]
-    assert not service.get("privileged")
+    assert not {"privileged", "cap_add", "devices", "pid", "ipc", "userns_mode"} & service.keys()
+    if name != "postgres":  # it changes its user itself
+        assert service["cap_drop"] == ["ALL"]
+        assert "no-new-privileges:true" in service["security_opt"]
+    assert service.get("read_only") is (None if name in WRITES_ITS_ROOT else True)
+
+
+def test_the_bridges_filter_forbids_what_that_of_its_machines_does_but_namespaces() -> None:
+    """`test_unprivileged_host.py` makes machines under it."""
+    (option,) = (each for each in SERVICES["bridge"]["security_opt"] if each.startswith("seccomp="))
+    assert option.endswith(":-bridge-seccomp.json}")
+    rules = json.loads((DOCKER / "bridge-seccomp.json").read_text())["syscalls"]
+    (refused,) = (rule["names"] for rule in rules if "args" not in rule)
+    assert set(refused) == set(DENIED_SYSCALLS) - NAMESPACE_CALLS
+    sockets = {(each["args"][0]["op"], each["args"][0]["value"]) for each in rules if each["names"] == ["socket"]}
+    families = set(range(LAST_SOCKET_FAMILY + 1)) - set(map(int, ALLOWED_SOCKET_FAMILIES))
+    assert sockets == {("SCMP_CMP_EQ", each) for each in families} | {("SCMP_CMP_GT", LAST_SOCKET_FAMILY)}
+    assert {rule["action"] for rule in rules} == {"SCMP_ACT_ERRNO"}
+
+
+def services_on(network: str) -> set[str]:
+    return {name for name, each in SERVICES.items() if network in each.get("networks", ())}
+
+
+def test_services_reach_only_what_they_need() -> None:
+    assert {name for name, each in SERVICES.items() if not each.get("networks")} == {"turn"}
+    assert SERVICES["turn"]["network_mode"] == "host"
+    callers = {"web-1", "web-2", "worker", "trainer"}
+    assert services_on("front") == {"proxy", "web-1", "web-2"}
+    assert services_on("data") == callers | {"migrate", "beat", "postgres", "pooler", "redis"}
+    assert services_on("machines") == callers | {"proxy", "bridge", "vnc", "redis"}
+    assert services_on("models") == callers | {"nano", "scripted", "vllm"}
+    assert COMPOSE["networks"].keys() == {"front", "data", "machines", "models"}
+    assert COMPOSE["networks"]["data"] == {"internal": True}
+
+
+def test_a_bridge_that_is_taken_over_knows_no_secret_of_the_platform() -> None:
+    bridges = {secret for name in ("bridge", "vnc") for secret in SERVICES[name]["secrets"]}
+    assert bridges == {"redis_url_bridge", "bridge_keys", "ice_servers"}
+    for each in OURS.values():
+        assert not {"redis_url_bridge", "bridge_keys", "redis_password"} & set(each["secrets"])
+
+
+def test_the_bridge_and_its_gateway_take_what_the_web_app_signs(secrets: Path) -> None:
+    master = (secrets / "bridge_secret").read_text()
+    for name in ("bridge", "vnc"):
+        given = {
+            variable.removesuffix("_FILE"): (
+                (secrets / value.removeprefix("/run/secrets/")).read_text() if variable.endswith("_FILE") else value
+            )
+            for variable, value in SERVICES[name]["environment"].items()
+            if variable != "PILOTHOUSE_MAX_MACHINES"
+        }
+        config = read_config(given)
+        assert config.host_keys == (derive_key(master, config.host_id),)
+        assert config.keys_of(MANAGER) == (derive_key(master, MANAGER),)
+        assert not config.secret
+
+
+def test_an_installation_of_earlier_versions_gets_keys_and_users_beside_what_it_has(tmp_path: Path) -> None:
+    former = {"bridge_secret": "m" * 43, "redis_password": "r" * 43, "redis_url": f"redis://:{'r' * 43}@redis:6379/0"}
+    for name, text in former.items():
+        (tmp_path / name).write_text(text)
+    assert {"bridge_keys", "redis_users", "redis_url_bridge", "redis_url_platform"} <= set(
+        secrets_make(tmp_path, "pilothouse.test")
+    )
+    assert {name: (tmp_path / name).read_text() for name in former} == former
+    (tmp_path / "redis_url_bridge").unlink()
+    (tmp_path / "bridge_secret").write_text("n" * 43)
+    assert set(secrets_make(tmp_path, "pilothouse.test")) == {"redis_url_bridge", "redis_users", "bridge_keys"}
+    assert (tmp_path / "bridge_keys").read_text().endswith(f"bridge={derive_key('n' * 43, 'bridge')}")
 
 
 def test_all_that_a_model_server_writes_is_in_a_home_of_its_users_own() -> None:
@@ -218,8 +290,8 @@ def test_web_processes_have_host_names_of_their_own() -> None:
 def test_a_secrets_file_becomes_its_variable(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("two words'\n")
     said = subprocess.run(
-        [DOCKER / "entrypoint.sh", "sh", "-c", 'printf %s "$PILOTHOUSE_SECRET/${PILOTHOUSE_SECRET_FILE-gone}"'],
-        env={"PATH": os.environ["PATH"], "PILOTHOUSE_SECRET_FILE": str(tmp_path / "secret")},
+        [DOCKER / "entrypoint.sh", "sh", "-c", 'printf %s "$PILOTHOUSE_SECRET_KEY/${PILOTHOUSE_SECRET_KEY_FILE-gone}"'],
+        env={"PATH": os.environ["PATH"], "PILOTHOUSE_SECRET_KEY_FILE": str(tmp_path / "secret")},
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     assert said.stdout == "two words'/gone"
@@ -231,7 +303,8 @@ def test_compose_takes_it(secrets: Path, names: tuple[str, ...]) -> None:
     files = [word for name in names for word in ("-f", str(DOCKER / name))]
     said = subprocess.run(
         ["docker-compose", *files, "config", "--quiet"],
-        env={**os.environ, "PILOTHOUSE_HOST": "pilothouse.test", "PILOTHOUSE_SECRETS": str(secrets)},
+        env={**os.environ, "PILOTHOUSE_HOST": "pilothouse.test", "PILOTHOUSE_SECRETS": str(secrets),
+             "PILOTHOUSE_BRIDGE_SECCOMP": str(DOCKER / "bridge-seccomp.json")},
         capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert said.returncode == 0, said.stderr

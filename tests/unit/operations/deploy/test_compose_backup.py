@@ -41,6 +41,10 @@ class Installation:
             each.mkdir(parents=True)
         for name in ("keys.py", "backup.sh", "restore.sh"):
             shutil.copy(DOCKER / name, self.docker)
+        for path in (KEYS["REDIS_USERS"], KEYS["HOST_KEYS"]):
+            copied = folder / path.relative_to(ROOT)
+            copied.parent.mkdir(parents=True)
+            shutil.copy(path, copied)
         for name, text in (("compose", ENGINE), *((name, DATABASE) for name in ("pg_dump", "pg_restore", "psql"))):
             (tools / name).write_text(text)
             (tools / name).chmod(0o755)

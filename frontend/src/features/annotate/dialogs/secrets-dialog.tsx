@@ -35,14 +35,14 @@ export function SecretsDialog() {
         <Stack gap="sm">
           <Text size="sm">{t(request.autopilot ? "secrets.autopilot" : "secrets.accepted")}</Text>
           <dl className={styles.facts}>
-            {request.uses.map(({ name, host }) => (
+            {request.uses.map(({ name, host, application }) => (
               <div key={name}>
                 <dt>{t("secrets.which")}</dt>
                 <dd>
                   <code>{name}</code>
                 </dd>
                 <dt>{t("secrets.where")}</dt>
-                <dd>{host === "" ? t("secrets.where.unknown") : <code>{host}</code>}</dd>
+                <dd>{host === "" && application === "" ? t("secrets.where.unknown") : <code>{[host, application].filter(Boolean).join(" · ")}</code>}</dd>
               </div>
             ))}
             <div>

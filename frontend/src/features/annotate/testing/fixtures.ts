@@ -13,6 +13,7 @@ export const OBSERVATION: Observation = {
   rest: "rested",
   settle_ms: 100,
   accessibility: null,
+  application: null,
   url: null,
   text: null,
   attachment: null,

@@ -259,7 +259,7 @@ describe("a phone", () => {
 describe("a policy's use of a secret", () => {
   const requests = (autopilot: boolean) => ({
     proposal_id: "proposal-2",
-    uses: [{ name: "PASSWORD", host: "shop.example" }],
+    uses: [{ name: "PASSWORD", host: "shop.example", application: "" }],
     kind: "type_text",
     thought: "I sign in.",
     autopilot,

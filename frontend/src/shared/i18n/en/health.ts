@@ -61,6 +61,7 @@ export const healthMessages = {
   "health.problem.memory_short": "Memory is getting short.",
   "health.problem.redis_shared": "Its programs share one user with every right: docs/deploy.md, Redis users.",
   "health.problem.browser_old": "Its Chromium is older than 45 days and lacks what was mended since. Update the packages there.",
+  "health.problem.secret_shared": "It knows the secret that signs for all hosts: docs/bridge.md, Keys.",
   "health.problem.draining": "It is being emptied and takes no new machines.",
   "health.problem.not_heard": "It has not been heard for a while.",
   "health.problem.no_backup": "There is none.",

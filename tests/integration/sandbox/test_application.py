@@ -1,0 +1,23 @@
+"""An observation names the application that has the keyboard."""
+
+import itertools
+
+from protocol.actions.types import RunCommand
+from vm_bridge.machine import Machine
+
+numbers = itertools.count()
+
+
+async def test_the_application_in_front_is_named(machine: Machine) -> None:
+    first = await machine.observe(settle=True)
+    opened = await machine.perform(f"command-{next(numbers)}", RunCommand(command="setsid xterm >/dev/null 2>&1 &"))
+    seen = opened.after
+    while seen.application == first.application:
+        seen = await machine.observe(settle=True)
+    assert seen.application == "xterm"
+    ended = await machine.perform(f"command-{next(numbers)}", RunCommand(command="pkill -x xterm"))
+    assert ended.before.application == "xterm"
+    seen = ended.after
+    while seen.application == "xterm":
+        seen = await machine.observe(settle=True)
+    assert seen.application == first.application
