@@ -7,11 +7,10 @@ from typing import Any
 from annotation_app.tasks.secret_masking import TaskSecret, host_of, mask_error, mask_secrets, substitute_secrets
 from protocol.actions.secrets import SecretUse, find_secret_names
 from protocol.actions.types import Action
-from protocol.trajectory.observations import Observation, Transition
+from protocol.trajectory.observations import MachineSnapshot, Observation, Transition
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction, OutcomeUnknown
 from vm_bridge.machine import Machine
-from vm_bridge.machine import Snapshot as MachineSnapshot
 
 HOST_CHANGED_MESSAGE = "The page changed to another host before the secret could be used. Look again, and decide again."
 
@@ -89,12 +88,16 @@ class SecretMaskingMachine:
     async def restore(self, snapshot: MachineSnapshot) -> Observation:
         return mask_secrets(await self._machine.restore(snapshot), self._secrets.values)
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
         values = self._secrets.values
         if self._secrets.names_in(action) and command_id != self._checked_command_id:
             await self._check(command_id, action)
             self._checked_command_id = command_id
-        done = await self._machine.perform(command_id, substitute_secrets(action, values), settle=settle)
+        done = await self._machine.perform(
+            command_id, substitute_secrets(action, values), settle=settle, snapshot=snapshot
+        )
         observed = {name: mask_secrets(getattr(done, name), values) for name in ("before", "after")}
         return done.model_copy(update={**observed, "error": mask_error(done.error, values)})
 

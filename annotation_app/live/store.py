@@ -129,12 +129,15 @@ class DjangoStore:
             services.act_begin, digest=digest, pending=intent.pending_act, intent=intent.model_dump_json()
         )
 
-    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
+    async def append_step(
+        self, step: Step, next_intent: Intent | None = None, *, done: Intent | None = None
+    ) -> DurableEvent:
         return await self._write(
             services.step_append,
             step=step,
             pending=next_intent and next_intent.pending_act,
             intent=next_intent.model_dump_json() if next_intent else "",
+            done=done.model_dump_json() if done else "",
         )
 
     async def undo_step(self, index: int, observation: Observation) -> DurableEvent:

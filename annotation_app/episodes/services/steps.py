@@ -59,10 +59,16 @@ def act_begin(*, episode_id: UUID, token: int, digest: str, pending: PendingAct,
 
 @transaction.atomic(durable=True)
 def step_append(
-    *, episode_id: UUID, token: int, step: StepValue, pending: PendingAct | None = None, intent: str = ""
+    *,
+    episode_id: UUID,
+    token: int,
+    step: StepValue,
+    pending: PendingAct | None = None,
+    intent: str = "",
+    done: str = "",
 ) -> DurableEvent:
     """Store an executed step; it completes the pending act and closes the offers. `pending` and its `intent` are the
-    next action of the same reply.
+    next action of the same reply; `done` is the step's own intent with what only the act could say.
 
     Raises ValueError for a step that does not follow the last one, and Conflict where `pending` may not begin: then
     nothing was stored.
@@ -85,6 +91,8 @@ def step_append(
         document=step,
     )
     _proposals_close(episode)
+    if done:
+        Command.objects.filter(episode=episode, command_id=step.command_id).update(intent=done)
     episode.pending = None
     if pending is not None:
         digest = sha256(intent.encode()).hexdigest()

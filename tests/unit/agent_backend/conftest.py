@@ -41,9 +41,11 @@ class BreakableStore(InMemoryEpisodeStore):
 
     broken: dict[str, Exception] = {}
 
-    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
+    async def append_step(
+        self, step: Step, next_intent: Intent | None = None, *, done: Intent | None = None
+    ) -> DurableEvent:
         self._break("append_step" if next_intent is None else "append_step_and_next")
-        return await super().append_step(step, next_intent)
+        return await super().append_step(step, next_intent, done=done)
 
     async def change(self, event_fields: dict[str, object]) -> DurableEvent:
         self._break("change")
@@ -59,8 +61,10 @@ class UnreliableMachine(FakeMachine):
 
     lost = 0
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
-        transition = await super().perform(command_id, action, settle=settle)
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
+        transition = await super().perform(command_id, action, settle=settle, snapshot=snapshot)
         if UnreliableMachine.lost:
             UnreliableMachine.lost -= 1
             raise BridgeUnavailable("no answer in time")

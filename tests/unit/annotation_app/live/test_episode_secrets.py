@@ -27,7 +27,9 @@ class Page:
     async def observe(self, *, settle: bool = False) -> Observation:
         return text_observation(self.url)
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
         self.done.append(action)
         frame = text_observation(self.url)
         return Transition(before=frame, after=frame, started_at=frame.captured_at, ended_at=frame.captured_at)
