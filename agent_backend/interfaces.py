@@ -1,13 +1,13 @@
 """What the runner needs from outside: a store, a policy, a way to tell people."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.base import FrozenModel
-from protocol.blobs import BlobRef
+from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
     Accept,
     Act,
@@ -148,12 +148,19 @@ class EpisodeStore(Protocol):
         ...
 
     async def append_step(
-        self, step: Step, next_intent: Intent | None = None, *, done: Intent | None = None
+        self,
+        step: Step,
+        next_intent: Intent | None = None,
+        *,
+        done: Intent | None = None,
+        blobs: Mapping[BlobRef, bytes] = NO_BLOBS,
     ) -> DurableEvent:
         """Store the result and clear intent and offers → step.added.
 
         Args:
             done: The step's own intent with the snapshot that the act brought, for `past_intent`.
+            blobs: Pictures and files that the step refers to and that were not saved yet, as by `save_blob`; all of
+                it is stored, or nothing.
             next_intent: The next action of the same reply, stored at the same time as the pending intent. Raises
                 CommandRejected where it may not begin; then nothing was stored.
         """

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from agent_backend.episode.action_results import ActionResult, build_step, unknown_result
@@ -165,16 +166,18 @@ class ActionExecutor:
             step = step.model_copy(update={"not_done": intent.further_actions})
         if result.after is not None and following is None:
             self._on_step((*state.steps, step), result.after)
-        await self.pictures.save(result.before)
-        await self.pictures.save(result.after)
+        blobs = self.pictures.unsaved(result.before, result.after)
+        append = partial(self._store.append_step, done=done, blobs=blobs)
+        try:
+            await self._record.write(append(step, following))
+        except CommandRejected:  # its pool was stopped: what was done is stored, and nothing follows
+            if following is None:
+                raise
+            following, step = None, step.model_copy(update={"not_done": intent.further_actions})
+            await self._record.write(append(step))
+        self.pictures.mark_saved(blobs)
         if following is not None:
-            try:
-                await self._record.write(self._store.append_step(step, following, done=done))
-            except CommandRejected:  # its pool was stopped: what was done is stored, and nothing follows
-                following, step = None, step.model_copy(update={"not_done": intent.further_actions})
-                await self._record.write(self._store.append_step(step, done=done))
             return following
-        await self._record.write(self._store.append_step(step, done=done))
         if result.machine_lost:
             await self.fail(result.machine_lost)
         elif result.after is None:

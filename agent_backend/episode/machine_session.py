@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import io
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -82,14 +82,20 @@ class PictureCache:
 
     async def save(self, observation: Observation | None) -> None:
         """Store what is at hand of it, each once."""
-        for ref in _referenced_blobs(observation):
-            await self._save(ref)
+        for ref, data in self.unsaved(observation).items():
+            await self._store.save_blob(ref, data)
+            self.mark_saved((ref,))
 
-    async def _save(self, ref: BlobRef) -> None:
-        if ref.sha256 in self._saved or ref.sha256 not in self._bytes:
-            return
-        await self._store.save_blob(ref, self._bytes[ref.sha256])
-        self._saved[ref.sha256] = None
+    def unsaved(self, *observations: Observation | None) -> dict[BlobRef, bytes]:
+        """What is at hand of them and was not stored yet."""
+        refs = (ref for observation in observations for ref in _referenced_blobs(observation))
+        return {
+            ref: self._bytes[ref.sha256] for ref in refs if ref.sha256 in self._bytes and ref.sha256 not in self._saved
+        }
+
+    def mark_saved(self, refs: Iterable[BlobRef]) -> None:
+        """Not store these again: they were stored with a step."""
+        self._saved |= dict.fromkeys(ref.sha256 for ref in refs)
         while len(self._saved) > self._max_entries:
             self._saved.popitem(last=False)
 

@@ -201,6 +201,18 @@ class StoreContract:
         assert await write.store.past_intent("command-1") == intent()
         assert await write.store.past_intent("command-9") is None
 
+    async def test_pictures_are_stored_with_their_step_or_not_at_all(self, write: Writer) -> None:
+        data = b"another picture"
+        ref = BlobRef.of(data, "image/png")
+        await write(lambda s: s.begin_act(intent(), DIGEST))
+        with pytest.raises(ValueError, match="cannot follow"):
+            await write.store.append_step(step(5), blobs={ref: data})
+        with pytest.raises(KeyError):
+            await write.store.load_blob(ref)
+        after = look().model_copy(update={"screenshot": ref})
+        await write(lambda s: s.append_step(step(after=after), blobs={ref: data}))
+        assert await write.store.load_blob(ref) == data
+
     async def test_the_way_back_is_stored_with_the_step(self, write: Writer) -> None:
         done = intent().model_copy(update={"snapshot": MachineSnapshot(id="a1", acts=0, taken_at=NOW)})
         await write(lambda s: s.begin_act(intent(), DIGEST))
