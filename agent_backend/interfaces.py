@@ -1,13 +1,13 @@
 """What the runner needs from outside: a store, a policy, a way to tell people."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.base import FrozenModel
-from protocol.blobs import BlobRef
+from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
     Accept,
     Act,
@@ -32,11 +32,10 @@ from protocol.messages.events import (
     Undo,
 )
 from protocol.trajectory.memory import Memory
-from protocol.trajectory.observations import Observation
+from protocol.trajectory.observations import MachineSnapshot, Observation
 from protocol.trajectory.proposals import Mark, PolicyRef, Proposal
 from protocol.trajectory.steps import Actor, BatchPosition, Decision, Step
 from protocol.trajectory.tasks import Task
-from vm_bridge.machine import Snapshot
 
 EpisodeCommand = (
     Act
@@ -71,8 +70,8 @@ class Intent(FrozenModel):
     action: Action
     started_at: datetime
     decide_ms: float | None = None
-    snapshot: Snapshot | None = None
-    """The machine as it was before the act, where it can go back to that."""
+    snapshot: MachineSnapshot | None = None
+    """The machine as it was before the act, where it can go back to that; known once the act is done."""
     batch: BatchPosition | None = None
     further_actions: tuple[Action, ...] = ()
     """What the same reply says to do after it, as far as it was decided on."""
@@ -148,10 +147,20 @@ class EpisodeStore(Protocol):
         """Store the intent before the act → step.started."""
         ...
 
-    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
+    async def append_step(
+        self,
+        step: Step,
+        next_intent: Intent | None = None,
+        *,
+        done: Intent | None = None,
+        blobs: Mapping[BlobRef, bytes] = NO_BLOBS,
+    ) -> DurableEvent:
         """Store the result and clear intent and offers → step.added.
 
         Args:
+            done: The step's own intent with the snapshot that the act brought, for `past_intent`.
+            blobs: Pictures and files that the step refers to and that were not saved yet, as by `save_blob`; all of
+                it is stored, or nothing.
             next_intent: The next action of the same reply, stored at the same time as the pending intent. Raises
                 CommandRejected where it may not begin; then nothing was stored.
         """

@@ -1,6 +1,8 @@
 """References to immutable bytes, addressed by their content."""
 
 import hashlib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -21,3 +23,7 @@ class BlobRef(FrozenModel):
     def of(cls, data: bytes, media_type: str) -> "BlobRef":
         """The reference of these very bytes."""
         return cls(sha256=hashlib.sha256(data).hexdigest(), media_type=media_type, size=len(data))
+
+
+NO_BLOBS: Mapping[BlobRef, bytes] = MappingProxyType({})
+"""No bytes to store."""

@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Protocol
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from protocol.actions.tools import Tool
 from protocol.actions.types import Action, CallTool, Gesture, RunCode, RunCommand, TypeText, Wait
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import Observation, Transition, Verdict
+from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.machine_io import Files, Terminals
 
@@ -53,15 +53,6 @@ class Capabilities(FrozenModel):
     """Names that `open_app` is known to take; it may take others."""
 
 
-class Snapshot(FrozenModel):
-    """A state of one machine that it may be put back into, until its task is set up anew."""
-
-    id: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]
-    acts: Annotated[int, Field(ge=0)]
-    """How many acts were done since the task was set up."""
-    taken_at: datetime
-
-
 class ExpertSuggestion(FrozenModel):
     """What a suite's scripted expert would do now, and why."""
 
@@ -103,19 +94,24 @@ class Machine(Protocol):
         """Look; with `settle` wait for rest first (bounded)."""
         ...
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
         """Do one action once and wait until the screen rests (bounded).
+
+        With `snapshot` the transition names the state before the act, where the machine can go back to it; an act
+        waits for no snapshot that fails.
 
         Idempotent at the side effect: a resend of `command_id` with the same action gives the stored
         transition, with another action raises CommandConflict; after a crash in between raises OutcomeUnknown.
         """
         ...
 
-    async def snapshot(self) -> Snapshot:
+    async def snapshot(self) -> MachineSnapshot:
         """Note the present state. Raises UnsupportedAction where `capabilities.snapshots` is false."""
         ...
 
-    async def restore(self, snapshot: Snapshot) -> Observation:
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
         """Go back to a state and look. Raises CannotRestore, and then nothing has changed; UnsupportedAction."""
         ...
 

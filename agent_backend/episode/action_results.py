@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent_backend.interfaces import Intent
-from protocol.trajectory.observations import ActionError, Observation
+from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation
 from protocol.trajectory.proposals import PolicyRef, Proposal
 from protocol.trajectory.steps import Step
 from vm_bridge.errors import OutcomeUnknown
@@ -21,6 +21,8 @@ class ActionResult:
     ended_at: datetime
     error: ActionError | None = None
     machine_lost: str = ""
+    snapshot: MachineSnapshot | None = None
+    """The way back to before the act, where there is one."""
 
 
 def unknown_result(

@@ -53,7 +53,6 @@ def next_intent(intent: Intent) -> Intent:
             "batch": intent.batch.model_copy(update={"index": index}),
             "started_at": datetime.now(UTC),
             "decide_ms": None,
-            "snapshot": None,
         }
     )
 

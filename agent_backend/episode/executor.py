@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from agent_backend.episode.action_results import ActionResult, build_step, unknown_result
@@ -81,8 +82,7 @@ class ActionExecutor:
         return Intent(index=len(self._record.state.steps), started_at=datetime.now(UTC), **values)
 
     async def begin(self, intent: Intent, digest: str) -> None:
-        """Store an intent, with the way back to before it where there is one; a person's own act ends the autopilot."""
-        intent = intent.model_copy(update={"snapshot": await self.active_session.snapshot()})
+        """Store an intent; a person's own act ends the autopilot."""
         await self._record.write(self._store.begin_act(intent, digest))
         if self._record.state.autopilot and intent.actor == "human":
             await self._record.change(autopilot=False)
@@ -92,7 +92,7 @@ class ActionExecutor:
         reply, where there is one."""
         self.running = intent
         result = await self.active_session.act(
-            intent.command_id, intent.action, self._record.last_observation, settle=settle
+            intent.command_id, intent.action, self._record.last_observation, settle=settle, snapshot=True
         )
         self.running = None
         return await self.write(intent, await self._release_after_failure(intent, result))
@@ -152,39 +152,46 @@ class ActionExecutor:
             intent, unknown_result(self._record.last_observation, intent.started_at, why, machine_lost=True)
         )
 
-    async def write(self, intent: Intent, result: ActionResult) -> Intent | None:
-        """Store a step and its pictures. Returns the intent of the next action of the same reply, stored with it."""
+    async def write(self, intent: Intent, result: ActionResult, *, begun: Intent | None = None) -> Intent | None:
+        """Store a step and its pictures. Returns the intent of the next action of the same reply, stored with it.
+
+        Args:
+            begun: The intent as it was stored before the act, where it has grown since.
+        """
         state = self._record.state
         step = build_step(intent, result, state.proposals, state.policy)
-        following = await self._next_intent(intent, step)
+        done = (begun or intent).model_copy(update={"snapshot": result.snapshot}) if result.snapshot else None
+        following = self._next_intent(intent, step)
         if following is None and intent.further_actions:
             step = step.model_copy(update={"not_done": intent.further_actions})
         if result.after is not None and following is None:
             self._on_step((*state.steps, step), result.after)
-        await self.pictures.save(result.before)
-        await self.pictures.save(result.after)
+        blobs = self.pictures.unsaved(result.before, result.after)
+        append = partial(self._store.append_step, done=done, blobs=blobs)
+        try:
+            await self._record.write(append(step, following))
+        except CommandRejected:  # its pool was stopped: what was done is stored, and nothing follows
+            if following is None:
+                raise
+            following, step = None, step.model_copy(update={"not_done": intent.further_actions})
+            await self._record.write(append(step))
+        self.pictures.mark_saved(blobs)
         if following is not None:
-            try:
-                await self._record.write(self._store.append_step(step, following))
-            except CommandRejected:  # its pool was stopped: what was done is stored, and nothing follows
-                following, step = None, step.model_copy(update={"not_done": intent.further_actions})
-                await self._record.write(self._store.append_step(step))
             return following
-        await self._record.write(self._store.append_step(step))
         if result.machine_lost:
             await self.fail(result.machine_lost)
         elif result.after is None:
             await self.observe_settled()
         return None
 
-    async def _next_intent(self, intent: Intent, step: Step) -> Intent | None:
+    def _next_intent(self, intent: Intent, step: Step) -> Intent | None:
         """The next action of the same reply, where it is to be done."""
         further = intent.further_actions
         if not further or step.after is None or not self._may_follow(further[0], step.after):
             return None
         if not may_continue(self._record.state, step, further[0]):
             return None
-        return next_intent(intent).model_copy(update={"snapshot": await self.active_session.snapshot()})
+        return next_intent(intent)
 
     async def undo(self, step: Step) -> None:
         """Take a step back: the machine goes to where it was before it. Raises CommandRejected where it cannot, and
@@ -312,7 +319,7 @@ class ActionExecutor:
             result = await gesture.close(
                 self.active_session, self._record.last_observation, asyncio.get_running_loop().time()
             )
-            await self.write(gesture.completed_intent(thought), result)
+            await self.write(gesture.completed_intent(thought), result, begun=gesture.intent)
 
 
 def _without_time(page: BrowserPage | None) -> BrowserPage | None:

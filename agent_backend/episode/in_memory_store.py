@@ -1,10 +1,10 @@
 """An episode store that keeps everything in memory: for tests and for rollouts."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from agent_backend.errors import CommandRejected, EpisodeFenced
 from agent_backend.interfaces import CommandRecord, Intent
-from protocol.blobs import BlobRef
+from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
     DurableEvent,
     EpisodeChanged,
@@ -91,7 +91,14 @@ class InMemoryEpisodeStore:
         self._intent = self._intents[intent.command_id] = intent
         return await self._apply(StepStarted(version=self._next, pending=intent.pending_act))
 
-    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
+    async def append_step(
+        self,
+        step: Step,
+        next_intent: Intent | None = None,
+        *,
+        done: Intent | None = None,
+        blobs: Mapping[BlobRef, bytes] = NO_BLOBS,
+    ) -> DurableEvent:
         self._check_fence()
         if step.index != len(self.state.steps):
             raise ValueError(f"step {step.index} cannot follow {len(self.state.steps)} steps")
@@ -100,6 +107,9 @@ class InMemoryEpisodeStore:
             self._record_command(next_intent.command_id, next_intent.command_id)
             self._intents[next_intent.command_id] = next_intent
             pending = next_intent.pending_act
+        self.blobs.update({ref.sha256: data for ref, data in blobs.items()})
+        if done is not None:
+            self._intents[done.command_id] = done
         self._intent = next_intent
         return await self._apply(StepAdded(version=self._next, step=step, pending=pending))
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import io
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -17,7 +17,7 @@ from agent_backend.pictures import PictureUnreadable, open_picture
 from protocol.actions.tools import Tool
 from protocol.actions.types import CONTROL_KINDS, OBSERVATION_KINDS, Action, Gesture, Screenshot, UploadFile, Zoom
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import ActionError, Observation, Verdict
+from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import (
     BridgeError,
@@ -28,7 +28,7 @@ from vm_bridge.errors import (
     UnknownBlob,
     UnsupportedAction,
 )
-from vm_bridge.machine import Machine, Snapshot
+from vm_bridge.machine import Machine
 
 T = TypeVar("T")
 
@@ -82,14 +82,20 @@ class PictureCache:
 
     async def save(self, observation: Observation | None) -> None:
         """Store what is at hand of it, each once."""
-        for ref in _referenced_blobs(observation):
-            await self._save(ref)
+        for ref, data in self.unsaved(observation).items():
+            await self._store.save_blob(ref, data)
+            self.mark_saved((ref,))
 
-    async def _save(self, ref: BlobRef) -> None:
-        if ref.sha256 in self._saved or ref.sha256 not in self._bytes:
-            return
-        await self._store.save_blob(ref, self._bytes[ref.sha256])
-        self._saved[ref.sha256] = None
+    def unsaved(self, *observations: Observation | None) -> dict[BlobRef, bytes]:
+        """What is at hand of them and was not stored yet."""
+        refs = (ref for observation in observations for ref in _referenced_blobs(observation))
+        return {
+            ref: self._bytes[ref.sha256] for ref in refs if ref.sha256 in self._bytes and ref.sha256 not in self._saved
+        }
+
+    def mark_saved(self, refs: Iterable[BlobRef]) -> None:
+        """Not store these again: they were stored with a step."""
+        self._saved |= dict.fromkeys(ref.sha256 for ref in refs)
         while len(self._saved) > self._max_entries:
             self._saved.popitem(last=False)
 
@@ -139,7 +145,7 @@ class MachineSession:
         """Whether this machine can go back to an earlier state."""
         return self._machine.capabilities.snapshots
 
-    async def snapshot(self) -> Snapshot | None:
+    async def _snapshot(self) -> MachineSnapshot | None:
         """The way back to this moment; None where there is none, or the bridge does not answer: an act waits for no
         snapshot."""
         if not self.can_restore:
@@ -148,7 +154,7 @@ class MachineSession:
             return await self._machine.snapshot()
         return None
 
-    async def restore(self, snapshot: Snapshot) -> Observation:
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
         """Go back. Raises BridgeError; CannotRestore where nothing was changed."""
         return await self._fetch_pictures(await self._machine.restore(snapshot))
 
@@ -183,19 +189,29 @@ class MachineSession:
         await retry_unavailable(lambda: self._machine.set_time_scale(rate), within=self._timeout_seconds)
 
     async def act(
-        self, command_id: str, action: Action, last_observation: Observation, *, settle: bool = True
+        self,
+        command_id: str,
+        action: Action,
+        last_observation: Observation,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
     ) -> ActionResult:
-        """Do one action once, and say how it ended; `seen` is the frame to name where the machine can show none."""
+        """Do one action once, and say how it ended; `last_observation` is the frame to name where the machine can show
+        none. With `snapshot` the result has the way back to before it, where there is one."""
         started = datetime.now(UTC)
         if action.kind in CONTROL_KINDS:
             return ActionResult(last_observation, last_observation, started, started)
         if isinstance(action, Screenshot | Zoom):
-            return await self._observe(action, last_observation)
+            taken = await self._snapshot() if snapshot else None
+            return replace(await self._observe(action, last_observation), snapshot=taken)
+        snapshot = snapshot and self.can_restore
         try:
             if isinstance(action, UploadFile):
                 await self._upload_file(action.blob)
             transition = await retry_unavailable(
-                lambda: self._machine.perform(command_id, action, settle=settle), within=self._timeout_seconds
+                lambda: self._machine.perform(command_id, action, settle=settle, snapshot=snapshot),
+                within=self._timeout_seconds,
             )
             await self._fetch_pictures(transition.before)
             await self._fetch_pictures(transition.after)
@@ -207,7 +223,12 @@ class MachineSession:
                 last_observation, started, str(error), machine_lost=not isinstance(error, OutcomeUnknown)
             )
         return ActionResult(
-            transition.before, transition.after, transition.started_at, transition.ended_at, transition.error
+            transition.before,
+            transition.after,
+            transition.started_at,
+            transition.ended_at,
+            transition.error,
+            snapshot=transition.snapshot,
         )
 
     async def _observe(self, action: Screenshot | Zoom, last_observation: Observation) -> ActionResult:
@@ -235,7 +256,7 @@ class MachineSession:
         """
         if isinstance(intent.action, Gesture) and intent.decision == "takeover":
             return unknown_result(last_observation, intent.started_at, "the takeover was cut off")
-        return await self.act(intent.command_id, intent.action, last_observation)
+        return await self.act(intent.command_id, intent.action, last_observation, snapshot=True)
 
     async def wait_until_settled(self, result: ActionResult) -> ActionResult:
         """The same deed with the screen as it rests now."""

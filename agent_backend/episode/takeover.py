@@ -56,10 +56,16 @@ class GestureRecorder:
         now: float,
     ) -> None:
         """Do inputs at once, without waiting for the screen to rest; `now` is monotonic seconds."""
-        result = await session.act(command_id, build_gesture(events), last_observation, settle=False)
+        result = await session.act(
+            command_id, build_gesture(events), last_observation, settle=False, snapshot=self.result is None
+        )
         first = self.result or result
         self.result = replace(
-            result, before=first.before, started_at=first.started_at, error=result.error or first.error
+            result,
+            before=first.before,
+            started_at=first.started_at,
+            error=result.error or first.error,
+            snapshot=first.snapshot,
         )
         self.last = now
         at_ms = max(0, round((now - self.started) * 1000))

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import cast
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
@@ -284,7 +283,7 @@ class EpisodeDriver:
         if not self._secrets.by_name:
             return machine
         resumed = state.pending.command_id if state.pending else ""
-        return cast(Machine, SecretMaskingMachine(machine, self._secrets, self._current_observation, resumed=resumed))
+        return SecretMaskingMachine(machine, self._secrets, self._current_observation, resumed=resumed)
 
     def _current_observation(self) -> Observation | None:
         return self.state.observation if self.state else None

@@ -2,16 +2,24 @@
 put in on the way to the machine, and masked in what it answers."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from annotation_app.tasks.secret_masking import TaskSecret, host_of, mask_error, mask_secrets, substitute_secrets
+from annotation_app.tasks.secret_masking import (
+    TaskSecret,
+    host_of,
+    mask_error,
+    mask_secrets,
+    mask_text,
+    substitute_secrets,
+)
 from protocol.actions.secrets import SecretUse, find_secret_names
+from protocol.actions.tools import Tool
 from protocol.actions.types import Action
-from protocol.trajectory.observations import Observation, Transition
+from protocol.blobs import BlobRef
+from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
 from protocol.trajectory.tasks import Task
-from vm_bridge.errors import InvalidAction, OutcomeUnknown
-from vm_bridge.machine import Machine
-from vm_bridge.machine import Snapshot as MachineSnapshot
+from vm_bridge.errors import InvalidAction, OutcomeUnknown, UnsupportedAction
+from vm_bridge.machine import Capabilities, ExpertSuggestion, Machine
+from vm_bridge.machine_io import Files, Terminals
 
 APPLICATION_CHANGED_MESSAGE = (
     "Another application came to the front before the secret could be used. Look again, and decide again."
@@ -59,7 +67,8 @@ class EpisodeSecrets:
 
 
 class SecretMaskingMachine:
-    """A machine that gets the values of secrets; what it answers in words has their names again.
+    """A machine that gets the values of secrets; what it answers in words has their names again. It names every method
+    of `Machine`, so that a new one is decided on before it passes words on.
 
     An action with a secret is checked where it is done: the screen is looked at once more, and must have the host and
     the application in front that the runner decided on.
@@ -75,7 +84,7 @@ class SecretMaskingMachine:
     ) -> None:
         """
         Args:
-            seen: The observation that the runner decides on; None while a branch repeats earlier steps.
+            observed: The observation that the runner decides on; None while a branch repeats earlier steps.
             resumed: The command that a crash left open: it may have been done.
         """
         self._machine = machine
@@ -85,11 +94,48 @@ class SecretMaskingMachine:
         self._checked_command_id = ""
         """The command that was checked last: it is not checked again where it is repeated."""
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._machine, name)
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._machine.capabilities
 
     async def prepare(self, task: Task) -> Observation:
         return mask_secrets(await self._machine.prepare(task), self._secrets.values)
+
+    async def snapshot(self) -> MachineSnapshot:
+        return await self._machine.snapshot()
+
+    async def skip_settle(self) -> None:
+        await self._machine.skip_settle()
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        verdict = await self._machine.evaluate(answer=answer)
+        return verdict.model_copy(update={"reason": mask_text(verdict.reason, self._secrets.values)})
+
+    async def suggest_expert_action(self) -> ExpertSuggestion | None:
+        raise UnsupportedAction("experts are asked past the secrets")
+
+    async def set_time_scale(self, rate: float) -> None:
+        await self._machine.set_time_scale(rate)
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        return await self._machine.blob(ref)
+
+    @property
+    def files(self) -> Files:
+        raise UnsupportedAction("files of a machine with secrets are reached by actions")
+
+    @property
+    def terminals(self) -> Terminals:
+        raise UnsupportedAction("terminals of a machine with secrets are reached by actions")
+
+    async def tools(self) -> tuple[Tool, ...]:
+        return await self._machine.tools()
+
+    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
+        return await self._machine.stage_upload(data, media_type)
+
+    async def close(self) -> None:
+        await self._machine.close()
 
     async def observe(self, *, settle: bool = False) -> Observation:
         return mask_secrets(await self._machine.observe(settle=settle), self._secrets.values)
@@ -97,12 +143,16 @@ class SecretMaskingMachine:
     async def restore(self, snapshot: MachineSnapshot) -> Observation:
         return mask_secrets(await self._machine.restore(snapshot), self._secrets.values)
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
         values = self._secrets.values
         if self._secrets.names_in(action) and command_id != self._checked_command_id:
             await self._check(command_id, action)
             self._checked_command_id = command_id
-        done = await self._machine.perform(command_id, substitute_secrets(action, values), settle=settle)
+        done = await self._machine.perform(
+            command_id, substitute_secrets(action, values), settle=settle, snapshot=snapshot
+        )
         observed = {name: mask_secrets(getattr(done, name), values) for name in ("before", "after")}
         return done.model_copy(update={**observed, "error": mask_error(done.error, values)})
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from annotation_app.blobs.selectors import blob_read
 from annotation_app.episodes import selectors, services
 from annotation_app.errors import DISK_FULL_ERRNOS, Conflict, NotFound
 from annotation_app.live.db_threads import run_in_db_thread
-from protocol.blobs import BlobRef
+from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
     Command,
     DurableEvent,
@@ -129,13 +130,31 @@ class DjangoStore:
             services.act_begin, digest=digest, pending=intent.pending_act, intent=intent.model_dump_json()
         )
 
-    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
-        return await self._write(
+    async def append_step(
+        self,
+        step: Step,
+        next_intent: Intent | None = None,
+        *,
+        done: Intent | None = None,
+        blobs: Mapping[BlobRef, bytes] = NO_BLOBS,
+    ) -> DurableEvent:
+        """Where the disk is full, its pictures are stored first, each as soon as there is room."""
+        append = partial(
+            self._write,
             services.step_append,
             step=step,
             pending=next_intent and next_intent.pending_act,
             intent=next_intent.model_dump_json() if next_intent else "",
+            done=done.model_dump_json() if done else "",
         )
+        try:
+            return await append(blobs=blobs)
+        except OSError as error:
+            if error.errno not in DISK_FULL_ERRNOS:
+                raise
+        for ref, data in blobs.items():
+            await self.save_blob(ref, data)
+        return await append()
 
     async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
         return await self._write(services.step_undo, index=index, observation=observation)

@@ -1,9 +1,9 @@
 """What a machine shows: one frame of its screen, whether it had settled, and the text layout of a browser's page."""
 
 from datetime import datetime
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
@@ -143,6 +143,15 @@ class ActionError(FrozenModel):
     message: str
 
 
+class MachineSnapshot(FrozenModel):
+    """A state of one machine that it may be put back into, until its task is set up anew."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]
+    acts: Annotated[int, Field(ge=0)]
+    """How many acts were done since the task was set up."""
+    taken_at: datetime
+
+
 class Transition(FrozenModel):
     """What an act did: the frame really acted on, and the settled frame after it."""
 
@@ -151,6 +160,8 @@ class Transition(FrozenModel):
     error: ActionError | None = None
     started_at: datetime
     ended_at: datetime
+    snapshot: MachineSnapshot | None = None
+    """The way back to before the act, where it was asked for and there is one."""
 
 
 class Verdict(FrozenModel):

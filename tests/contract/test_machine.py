@@ -232,6 +232,24 @@ async def test_a_machine_goes_back_to_a_snapshot(restorable: Machine, notes: Not
     assert await notes.read(restorable, next(commands)) == "one"
 
 
+async def test_an_act_names_the_state_before_it(restorable: Machine, notes: Notes) -> None:
+    await restorable.prepare(TASK)
+    await restorable.perform(next(commands), notes.write("one"))
+    command, second = next(commands), notes.write("two")
+    done = await restorable.perform(command, second, snapshot=True)
+    assert done.snapshot is not None
+    assert done.snapshot.acts == 1
+    assert await restorable.perform(command, second, snapshot=True) == done
+    await restorable.restore(done.snapshot)
+    assert await notes.read(restorable, next(commands)) == "one"
+
+
+async def test_an_act_names_no_state_unasked(machine: Machine, notes: Notes) -> None:
+    assert (await machine.perform(next(commands), notes.write("one"))).snapshot is None
+    if not machine.capabilities.snapshots:
+        assert (await machine.perform(next(commands), notes.write("two"), snapshot=True)).snapshot is None
+
+
 async def test_a_snapshot_may_be_returned_to_more_than_once(restorable: Machine, notes: Notes) -> None:
     start = await restorable.snapshot()
     for text in ("one", "two"):

@@ -16,11 +16,10 @@ from protocol.actions.types import Click, TypeText
 from protocol.blobs import BlobRef
 from protocol.messages.events import DurableEvent, EpisodeState, ProposalsReady, StepAdded
 from protocol.messages.state import apply_event
-from protocol.trajectory.observations import ActionError, Observation, Verdict
+from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Verdict
 from protocol.trajectory.proposals import ParseError, PolicyRef, Proposal, Reply, strip_token_data
 from protocol.trajectory.steps import BatchPosition, Step
 from protocol.trajectory.tasks import Task
-from vm_bridge.machine import Snapshot
 
 NewStore = Callable[[], Awaitable[EpisodeStore]]
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
@@ -197,12 +196,31 @@ class StoreContract:
         assert [s.undone for s in (await write.store.load()).steps] == [False, True, False]
 
     async def test_what_an_act_intended_is_known_after_its_step(self, write: Writer) -> None:
-        way_back = Snapshot(id="a1", acts=0, taken_at=NOW)
-        intended = intent().model_copy(update={"snapshot": way_back})
-        await write(lambda s: s.begin_act(intended, DIGEST))
+        await write(lambda s: s.begin_act(intent(), DIGEST))
         await write(lambda s: s.append_step(step()))
-        assert await write.store.past_intent("command-1") == intended
+        assert await write.store.past_intent("command-1") == intent()
         assert await write.store.past_intent("command-9") is None
+
+    async def test_pictures_are_stored_with_their_step_or_not_at_all(self, write: Writer) -> None:
+        data = b"another picture"
+        ref = BlobRef.of(data, "image/png")
+        await write(lambda s: s.begin_act(intent(), DIGEST))
+        with pytest.raises(ValueError, match="cannot follow"):
+            await write.store.append_step(step(5), blobs={ref: data})
+        with pytest.raises(KeyError):
+            await write.store.load_blob(ref)
+        after = look().model_copy(update={"screenshot": ref})
+        await write(lambda s: s.append_step(step(after=after), blobs={ref: data}))
+        assert await write.store.load_blob(ref) == data
+
+    async def test_the_way_back_is_stored_with_the_step(self, write: Writer) -> None:
+        done = intent().model_copy(update={"snapshot": MachineSnapshot(id="a1", acts=0, taken_at=NOW)})
+        await write(lambda s: s.begin_act(intent(), DIGEST))
+        await write(lambda s: s.append_step(step(), done=done))
+        assert await write.store.past_intent("command-1") == done
+        record = await write.store.find_command("command-1")
+        assert record is not None
+        assert record.digest == DIGEST
 
     async def test_the_next_action_of_a_reply_begins_with_the_step_before_it(self, write: Writer) -> None:
         batch = {"batch": BatchPosition(index=1, size=2), "further_actions": (Click(x=3, y=4),)}

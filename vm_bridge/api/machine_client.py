@@ -11,7 +11,7 @@ from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import Observation, Transition, Verdict
+from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.api.machine_io_client import RemoteFiles, RemoteTerminals
 from vm_bridge.api.request_sender import RequestSender
@@ -24,7 +24,7 @@ from vm_bridge.api.wire import (
     unpack_response,
 )
 from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, StaleLease
-from vm_bridge.machine import Capabilities, ExpertSuggestion, Lease, Snapshot, action_timeout
+from vm_bridge.machine import Capabilities, ExpertSuggestion, Lease, action_timeout
 from vm_bridge.machine_io import check_file_size
 
 CALL_TIMEOUT_SECONDS = 15.0
@@ -123,8 +123,10 @@ class RemoteMachine:
     async def observe(self, *, settle: bool = False) -> Observation:
         return Observation.model_validate_json(await self._observation_call("observe", ObserveRequest(settle=settle)))
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
-        body = PerformRequest(command_id=command_id, action=action, settle=settle)
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
+        body = PerformRequest(command_id=command_id, action=action, settle=settle, snapshot=snapshot)
         answer = await self._observation_call(
             "perform", body, timeout_seconds=CALL_TIMEOUT_SECONDS + action_timeout(action)
         )
@@ -135,10 +137,10 @@ class RemoteMachine:
         name = "screenshot" if since is None else f"screenshot?since={since}"
         return await self._call("GET", name) or None
 
-    async def snapshot(self) -> Snapshot:
-        return Snapshot.model_validate_json(await self._call("POST", "snapshot"))
+    async def snapshot(self) -> MachineSnapshot:
+        return MachineSnapshot.model_validate_json(await self._call("POST", "snapshot"))
 
-    async def restore(self, snapshot: Snapshot) -> Observation:
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
         return Observation.model_validate_json(
             await self._observation_call("restore", snapshot, timeout_seconds=RESTORE_TIMEOUT_SECONDS)
         )

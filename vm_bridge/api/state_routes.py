@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from protocol.blobs import Sha256
+from protocol.trajectory.observations import MachineSnapshot
 from vm_bridge.api.wire import FENCING_HEADER, MEDIA_TYPE, Name, TimeScaleRequest, pack_response
 from vm_bridge.errors import UnsupportedAction
-from vm_bridge.machine import ExpertSuggestion, Machine, Snapshot
+from vm_bridge.machine import ExpertSuggestion, Machine
 
 PICTURE_RESPONSE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "The picture; its ETag is its sha256."},
@@ -45,12 +46,12 @@ def state_routes(leased: Callable[[str, int], Awaitable[Machine]]) -> APIRouter:
         return Response(await machine.blob(picture), media_type=picture.media_type, headers=headers)
 
     @router.post("/snapshot")
-    async def snapshot(machine: Machine = held) -> Snapshot:
+    async def snapshot(machine: Machine = held) -> MachineSnapshot:
         """Note the present state."""
         return await machine.snapshot()
 
     @router.post("/restore", response_class=Response, responses=MSGPACK_RESPONSE)
-    async def restore(body: Snapshot, machine: Machine = held) -> Response:
+    async def restore(body: MachineSnapshot, machine: Machine = held) -> Response:
         """Go back to an earlier state; `cannot_restore` says that nothing has changed."""
         return Response(await pack_response(machine, await machine.restore(body)), media_type=MEDIA_TYPE)
 

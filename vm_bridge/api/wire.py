@@ -95,6 +95,8 @@ class PerformRequest(FrozenModel):
     command_id: CommandId
     action: Action
     settle: bool = True
+    snapshot: bool = False
+    """Whether the answer names the state before the act."""
 
 
 class EvaluateRequest(FrozenModel):

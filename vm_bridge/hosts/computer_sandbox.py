@@ -7,12 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
+from protocol.trajectory.observations import MachineSnapshot
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.driver import ComputerDriver
 from vm_bridge.drivers.computer.guest_link import EmptyReply
 from vm_bridge.drivers.computer.machine import ComputerMachine
 from vm_bridge.errors import BridgeError, MachineGone
-from vm_bridge.machine import Capabilities, Machine, Snapshot
+from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import MAX_RESET_SECONDS, FrameSource
 from vm_bridge.suites import SandboxEnvironment, Suite
 
@@ -67,7 +68,7 @@ class ComputerSandbox(ABC):
             await self._put_back(task)
 
     @abstractmethod
-    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+    async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
         """See `SandboxController.restore`."""
 
     async def reset(self) -> None:

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from protocol.trajectory.observations import Observation
+from protocol.trajectory.observations import MachineSnapshot, Observation
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.driver import ACTION_KINDS, GuestCapabilities
 from vm_bridge.drivers.computer.frames import GuestScreen
@@ -19,7 +19,7 @@ from vm_bridge.errors import InvalidAction, UnsupportedAction
 from vm_bridge.guest.windows.programs import APPS
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
 from vm_bridge.hosts.external_machines import RESET_SECONDS, ExternalMachinePool, MachineReverter
-from vm_bridge.machine import Machine, Snapshot
+from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox, Usage
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class WindowsSandbox(ComputerSandbox):
             raise InvalidAction("this machine has no tools")
         await super().prepare(fencing_token, task)
 
-    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+    async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
         raise UnsupportedAction("this machine goes back to no earlier state")
 
     async def dial(self, port: int) -> socket.socket:
@@ -100,10 +100,10 @@ class WindowsSandbox(ComputerSandbox):
 class WindowsMachine(ComputerMachine):
     """A machine of Windows seen through one lease."""
 
-    async def snapshot(self) -> Snapshot:
+    async def snapshot(self) -> MachineSnapshot:
         raise UnsupportedAction("this machine goes back to no earlier state")
 
-    async def restore(self, snapshot: Snapshot) -> Observation:
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
         raise UnsupportedAction("this machine goes back to no earlier state")
 
     @property

@@ -1,6 +1,6 @@
 """The pictures and files of an episode."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from django.db import transaction
@@ -30,6 +30,13 @@ def blob_link(*, episode_id: UUID, ref: BlobRef, data: bytes | None = None) -> N
     """Let whoever sees this episode see stored bytes. Runs inside the caller's transaction."""
     blob_record(ref=ref, data=data)
     _linked(episode_id, [ref])
+
+
+def blobs_link(*, episode_id: UUID, blobs: Mapping[BlobRef, bytes]) -> None:
+    """The same of several, whose bytes were written. Runs inside the caller's transaction."""
+    for ref in sorted(blobs, key=lambda ref: ref.sha256):  # in one order, so that two do not wait for each other
+        blob_record(ref=ref, data=blobs[ref])
+    _linked(episode_id, blobs)
 
 
 def _linked(episode_id: UUID, refs: Collection[BlobRef]) -> None:

@@ -1,14 +1,18 @@
 """What the loop writes: commands, steps, and what was offered."""
 
+from collections.abc import Mapping
 from hashlib import sha256
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
 from annotation_app.audit.services import audit_record
+from annotation_app.blobs.services import blob_write
 from annotation_app.episodes.models import Command, Episode, Proposal, Step, Undoing
+from annotation_app.episodes.services.blobs import blobs_link
 from annotation_app.episodes.services.locking import episode_lock, event_apply, pool_running_check
 from annotation_app.errors import Conflict, NotFound
+from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
     DurableEvent,
     PendingAct,
@@ -57,19 +61,44 @@ def act_begin(*, episode_id: UUID, token: int, digest: str, pending: PendingAct,
     return event
 
 
-@transaction.atomic(durable=True)
 def step_append(
-    *, episode_id: UUID, token: int, step: StepValue, pending: PendingAct | None = None, intent: str = ""
+    *,
+    episode_id: UUID,
+    token: int,
+    step: StepValue,
+    pending: PendingAct | None = None,
+    intent: str = "",
+    done: str = "",
+    blobs: Mapping[BlobRef, bytes] = NO_BLOBS,
 ) -> DurableEvent:
-    """Store an executed step; it completes the pending act and closes the offers. `pending` and its `intent` are the
-    next action of the same reply.
+    """Store an executed step and its pictures; it completes the pending act and closes the offers. `pending` and its
+    `intent` are the next action of the same reply; `done` is the step's own intent with what only the act could say.
 
-    Raises ValueError for a step that does not follow the last one, and Conflict where `pending` may not begin: then
-    nothing was stored.
+    Raises ValueError for a step that does not follow the last one, Conflict where `pending` may not begin, Invalid,
+    TooLarge and OSError: then nothing was stored.
     """
-    episode = episode_lock(episode_id, token)
-    if pending is not None:
-        pool_running_check(episode)
+    for ref, data in blobs.items():
+        blob_write(ref=ref, data=data)
+    with transaction.atomic(durable=True):
+        episode = episode_lock(episode_id, token)
+        if pending is not None:
+            pool_running_check(episode)
+        if blobs:
+            blobs_link(episode_id=episode_id, blobs=blobs)
+        _step_create(episode, step)
+        _proposals_close(episode)
+        if done:
+            Command.objects.filter(episode=episode, command_id=step.command_id).update(intent=done)
+        episode.pending = None
+        if pending is not None:
+            digest = sha256(intent.encode()).hexdigest()
+            episode.pending = _command_make(episode, pending.command_id, digest, intent=intent)
+        event = StepAdded(version=episode.version + 1, step=step, pending=pending)
+        event_apply(episode, event)
+    return event
+
+
+def _step_create(episode: Episode, step: StepValue) -> None:
     count = episode.steps.count()
     if step.index != count:
         raise ValueError(f"step {step.index} cannot follow {count} steps")
@@ -84,14 +113,6 @@ def step_append(
         took_ms=(step.ended_at - step.started_at).total_seconds() * 1_000,
         document=step,
     )
-    _proposals_close(episode)
-    episode.pending = None
-    if pending is not None:
-        digest = sha256(intent.encode()).hexdigest()
-        episode.pending = _command_make(episode, pending.command_id, digest, intent=intent)
-    event = StepAdded(version=episode.version + 1, step=step, pending=pending)
-    event_apply(episode, event)
-    return event
 
 
 @transaction.atomic(durable=True)

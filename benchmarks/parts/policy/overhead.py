@@ -114,8 +114,10 @@ def painted_machine_factory(times: Times) -> Callable[[EpisodeState], Coroutine[
     """Opens a painted machine that notes when it has answered."""
 
     class Noting(FakeMachine):
-        async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
-            transition = await super().perform(command_id, action, settle=settle)
+        async def perform(
+            self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        ) -> Transition:
+            transition = await super().perform(command_id, action, settle=settle, snapshot=snapshot)
             times.seen = Moment()
             return transition
 

@@ -1,7 +1,7 @@
 """One episode over fakes: a memory store, a painted machine, a scripted policy, and ears for every event."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +14,7 @@ from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretRules
 from agent_backend.interfaces import EpisodeCommand, Intent, Policy
 from protocol.actions.types import Action, TypeText
+from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import Accept, Act, DurableEvent, EpisodeState, Event
 from protocol.trajectory.observations import Transition
 from protocol.trajectory.steps import Step
@@ -41,9 +42,16 @@ class BreakableStore(InMemoryEpisodeStore):
 
     broken: dict[str, Exception] = {}
 
-    async def append_step(self, step: Step, next_intent: Intent | None = None) -> DurableEvent:
+    async def append_step(
+        self,
+        step: Step,
+        next_intent: Intent | None = None,
+        *,
+        done: Intent | None = None,
+        blobs: Mapping[BlobRef, bytes] = NO_BLOBS,
+    ) -> DurableEvent:
         self._break("append_step" if next_intent is None else "append_step_and_next")
-        return await super().append_step(step, next_intent)
+        return await super().append_step(step, next_intent, done=done, blobs=blobs)
 
     async def change(self, event_fields: dict[str, object]) -> DurableEvent:
         self._break("change")
@@ -59,8 +67,10 @@ class UnreliableMachine(FakeMachine):
 
     lost = 0
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
-        transition = await super().perform(command_id, action, settle=settle)
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
+        transition = await super().perform(command_id, action, settle=settle, snapshot=snapshot)
         if UnreliableMachine.lost:
             UnreliableMachine.lost -= 1
             raise BridgeUnavailable("no answer in time")

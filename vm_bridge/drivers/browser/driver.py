@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from protocol.actions.types import Action, find_off_screen_point
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import ActionError, Observation, Rest, Transition, Verdict
+from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Rest, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.browser import BrowserFailed, Clock, PageHung, ScriptFailed, Session
 from vm_bridge.browser.action_executor import ACTION_KINDS as PAGE_ACTION_KINDS
@@ -30,7 +30,7 @@ from vm_bridge.errors import (
     UnsupportedAction,
     VerifierFailed,
 )
-from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot
+from vm_bridge.machine import Capabilities, ExpertSuggestion
 from vm_bridge.suites.web_suite import WebSuite
 
 ACTION_KINDS = (*PAGE_ACTION_KINDS, "upload_file")
@@ -129,7 +129,9 @@ class BrowserDriver:
             self._skip_settle.clear()
             return await self._ask_with_retry(partial(self._observed, time.monotonic(), settle=settle))
 
-    async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
+    async def perform(
+        self, fence: int, command_id: str, action: Action, *, settle: bool, snapshot: bool = False
+    ) -> Transition:
         """See `Machine.perform`."""
         if fence < self._log.fence:
             raise StaleLease(f"fencing token {fence} is behind {self._log.fence}")
@@ -137,7 +139,7 @@ class BrowserDriver:
             raise UnsupportedAction(f"a browser cannot {action.kind}")
         if any(not _is_valid_text(value) for _, value in action if isinstance(value, str)):
             raise InvalidAction("text holds a null character or half a surrogate pair")
-        act = partial(self._act, fence, action, settle=settle)
+        act = partial(self._act, fence, action, settle=settle, snapshot=snapshot)
         return await self._command_log.once(command_id, action, settle=settle, act=act)
 
     async def skip_settle(self, fence: int) -> None:
@@ -145,16 +147,15 @@ class BrowserDriver:
         self.admit(fence)
         self._skip_settle.set()
 
-    async def snapshot(self, fence: int) -> Snapshot:
+    async def snapshot(self, fence: int) -> MachineSnapshot:
         """See `Machine.snapshot`."""
         async with self._lock:
             self.admit(fence)
-            await self._episode_manager.current_episode()
-            if why := self._episode_manager.not_replayable_reason:
-                raise CannotRestore(why)
-            return self._log.snapshot()
+            if (snapshot := await self._try_snapshot()) is None:
+                raise CannotRestore(self._episode_manager.not_replayable_reason)
+            return snapshot
 
-    async def restore(self, fence: int, snapshot: Snapshot) -> Observation:
+    async def restore(self, fence: int, snapshot: MachineSnapshot) -> Observation:
         """See `Machine.restore`. The page as it is stays until the other stands beside it."""
         async with self._lock:
             self.admit(fence)
@@ -246,7 +247,7 @@ class BrowserDriver:
 
     # --- acts
 
-    async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
+    async def _act(self, fence: int, action: Action, *, settle: bool, snapshot: bool) -> Transition:
         async with self._lock:
             self.admit(fence)
             self._skip_settle.clear()
@@ -257,6 +258,7 @@ class BrowserDriver:
             point = find_off_screen_point(action, before.width, before.height)
             if point is not None:
                 raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+            taken = await self._try_snapshot() if snapshot else None
             if before.page is None or not before.page.truncated:
                 after, error = await self._perform_action(action, began, settle=settle)
             else:
@@ -267,7 +269,13 @@ class BrowserDriver:
                 error=error,
                 started_at=started,
                 ended_at=datetime.now(UTC),
+                snapshot=taken,
             )
+
+    async def _try_snapshot(self) -> MachineSnapshot | None:
+        """A name for the present state; None where it cannot be made again."""
+        await self._episode_manager.current_episode()
+        return None if self._episode_manager.not_replayable_reason else self._log.snapshot()
 
     async def _perform_action(
         self, action: Action, began: float, *, settle: bool, again: bool = True

@@ -3,11 +3,11 @@
 from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import Observation, Transition, Verdict
+from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.browser.driver import BrowserDriver
 from vm_bridge.errors import UnsupportedAction
-from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot
+from vm_bridge.machine import Capabilities, ExpertSuggestion
 from vm_bridge.machine_io import Files, Terminals
 
 
@@ -27,13 +27,15 @@ class BrowserMachine:
     async def observe(self, *, settle: bool = False) -> Observation:
         return await self._browser.observe(self._fence, settle=settle)
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
-        return await self._browser.perform(self._fence, command_id, action, settle=settle)
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
+        return await self._browser.perform(self._fence, command_id, action, settle=settle, snapshot=snapshot)
 
-    async def snapshot(self) -> Snapshot:
+    async def snapshot(self) -> MachineSnapshot:
         return await self._browser.snapshot(self._fence)
 
-    async def restore(self, snapshot: Snapshot) -> Observation:
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
         return await self._browser.restore(self._fence, snapshot)
 
     async def skip_settle(self) -> None:

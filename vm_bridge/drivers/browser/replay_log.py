@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from protocol.actions.types import Action
 from protocol.base import FrozenModel
 from protocol.blobs import Sha256
+from protocol.trajectory.observations import MachineSnapshot
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import CannotRestore
-from vm_bridge.machine import Snapshot
 
 MAX_REPLAY_STEPS = 5_000
 """Longest way that is gone again."""
@@ -108,15 +108,15 @@ class ReplayLog:
         self.lost = why
         self._write(LogLine(lost=why))
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> MachineSnapshot:
         """A name for the present state."""
         assert self.beginning is not None
         self._close()
         acts = sum(deed.action is not None for deed in self.steps)
         name = f"{self.beginning.name}-{len(self._cuts)}-{len(self.steps)}"
-        return Snapshot(id=name, acts=acts, taken_at=datetime.now(UTC))
+        return MachineSnapshot(id=name, acts=acts, taken_at=datetime.now(UTC))
 
-    def path_to(self, snapshot: Snapshot) -> tuple[ReplayStep, ...]:
+    def path_to(self, snapshot: MachineSnapshot) -> tuple[ReplayStep, ...]:
         """All that was done before a state. Raises CannotRestore."""
         name, _, rest = snapshot.id.partition("-")
         branch, _, length = rest.partition("-")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from protocol.actions.types import Action
+from protocol.trajectory.observations import MachineSnapshot
 from vm_bridge.errors import CannotRestore
-from vm_bridge.machine import Snapshot
 
 MAX_ACTIONS = 200
 """Longest way back that is gone."""
@@ -66,13 +66,13 @@ class ActionHistory:
         """An act was done of which nobody knows whether it happened: no state after it can be made again."""
         self._lost = True
 
-    def snapshot(self, now: StateFingerprint) -> Snapshot:
+    def snapshot(self, now: StateFingerprint) -> MachineSnapshot:
         """A name for the present state."""
         self._remember(now)
         acts = len(self._recorded_actions)
-        return Snapshot(id=f"{self._name}-{acts}", acts=acts, taken_at=datetime.now(UTC))
+        return MachineSnapshot(id=f"{self._name}-{acts}", acts=acts, taken_at=datetime.now(UTC))
 
-    def path_to(self, snapshot: Snapshot) -> ReplayPath:
+    def path_to(self, snapshot: MachineSnapshot) -> ReplayPath:
         """From the set-up to a state. Raises CannotRestore."""
         moment = self._moments.get(snapshot.acts)
         if snapshot.id != f"{self._name}-{snapshot.acts}" or moment is None:
@@ -84,7 +84,7 @@ class ActionHistory:
         recorded_actions = tuple(self._recorded_actions[: snapshot.acts])
         return ReplayPath(recorded_actions, tuple(map(self._moments.get, range(len(recorded_actions)))), moment)
 
-    def go_back(self, snapshot: Snapshot) -> None:
+    def go_back(self, snapshot: MachineSnapshot) -> None:
         """The machine is in that state again."""
         del self._recorded_actions[snapshot.acts :]
         for later in [acts for acts in self._moments if acts > snapshot.acts]:

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from pydantic import Field, StringConstraints
 from protocol.actions.types import Action, UploadFile, find_off_screen_point
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import ActionError, Observation, Rest, Transition
+from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Rest, Transition
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.command_log import CommandLog
 from vm_bridge.drivers.computer.action_history import ActionHistory, RecordedAction, ReplayPath, StateFingerprint
@@ -24,6 +25,7 @@ from vm_bridge.drivers.computer.suite_environment import GuestEnvironment
 from vm_bridge.drivers.file_staging import FileStaging
 from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers
 from vm_bridge.errors import (
+    BridgeError,
     CannotRestore,
     InvalidAction,
     MachineGone,
@@ -32,7 +34,7 @@ from vm_bridge.errors import (
     UnsupportedAction,
 )
 from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
-from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, Snapshot, action_timeout
+from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, action_timeout
 from vm_bridge.settle import MAX_SETTLE_SECONDS
 from vm_bridge.suites import Suite, find_suite
 
@@ -159,19 +161,41 @@ class ComputerDriver:
                 seen.after, seen.rest, seen.settle_ms, seen.text, application=seen.application
             )
 
-    async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
-        """See `Machine.perform`."""
+    async def perform(
+        self,
+        fence: int,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool,
+        take_snapshot: Callable[[], Awaitable[MachineSnapshot]] | None = None,
+    ) -> Transition:
+        """See `Machine.perform`; `take_snapshot` is called once, before the act."""
         if fence < self.fence:
             raise StaleLease(f"fencing token {fence} is behind {self.fence}")
         self._check(action)
-        return await self.command_log.once(
-            command_id, action, settle=settle, act=lambda: self._act(fence, action, settle=settle)
-        )
 
-    async def snapshot(self, fence: int) -> Snapshot:
+        async def act() -> Transition:
+            snapshot = None
+            if take_snapshot is not None:
+                with suppress(BridgeError):  # an act waits for no snapshot
+                    snapshot = await take_snapshot()
+            done = await self._act(fence, action, settle=settle)
+            return done.model_copy(update={"snapshot": snapshot})
+
+        return await self.command_log.once(command_id, action, settle=settle, act=act)
+
+    async def snapshot(self, fence: int) -> MachineSnapshot:
         """See `Machine.snapshot`. It may be taken before every act: what has come to rest is not waited for."""
         seen = await self.observe(fence, settle=not self._rested)
         return self.history.snapshot(StateFingerprint(self._picture(seen), await self.environment(fence).digest()))
+
+    async def snapshot_before_act(self, fence: int) -> MachineSnapshot:
+        """The same where an act follows, whose own first picture then stands for the state. It looks by itself only
+        where the screen has not come to rest."""
+        if not self._rested:
+            return await self.snapshot(fence)
+        return self.history.snapshot(StateFingerprint(None, await self.environment(fence).digest()))
 
     async def set_up(self, fence: int, task: Task) -> Observation:
         """Make a fresh desktop into a task's start state, and look."""
@@ -337,7 +361,7 @@ class SandboxController(Protocol):
         """Put the sandbox back to its image's first state, for a task."""
         ...
 
-    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+    async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
         """Put it back to an earlier state. Raises CannotRestore."""
         ...
 

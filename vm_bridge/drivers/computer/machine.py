@@ -3,7 +3,7 @@
 from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import Observation, Transition, Verdict
+from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.driver import ComputerDriver, SandboxController
 from vm_bridge.drivers.computer.machine_io import GuestFiles, GuestTerminals
@@ -11,7 +11,7 @@ from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_serv
 from vm_bridge.errors import (
     UnsupportedAction,
 )
-from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot
+from vm_bridge.machine import Capabilities, ExpertSuggestion
 from vm_bridge.suites import evaluate_task, find_suite
 
 
@@ -36,18 +36,24 @@ class ComputerMachine:
         await self._controller.prepare(self._fence, task)
         return await self._computer.set_up(self._fence, task)
 
-    async def snapshot(self) -> Snapshot:
+    async def snapshot(self) -> MachineSnapshot:
         return await self._computer.snapshot(self._fence)
 
-    async def restore(self, snapshot: Snapshot) -> Observation:
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
         await self._controller.restore(self._fence, snapshot)
         return await self.observe(settle=True)
 
     async def observe(self, *, settle: bool = False) -> Observation:
         return await self._computer.observe(self._fence, settle=settle)
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
-        return await self._computer.perform(self._fence, command_id, action, settle=settle)
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
+        take = self._snapshot_before_act if snapshot and self.capabilities.snapshots else None
+        return await self._computer.perform(self._fence, command_id, action, settle=settle, take_snapshot=take)
+
+    async def _snapshot_before_act(self) -> MachineSnapshot:
+        return await self._computer.snapshot_before_act(self._fence)
 
     async def skip_settle(self) -> None:
         await self._computer.skip_settle(self._fence)

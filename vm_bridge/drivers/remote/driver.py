@@ -16,7 +16,7 @@ import numpy as np
 from protocol.actions.tools import Tool
 from protocol.actions.types import MAX_FILE, Action, UploadFile, Wait, find_off_screen_point
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import ActionError, Observation, Rest, Transition, Verdict
+from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Rest, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.command_log import CommandLog
 from vm_bridge.drivers.image_encoding import encode_image
@@ -32,7 +32,7 @@ from vm_bridge.errors import (
     UnknownBlob,
     UnsupportedAction,
 )
-from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot, action_timeout
+from vm_bridge.machine import Capabilities, ExpertSuggestion, action_timeout
 from vm_bridge.machine_io import Files as MachineFiles
 from vm_bridge.machine_io import Terminals
 from vm_bridge.sandbox import FrameSource
@@ -256,7 +256,9 @@ class RemoteMachine:
     async def observe(self, *, settle: bool = False) -> Observation:
         return await self._driver.observe(self._fence, settle=settle)
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
         return await self._driver.perform(self._fence, command_id, action, settle=settle)
 
     async def skip_settle(self) -> None:
@@ -291,10 +293,10 @@ class RemoteMachine:
         await self._driver.admit(self._fence)
         return self._driver.stage_upload(data, media_type)
 
-    async def snapshot(self) -> Snapshot:
+    async def snapshot(self) -> MachineSnapshot:
         raise UnsupportedAction("this machine goes back to no earlier state")
 
-    async def restore(self, snapshot: Snapshot) -> Observation:
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
         raise UnsupportedAction("this machine goes back to no earlier state")
 
     async def close(self) -> None:

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
+from protocol.trajectory.observations import MachineSnapshot
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.action_history import ActionHistory, ReplayPath
 from vm_bridge.drivers.computer.driver import ComputerDriver
@@ -15,7 +16,7 @@ from vm_bridge.hosts.computer_sandbox import ComputerSandbox
 from vm_bridge.hosts.local.prestarted_sandboxes import PrestartedSandboxes
 from vm_bridge.hosts.persisted_state import PersistedState, write_state
 from vm_bridge.hosts.process_sandbox import PreparedImage, ProcessSandbox
-from vm_bridge.machine import Capabilities, Snapshot
+from vm_bridge.machine import Capabilities
 from vm_bridge.network.sandbox_network import SandboxNetwork
 from vm_bridge.sandbox import Usage
 from vm_bridge.suites import Suite
@@ -67,7 +68,7 @@ class LocalSandbox(ComputerSandbox):
         await self._take(tree, task)
         self._computer.restored(task)
 
-    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+    async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
         """A twin is set up like this desktop and does again what was done; only if it ends in the same state does it
         take this one's place. Raises StaleLease; CannotRestore, and then nothing has changed."""
         async with self._changing, self._computer.one_at_a_time:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 
+from protocol.trajectory.observations import MachineSnapshot
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.action_history import ActionHistory, StateFingerprint
 from vm_bridge.drivers.computer.driver import ComputerDriver
@@ -20,7 +21,7 @@ from vm_bridge.hosts.qemu.states import WAITING_STATE, PreparedMachine, size_sta
 from vm_bridge.hosts.qemu.virtual_machine import REACH_SECONDS, VirtualMachine
 from vm_bridge.images.manifest import ImageManifest
 from vm_bridge.isolation.resource_usage import measure_usage
-from vm_bridge.machine import Machine, Snapshot
+from vm_bridge.machine import Machine
 from vm_bridge.network.sandbox_network import SandboxNetwork
 from vm_bridge.sandbox import Usage
 from vm_bridge.suites import Suite
@@ -80,7 +81,7 @@ class QemuSandbox(ComputerSandbox):
             self._computer.restored(kept.task)
             await self._let_out(kept.task)
 
-    async def snapshot(self, fencing_token: int) -> Snapshot:
+    async def snapshot(self, fencing_token: int) -> MachineSnapshot:
         """Keep the present state. Raises StaleLease."""
         async with self._changing, self._computer.one_at_a_time:
             await self._computer.skip_settle(fencing_token)
@@ -96,7 +97,7 @@ class QemuSandbox(ComputerSandbox):
                 await self.machine.forget(old)
             return snapshot
 
-    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+    async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
         """See `SandboxController.restore`."""
         async with self._changing, self._computer.one_at_a_time:
             await self._computer.skip_settle(fencing_token)
@@ -166,5 +167,8 @@ class QemuMachine(ComputerMachine):
         super().__init__(computer, fence, sandbox)
         self._sandbox = sandbox
 
-    async def snapshot(self) -> Snapshot:
+    async def snapshot(self) -> MachineSnapshot:
         return await self._sandbox.snapshot(self._fence)
+
+    async def _snapshot_before_act(self) -> MachineSnapshot:
+        return await self.snapshot()

@@ -15,7 +15,7 @@ import simplejpeg
 
 from protocol.actions.types import Action, GetClipboard, SetClipboard, TypeText, action_points, find_off_screen_point
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import ActionError, Observation, Rest, Transition
+from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Rest, Transition
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import (
     CommandConflict,
@@ -25,7 +25,7 @@ from vm_bridge.errors import (
     StaleLease,
     UnsupportedAction,
 )
-from vm_bridge.machine import Capabilities, Snapshot
+from vm_bridge.machine import Capabilities
 from vm_bridge.sandbox import MAX_RESET_SECONDS, FrameSource, Usage
 from vm_bridge.simulators.fake.browser import ACTION_KINDS as BROWSER_KINDS
 from vm_bridge.simulators.fake.browser import FakeBrowser
@@ -194,14 +194,14 @@ class FakeComputer:
         cache_latest(self.blobs, ref.sha256, data, MAX_CACHED_BLOBS)
         return ref
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool) -> Transition:
+    async def perform(self, command_id: str, action: Action, *, settle: bool, snapshot: bool) -> Transition:
         """See `Machine.perform`."""
         known = self.commands.get(command_id)
         if known is not None and known.action != action:
             raise CommandConflict(f"command {command_id} was sent before with another action")
         if known is None:
             self._check(action)
-            known = _CommandRecord(action, asyncio.create_task(self._act(action, settle=settle)))
+            known = _CommandRecord(action, asyncio.create_task(self._act(action, settle=settle, snapshot=snapshot)))
             cache_latest(self.commands, command_id, known, MAX_CACHED_COMMANDS)
         # Whoever asked may go away; the act goes on and its result waits for the resend.
         return await asyncio.shield(known.run)
@@ -213,17 +213,25 @@ class FakeComputer:
         if point is not None:
             raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
 
-    async def _act(self, action: Action, *, settle: bool) -> Transition:
+    async def _act(self, action: Action, *, settle: bool, snapshot: bool) -> Transition:
         async with self._serial:
             self._skip_settle.clear()
             started = datetime.now(UTC)
             before = await self.look(settle=False)
+            taken = self.snapshot() if snapshot else None
             text, error, attachment = self._do(action)
             if self.lose_next_result:
                 self.lose_next_result = False
                 raise OutcomeUnknown("the machine crashed during the act")
             after = await self.look(settle=settle, text=text, attachment=attachment)
-            return Transition(before=before, after=after, error=error, started_at=started, ended_at=datetime.now(UTC))
+            return Transition(
+                before=before,
+                after=after,
+                error=error,
+                started_at=started,
+                ended_at=datetime.now(UTC),
+                snapshot=taken,
+            )
 
     def _do(self, action: Action) -> ActionOutcome:
         """Change the state and the picture."""
@@ -246,7 +254,7 @@ class FakeComputer:
                 return self.inside.do(action)
         return None, None, None
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> MachineSnapshot:
         """See `Machine.snapshot`."""
         inside = self.inside
         state = FakeState(
@@ -260,7 +268,7 @@ class FakeComputer:
         )
         return self.states.keep(state)
 
-    async def restore(self, snapshot: Snapshot) -> Observation:
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
         """See `Machine.restore`."""
         async with self._serial:
             state = self.states.find(snapshot)

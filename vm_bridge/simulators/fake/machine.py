@@ -5,10 +5,10 @@ from dataclasses import replace
 from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import Observation, Transition, Verdict
+from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnknownBlob, UnknownTask, UnsupportedAction
-from vm_bridge.machine import Capabilities, ExpertSuggestion, Snapshot
+from vm_bridge.machine import Capabilities, ExpertSuggestion
 from vm_bridge.simulators.fake.browser import FakeBrowser
 from vm_bridge.simulators.fake.computer import FakeComputer
 from vm_bridge.simulators.fake.machine_io import TOOLS, FakeFiles, FakeTerminals
@@ -42,15 +42,17 @@ class FakeMachine:
         self._computer.admit(self._token)
         return await self._computer.observe(settle=settle)
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
         self._computer.admit(self._token)
-        return await self._computer.perform(command_id, action, settle=settle)
+        return await self._computer.perform(command_id, action, settle=settle, snapshot=snapshot)
 
-    async def snapshot(self) -> Snapshot:
+    async def snapshot(self) -> MachineSnapshot:
         self._computer.admit(self._token)
         return self._computer.snapshot()
 
-    async def restore(self, snapshot: Snapshot) -> Observation:
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
         self._computer.admit(self._token)
         return await self._computer.restore(snapshot)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from protocol.actions.types import Action
+from protocol.trajectory.observations import MachineSnapshot
 from vm_bridge.errors import CannotRestore
-from vm_bridge.machine import Snapshot
 from vm_bridge.simulators.fake.browser import FakeBrowser
 from vm_bridge.simulators.fake.screen import Pixels
 
@@ -37,15 +37,15 @@ class FakeStates:
         """A fresh machine: no state before it can be returned to."""
         self._kept.clear()
 
-    def keep(self, state: FakeState) -> Snapshot:
+    def keep(self, state: FakeState) -> MachineSnapshot:
         """A name for a state."""
         name = secrets.token_hex(8)
         self._kept[name] = state
         while len(self._kept) > MAX_STATES:
             self._kept.popitem(last=False)
-        return Snapshot(id=name, acts=len(state.acts), taken_at=datetime.now(UTC))
+        return MachineSnapshot(id=name, acts=len(state.acts), taken_at=datetime.now(UTC))
 
-    def find(self, snapshot: Snapshot) -> FakeState:
+    def find(self, snapshot: MachineSnapshot) -> FakeState:
         """Raises CannotRestore when it is no longer kept."""
         try:
             return self._kept[snapshot.id]

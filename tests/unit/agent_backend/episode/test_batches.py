@@ -96,10 +96,12 @@ async def test_an_impossible_action_refuses_the_whole_reply(harness: EpisodeHarn
 class FailingMachine(UnreliableMachine):
     """Refuses to type."""
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
         if isinstance(action, TypeText):
             raise InvalidAction("there is no field")
-        return await super().perform(command_id, action, settle=settle)
+        return await super().perform(command_id, action, settle=settle, snapshot=snapshot)
 
 
 async def test_a_failing_action_stops_the_rest_and_releases_what_is_held(

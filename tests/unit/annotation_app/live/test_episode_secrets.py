@@ -8,9 +8,9 @@ from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine, Se
 from annotation_app.tasks.secret_masking import TaskSecret, host_of
 from protocol.actions.secrets import SecretUse
 from protocol.actions.types import Action, CallTool, Navigate, RunCommand, TypeText
-from protocol.trajectory.observations import Observation, Transition
+from protocol.trajectory.observations import Observation, Transition, Verdict
 from tests.unit.annotation_app.live.test_secret_masking import text_observation
-from vm_bridge.errors import OutcomeUnknown
+from vm_bridge.errors import OutcomeUnknown, UnsupportedAction
 from vm_bridge.machine import Machine
 
 TYPE = TypeText(text="secret:SHOP\n")
@@ -27,7 +27,12 @@ class Page:
     async def observe(self, *, settle: bool = False) -> Observation:
         return text_observation(self.url).model_copy(update={"application": self.application})
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        return Verdict(success=False, score=0.0, reason=f"the field holds hunter2!, not {answer}")
+
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
         self.done.append(action)
         frame = text_observation(self.url)
         return Transition(before=frame, after=frame, started_at=frame.captured_at, ended_at=frame.captured_at)
@@ -130,6 +135,18 @@ async def test_acts_without_secrets_are_not_looked_at() -> None:
     machine = behind(page, secrets(hosts=("shop.test",)), url="https://shop.test/")
     await machine.perform("c-1", TypeText(text="secret:UNKNOWN"))
     assert page.done == [TypeText(text="secret:UNKNOWN")]
+
+
+async def test_a_verdict_names_no_secret() -> None:
+    verdict = await behind(Page("https://shop.test/"), secrets()).evaluate(answer="x")
+    assert verdict.reason == "the field holds secret:SHOP, not x"
+
+
+def test_what_is_not_masked_is_not_reached() -> None:
+    machine = behind(Page("https://shop.test/"), secrets())
+    for name in ("files", "terminals"):
+        with pytest.raises(UnsupportedAction):
+            getattr(machine, name)
 
 
 def test_what_an_admin_allowed_beforehand_needs_no_confirmation() -> None:

@@ -3,10 +3,10 @@
 import pytest
 
 from protocol.actions.types import TypeText
+from protocol.trajectory.observations import MachineSnapshot
 from vm_bridge.drivers.computer import action_history
 from vm_bridge.drivers.computer.action_history import ActionHistory, RecordedAction, ReplayPath, StateFingerprint
 from vm_bridge.errors import CannotRestore
-from vm_bridge.machine import Snapshot
 
 
 def recorded_action(text: str) -> RecordedAction:
@@ -33,7 +33,7 @@ def test_the_way_is_what_was_done_before(history_of_three: ActionHistory) -> Non
 
 def test_every_act_begins_in_a_state_that_can_be_named(history_of_three: ActionHistory) -> None:
     now = history_of_three.snapshot(StateFingerprint(b"now"))
-    first = Snapshot(id=now.id.replace("-3", "-0"), acts=0, taken_at=now.taken_at)
+    first = MachineSnapshot(id=now.id.replace("-3", "-0"), acts=0, taken_at=now.taken_at)
     assert history_of_three.path_to(first) == ReplayPath((), (), StateFingerprint(b"a"))
 
 

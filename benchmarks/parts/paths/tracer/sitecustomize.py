@@ -1,0 +1,122 @@
+"""Records which project files a process enters. Python loads it at the start of every process that has this folder on
+its path; it uses the standard library alone.
+
+`PATHS_OUT` is the folder for records. SIGUSR1 begins a record and SIGUSR2 writes it. With `PATHS_ALWAYS` the whole life
+of the process is one record, written at its end.
+"""
+
+import atexit
+import importlib
+import json
+import os
+import re
+import signal
+import sys
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+OUT_VARIABLE, ALWAYS_VARIABLE = "PATHS_OUT", "PATHS_ALWAYS"
+PROJECT = re.compile(r"(?:^|/)((?:protocol|vm_bridge|agent_backend|annotation_app|trainer)/(?!.*site-packages).*\.py)$")
+COUNTED = {
+    ("httpx/_client.py", "AsyncClient.send"): "http_requests",
+    ("django/db/backends/utils.py", "CursorWrapper._execute"): "queries",
+    ("django/db/backends/utils.py", "CursorWrapper._executemany"): "queries",
+    ("django/db/backends/base/base.py", "BaseDatabaseWrapper._commit"): "transactions",
+    ("protocol/messages/state.py", "apply_event"): "folds",
+    ("vm_bridge/drivers/computer/driver.py", "ComputerDriver._observation"): "observations",
+}
+"""Functions whose calls are counted, by the end of their file's path and their qualified name."""
+COUNTED_NAMES = frozenset(name for _, name in COUNTED)
+GUEST_RECORDS = "/tmp"  # noqa: S108 - of the guest, not of this machine
+"""Where the guest of a desktop writes, in its own file system."""
+FOLDER = str(Path(__file__).parent)
+
+files: set[str] = set()
+frames: set[FrameType] = set()
+"""The calls that are counted: a coroutine is called once and entered again after every wait."""
+calls: Counter[str] = Counter()
+recording = False
+
+
+def trace(frame: FrameType, event: str, argument: object) -> None:
+    """Hear of every call of a Python function."""
+    if not recording:
+        return
+    code = frame.f_code
+    if (found := PROJECT.search(code.co_filename)) and code.co_name != "<module>":
+        files.add(found[1])
+    if code.co_qualname in COUNTED_NAMES and frame not in frames:
+        frames.add(frame)
+        for (end, name), key in COUNTED.items():
+            if name == code.co_qualname and code.co_filename.endswith(end):
+                calls[key] += 1
+
+
+def record_file() -> Path:
+    """The file of this process's record."""
+    return Path(os.environ[OUT_VARIABLE], f"paths-{os.getpid()}.json")
+
+
+def begin(*_: object) -> None:
+    """Forget what was recorded and record from now on."""
+    global recording
+    record_file().unlink(missing_ok=True)
+    files.clear()
+    frames.clear()
+    calls.clear()
+    recording = True
+
+
+def write(*_: object) -> None:
+    """Write the record, whole or not at all, and record no more."""
+    global recording
+    recording = False
+    frames.clear()
+    record = {"command": sys.orig_argv[1:4], "files": sorted(files), "calls": dict(calls)}
+    aside = record_file().with_suffix(".writing")
+    aside.write_text(json.dumps(record))
+    aside.replace(record_file())
+
+
+def reach_guests() -> None:
+    """Let the desktops of this bridge load the tracer too: they see only what the bridge shows them."""
+    bubblewrap: Any = importlib.import_module("vm_bridge.isolation.bubblewrap")
+    bubblewrap.HOST_FOLDERS += (FOLDER,)
+    bubblewrap.ENVIRONMENT["PYTHONPATH"] += f":{FOLDER}"
+    bubblewrap.ENVIRONMENT[OUT_VARIABLE] = GUEST_RECORDS
+
+
+def reach_children() -> None:
+    """Let the programs that a cycle starts load the tracer too: their path is made from the project's root."""
+    programs: Any = importlib.import_module("annotation_app.operations.runtime.child_processes")
+    start = programs.child_process
+
+    def start_traced(command: Sequence[str], *, environment: Mapping[str, str], **options: Any) -> Any:
+        path = environment.get("PYTHONPATH", str(programs.ROOT))
+        return start(command, environment={**environment, "PYTHONPATH": f"{path}:{FOLDER}"}, **options)
+
+    programs.child_process = start_traced
+
+
+def install() -> None:
+    """Trace every thread of this process."""
+    if ALWAYS_VARIABLE in os.environ:
+        begin()
+        atexit.register(write)
+    else:
+        signal.signal(signal.SIGUSR1, begin)
+        signal.signal(signal.SIGUSR2, write)
+    if sys.orig_argv[1:3] == ["-m", "vm_bridge"]:
+        reach_guests()
+    elif "run_flywheel" in sys.orig_argv:
+        reach_children()
+    threading.settrace(trace)
+    sys.settrace(trace)
+
+
+if OUT_VARIABLE in os.environ:
+    install()
