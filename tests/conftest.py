@@ -48,6 +48,12 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """Hypothesis, imported for the summary at the latest, looks for what refers to a generator."""
+    gc.unfreeze()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The first test of the whole platform waits for its start."""
     for item in items:
