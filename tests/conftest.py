@@ -22,6 +22,9 @@ GIVEN = ("PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_REDIS_URL")
 
 PLATFORM_SECONDS = 300
 LONGEST_BYTES_IN_AN_ID = 40
+COLLECTION_THRESHOLDS = (20_000, 20, 20)
+"""New objects, young collections and middle ones before the next collection of garbage. Python's own are for programs
+of fewer objects: a process that has collected all tests has 800,000."""
 FAILED = pytest.StashKey[str]()
 """Why a test failed."""
 LASTING = frozenset({"django_migrations", "django_content_type", "auth_permission", "django_site"})
@@ -36,6 +39,18 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.enable()
+
+
+def pytest_collection_finish() -> None:
+    """Never look through what was collected again, and collect garbage less often."""
+    gc.freeze()
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """Hypothesis, imported for the summary at the latest, looks for what refers to a generator."""
+    gc.unfreeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,6 +1,11 @@
-"""Machines of every driver, for the tests that hold them to one contract."""
+"""Machines of every driver, for the tests that hold them to one contract.
 
-import inspect
+One machine of each driver serves the whole module. What a test needs of it decides how it is put back: a `sandbox` is
+in the state that earlier tests left, a `fresh_sandbox` is reset as at a lease's end, a `new_sandbox` was just created.
+Tokens only rise, as the leases of one machine do.
+"""
+
+import itertools
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -26,6 +31,8 @@ from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
 from vm_bridge.simulators.fake.sandbox import FakeHost
 from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
+
+tokens = itertools.count(1)
 
 IMAGES = {"fake": "desktop", "computer": "desktop", "qemu": "desktop-vm", "docker": CONTAINER, "placed": "desktop"}
 """Images that are called otherwise than the driver."""
@@ -58,10 +65,39 @@ DRIVERS = (
 )
 
 
-@pytest.fixture(params=DRIVERS)
+LACKS = {
+    "sandbox": ("placed",),
+    "snapshots": ("phone", "osworld", "windows"),
+    "clipboard": ("phone", "browser"),
+}
+"""Drivers that leave out a part of the contract. Of a machine that Ray placed, tests have a lease and no more."""
+
+
+def has(part: str, driver: str) -> bool:
+    """Whether a driver keeps this part of the contract."""
+    return driver not in LACKS[part]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test runs on the drivers that keep the parts which `needs` and `lacks` name; others have no such case."""
+    if "driver" not in metafunc.fixturenames:
+        return
+    needed = {part for marker in metafunc.definition.iter_markers("needs") for part in marker.args}
+    lacking = {part for marker in metafunc.definition.iter_markers("lacks") for part in marker.args}
+    drivers = [
+        one
+        for one in DRIVERS
+        if all(has(part, _name(one)) for part in needed) and not any(has(part, _name(one)) for part in lacking)
+    ]
+    metafunc.parametrize("driver", drivers, indirect=True, scope="module")
+
+
+def _name(driver: object) -> str:
+    return str(getattr(driver, "values", (driver,))[0])
+
+
+@pytest.fixture(scope="module")
 def driver(request: pytest.FixtureRequest) -> str:
-    if request.param == "placed" and "sandbox" in inspect.signature(request.function).parameters:
-        pytest.skip("of a machine that Ray placed one has a lease and no more")
     if request.param == "qemu":
         need_virtual()
     if request.param == "docker":
@@ -79,7 +115,38 @@ def notes(driver: str) -> Notes:
     return AddressNotes() if driver == "browser" else FileNotes()
 
 
-@pytest_asyncio.fixture
+class SharedMachine:
+    """The one machine of a driver, made when it is first needed."""
+
+    def __init__(self, host: Host, image: str) -> None:
+        self._host, self._image = host, image
+        self._sandbox: Sandbox | None = None
+
+    async def any(self) -> Sandbox:
+        """As the tests before left it."""
+        return self._sandbox or await self.new()
+
+    async def fresh(self) -> Sandbox:
+        """In the image's first state."""
+        if self._sandbox is None:
+            return await self.new()
+        await self._sandbox.reset()
+        return self._sandbox
+
+    async def new(self) -> Sandbox:
+        """One that has never been leased."""
+        await self.destroy()
+        self._sandbox = await self._host.create(self._image)
+        return self._sandbox
+
+    async def destroy(self) -> None:
+        """The next test gets another."""
+        if self._sandbox is not None:
+            sandbox, self._sandbox = self._sandbox, None
+            await sandbox.destroy()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> AsyncIterator[Host]:
     host: Host
     match driver:
@@ -105,11 +172,37 @@ async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> Async
     await host.close()
 
 
-@pytest_asyncio.fixture
-async def sandbox(host: Host, driver: str) -> Sandbox:
-    return await host.create(IMAGES.get(driver, driver))
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(host: Host, driver: str) -> SharedMachine:
+    return SharedMachine(host, IMAGES.get(driver, driver))
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def sandbox(shared: SharedMachine) -> Sandbox:
+    """As the tests before left it."""
+    return await shared.any()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def fresh_sandbox(shared: SharedMachine) -> Sandbox:
+    """In the image's first state."""
+    return await shared.fresh()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def new_sandbox(shared: SharedMachine) -> AsyncIterator[Sandbox]:
+    """Just made, and of this test alone."""
+    yield await shared.new()
+    await shared.destroy()
 
 
 @pytest.fixture
 def machine(sandbox: Sandbox) -> Machine:
-    return sandbox.bind(7)
+    """Leased anew; as the tests before left it."""
+    return sandbox.bind(next(tokens))
+
+
+@pytest.fixture
+def fresh_machine(fresh_sandbox: Sandbox) -> Machine:
+    """Leased anew, in the image's first state."""
+    return fresh_sandbox.bind(next(tokens))

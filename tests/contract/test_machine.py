@@ -23,6 +23,7 @@ from protocol.actions.types import (
 )
 from protocol.blobs import BlobRef
 from protocol.trajectory.tasks import Task
+from tests.contract.conftest import has, tokens
 from tests.contract.notes import Notes
 from tests.integration.cluster.cluster_helpers import placed as placed
 from vm_bridge.errors import (
@@ -47,6 +48,7 @@ BEYOND: tuple[Action, ...] = (
     ScrollBy(point=Point(x=200, y=200), dx=-20, dy=375),
     ScrollBy(dy=-2, unit="notches", keys=("ctrl",)),
 )
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 commands = (f"command-{number:04}" for number in itertools.count())
 
 
@@ -102,8 +104,9 @@ async def test_a_caller_that_goes_away_leaves_the_act_to_its_resend(machine: Mac
     assert (await machine.perform(command, action)).error is None
 
 
-async def test_a_higher_token_ends_a_lower_one(sandbox: Sandbox, notes: Notes) -> None:
-    old, new = sandbox.bind(7), sandbox.bind(8)
+@pytest.mark.needs("sandbox")
+async def test_a_higher_token_ends_a_lower_one(fresh_sandbox: Sandbox, notes: Notes) -> None:
+    old, new = fresh_sandbox.bind(next(tokens)), fresh_sandbox.bind(next(tokens))
     await new.observe()
     with pytest.raises(StaleLease):
         await old.perform(next(commands), notes.write("old"))
@@ -116,15 +119,18 @@ async def test_a_higher_token_ends_a_lower_one(sandbox: Sandbox, notes: Notes) -
     assert await notes.read(new, next(commands)) is None
 
 
+@pytest.mark.needs("sandbox")
 async def test_the_token_outlives_a_reset(sandbox: Sandbox) -> None:
-    await sandbox.bind(8).observe()
+    lower, higher = next(tokens), next(tokens)
+    await sandbox.bind(higher).observe()
     await sandbox.reset()
     with pytest.raises(StaleLease):
-        await sandbox.bind(7).observe()
+        await sandbox.bind(lower).observe()
 
 
+@pytest.mark.needs("sandbox")
 async def test_a_reset_ends_the_lease_before_it_even_while_that_prepares(sandbox: Sandbox, notes: Notes) -> None:
-    old, new = sandbox.bind(7), sandbox.bind(8)
+    old, new = sandbox.bind(next(tokens)), sandbox.bind(next(tokens))
     await old.perform(next(commands), notes.write("old"))
     _, reset, queued = await asyncio.gather(
         old.prepare(TASK), sandbox.reset(), old.prepare(TASK), return_exceptions=True
@@ -137,12 +143,13 @@ async def test_a_reset_ends_the_lease_before_it_even_while_that_prepares(sandbox
     assert await notes.read(new, next(commands)) is None
 
 
-async def test_a_reset_without_a_lease_before_it_ends_none_to_come(sandbox: Sandbox) -> None:
-    await sandbox.reset()
-    await sandbox.bind(1).observe()
-    await sandbox.reset()
-    await sandbox.reset()
-    await sandbox.bind(2).observe()
+@pytest.mark.needs("sandbox")
+async def test_a_reset_without_a_lease_before_it_ends_none_to_come(new_sandbox: Sandbox) -> None:
+    await new_sandbox.reset()
+    await new_sandbox.bind(next(tokens)).observe()
+    await new_sandbox.reset()
+    await new_sandbox.reset()
+    await new_sandbox.bind(next(tokens)).observe()
 
 
 async def test_points_off_the_screen_change_nothing(machine: Machine) -> None:
@@ -169,15 +176,19 @@ async def test_clicks_drags_and_scrolls_beyond_the_plain_ones_are_done_or_refuse
                 await machine.perform(f"beyond-{number}", action)
 
 
-async def test_a_failed_act_is_no_exception(machine: Machine, notes: Notes) -> None:
-    done = await machine.perform(next(commands), notes.failing)
+async def test_a_failed_act_is_no_exception(fresh_machine: Machine, notes: Notes) -> None:
+    done = await fresh_machine.perform(next(commands), notes.failing)
     assert done.error is not None
     assert done.after.text is None
 
 
+async def test_a_machine_says_what_it_can(machine: Machine, driver: str) -> None:
+    assert ("set_clipboard" in machine.capabilities.kinds) is has("clipboard", driver)
+    assert machine.capabilities.snapshots is has("snapshots", driver)
+
+
+@pytest.mark.needs("clipboard")
 async def test_text_crosses_the_clipboard(machine: Machine) -> None:
-    if "set_clipboard" not in machine.capabilities.kinds:
-        pytest.skip("has no clipboard")
     await machine.perform(next(commands), SetClipboard(text="żółw 中文\n<tag>"))
     assert (await machine.perform(next(commands), GetClipboard())).after.text == "żółw 中文\n<tag>"
 
@@ -205,43 +216,37 @@ async def test_without_a_suite_nothing_judges(machine: Machine) -> None:
     assert (await machine.evaluate()).success is None
 
 
-@pytest.fixture
-def restorable(machine: Machine) -> Machine:
-    if not machine.capabilities.snapshots:
-        pytest.skip("goes back to no earlier state")
-    return machine
-
-
+@pytest.mark.lacks("snapshots")
 async def test_what_goes_back_to_no_earlier_state_says_so(machine: Machine) -> None:
-    if machine.capabilities.snapshots:
-        pytest.skip("goes back to earlier states")
     with pytest.raises(UnsupportedAction):
         await machine.snapshot()
 
 
-async def test_a_machine_goes_back_to_a_snapshot(restorable: Machine, notes: Notes) -> None:
-    await restorable.prepare(TASK)
-    await restorable.perform(next(commands), notes.write("one"))
-    kept = await restorable.snapshot()
-    seen = await restorable.observe(settle=True)
-    await restorable.perform(next(commands), notes.write("two"))
-    await restorable.perform(next(commands), MoveTo(x=500, y=300))
-    again = await restorable.restore(kept)
+@pytest.mark.needs("snapshots")
+async def test_a_machine_goes_back_to_a_snapshot(machine: Machine, notes: Notes) -> None:
+    await machine.prepare(TASK)
+    await machine.perform(next(commands), notes.write("one"))
+    kept = await machine.snapshot()
+    seen = await machine.observe(settle=True)
+    await machine.perform(next(commands), notes.write("two"))
+    await machine.perform(next(commands), MoveTo(x=500, y=300))
+    again = await machine.restore(kept)
     assert kept.acts == 1
     assert again.screenshot == seen.screenshot
-    assert await notes.read(restorable, next(commands)) == "one"
+    assert await notes.read(machine, next(commands)) == "one"
 
 
-async def test_an_act_names_the_state_before_it(restorable: Machine, notes: Notes) -> None:
-    await restorable.prepare(TASK)
-    await restorable.perform(next(commands), notes.write("one"))
+@pytest.mark.needs("snapshots")
+async def test_an_act_names_the_state_before_it(machine: Machine, notes: Notes) -> None:
+    await machine.prepare(TASK)
+    await machine.perform(next(commands), notes.write("one"))
     command, second = next(commands), notes.write("two")
-    done = await restorable.perform(command, second, snapshot=True)
+    done = await machine.perform(command, second, snapshot=True)
     assert done.snapshot is not None
     assert done.snapshot.acts == 1
-    assert await restorable.perform(command, second, snapshot=True) == done
-    await restorable.restore(done.snapshot)
-    assert await notes.read(restorable, next(commands)) == "one"
+    assert await machine.perform(command, second, snapshot=True) == done
+    await machine.restore(done.snapshot)
+    assert await notes.read(machine, next(commands)) == "one"
 
 
 async def test_an_act_names_no_state_unasked(machine: Machine, notes: Notes) -> None:
@@ -250,27 +255,29 @@ async def test_an_act_names_no_state_unasked(machine: Machine, notes: Notes) -> 
         assert (await machine.perform(next(commands), notes.write("two"), snapshot=True)).snapshot is None
 
 
-async def test_a_snapshot_may_be_returned_to_more_than_once(restorable: Machine, notes: Notes) -> None:
-    start = await restorable.snapshot()
+@pytest.mark.needs("snapshots")
+async def test_a_snapshot_may_be_returned_to_more_than_once(fresh_machine: Machine, notes: Notes) -> None:
+    start = await fresh_machine.snapshot()
     for text in ("one", "two"):
-        await restorable.perform(next(commands), notes.write(text))
-        await restorable.restore(start)
-        assert await notes.read(restorable, next(commands)) is None
-        await restorable.restore(start)
+        await fresh_machine.perform(next(commands), notes.write(text))
+        await fresh_machine.restore(start)
+        assert await notes.read(fresh_machine, next(commands)) is None
+        await fresh_machine.restore(start)
 
 
-async def test_a_snapshot_ends_with_the_next_set_up(restorable: Machine, notes: Notes) -> None:
-    kept = await restorable.snapshot()
-    await restorable.prepare(TASK)
-    await restorable.perform(next(commands), notes.write("kept"))
+@pytest.mark.needs("snapshots")
+async def test_a_snapshot_ends_with_the_next_set_up(machine: Machine, notes: Notes) -> None:
+    kept = await machine.snapshot()
+    await machine.prepare(TASK)
+    await machine.perform(next(commands), notes.write("kept"))
     with pytest.raises(CannotRestore):
-        await restorable.restore(kept)
-    assert await notes.read(restorable, next(commands)) == "kept"
+        await machine.restore(kept)
+    assert await notes.read(machine, next(commands)) == "kept"
 
 
-@pytest.mark.usefixtures("restorable")
+@pytest.mark.needs("snapshots", "sandbox")
 async def test_an_ended_lease_restores_nothing(sandbox: Sandbox, notes: Notes) -> None:
-    old, new = sandbox.bind(7), sandbox.bind(8)
+    old, new = sandbox.bind(next(tokens)), sandbox.bind(next(tokens))
     kept = await old.snapshot()
     await new.perform(next(commands), notes.write("new"))
     with pytest.raises(StaleLease):
@@ -280,20 +287,23 @@ async def test_an_ended_lease_restores_nothing(sandbox: Sandbox, notes: Notes) -
     assert await notes.read(new, next(commands)) == "new"
 
 
-async def test_a_destroyed_machine_is_gone(sandbox: Sandbox) -> None:
-    machine = sandbox.bind(7)
-    await sandbox.destroy()
-    await sandbox.destroy()
-    assert not await sandbox.healthy()
+@pytest.mark.needs("sandbox")
+async def test_a_destroyed_machine_is_gone(new_sandbox: Sandbox) -> None:
+    machine = new_sandbox.bind(next(tokens))
+    await new_sandbox.destroy()
+    await new_sandbox.destroy()
+    assert not await new_sandbox.healthy()
     with pytest.raises(MachineGone):
         await machine.observe()
     with pytest.raises(MachineGone):
         await machine.perform(next(commands), Wait(seconds=0.1))
 
 
-async def test_frames_come_first_at_once_and_then_as_they_change(sandbox: Sandbox, machine: Machine) -> None:
-    assert sandbox.frames is not None
-    async with sandbox.frames.subscribe(fps=30) as frames:
+@pytest.mark.needs("sandbox")
+async def test_frames_come_first_at_once_and_then_as_they_change(fresh_sandbox: Sandbox) -> None:
+    machine = fresh_sandbox.bind(next(tokens))
+    assert fresh_sandbox.frames is not None
+    async with fresh_sandbox.frames.subscribe(fps=30) as frames:
         first = await asyncio.wait_for(anext(frames), 10)
         assert len(first.pixels) == first.width * first.height * 4
         waiting = asyncio.ensure_future(anext(frames))
@@ -304,9 +314,10 @@ async def test_frames_come_first_at_once_and_then_as_they_change(sandbox: Sandbo
         assert second.captured_at >= first.captured_at
 
 
-async def test_frames_end_with_the_sandbox(sandbox: Sandbox) -> None:
-    assert sandbox.frames is not None
-    async with sandbox.frames.subscribe(fps=30) as frames:
+@pytest.mark.needs("sandbox")
+async def test_frames_end_with_the_sandbox(new_sandbox: Sandbox) -> None:
+    assert new_sandbox.frames is not None
+    async with new_sandbox.frames.subscribe(fps=30) as frames:
         await asyncio.wait_for(anext(frames), 10)
 
         async def rest() -> None:
@@ -314,7 +325,7 @@ async def test_frames_end_with_the_sandbox(sandbox: Sandbox) -> None:
                 pass
 
         reading = asyncio.create_task(rest())
-        await sandbox.destroy()
+        await new_sandbox.destroy()
         await asyncio.wait_for(reading, 10)
 
 
