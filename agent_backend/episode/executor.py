@@ -29,11 +29,13 @@ from vm_bridge.machine import Machine
 @dataclass(frozen=True, slots=True)
 class ExecutorLimits:
     """Bounds: seconds an unreachable bridge is tried, pictures kept at hand, seconds without input that close a
-    gesture, takeover inputs remembered for resends, seconds between two glances at a page that goes on by itself."""
+    gesture, seconds without a word after which held keys are let go, takeover inputs remembered for resends, seconds
+    between two glances at a page that goes on by itself."""
 
     reach: float = 20.0
     pictures: int = 16
     gesture_pause: float = 0.8
+    hold_silence: float = 1.0
     inputs: int = 2_048
     poll: float = 1.0
 
@@ -285,6 +287,10 @@ class ActionExecutor:
         loop = asyncio.get_running_loop()
         first = commands[0].command_id
         events = [event for command in commands for event in command.inputs]
+        if not events:
+            if self._gesture is not None:
+                self._gesture.last_message = loop.time()
+            return
         if self._gesture is None:
             said = {"decision": "takeover", "thought": self.thought, "action": build_gesture(events)}
             intent = self.intent(command_id=first, **said)
@@ -311,6 +317,27 @@ class ActionExecutor:
         if self._record.state.thought_required and not gesture.intent.thought.strip():
             return None
         return gesture.last + self._limits.gesture_pause
+
+    @property
+    def due_times(self) -> tuple[float | None, ...]:
+        """When something is to be done that no command asks for (loop times)."""
+        return self.releases_at, self.gesture_ends_at, self.poll_at
+
+    @property
+    def releases_at(self) -> float | None:
+        """When what a takeover holds is let go (loop time): after a silence, as when the page is gone or frozen."""
+        gesture = self._gesture
+        return gesture.last_message + self._limits.hold_silence if gesture is not None and gesture.releases else None
+
+    async def release_gesture(self) -> None:
+        """Let go of what a takeover holds; the gesture goes on."""
+        gesture = self._gesture
+        assert gesture is not None, "something is held"
+        await self._store.check_fence()
+        now = asyncio.get_running_loop().time()
+        await gesture.release(self.active_session, self._record.last_observation, now)
+        if gesture.machine_lost:
+            await self.close_gesture()
 
     async def close_gesture(self, thought: str = "") -> None:
         """Make one step of the open gesture, if there is one."""

@@ -98,6 +98,7 @@ class EpisodeRunner:
             (lambda: self._proposals.policy_changed, self._proposals.withdraw),
             (lambda: isinstance(self._inbox.first, TakeoverInput), self._take_inputs),
             (lambda: bool(self._inbox), self._take_command),
+            (lambda: is_due(self._executor.releases_at), self._executor.release_gesture),
             (lambda: is_due(self._executor.gesture_ends_at), self._executor.close_gesture),
             (lambda: is_due(self._executor.poll_at), self._executor.poll),
             (lambda: self._proposals.result_ready, self._proposals.take),
@@ -184,7 +185,7 @@ class EpisodeRunner:
         for waiting, handle in self._handlers:
             if waiting():
                 return await handle()
-        await self._wakeup.wait(self._executor.gesture_ends_at, self._executor.poll_at, self._proposals.request_at)
+        await self._wakeup.wait(*self._executor.due_times, self._proposals.request_at)
 
     async def _shut_down(self) -> None:
         """Let go of everything that is not durable."""

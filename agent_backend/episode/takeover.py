@@ -31,6 +31,10 @@ class GestureRecorder:
     held_inputs: HeldInputs = field(default_factory=HeldInputs)
     last: float = 0.0
     """When the last input came (monotonic seconds)."""
+    last_message: float = 0.0
+    """When the page last said anything, if only that it still holds what it held (monotonic seconds)."""
+    released: int = 0
+    """How often a silence let go of everything."""
 
     @property
     def releases(self) -> tuple[InputEvent, ...]:
@@ -67,16 +71,22 @@ class GestureRecorder:
             error=result.error or first.error,
             snapshot=first.snapshot,
         )
-        self.last = now
+        self.last = self.last_message = now
         at_ms = max(0, round((now - self.started) * 1000))
         for event in events:
             self.inputs.append(TimedInput(at_ms=at_ms, input=event))
             self.held_inputs.note(event)
 
+    async def release(self, session: MachineSession, last_observation: Observation, now: float) -> None:
+        """Let go of everything that is held; recorded like any input."""
+        self.released += 1
+        command_id = f"{self.intent.command_id}-release-{self.released}"
+        await self.perform(session, command_id, self.releases, last_observation, now)
+
     async def close(self, session: MachineSession, last_observation: Observation, now: float) -> ActionResult:
         """Let go of what is held and wait until the screen rests."""
         if self.releases and not self.machine_lost:
-            await self.perform(session, f"{self.intent.command_id}-release", self.releases, last_observation, now)
+            await self.release(session, last_observation, now)
         assert self.result is not None
         return self.result if self.machine_lost else await session.wait_until_settled(self.result)
 

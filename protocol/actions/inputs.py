@@ -212,8 +212,8 @@ class Swipe(FrozenModel):
     end: Point
 
 
-InputEvent = Annotated[MoveTo | MouseDown | MouseUp | Press | Release | Scroll, Field(discriminator="kind")]
-"""The primitive inputs a takeover sends."""
+InputEvent = Annotated[MoveTo | MouseDown | MouseUp | Press | Release | Scroll | TypeText, Field(discriminator="kind")]
+"""The primitive inputs a takeover sends; text where a character is no key of a US keyboard, or not that key's."""
 
 
 class TimedInput(FrozenModel):

@@ -113,10 +113,13 @@ class Takeover(_Command):
 
 
 class TakeoverInput(_Command):
-    """Primitive inputs of a takeover, in order; moves are coalesced by the client."""
+    """Primitive inputs of a takeover, in order; moves are coalesced by the client.
+
+    Without inputs it says that what is held is still held: after a second without a word everything is let go.
+    """
 
     type: Literal["input"] = "input"
-    inputs: Annotated[tuple[InputEvent, ...], Field(min_length=1, max_length=64)]
+    inputs: Annotated[tuple[InputEvent, ...], Field(max_length=64)]
 
 
 class ConfirmSecrets(_Command):

@@ -51,7 +51,7 @@ export type Action =
 export type Button = "left" | "middle" | "right";
 export type Direction = "up" | "down" | "left" | "right";
 export type JsonValue = unknown;
-export type InputEvent = MoveTo | MouseDown | MouseUp | Press | Release | Scroll;
+export type InputEvent = MoveTo | MouseDown | MouseUp | Press | Release | Scroll | TypeText;
 export type Actor = "policy" | "human";
 export type ClockMode = "exact" | "script" | "real";
 export type PageEventKind =
@@ -738,12 +738,13 @@ export interface Takeover {
 }
 /**
  * Primitive inputs of a takeover, in order; moves are coalesced by the client.
+ *
+ * Without inputs it says that what is held is still held: after a second without a word everything is let go.
  */
 export interface TakeoverInput {
   command_id: string;
   type: "input";
   /**
-   * @minItems 1
    * @maxItems 64
    */
   inputs: InputEvent[];
@@ -1264,7 +1265,7 @@ export const ACTION_KINDS = ["click","double_click","triple_click","right_click"
 
 export const CONTROL_KINDS = ["call_user","finish","infeasible"] as const;
 
-export const INPUT_KINDS = ["move_to","mouse_down","mouse_up","press","release","scroll"] as const;
+export const INPUT_KINDS = ["move_to","mouse_down","mouse_up","press","release","scroll","type_text"] as const;
 
 export const MODIFIERS = ["ctrl","shift","alt","super"] as const;
 

@@ -21,6 +21,14 @@ export const CAPACITY = 200;
 /** A command older than this (milliseconds) was meant for another screen: it waits for a person's word. */
 export const FRESH_MS = 60_000;
 
+/** Keys and pointer of a takeover older than this (milliseconds) meant a machine that nobody has seen since. */
+const LIVE_MS = 1_000;
+
+/** Without the inputs of a takeover that would strike late; when the connection is back, or the page. */
+export function withoutStaleInputs(outbox: Outbox, now: number): Outbox {
+  return outbox.filter(({ command, at }) => command.type !== "input" || now - at < LIVE_MS);
+}
+
 export function isFull(outbox: Outbox): boolean {
   return outbox.length >= CAPACITY;
 }

@@ -84,6 +84,18 @@ describe("resending", () => {
     expect(wire().acts).toEqual([click("command-2")]);
   });
 
+  it("forgets keys of a takeover that nobody answered in time: they would strike another screen", () => {
+    const { socket, wire, last } = workspace();
+    socket.connect();
+    wire().onopen?.();
+    socket.send({ type: "input", command_id: "input-1", inputs: [{ kind: "press", key: "a" }] });
+    wire().onclose?.({ code: 1006 });
+    vi.advanceTimersByTime(2_000);
+    wire().onopen?.();
+    expect(wire().acts).toEqual([]);
+    expect(last()).toMatchObject({ waiting: [], held: [] });
+  });
+
   it("sends it again when control comes back, as after its runner broke", () => {
     const { socket, wire } = workspace();
     socket.connect();

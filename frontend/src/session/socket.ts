@@ -9,7 +9,7 @@
 import type { Command, Control, Event } from "@/generated/vocabulary";
 
 import { delay, type Backoff } from "./backoff";
-import { isOverloaded, isFull, enqueue, settle, split, type IdentifiedCommand, type Outbox } from "./outbox";
+import { isOverloaded, isFull, enqueue, settle, split, withoutStaleInputs, type IdentifiedCommand, type Outbox } from "./outbox";
 
 type Phase = "connecting" | "online" | "offline" | "signed_out" | "forbidden" | "missing" | "closed";
 
@@ -77,7 +77,7 @@ export class EpisodeSocket {
 
   constructor(private readonly options: SocketOptions) {
     this.now = options.now ?? Date.now;
-    const { fresh, held } = split(options.outbox ?? [], this.now());
+    const { fresh, held } = split(withoutStaleInputs(options.outbox ?? [], this.now()), this.now());
     this.outbox = fresh;
     this.held = held;
   }
@@ -133,7 +133,7 @@ export class EpisodeSocket {
   private handleOpen(): void {
     this.phase = "online";
     this.lastReceivedAt = this.now();
-    const { fresh, held } = split(this.outbox, this.now());
+    const { fresh, held } = split(withoutStaleInputs(this.outbox, this.now()), this.now());
     this.outbox = fresh;
     this.held = [...this.held, ...held];
     for (const { command } of this.outbox) this.transmit(command);

@@ -88,7 +88,7 @@ class EpisodeHarness:
         self.events: list[Event] = []
         self.limits = RunnerLimits(
             machine_retry_seconds=0.01,
-            executor=ExecutorLimits(gesture_pause=0.05, reach=0.5),
+            executor=ExecutorLimits(gesture_pause=0.05, hold_silence=60.0, reach=0.5),
             retry_policy=RetryPolicy(first=0.01, longest=0.02, tries=3),
         )
         self.token = 0

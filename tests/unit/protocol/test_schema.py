@@ -52,4 +52,6 @@ def test_constants_are_those_of_python() -> None:
     constants = DOCUMENT["x-constants"]
     assert constants["ACTION_KINDS"] == list(ACTION_CLASSES)
     assert set(constants["KEY_NAMES"]) == KEYS
-    assert constants["INPUT_KINDS"] == ["move_to", "mouse_down", "mouse_up", "press", "release", "scroll"]
+    assert constants["INPUT_KINDS"] == [
+        *("move_to", "mouse_down", "mouse_up", "press", "release", "scroll", "type_text")
+    ]

@@ -177,6 +177,8 @@ def _primitive(action: InputEvent, due: float) -> list[InputCall]:
             return [("key_down", (pyautogui_key(action.key),), due)]
         case Release():
             return [("key_up", (pyautogui_key(action.key),), due)]
+        case TypeText():
+            return [("type_text", (action.text,), due)]
 
 
 def _at(point: Point | None, due: float) -> list[InputCall]:

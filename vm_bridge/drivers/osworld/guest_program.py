@@ -75,6 +75,8 @@ def play_inputs(gui: Any, inputs: list[tuple[str, Any, float]], held: list[str])
         elif name == "key_up":
             press_key(gui, gui.keyUp, arguments[0])
             held[:] = [one for one in held if one != arguments[0]]
+        elif name == "type_text":
+            type_text(*arguments)
         else:
             getattr(gui, name)(**arguments)
 

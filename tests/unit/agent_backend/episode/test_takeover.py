@@ -1,5 +1,7 @@
 """A person's hand on the machine: inputs at once, one step when they rest."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent_backend.errors import EpisodeFenced
@@ -69,6 +71,41 @@ async def test_a_pause_waits_for_what_is_held(harness: EpisodeHarness) -> None:
     await harness.answer(takeover(2, False))
     assert len(harness.store.state.steps) == 1
     assert done(harness)[-2:] == [MouseUp(), Release(key="shift")], "ending lets go of what is held"
+
+
+async def test_a_silence_lets_go_of_what_is_held(harness: EpisodeHarness) -> None:
+    """The page is gone, or frozen: a key that nobody holds any more would repeat."""
+    harness.limits = replace(harness.limits, executor=replace(harness.limits.executor, hold_silence=0.05))
+    await harness.started()
+    await harness.answer(takeover(1, True))
+    await harness.answer(inputs(1, Press(key="a"), DOWN))
+    await harness.until(lambda: performed(harness)[-2:] == [MouseUp(), Release(key="a")])
+    assert harness.store.state.takeover
+    assert await harness.code(inputs(2, TypeText(text="@"))) == ""
+    assert await harness.code(takeover(2, False, "I held a key.")) == ""
+    assert done(harness) == [Press(key="a"), DOWN, MouseUp(), Release(key="a"), TypeText(text="@")]
+
+
+async def test_what_the_page_says_it_holds_stays_down(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await harness.answer(takeover(1, True))
+    await harness.answer(inputs(1, Press(key="a")))
+    executor = harness.runner._executor
+    first = executor.releases_at
+    assert first is not None
+    assert await harness.code(inputs(2)) == ""
+    assert executor.releases_at is not None
+    assert executor.releases_at > first
+    assert await harness.code(takeover(2, False, "I held a key.")) == ""
+    assert done(harness) == [Press(key="a"), Release(key="a")]
+
+
+async def test_saying_that_nothing_is_held_begins_no_gesture(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await harness.answer(takeover(1, True))
+    assert await harness.code(inputs(1)) == ""
+    assert await harness.code(takeover(2, False)) == ""
+    assert harness.store.state.steps == ()
 
 
 async def test_a_gesture_without_a_thought_stays_open(harness: EpisodeHarness) -> None:

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { InputEvent } from "@/generated/vocabulary";
 
-import { InputQueue, rawKey } from "./takeover";
+import { InputQueue } from "./takeover";
 
 function machine() {
   const batches: InputEvent[][] = [];
@@ -42,46 +42,36 @@ describe("InputQueue", () => {
     expect(batches.map(({ length }) => length)).toEqual([64, 64, 22]);
   });
 
-  it("presses a repeating key once", () => {
+  it("joins texts that follow each other, and keeps their place among keys", () => {
     const { queue, frame, batches } = machine();
-    queue.key(true, "a");
-    queue.key(true, "a");
-    queue.key(false, "a");
-    queue.key(false, "a");
+    queue.add([{ kind: "type_text", text: "ä" }]);
+    queue.add([{ kind: "type_text", text: "ö" }, { kind: "press", key: "a" }]);
+    queue.add([{ kind: "type_text", text: "ü" }]);
     frame();
-    expect(batches[0]).toEqual([{ kind: "press", key: "a" }, { kind: "release", key: "a" }]);
+    expect(batches).toEqual([[{ kind: "type_text", text: "äö" }, { kind: "press", key: "a" }, { kind: "type_text", text: "ü" }]]);
   });
 
-  it("lets go of everything that is held", () => {
-    const { queue, batches } = machine();
-    queue.key(true, "shift");
+  it("says once how every button is let go", () => {
+    const { queue } = machine();
     queue.button(true, "right", { x: 1, y: 1 });
-    queue.releaseAll();
-    expect(batches.flat().slice(-2)).toEqual([
-      { kind: "release", key: "shift" },
-      { kind: "mouse_up", point: null, button: "right" },
-    ]);
-    queue.releaseAll();
-    expect(batches.flat()).toHaveLength(4);
+    expect(queue.holds).toBe(true);
+    expect(queue.takeReleases()).toEqual([{ kind: "mouse_up", point: null, button: "right" }]);
+    expect(queue.takeReleases()).toEqual([]);
+    expect(queue.holds).toBe(false);
   });
-});
 
-describe("rawKey", () => {
-  const press = (code: string, key: string, shiftKey = false) =>
-    rawKey({ code, key, shiftKey, ctrlKey: false, altKey: false, metaKey: false });
-
-  it.each([
-    ["KeyA", "a", false, "a"],
-    ["KeyA", "A", true, "a"],
-    ["KeyQ", "a", false, "a"],
-    ["Digit1", "!", true, "1"],
-    ["Digit1", "1", false, "1"],
-    ["ShiftLeft", "Shift", true, "shift"],
-    ["ArrowUp", "ArrowUp", false, "up"],
-    ["Escape", "Escape", false, "esc"],
-    ["Space", " ", false, "space"],
-    ["Lang1", "HangulMode", false, null],
-  ])("%s that prints %s (shift %s) is %s", (code, key, shift, expected) => {
-    expect(press(code, key, shift)).toBe(expected);
+  it("does nothing later that was done while nobody listened, and lets go of what was held", () => {
+    const { queue, frame, batches } = machine();
+    queue.button(true, "left", { x: 1, y: 1 });
+    frame();
+    queue.move({ x: 2, y: 2 });
+    queue.disconnect([{ kind: "release", key: "shift" }]);
+    queue.add([{ kind: "press", key: "a" }]);
+    queue.button(true, "right", { x: 3, y: 3 });
+    queue.button(false, "right", { x: 3, y: 3 });
+    frame();
+    expect(batches).toHaveLength(1);
+    queue.reconnect();
+    expect(batches[1]).toEqual([{ kind: "mouse_up", point: null, button: "left" }, { kind: "release", key: "shift" }]);
   });
 });

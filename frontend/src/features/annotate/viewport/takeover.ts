@@ -1,13 +1,9 @@
-/** During a takeover: raw pointer and keys become primitive inputs, moves at most one a picture frame. */
+/** During a takeover: inputs on their way to the machine, in order, moves at most one a picture frame. */
 
 import type { Button, InputEvent, Point } from "@/generated/vocabulary";
-import { KEY_NAMES } from "@/generated/vocabulary";
-import { canonicalKey, pressedKey, type KeyPress } from "@/shared/actions/keys";
 
 /** The longest batch the server takes. */
 const MAX_BATCH = 64;
-/** Two presses of Escape within this time (milliseconds) are the way out. */
-export const DOUBLE_ESCAPE_MS = 400;
 
 type Send = (inputs: InputEvent[]) => void;
 type Schedule = (flush: () => void) => void;
@@ -16,8 +12,10 @@ type Schedule = (flush: () => void) => void;
 export class InputQueue {
   private queue: InputEvent[] = [];
   private scheduled = false;
-  private readonly keys = new Set<string>();
   private readonly buttons = new Set<Button>();
+  private connected = true;
+  /** What lets go of all that was held when the connection was lost. */
+  private owed: InputEvent[] = [];
 
   constructor(
     private readonly send: Send,
@@ -39,21 +37,38 @@ export class InputQueue {
     this.push({ kind: "scroll", point, direction, amount });
   }
 
-  /** A key that is already down goes down once: the machine repeats by itself. */
-  key(down: boolean, key: string): void {
-    if (down === this.keys.has(key)) return;
-    if (down) this.keys.add(key);
-    else this.keys.delete(key);
-    this.push({ kind: down ? "press" : "release", key });
+  /** Inputs as they are; texts that follow each other are one. */
+  add(inputs: readonly InputEvent[]): void {
+    for (const input of inputs) {
+      const last = this.queue.at(-1);
+      if (input.kind === "type_text" && last?.kind === "type_text") this.queue.splice(-1, 1, { kind: "type_text", text: last.text + input.text });
+      else this.push(input);
+    }
   }
 
-  /** Lets go of everything held: when the page loses the focus, and at the end. */
-  releaseAll(): void {
-    for (const key of [...this.keys]) this.key(false, key);
-    for (const button of [...this.buttons]) {
-      this.buttons.delete(button);
-      this.push({ kind: "mouse_up", point: null, button });
-    }
+  /** Whether a button is down there. */
+  get holds(): boolean {
+    return this.connected && this.buttons.size > 0;
+  }
+
+  /** What lets go of every button; from now on none is down. */
+  takeReleases(): InputEvent[] {
+    const inputs = [...this.buttons].map((button): InputEvent => ({ kind: "mouse_up", point: null, button }));
+    this.buttons.clear();
+    return inputs;
+  }
+
+  /** Nobody listens: what is done now must not happen later. `releases` let go of the keys that were held. */
+  disconnect(releases: readonly InputEvent[]): void {
+    this.owed.push(...this.takeReleases(), ...releases);
+    this.queue = [];
+    this.connected = false;
+  }
+
+  reconnect(): void {
+    this.connected = true;
+    this.add(this.owed);
+    this.owed = [];
     this.flush();
   }
 
@@ -64,20 +79,12 @@ export class InputQueue {
   }
 
   private push(input: InputEvent): void {
+    if (!this.connected) return;
     this.queue.push(input);
     if (this.scheduled) return;
     this.scheduled = true;
     this.schedule(() => this.flush());
   }
-}
-
-const SHIFTED = new Set<string>(KEY_NAMES.filter((name) => name.length === 1 && !/[a-z0-9]/.test(name)));
-
-/** The key that goes down: with Shift held it is the one under the finger, since Shift goes down by itself. */
-export function rawKey(event: KeyPress): string | null {
-  const printed = pressedKey(event);
-  if (event.shiftKey && printed !== null && SHIFTED.has(printed)) return canonicalKey(event.code) ?? printed;
-  return printed;
 }
 
 const ORDER: readonly Button[] = ["left", "middle", "right"];

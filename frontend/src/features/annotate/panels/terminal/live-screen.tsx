@@ -2,7 +2,7 @@
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { DOUBLE_ESCAPE_MS } from "@/features/annotate/viewport/takeover";
+import { DOUBLE_ESCAPE_MS } from "@/features/annotate/viewport/takeover-keys";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { KeystrokeBatcher } from "./keystroke-batcher";

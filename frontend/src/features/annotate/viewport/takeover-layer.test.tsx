@@ -1,0 +1,90 @@
+/** A takeover in the page: what the machine is sent, and that nothing stays down there. */
+import { act, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { InputEvent } from "@/generated/vocabulary";
+import { makeEpisodeState } from "@/features/annotate/testing/fixtures";
+import { renderWorkspace } from "@/features/annotate/testing/harness";
+
+const { capabilities } = makeEpisodeState();
+/** One picture frame. */
+const FRAME_MS = 20;
+
+function takeOver() {
+  const page = renderWorkspace({ takeover: true, capabilities: [...capabilities, "gesture"] });
+  const field = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Keys for the machine" });
+  const batches = (): InputEvent[][] => page.commands().flatMap((command) => (command.type === "input" ? [command.inputs] : []));
+  const pass = (milliseconds: number) =>
+    act(() => {
+      vi.advanceTimersByTime(milliseconds);
+    });
+  return { ...page, field, batches, sent: () => batches().flat(), pass };
+}
+
+beforeEach(() => {
+  sessionStorage.clear();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "requestAnimationFrame"] });
+});
+afterEach(() => vi.useRealTimers());
+
+describe("a takeover", () => {
+  it("gives input methods a field, and the machine what they write, once", () => {
+    const { field, sent, pass } = takeOver();
+    expect(document.activeElement).toBe(field);
+    fireEvent.keyDown(field, { key: "Process", code: "KeyN", keyCode: 229 });
+    fireEvent.compositionStart(field);
+    fireEvent.input(field, { target: { value: "ni" }, inputType: "insertCompositionText", data: "ni", isComposing: true });
+    fireEvent.compositionEnd(field, { data: "你" });
+    pass(FRAME_MS);
+    expect(sent()).toEqual([{ kind: "type_text", text: "你" }]);
+    expect(field.value).toBe("");
+    expect(screen.getByRole<HTMLTextAreaElement>("textbox", { name: /Thought/ }).value).toBe("");
+  });
+
+  it("keeps the keys from every other field", () => {
+    const { field } = takeOver();
+    act(() => {
+      screen.getByRole("textbox", { name: /Thought/ }).focus();
+    });
+    expect(document.activeElement).toBe(field);
+  });
+
+  it("says that what is held is still held, and no more once nothing is", () => {
+    const { field, batches, pass } = takeOver();
+    fireEvent.keyDown(field, { key: "a", code: "KeyA" });
+    pass(1_000);
+    const beats = batches().filter(({ length }) => length === 0).length;
+    expect(beats).toBeGreaterThanOrEqual(3);
+    fireEvent.keyUp(field, { key: "a", code: "KeyA" });
+    pass(FRAME_MS);
+    const before = batches().length;
+    pass(1_000);
+    expect(batches()).toHaveLength(before);
+  });
+
+  it("lets everything go when the page loses the focus", () => {
+    const { field, sent } = takeOver();
+    fireEvent.keyDown(field, { key: "a", code: "KeyA" });
+    fireEvent.blur(window);
+    expect(sent()).toEqual([{ kind: "press", key: "a" }, { kind: "release", key: "a" }]);
+  });
+
+  it("sends nothing when it is left", () => {
+    const { field, sent, pass } = takeOver();
+    for (let press = 0; press < 2; press += 1) {
+      fireEvent.keyDown(field, { key: "Escape", code: "Escape" });
+      fireEvent.keyUp(field, { key: "Escape", code: "Escape" });
+    }
+    expect(screen.getByRole("dialog", { name: "End the takeover" })).toBeDefined();
+    pass(2_000);
+    expect(sent()).toEqual([]);
+  });
+
+  it("sends a lone Escape", () => {
+    const { field, sent, pass } = takeOver();
+    fireEvent.keyDown(field, { key: "Escape", code: "Escape" });
+    fireEvent.keyUp(field, { key: "Escape", code: "Escape" });
+    pass(500);
+    expect(sent()).toEqual([{ kind: "press", key: "esc" }, { kind: "release", key: "esc" }]);
+  });
+});
