@@ -20,11 +20,13 @@ REPORTED_SCREEN = ScreenSize(width=1920, height=1080)
 
 
 def measure() -> dict[str, object]:
-    """Counts of dialects and families, and how documented, reported and generated replies are read."""
+    """Counts of dialects and families, and how quoted, reported and generated replies are read."""
     families = tomllib.loads((ROOT / "protocol/dialects/registry.toml").read_text())["family"]
     vectors = [
         vector for name in ("dialect_vectors", "provider_vectors") for vector in _rows(f"tests/fixtures/{name}.jsonl")
     ]
+    quoted = [vector for vector in vectors if vector["quoted"]]
+    own = [vector for vector in vectors if not vector["quoted"]]
     seed = secrets.randbelow(2**32)
     print_progress(f"reading {GENERATED} generated replies, seed {seed}")
     generated = replies.measure(GENERATED, seed)
@@ -33,8 +35,10 @@ def measure() -> dict[str, object]:
         "dialects": len(list_dialects()),
         "dialect_names": list(list_dialects()),
         "families": len(families),
-        "vectors": len(vectors),
-        "vectors_exact": sum(map(_is_exact, vectors)),
+        "vectors": len(quoted),
+        "vectors_exact": sum(map(_is_exact, quoted)),
+        "own_vectors": len(own),
+        "own_vectors_exact": sum(map(_is_exact, own)),
         "given_cases_passed_share": _share_passed(_rows("tests/fixtures/replies.jsonl")),
         "generated": generated["replies"],
         "seed": seed,

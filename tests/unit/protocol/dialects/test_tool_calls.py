@@ -35,6 +35,7 @@ def test_what_the_makers_document_is_read_exactly(row: dict[str, Any]) -> None:
     assert [read.action] == [ACTION_ADAPTER.validate_python(action) for action in row["actions"]]
     assert read.thought == row.get("thought", "")
     assert row["source"].startswith("https://")
+    assert isinstance(row["quoted"], bool)
 
 
 def block(name: str, arguments: dict[str, Any], *, native: bool = True) -> str:

@@ -1,4 +1,4 @@
-"""What the makers of models document is read exactly, and the registry of families names what there is."""
+"""Replies in the makers' grammars are read exactly, and the registry of families names what there is."""
 
 import json
 import tomllib
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[4]
 VECTORS = [json.loads(line) for line in (ROOT / "tests/fixtures/dialect_vectors.jsonl").read_text().splitlines()]
 
 
-def test_documented_replies_are_read_exactly(subtests: pytest.Subtests) -> None:
+def test_replies_in_the_makers_grammars_are_read_exactly(subtests: pytest.Subtests) -> None:
     for row in VECTORS:
         with subtests.test(dialect=row["dialect"], reply=row["reply"]):
             width, height = map(int, row["size"].split("x"))
@@ -24,6 +24,7 @@ def test_documented_replies_are_read_exactly(subtests: pytest.Subtests) -> None:
             assert [read.action] == [ACTION_ADAPTER.validate_python(action) for action in row["actions"]]
             assert read.thought == row.get("thought", "")
             assert row["source"].startswith("https://")
+            assert isinstance(row["quoted"], bool)
 
 
 SCREEN = ScreenSize(width=1000, height=1000)
@@ -67,7 +68,7 @@ def test_what_cannot_be_done_as_one_action_is_refused_by_name(name: str, reply: 
     assert read.error.code == code
 
 
-def test_every_dialect_has_documented_replies() -> None:
+def test_every_dialect_has_replies_in_its_makers_grammar() -> None:
     assert {row["dialect"] for row in VECTORS} >= set(list_dialects()) - {
         *("anthropic", "openai_computer", "gemini_computer")
     }
@@ -76,12 +77,19 @@ def test_every_dialect_has_documented_replies() -> None:
 FAMILIES = tomllib.loads((ROOT / "protocol/dialects/registry.toml").read_text())["family"]
 
 
-def test_the_registry_names_a_dialect_its_space_and_a_documented_reply_of_each_family() -> None:
+def test_the_registry_names_a_dialect_its_space_and_a_reply_of_each_family() -> None:
     assert len({family["name"] for family in FAMILIES}) == len(FAMILIES) >= 20
     for family in FAMILIES:
         vector = VECTORS[family["vector"] - 1]
         assert (vector["dialect"], vector["source"]) == (family["dialect"], family["source"]), family
         assert family["space"] == ("pixels" if get_dialect(family["dialect"]).absolute else "thousandths"), family
+
+
+def test_the_registry_says_where_each_licence_of_open_weights_was_read() -> None:
+    for family in FAMILIES:
+        if family["licence"] not in ("hosted", "no public weights", "the model's own"):
+            assert family["licence_source"].startswith("https://"), family
+            assert "model card" not in family["licence"], family
 
 
 def test_the_documentation_has_the_registrys_table() -> None:
