@@ -14,7 +14,9 @@ import os
 import re
 import runpy
 import secrets
+import socket
 from collections.abc import Callable, Mapping
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -98,7 +100,7 @@ def secrets_make(folder: Path, host: str) -> tuple[str, ...]:
     turn = keep("turn_secret", _random)
     server = {"urls": [f"turn:{host}:3478?transport=udp", f"turn:{host}:3478?transport=tcp"], "secret": turn}
     keep("ice_servers", lambda: json.dumps([server]))
-    keep("turn", lambda: TURN.format(host=host, secret=turn))
+    keep("turn", lambda: TURN.format(host=host, secret=turn, peers=_peers(host)))
     keep("environment", lambda: SETTINGS, mode=0o644)
     return tuple(made)
 
@@ -114,6 +116,30 @@ def _redis_users(keep: Callable[[str, Callable[[], str]], str]) -> str:
         passwords[user] = urlsplit(keep(f"redis_url_{user}", lambda address=address: address).strip()).password
     return users["user_lines"](passwords)
 
+
+def _peers(host: str) -> str:
+    """Where coturn relays to: not into private networks, but to itself where its host has a private address."""
+    try:
+        own = {str(found[4][0]) for found in socket.getaddrinfo(host, None)}
+    except OSError:
+        own = set()
+    private = sorted(each for each in own if any(_lies_in(each, network) for network in PRIVATE_NETWORKS))
+    denied = [f"denied-peer-ip={network[0]}-{network[-1]}" for network in map(ip_network, DENIED_NETWORKS)]
+    return "\n".join([*denied, *(f"allowed-peer-ip={each}" for each in private)])
+
+
+def _lies_in(address: str, network: str) -> bool:
+    return ip_address(address.partition("%")[0]) in ip_network(network)
+
+
+PRIVATE_NETWORKS = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+DENIED_NETWORKS = (
+    *PRIVATE_NETWORKS,
+    *("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "198.18.0.0/15", "224.0.0.0/3"),
+    *("::1/128", "::ffff:0:0/96", "64:ff9b::/96", "fe80::/10", "ff00::/8"),
+)
+"""Addresses that lead into networks of the operator's, to the host itself, or to everybody (RFC 6890). coturn takes a
+range that begins with `::` for all addresses."""
 
 SETTINGS = """\
 # Settings of this installation beside those of docker/compose.yaml, for web, workers and bridge, one NAME=value a line.
@@ -132,10 +158,8 @@ no-cli
 no-multicast-peers
 # Streams are datagrams. Whoever has a pass could talk to databases and programs by streams of bytes.
 no-tcp-relay
-# A relay into the house would be a way past its walls: only what browsers and the bridge may reach.
-denied-peer-ip=127.0.0.0-127.255.255.255
-denied-peer-ip=169.254.0.0-169.254.255.255
-denied-peer-ip=::1
+# A relay into the house would be a way past its walls: it leads to public addresses, and between passes of its own.
+{peers}
 pidfile=/tmp/turnserver.pid
 userdb=/tmp/turndb
 log-file=stdout

@@ -137,6 +137,7 @@ class Stack:
                 **os.environ,
                 "PILOTHOUSE_HOST": HOST,
                 "PILOTHOUSE_SECRETS": str(self._secrets),
+                "PILOTHOUSE_BRIDGE_SECCOMP": str(DOCKER / "bridge-seccomp.json"),
                 "PILOTHOUSE_CERTIFICATES": str(self._certificates),
                 "PILOTHOUSE_MAX_MACHINES": "2",
                 **environment,
