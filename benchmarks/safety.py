@@ -17,7 +17,7 @@ from benchmarks.parts.safety.audit import measure_audit
 from benchmarks.parts.safety.stack import measure_stack
 
 AUDIT = "audit"
-PARTS = ("planting", "scopes", "origins", "escapes", "bodies", "flood", "roles", "methods", "secrets", AUDIT)
+PARTS = ("planting", "episode", "scopes", "origins", "escapes", "bodies", "flood", "roles", "methods", "secrets", AUDIT)
 
 
 def main() -> int:

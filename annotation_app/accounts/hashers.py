@@ -15,8 +15,8 @@ MAX_PARALLEL_HASHES = 2
 """Hashes that a process computes at once; each takes 100 MiB and a core for a quarter of a second."""
 MAX_WAITING_HASHES = 4
 """Requests that may wait for one of those. Others are refused at once, so that threads stay free for other requests."""
-HASHING_NICENESS = 10
-"""How much less of a busy processor a hash gets than a request: about a tenth."""
+HASHING_NICENESS = 5
+"""How much less of a busy processor a hash gets than a request: about a third."""
 BUSY_MESSAGE = "Too many people are signing in at this moment. Try again in a few seconds."
 
 T = TypeVar("T")

@@ -1,5 +1,6 @@
 """What an attacker in a machine tries, and what came of it: `escape_program.py`, run in leased machines."""
 
+import inspect
 import itertools
 import json
 import os
@@ -12,6 +13,7 @@ import pyseccomp
 
 from benchmarks.parts.figures import print_progress
 from benchmarks.parts.processes import descendant_pids
+from benchmarks.parts.safety import escape_program
 from protocol.actions.types import Navigate, RunCommand
 from protocol.trajectory.observations import Observation
 from vm_bridge.api.client import BridgeClient
@@ -19,7 +21,7 @@ from vm_bridge.errors import BridgeError
 from vm_bridge.isolation.seccomp import DENIED_SYSCALLS
 from vm_bridge.machine import Machine
 
-PROGRAM = Path(__file__).with_name("escape_program.py")
+PROGRAM = inspect.getsource(escape_program)
 PROGRAM_SECONDS = 120.0
 WAIT_SECONDS = 120.0
 OPEN = "open"
@@ -62,7 +64,7 @@ def denied_syscalls() -> dict[str, int]:
 async def try_to_escape(machine: Machine, facts: HostFacts) -> dict[str, str]:
     """What came of each try in a machine with a shell, by name; what is open begins with `open`."""
     given = json.dumps({**asdict(facts), "syscalls": denied_syscalls()}).replace("'", "")
-    command = f"python3 - '{given}' <<'END'\n{PROGRAM.read_text()}\nEND"
+    command = f"python3 - '{given}' <<'END'\n{PROGRAM}\nEND"
     action = RunCommand(command=command, timeout=PROGRAM_SECONDS)
     done = await machine.perform(f"escape-{next(numbers):04}", action, settle=False)
     text = (done.after.text or "").strip()

@@ -128,13 +128,13 @@ def sign_in_flood(proxy: str, web_pid: int, annotator: Session) -> dict[str, flo
     """
     flood = [sys.executable, "-m", "benchmarks.parts.safety.flood", proxy, str(FLOOD_SECONDS)]
     during: list[float] = []
-    with http_connection(proxy) as connection, _most_of(lambda: _resident_bytes(web_pid)) as memory:
+    with http_connection(proxy) as connection, _most_of(lambda: _hash_buffers(web_pid)) as buffers:
         before = _queue_times(connection, annotator, 50)
         with subprocess.Popen(flood, cwd=ROOT, stdout=subprocess.PIPE) as process:
             while process.poll() is None:
                 during += _queue_times(connection, annotator, 1)
             told = process.communicate()[0]
-        grown = memory()
+        parallel = buffers()
     statuses = {int(status): count for status, count in json.loads(told).items()}
     hashed = sum(count for status, count in statuses.items() if status not in (0, TOO_MANY))
     if not hashed:
@@ -145,7 +145,7 @@ def sign_in_flood(proxy: str, web_pid: int, annotator: Session) -> dict[str, flo
         "queue_ms_before_flood": percentile(before, 0.95),
         "queue_ms_under_sign_in_flood": percentile(during, 0.95),
         "queue_ms_under_sign_in_flood_max": round(max(during), 1),
-        "hashing_parallel": round(grown / HASH_BYTES),
+        "hashing_parallel": parallel,
     }
 
 
@@ -161,8 +161,15 @@ def _queue_times(connection: HttpConnection, session: Session, count: int) -> li
     return times
 
 
-def _resident_bytes(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def _hash_buffers(pid: int) -> int:
+    """How many blocks of memory as large as a hash needs a process has mapped; neighbours may be one mapping."""
+    count = 0
+    for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+        addresses, _, _, _, *file = line.split()
+        begin, _, end = addresses.partition("-")
+        if file == ["0"]:  # anonymous
+            count += (int(end, 16) - int(begin, 16)) // HASH_BYTES
+    return count
 
 
 @contextmanager

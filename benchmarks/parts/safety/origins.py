@@ -23,7 +23,8 @@ class SocketDoor:
     """What the request calls the server."""
     target: Callable[[], str]
     """A fresh ticket may be in it."""
-    origin: str
+    origin: str | None
+    """None: pages may not open it, whatever their origin; programs send none."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -23,6 +23,7 @@ FAILURE = 400
 LEAST_LENGTH = 12
 """Shorter values would be found by chance."""
 AROUND = 60
+POOL_VALUE = "value of a pool"
 ENVIRONMENT_NAMES = ("PILOTHOUSE_SECRET", "PILOTHOUSE_SECRET_KEY")
 
 
@@ -33,10 +34,10 @@ def random_secret() -> str:
 
 @dataclass
 class PlantedSecrets:
-    """What was planted, by kind, and the error pages that came back meanwhile."""
+    """What was planted, by kind, and pages that must not have it: errors, and what is stored of a step."""
 
     values: dict[str, str] = field(default_factory=dict)
-    error_pages: list[tuple[str, bytes]] = field(default_factory=list)
+    pages: list[tuple[str, bytes]] = field(default_factory=list)
 
     def plant(self, kind: str, value: str) -> str:
         """Note a secret."""
@@ -47,7 +48,7 @@ class PlantedSecrets:
     def told(self, where: str, answer: Answer) -> Answer:
         """Keep an answer that says what went wrong."""
         if answer.status >= FAILURE:
-            self.error_pages.append((where, answer.body))
+            self.pages.append((where, answer.body))
         return answer
 
     def found_in(self, texts: Iterable[tuple[str, bytes]]) -> Counter[str]:
@@ -137,7 +138,7 @@ class SecretsUser:
         self._call("POST", "/api/session", stranger, {"username": "joined", "password": password})
 
     def _store(self) -> None:
-        value = self.planted.plant("secret of a pool", random_secret())
+        value = self.planted.plant(POOL_VALUE, random_secret())
         stored = {"value": value, "kinds": ["run_command"]}
         for given in (stored, {"value": [value]}, {"value": value, "kinds": [value]}):
             self._call("POST", f"/api/pools/{self.pool}/credentials/PLANTED", self.admin, given)

@@ -22,7 +22,7 @@ from annotation_app.operations.runtime.temporary_platform import TemporaryPlatfo
 from benchmarks.parts.figures import print_progress
 from benchmarks.parts.nginx import NGINX, run_nginx
 from benchmarks.parts.processes import descendant_pids
-from benchmarks.parts.safety import desk, escapes, load, origins, roles, scopes
+from benchmarks.parts.safety import escapes, load, machines, origins, roles, scopes
 from benchmarks.parts.safety.planted_secrets import (
     PlantedSecrets,
     SecretsUser,
@@ -92,6 +92,7 @@ def _parts(target: Target, planted: PlantedSecrets) -> dict[str, Callable[[], di
     sessions = target.sessions
     return {
         "planting": lambda: _use_secrets(target, planted),
+        "episode": lambda: asyncio.run(_use_secret_in_episode(target, planted)),
         "scopes": lambda: _try_scopes(target, planted),
         "origins": lambda: asyncio.run(_try_origins(target, planted)),
         "escapes": lambda: asyncio.run(_try_escapes(target)),
@@ -167,6 +168,12 @@ def _use_secrets(target: Target, planted: PlantedSecrets) -> dict[str, Any]:
     return {}
 
 
+async def _use_secret_in_episode(target: Target, planted: PlantedSecrets) -> dict[str, Any]:
+    session = target.sessions["annotator"]
+    await machines.use_secret(target.web, target.platform.url, session, target.seeded["pool"], planted)
+    return {}
+
+
 def _route_calls(target: Target) -> list[roles.RouteCall]:
     return [roles.RouteCall(**{**call, "callers": frozenset(call["callers"])}) for call in target.seeded["calls"]]
 
@@ -180,8 +187,9 @@ def _try_scopes(target: Target, planted: PlantedSecrets) -> dict[str, Any]:
 
 
 async def _try_origins(target: Target, planted: PlantedSecrets) -> dict[str, Any]:
-    async with desk.leased_terminal(target.platform.environment) as lease:
-        doors = desk.socket_doors(target.platform.environment, target.platform.url, lease, planted)
+    environment = target.platform.environment
+    async with machines.leased(environment, "desktop") as desktop, machines.leased(environment, "browser") as browser:
+        doors = machines.socket_doors(environment, target.platform.url, desktop, browser, planted)
         session = target.sessions["owner"]
         web_host = urlsplit(target.platform.url).netloc
         doors.append(
@@ -269,10 +277,10 @@ def _look_for_secrets(target: Target, planted: PlantedSecrets) -> dict[str, Any]
         metrics = connection.call("GET", "/api/metrics", target.sessions["admin"]).body
     logs = list(log_files(target.folder))
     processes = list(process_lists())
-    found = planted.found_in([*logs, *processes, ("the metrics", metrics), *planted.error_pages])
+    found = planted.found_in([*logs, *processes, ("the metrics", metrics), *planted.pages])
     return {
         "secrets_planted": len(planted.values),
         "logs_read": len(logs),
-        "error_pages_read": len(planted.error_pages),
+        "pages_read": len(planted.pages),
         "secrets_in_logs": found.total(),
     }
