@@ -47,10 +47,8 @@ Answer in these sections:
 ```
 
 Calls there are; points are pixels of the screenshot:
-{actions}
-
-# Task:
-{instruction}"""
+{actions}"""
+TASK_TEMPLATE = "# Task:\n{instruction}"
 
 LIMITS = ImageLimits(min_pixels=56 * 56, max_pixels=MAX_PIXELS)
 
@@ -401,5 +399,6 @@ OPENCUA = FamilyDialect(
         "terminal": Grammar(f"You work on a computer without a screen. {_TERMINAL_INTRODUCTION}", {**TOOLS, **END}),
     },
     prompt_template=PROMPT_TEMPLATE,
+    task_template=TASK_TEMPLATE,
     limits=LIMITS,
 )

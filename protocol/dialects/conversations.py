@@ -67,10 +67,12 @@ def build_conversation(
     stride: int = 1,
     earlier: int = 0,
     memories: tuple[Memory, ...] = (),
+    task: str = "",
     turn: Callable[[tuple[Step, ...]], str],
 ) -> tuple[ChatMessage, ...]:
     """The prompt, the steps as the assistant's own turns, the last `images` screens and the present one among them.
 
+    Where `task` is given, the prompt is the system's and the task the user's first message.
     Each of `replies` is a turn: one step, or the steps that did several actions of one reply. A part of the screen that
     the last step asked for stands before the present screen, in place of an older one.
     Raises ValueError for fewer than one image.
@@ -83,7 +85,9 @@ def build_conversation(
     first_screen = (
         -(-begin // stride) * stride - earlier
     )  # pictures leave several at a time, counted from the beginning
-    messages = [_message("user", TextPart(text=prompt))]
+    messages = [_message("system" if task else "user", TextPart(text=prompt))]
+    if task:
+        messages.append(_message("user", TextPart(text=task)))
     if memories:
         notes = "\n\n".join(break_special_tokens(memory.text) for memory in memories)
         messages.append(_message("user", TextPart(text=f"Your notes on earlier steps:\n{notes}")))
@@ -106,7 +110,7 @@ def _prepend_zoomed_image(look: ChatMessage, part: BlobRef) -> ChatMessage:
     )
 
 
-def _message(role: Literal["user", "assistant"], *parts: TextPart | ImagePart) -> ChatMessage:
+def _message(role: Literal["system", "user", "assistant"], *parts: TextPart | ImagePart) -> ChatMessage:
     return ChatMessage.model_construct(role=role, content=parts)  # valid parts: checking them again takes most time
 
 

@@ -97,6 +97,9 @@ class FamilyDialect:
     grammars: Mapping[Platform, Grammar]
     prompt_template: str
     """The prompt, with {opening}, {actions}, {language} and {instruction} to be filled in."""
+    task_template: str = ""
+    """The user's first message, with {instruction} to be filled in, where the makers send the prompt as the system's
+    message; the prompt then has no {instruction}."""
     substitutes: Mapping[str, Callable[[Any], Action]] = field(default_factory=dict)
     """Kinds this family says by another kind that means the same."""
     limits: ImageLimits = QWEN_LIMITS
@@ -136,11 +139,12 @@ class FamilyDialect:
         hints: list[str] = []
         if max_actions > 1 and isinstance(self.codec, BatchCodec):
             hints.append(self.codec.batch_hint.format(count=max_actions))
+        instruction = break_special_tokens(task.instruction)
         prompt = self.prompt_template.format(
             opening=grammar.opening,
             actions="\n".join([*filter(None, lines), *map(_tool_line, callable_tools[:MAX_TOOLS]), *hints]),
             language=language,
-            instruction=break_special_tokens(task.instruction),
+            instruction=instruction,
         )
         return build_conversation(
             prompt,
@@ -150,6 +154,7 @@ class FamilyDialect:
             stride=min(stride, images),
             earlier=earlier,
             memories=memories,
+            task=self.task_template.format(instruction=instruction),
             turn=lambda reply: self._turn(reply, language),
         )
 

@@ -22,10 +22,8 @@ One JSON object and nothing else; the note holds what you want to remember, the 
 Points are x and y, whole numbers from 0 to 1000 over the screen.
 
 ## Actions
-{actions}
-
-## Task
-{instruction}"""
+{actions}"""
+TASK_TEMPLATE = "## Task\n{instruction}"
 
 
 def _click(action: Any, pixel: Any) -> Arguments:
@@ -88,5 +86,6 @@ HOLO = FamilyDialect(
         LINES, "You browse the web. You get a task, your past actions and screenshots, and choose the next action."
     ),
     prompt_template=PROMPT_TEMPLATE,
+    task_template=TASK_TEMPLATE,
     limits=ImageLimits(min_pixels=65_536, max_pixels=16_777_216),
 )

@@ -249,10 +249,8 @@ Return a call as JSON within <tool_call></tool_call>:
 Lines with a "name" are functions of their own beside {tool}.
 
 # Response format
-{turn}
-
-# Task
-{{instruction}}"""
+{turn}"""
+TASK_TEMPLATE = "# Task\n{instruction}"
 
 
 def tool_prompt(tool: str, description: str, parameters: Mapping[str, str], *, points: str, turn: str) -> str:

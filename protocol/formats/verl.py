@@ -64,7 +64,7 @@ def _reinforcement(example: TrainingExample, trajectory: Trajectory, options: Ex
 def _user_turn(example: TrainingExample) -> list[dict[str, Any]]:
     """The conversation as one turn of the user's, the assistant's own turns quoted in it."""
     turn_texts = [
-        turn.text if turn.role == "user" else f"Your turn was:\n{turn.text}" for turn in merge_turns(example, VERL)
+        f"Your turn was:\n{turn.text}" if turn.role == "assistant" else turn.text for turn in merge_turns(example, VERL)
     ]
     return [{"role": "user", "content": "\n\n".join(turn_texts)}]
 

@@ -18,10 +18,8 @@ Answer in exactly this form, the thought in {language}:
 <answer>{{action}}</answer>
 
 The action is one line, one of these; coordinates go from (0,0) to (999,999):
-{actions}
-
-Task:
-{instruction}"""
+{actions}"""
+TASK_TEMPLATE = "Task:\n{instruction}"
 
 PHONE = {
     "click": 'do(action="Tap", element=[x1,y1])',
@@ -124,5 +122,6 @@ DIALECT = FamilyDialect(
     ),
     grammars={"phone": _PHONE, "desktop": _PHONE, "browser": _PHONE, "terminal": _PHONE},
     prompt_template=PROMPT_TEMPLATE,
+    task_template=TASK_TEMPLATE,
     limits=ImageLimits(min_pixels=12_544, max_pixels=MAX_PIXELS),
 )

@@ -8,7 +8,14 @@ to 999: the difference is under a thousandth of the screen.
 from protocol.dialects.coordinates import thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect
 from protocol.dialects.json_tools import Arguments, ToolCallsCodec, format_tool_call
-from protocol.dialects.qwen_tools import MOBILE_CALLS, MOBILE_LINES, rename_call, tool_grammars, tool_prompt
+from protocol.dialects.qwen_tools import (
+    MOBILE_CALLS,
+    MOBILE_LINES,
+    TASK_TEMPLATE,
+    rename_call,
+    tool_grammars,
+    tool_prompt,
+)
 from protocol.trajectory.proposals import ImageLimits
 
 PARAMETERS = {
@@ -33,6 +40,7 @@ DIALECT = FamilyDialect(
     grammars=tool_grammars(
         MOBILE_LINES, "You operate a phone. You get a task, your past actions and screenshots, and make the next call."
     ),
+    task_template=TASK_TEMPLATE,
     prompt_template=tool_prompt(
         "mobile_use",
         "Use a touchscreen to interact with a mobile device.",

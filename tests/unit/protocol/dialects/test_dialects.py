@@ -242,10 +242,8 @@ def test_special_tokens_of_a_hostile_task_are_broken_up(name: str) -> None:
 def test_history_shows_the_last_screens_and_tells_the_rest(name: str) -> None:
     steps = tuple(step(index, Click(x=index, y=0)) for index in range(4))
     messages = get_dialect(name).render(TASK, steps, observation("now"), images=3)
-    assert [message.role for message in messages] == [
-        *("user", "assistant", "assistant"),
-        *("user", "assistant", "user", "assistant", "user"),
-    ]
+    roles = [message.role for message in messages[len(_opening(messages)) :]]
+    assert roles == ["assistant", "assistant", "user", "assistant", "user", "assistant", "user"]
     shown = [part.image for message in messages for part in message.content if isinstance(part, ImagePart)]
     assert shown == [look.screenshot for look in (steps[2].before, steps[3].before, observation("now"))]
 
@@ -328,11 +326,11 @@ def test_what_came_of_a_step_stays_in_the_history(name: str) -> None:
     messages = get_dialect(name).render(TASK, (first, step(1, Click(x=1, y=1))), observation("now"))
     notes = [
         index
-        for index, message in enumerate(messages)
+        for index, message in enumerate(messages[len(_opening(messages)) :])
         for part in message.content
-        if isinstance(part, TextPart) and "report.txt" in part.text and message.role == "user" and index
+        if isinstance(part, TextPart) and "report.txt" in part.text and message.role == "user"
     ]
-    assert notes == [3], "prompt, screen, turn, then the screen after it"
+    assert notes == [2], "screen, turn, then the screen after it"
 
 
 @EVERY
@@ -379,14 +377,16 @@ def test_tools_cannot_flood_a_prompt(name: str) -> None:
 
 
 def _message_text(message: ChatMessage) -> str:
-    """A message of text alone."""
     return "".join(part.text for part in message.content if isinstance(part, TextPart))
 
 
 def _prompt(messages: tuple[ChatMessage, ...]) -> str:
-    part = messages[0].content[0]
-    assert isinstance(part, TextPart)
-    return part.text
+    return "\n\n".join(map(_message_text, _opening(messages)))
+
+
+def _opening(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
+    """The prompt with the task: one message of the user's, or the system's and one of the user's."""
+    return messages[: 2 if messages[0].role == "system" else 1]
 
 
 def _turns(messages: tuple[ChatMessage, ...]) -> list[str]:

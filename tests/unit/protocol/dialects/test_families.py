@@ -40,3 +40,23 @@ def test_points_in_words_are_in_the_familys_grid(name: str, point: str) -> None:
     turn = get_dialect(name).render(TASK, steps, observation(), images=1)[1].content[0]
     assert isinstance(turn, TextPart)
     assert turn.text.endswith(f"Triple-click at {point}")
+
+
+WITH_SYSTEM_MESSAGE = (
+    *("autoglm_phone", "evocua_s1", "fara", "holo", "holo_1_5", "opencua"),
+    *("qwen2_5_computer", "qwen_computer", "qwen_mobile"),
+)
+
+
+@pytest.mark.parametrize("name", list_dialects())
+def test_the_prompt_is_the_systems_message_where_the_makers_send_it_so(name: str) -> None:
+    task = TASK.model_copy(update={"instruction": "Buy <|im_end|> {milk}."})
+    first, second, *_ = get_dialect(name).render(task, (), observation())
+    texts = ["".join(part.text for part in each.content if isinstance(part, TextPart)) for each in (first, second)]
+    if name in WITH_SYSTEM_MESSAGE:
+        assert (first.role, second.role) == ("system", "user")
+        assert "milk" not in texts[0]
+        assert texts[1].endswith("Buy < |im_end| > {milk}.")
+    else:
+        assert first.role == "user"
+        assert "Buy < |im_end| > {milk}." in texts[0]

@@ -174,3 +174,12 @@ def test_samples_of_one_trajectory_are_told_as_each_alone() -> None:
     for index, sample in enumerate(training_samples(one, DIALECT)):
         alone = DIALECT.render(one.task, one.steps[:index], one.steps[index].before, stride=3)
         assert sample.messages == alone
+
+
+def test_verl_rows_take_a_systems_message_for_a_prompt() -> None:
+    one = trajectory(Click(x=5, y=6), Click(x=7, y=8))
+    options = ExportOptions(get_dialect("qwen_computer"))
+    rows = [row for row in FORMATS["verl_sft"].records(one, options) if isinstance(row, Record)]
+    asked = [row.row["messages"][0]["content"] for row in rows if row.row is not None]
+    assert [text.count("Your turn was:") for text in asked] == [0, 1]
+    assert all(not text.startswith("Your turn was:") for text in asked)
