@@ -7,6 +7,7 @@ of the process is one record, written at its end.
 
 import atexit
 import importlib
+import inspect
 import json
 import os
 import re
@@ -31,6 +32,8 @@ COUNTED = {
 }
 """Functions whose calls are counted, by the end of their file's path and their qualified name."""
 COUNTED_NAMES = frozenset(name for _, name in COUNTED)
+CYCLE_COMMAND, CYCLE_FUNCTION = "run_flywheel", "turn_run"
+"""The command of a cycle, and the function whose first call begins the record: Django loads everything before."""
 GUEST_RECORDS = "/tmp"  # noqa: S108 - of the guest, not of this machine
 """Where the guest of a desktop writes, in its own file system."""
 FOLDER = str(Path(__file__).parent)
@@ -40,14 +43,18 @@ frames: set[FrameType] = set()
 """The calls that are counted: a coroutine is called once and entered again after every wait."""
 calls: Counter[str] = Counter()
 recording = False
+awaited = ""
+"""The function whose first call begins the record."""
 
 
 def trace(frame: FrameType, event: str, argument: object) -> None:
     """Hear of every call of a Python function."""
-    if not recording:
-        return
     code = frame.f_code
-    if (found := PROJECT.search(code.co_filename)) and code.co_name != "<module>":
+    if not recording:
+        if not (awaited and code.co_qualname == awaited):
+            return
+        begin()
+    if (found := PROJECT.search(code.co_filename)) and code.co_flags & inspect.CO_OPTIMIZED:  # a function's, no class's
         files.add(found[1])
     if code.co_qualname in COUNTED_NAMES and frame not in frames:
         frames.add(frame)
@@ -63,7 +70,8 @@ def record_file() -> Path:
 
 def begin(*_: object) -> None:
     """Forget what was recorded and record from now on."""
-    global recording
+    global recording, awaited
+    awaited = ""
     record_file().unlink(missing_ok=True)
     files.clear()
     frames.clear()
@@ -104,15 +112,19 @@ def reach_children() -> None:
 
 def install() -> None:
     """Trace every thread of this process."""
+    global awaited
     if ALWAYS_VARIABLE in os.environ:
-        begin()
         atexit.register(write)
+        if CYCLE_COMMAND in sys.orig_argv:
+            awaited = CYCLE_FUNCTION
+        else:
+            begin()
     else:
         signal.signal(signal.SIGUSR1, begin)
         signal.signal(signal.SIGUSR2, write)
     if sys.orig_argv[1:3] == ["-m", "vm_bridge"]:
         reach_guests()
-    elif "run_flywheel" in sys.orig_argv:
+    elif CYCLE_COMMAND in sys.orig_argv:
         reach_children()
     threading.settrace(trace)
     sys.settrace(trace)
