@@ -65,12 +65,18 @@ class Wakeup:
         self._event = asyncio.Event()
         self.set = self._event.set
         self.clear = self._event.clear
+        self.waiting = False
+        """Whether somebody waits, and so does nothing else."""
 
     async def wait(self, *deadlines: float | None) -> None:
         """Return when the event is set or the earliest deadline has passed; None never passes."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(min((at for at in deadlines if at is not None), default=None)):
-                await self._event.wait()
+        self.waiting = True
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(min((at for at in deadlines if at is not None), default=None)):
+                    await self._event.wait()
+        finally:
+            self.waiting = False
 
     @staticmethod
     def is_due(at: float | None) -> bool:

@@ -142,7 +142,7 @@ class EpisodeRunner:
             return await reply(rejection(command, error.code, str(error)))
         if not is_new:
             return
-        if isinstance(command, Act) and self._executor.only_settles(command.command_id):
+        if isinstance(command, Act) and not self._wakeup.waiting and self._executor.only_settles(command.command_id):
             self._skip_settle()
         self.wake()
 
