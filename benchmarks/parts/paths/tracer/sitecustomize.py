@@ -17,7 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 OUT_VARIABLE, ALWAYS_VARIABLE = "PATHS_OUT", "PATHS_ALWAYS"
@@ -31,7 +31,6 @@ COUNTED = {
     ("vm_bridge/drivers/computer/driver.py", "ComputerDriver._observation"): "observations",
 }
 """Functions whose calls are counted, by the end of their file's path and their qualified name."""
-COUNTED_NAMES = frozenset(name for _, name in COUNTED)
 CYCLE_COMMAND, CYCLE_FUNCTION = "run_flywheel", "turn_run"
 """The command of a cycle, and the function whose first call begins the record: Django loads everything before."""
 GUEST_RECORDS = "/tmp"  # noqa: S108 - of the guest, not of this machine
@@ -42,6 +41,7 @@ files: set[str] = set()
 frames: set[FrameType] = set()
 """The calls that are counted: a coroutine is called once and entered again after every wait."""
 calls: Counter[str] = Counter()
+known: dict[CodeType, tuple[str, str]] = {}
 recording = False
 awaited = ""
 """The function whose first call begins the record."""
@@ -54,13 +54,23 @@ def trace(frame: FrameType, event: str, argument: object) -> None:
         if not (awaited and code.co_qualname == awaited):
             return
         begin()
-    if (found := PROJECT.search(code.co_filename)) and code.co_flags & inspect.CO_OPTIMIZED:  # a function's, no class's
-        files.add(found[1])
-    if code.co_qualname in COUNTED_NAMES and frame not in frames:
+    file, key = known[code] if code in known else classify(code)
+    if file:
+        files.add(file)
+    if key and frame not in frames:
         frames.add(frame)
-        for (end, name), key in COUNTED.items():
-            if name == code.co_qualname and code.co_filename.endswith(end):
-                calls[key] += 1
+        calls[key] += 1
+
+
+def classify(code: CodeType) -> tuple[str, str]:
+    """The project file of a function and what its calls count as; empty where they do not matter. Kept, since a
+    process calls some functions millions of times."""
+    found = PROJECT.search(code.co_filename)
+    is_function = code.co_flags & inspect.CO_OPTIMIZED  # a module and the body of a class are none
+    ends = (end for end, name in COUNTED if name == code.co_qualname and code.co_filename.endswith(end))
+    key = COUNTED.get((next(ends, ""), code.co_qualname), "")
+    known[code] = (found[1] if found and is_function else "", key)
+    return known[code]
 
 
 def record_file() -> Path:
