@@ -4,8 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from agent_backend.episode.action_results import ActionResult
-from agent_backend.episode.machine_session import MachineSession
+from agent_backend.episode.machine_session import ActionResult, MachineSession
 from agent_backend.interfaces import EpisodeStore
 from protocol.actions.types import NoAction
 from protocol.trajectory.observations import Observation

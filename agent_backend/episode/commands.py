@@ -1,5 +1,7 @@
-"""The commands of one episode: their queue, their digests, and the intents that they state."""
+"""The commands of one episode: their queue, what a runner waits on, their digests, and the intents that they state."""
 
+import asyncio
+import contextlib
 import hashlib
 import json
 from collections import deque
@@ -54,6 +56,32 @@ class CommandQueue:
     def take(self) -> tuple[EpisodeCommand, Emit]:
         """Remove the next command. Raises IndexError where no command waits."""
         return self._waiting.popleft()
+
+
+class Wakeup:
+    """An event that is waited for no longer than until a deadline."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+        self.set = self._event.set
+        self.clear = self._event.clear
+        self.waiting = False
+        """Whether somebody waits, and so does nothing else."""
+
+    async def wait(self, *deadlines: float | None) -> None:
+        """Return when the event is set or the earliest deadline has passed; None never passes."""
+        self.waiting = True
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(min((at for at in deadlines if at is not None), default=None)):
+                    await self._event.wait()
+        finally:
+            self.waiting = False
+
+    @staticmethod
+    def is_due(at: float | None) -> bool:
+        """Whether a deadline has passed; None never does."""
+        return at is not None and asyncio.get_running_loop().time() >= at
 
 
 def digest_of(command: EpisodeCommand) -> str:

@@ -8,10 +8,15 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from agent_backend.episode.action_results import ActionResult, build_step, unknown_result
 from agent_backend.episode.batches import may_continue, next_intent
 from agent_backend.episode.held_inputs import held_after
-from agent_backend.episode.machine_session import MachineSession, PictureCache
+from agent_backend.episode.machine_session import (
+    ActionResult,
+    MachineSession,
+    PictureCache,
+    build_step,
+    unknown_result,
+)
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.takeover import GestureRecorder, build_gesture
 from agent_backend.errors import CommandRejected

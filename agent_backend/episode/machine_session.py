@@ -1,23 +1,24 @@
-"""One episode's session with its machine: actions, observations, and a cache of their pictures."""
+"""One episode's session with its machine: actions and their results, observations, and a cache of their pictures."""
 
 import asyncio
 import contextlib
 import io
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from PIL import Image
 
-from agent_backend.episode.action_results import ActionResult, unknown_result
 from agent_backend.interfaces import EpisodeStore, Intent
 from agent_backend.pictures import PictureUnreadable, open_picture
 from protocol.actions.tools import Tool
 from protocol.actions.types import CONTROL_KINDS, OBSERVATION_KINDS, Action, Gesture, Screenshot, UploadFile, Zoom
 from protocol.blobs import BlobRef
 from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Verdict
+from protocol.trajectory.proposals import PolicyRef, Proposal
+from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import (
     BridgeError,
@@ -122,6 +123,55 @@ def _referenced_blobs(observation: Observation | None) -> tuple[BlobRef, ...]:
     """Everything an observation refers to."""
     refs = (observation.screenshot, observation.attachment) if observation else ()
     return tuple(ref for ref in refs if ref is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """The frames around an act. `after` is None where nobody knows whether it happened; `lost` says why the
+    machine cannot be worked with any more, if so."""
+
+    before: Observation
+    after: Observation | None
+    started_at: datetime
+    ended_at: datetime
+    error: ActionError | None = None
+    machine_lost: str = ""
+    snapshot: MachineSnapshot | None = None
+    """The way back to before the act, where there is one."""
+
+
+def unknown_result(
+    last_observation: Observation, started_at: datetime, why: str, *, machine_lost: bool = False
+) -> ActionResult:
+    """An act whose outcome nobody will ever know; `seen` is the last frame before it."""
+    error = ActionError(code=OutcomeUnknown.code, message=why)
+    return ActionResult(last_observation, None, started_at, datetime.now(UTC), error, why if machine_lost else "")
+
+
+def build_step(intent: Intent, result: ActionResult, offered: tuple[Proposal, ...], policy: PolicyRef | None) -> Step:
+    """The step to store; `offered` and `policy` are those of the moment of the decision."""
+    done_as_said = intent.decision in ("accept", "auto") and (intent.batch is None or intent.batch.index == 1)
+    said = next((one for one in offered if one.id == intent.proposal_id), None) if done_as_said else None
+    return Step(
+        index=intent.index,
+        command_id=intent.command_id,
+        actor=intent.actor,
+        decision=intent.decision,
+        proposal_id=intent.proposal_id,
+        acceptable_ids=tuple(proposal.id for proposal in offered if proposal.mark == "acceptable"),
+        wrong_ids=tuple(proposal.id for proposal in offered if proposal.mark == "wrong"),
+        thought=intent.thought,
+        action=intent.action,
+        before=result.before,
+        after=result.after,
+        error=result.error,
+        policy=policy if offered or intent.batch else None,
+        started_at=result.started_at,
+        ended_at=result.ended_at,
+        decide_ms=intent.decide_ms,
+        batch=intent.batch,
+        provider_calls=said.provider_calls if said is not None else (),
+    )
 
 
 class MachineSession:

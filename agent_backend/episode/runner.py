@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from agent_backend.episode.batches import INTERRUPTING_COMMANDS, batch_fields
-from agent_backend.episode.commands import CommandQueue, digest_of, intent_fields, rejection, revise_memories
+from agent_backend.episode.commands import CommandQueue, Wakeup, digest_of, intent_fields, rejection, revise_memories
 from agent_backend.episode.executor import ActionExecutor
 from agent_backend.episode.limits import DEFAULT_LIMITS, RunnerLimits
 from agent_backend.episode.proposals import CurrentPolicy, ProposalManager
@@ -22,7 +22,6 @@ from agent_backend.episode.validation import (
     count_invalid_replies,
     invalid_reply_error,
 )
-from agent_backend.episode.wakeup import Wakeup, is_due
 from agent_backend.errors import CommandRejected, PolicyError
 from agent_backend.interfaces import Emit, EpisodeCommand, EpisodeStore, Intent
 from protocol.actions.types import (
@@ -98,13 +97,13 @@ class EpisodeRunner:
             (lambda: self._proposals.policy_changed, self._proposals.withdraw),
             (lambda: isinstance(self._inbox.first, TakeoverInput), self._take_inputs),
             (lambda: bool(self._inbox), self._take_command),
-            (lambda: is_due(self._executor.releases_at), self._executor.release_gesture),
-            (lambda: is_due(self._executor.gesture_ends_at), self._executor.close_gesture),
-            (lambda: is_due(self._executor.poll_at), self._executor.poll),
+            (lambda: Wakeup.is_due(self._executor.releases_at), self._executor.release_gesture),
+            (lambda: Wakeup.is_due(self._executor.gesture_ends_at), self._executor.close_gesture),
+            (lambda: Wakeup.is_due(self._executor.poll_at), self._executor.poll),
             (lambda: self._proposals.result_ready, self._proposals.take),
             (lambda: self._proposals.memory_ready, self._proposals.store_memory),
             (lambda: self._is_policy_due, self._act_for_policy),
-            (lambda: is_due(self._proposals.request_at), self._proposals.request_now),
+            (lambda: Wakeup.is_due(self._proposals.request_at), self._proposals.request_now),
         )
         """What may be waiting, most urgent first, and who sees to it."""
 
@@ -144,7 +143,7 @@ class EpisodeRunner:
             return await reply(rejection(command, error.code, str(error)))
         if not is_new:
             return
-        if isinstance(command, Act) and self._executor.only_settles(command.command_id):
+        if isinstance(command, Act) and not self._wakeup.waiting and self._executor.only_settles(command.command_id):
             self._skip_settle()
         self.wake()
 

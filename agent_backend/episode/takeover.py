@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from agent_backend.episode.action_results import ActionResult
 from agent_backend.episode.held_inputs import HeldInputs
-from agent_backend.episode.machine_session import MachineSession
+from agent_backend.episode.machine_session import ActionResult, MachineSession
 from agent_backend.interfaces import Intent
 from protocol.actions.types import Gesture, InputEvent, TimedInput
 from protocol.trajectory.observations import Observation

@@ -11,7 +11,7 @@ from annotation_app.accounts.selectors import user_of
 from annotation_app.fleet import services
 from annotation_app.fleet.services import Fleet, WatchableStream
 from annotation_app.live.api import TicketOut
-from annotation_app.live.episode_driver import TICKET_TTL_SECONDS, ice_servers
+from annotation_app.live.stream_tickets import TICKET_TTL_SECONDS, ice_servers
 from protocol.base import FrozenModel
 
 router = Router(tags=["fleet"])

@@ -13,7 +13,7 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
-from annotation_app.live.episode_driver import TICKET_TTL_SECONDS, host_key, stream_url
+from annotation_app.live.stream_tickets import TICKET_TTL_SECONDS, host_key, stream_url
 from annotation_app.notifications.services.notices import notice_create
 from protocol.base import FrozenModel
 from vm_bridge.api.client import BridgeClient

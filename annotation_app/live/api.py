@@ -12,7 +12,7 @@ from annotation_app.accounts.selectors import user_of
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodeSummary
 from annotation_app.errors import Forbidden
-from annotation_app.live import episode_driver
+from annotation_app.live import stream_tickets
 from annotation_app.live.schemas import IceServerOut
 from annotation_app.tasks.schemas import PoolSummary
 from annotation_app.tasks.selectors import pools_of
@@ -106,15 +106,15 @@ def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | Preview
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     host = urlsplit(f"//{request.get_host()}").hostname or ""
-    turn_servers = episode_driver.ice_servers(user.username) if body.kind == "webrtc" else ()
+    turn_servers = stream_tickets.ice_servers(user.username) if body.kind == "webrtc" else ()
     if isinstance(body, TicketIn):
-        ticket, url = episode_driver.ticket_mint(kind=body.kind, user=user.username, episode_id=episode_id, host=host)
+        ticket, url = stream_tickets.ticket_mint(kind=body.kind, user=user.username, episode_id=episode_id, host=host)
     elif not selectors.episode_access(user=user, episode_id=episode_id).steers:
         raise Forbidden("Only who does an episode uses its machine's programs.")
     elif isinstance(body, ProgramIn):
-        ticket, url = episode_driver.cdp_mint(user=user.username, episode_id=episode_id, host=host)
+        ticket, url = stream_tickets.cdp_mint(user=user.username, episode_id=episode_id, host=host)
     else:
-        ticket, url = episode_driver.preview_mint(
+        ticket, url = stream_tickets.preview_mint(
             user=user.username, episode_id=episode_id, port=body.port, path=body.path, host=host
         )
-    return TicketOut(ticket=ticket, url=url, expires_in=episode_driver.TICKET_TTL_SECONDS, ice_servers=turn_servers)
+    return TicketOut(ticket=ticket, url=url, expires_in=stream_tickets.TICKET_TTL_SECONDS, ice_servers=turn_servers)

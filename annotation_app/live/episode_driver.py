@@ -1,13 +1,12 @@
-"""The composition root: the one place where the web app meets the layers below."""
+"""Joins an episode's runner with its store, its machine and its policy, in this process."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from urllib.parse import quote
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -15,156 +14,32 @@ from django.db import Error as DatabaseError
 
 from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.errors import EpisodeFenced
-from agent_backend.interfaces import Emit, EpisodeCommand, Policy
+from agent_backend.interfaces import Policy
 from agent_backend.policy.expert import ExpertPolicy
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.event_bus import publish_live
-from annotation_app.errors import Conflict, NotFound
 from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.policy_clients import PolicyClients
-from annotation_app.live.schemas import IceServerOut
 from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine
 from annotation_app.live.store import DjangoStore
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
-from annotation_app.public_urls import public_url
 from annotation_app.recordings.services import recording_register
 from annotation_app.tasks.selectors import credentials_of
 from protocol.messages.events import EpisodeState, Event
 from protocol.trajectory.observations import Observation
-from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
-from vm_bridge.api.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint_ticket, preview_entry_path
-from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
-from vm_bridge.host_keys import derive_key, key_name
-from vm_bridge.ice import ICE_SERVERS, with_credentials
+from vm_bridge.errors import BridgeError, MachineGone, StaleLease
 from vm_bridge.machine import ExpertSuggestion, Lease, Machine
 
 logger = logging.getLogger(__name__)
 
-PREVIEWS_DISABLED_MESSAGE = "Web programs of machines are off here. An operator can set PILOTHOUSE_PREVIEW_URL."
-TICKET_TTL_SECONDS = 30.0
-"""How long a stream ticket holds (seconds)."""
 MACHINE_TTL_SECONDS = 90.0
 """How long a machine waits for a web process that died (seconds)."""
 MACHINE_RENEWAL_SECONDS = 9.0
 """How often a machine's lease is renewed, and so how soon its loss is known to who only looks (seconds)."""
 MACHINE_WAIT_SECONDS = 45.0
 """How long an episode waits for a free machine (seconds)."""
-TASKS_PER_REQUEST = 16
-"""Tasks the bridge is asked about in one call, whose bodies may have 8 MiB."""
-
-
-def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
-    """A ticket for the picture of this episode's machine, and where to redeem it. Raises Conflict."""
-    lease = _lease_of(episode_id)
-    if kind not in lease.capabilities.streams:
-        raise Conflict(f"This machine has no {kind} picture.", code="no_stream")
-    ticket = _ticket(kind, user, episode_id, lease)
-    return ticket, stream_url(kind, ticket, host=host, bridge=lease.host)
-
-
-def ice_servers(user: str) -> tuple[IceServerOut, ...]:
-    """The STUN and TURN servers that help this person's browser to reach a bridge, with a pass of their own."""
-    return tuple(
-        IceServerOut(
-            urls=(server.urls,) if isinstance(server.urls, str) else tuple(server.urls),
-            username=server.username or "",
-            credential=server.credential or "",
-        )
-        for server in with_credentials(ICE_SERVERS.validate_json(settings.ENV.ice_servers), user)
-    )
-
-
-def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str) -> tuple[str, str]:
-    """A ticket for the web programs of this episode's machine, and the address of one with it. Raises Conflict."""
-    if not settings.PREVIEWS:
-        raise Conflict(PREVIEWS_DISABLED_MESSAGE, code="previews_off")
-    lease = _lease_of(episode_id)
-    ticket = _ticket("proxy", user, episode_id, lease)
-    origin = public_url(
-        settings.ENV.preview_url or settings.ENV.bridge_public_url,
-        host=host,
-        bridge=lease.host,
-        machine=lease.machine_id,
-    )
-    page, _, query = path.lstrip("/").partition("?")
-    query_prefix = f"{query}&" if query else ""
-    entry = f"{origin}{preview_entry_path(lease.machine_id)}"
-    address = f"{entry}/{port}/{page}?{query_prefix}{PREVIEW_PARAMETER}={quote(ticket)}"
-    return ticket, address
-
-
-def cdp_mint(*, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
-    """A ticket for a program that speaks to this episode's browser, and the address of its WebSocket with it.
-
-    Raises Conflict.
-    """
-    lease = _lease_of(episode_id)
-    if "navigate" not in lease.capabilities.kinds:
-        raise Conflict("This machine is no browser.", code="no_browser")
-    ticket = _ticket("cdp", user, episode_id, lease)
-    address = f"{stream_url('cdp', ticket, host=host, bridge=lease.host)}?token={quote(ticket)}"
-    return ticket, address.replace("http", "ws", 1)
-
-
-def _lease_of(episode_id: UUID) -> Lease:
-    stored = selectors.machine_of(episode_id=episode_id)
-    if not stored.lease:
-        raise Conflict("This episode has no machine now.", code="machine_gone")
-    return Lease.model_validate_json(stored.lease)
-
-
-def _ticket(kind: StreamKind, user: str, episode_id: UUID, lease: Lease) -> str:
-    claim = TicketClaim(
-        kind=kind,
-        user=user,
-        episode=str(episode_id),
-        machine_id=lease.machine_id,
-        fencing_token=lease.fencing_token,
-    )
-    return mint_ticket(host_key(lease.host), claim, ttl=TICKET_TTL_SECONDS)
-
-
-def host_key(host_id: str) -> str:
-    """The key that signs tickets to the machines of a bridge host."""
-    return derive_key(settings.ENV.bridge_master, key_name(host_id))
-
-
-def stream_url(kind: StreamKind, ticket: str, *, host: str, bridge: str) -> str:
-    """Where the browser finds a stream of a machine of this bridge host, under the host name it used for us."""
-    if kind == "vnc":
-        return f"{public_url(settings.ENV.vnc_public_url, host=host, bridge=bridge)}/?token={quote(ticket)}"
-    return f"{public_url(settings.ENV.bridge_public_url, host=host, bridge=bridge)}/streams/{kind}"
-
-
-async def suite_tasks(suite: str) -> tuple[Task, ...]:
-    """The tasks a suite of the bridge brings along. Raises NotFound, and Conflict when the bridge does not answer."""
-    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
-        try:
-            return await bridge.suite_tasks(suite)
-        except UnknownTask as error:
-            raise NotFound(str(error)) from error
-        except BridgeError as error:
-            raise Conflict(str(error), code=error.code) from error
-
-
-async def unsupported_tasks(image: str, tasks: Sequence[Task]) -> dict[str, str]:
-    """Why machines of this image would not judge some of the tasks, by the tasks' ids; the bridge is asked about those
-    alone that bring an evaluator of their own. Raises Conflict when it does not answer."""
-    with_evaluators = [task for task in tasks if "osworld" in task.parameters]
-    unsupported: dict[str, str] = {}
-    if not with_evaluators:
-        return unsupported
-    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
-        try:
-            for first in range(0, len(with_evaluators), TASKS_PER_REQUEST):
-                some = with_evaluators[first : first + TASKS_PER_REQUEST]
-                answers = await bridge.unsupported_tasks(image, some)
-                unsupported |= {task.id: why for task, why in zip(some, answers, strict=True) if why is not None}
-        except BridgeError as error:
-            raise Conflict(str(error), code=error.code) from error
-    return unsupported
 
 
 @asynccontextmanager
@@ -195,7 +70,7 @@ class EpisodeDriver:
         self._server: PolicyServer | None = None
         self._stopping = False
         self._secrets = EpisodeSecrets()
-        self._runner = EpisodeRunner(
+        self.runner = EpisodeRunner(
             DjangoStore(episode_id, token, emit=self._emit, stopping=lambda: self._stopping),
             self._open_machine,
             lambda: self._policy,
@@ -206,23 +81,19 @@ class EpisodeDriver:
     @property
     def state(self) -> EpisodeState | None:
         """The episode as its runner knows it; None before it has looked."""
-        return getattr(self._runner, "state", None)
-
-    async def submit(self, command: EpisodeCommand, reply: Emit) -> None:
-        """Queue a command; its fate is told to `reply`."""
-        await self._runner.submit(command, reply)
+        return getattr(self.runner, "state", None)
 
     def stop(self) -> None:
         """End after what is being done now."""
         self._stopping = True
-        self._runner.stop()
+        self.runner.stop()
 
     async def run(self) -> None:
         """Drive the episode until it ends, until `stop`, or until another process takes it; let go of the
         machine when the episode has ended."""
         await self.refresh()
         try:
-            await self._runner.run()
+            await self.runner.run()
         except EpisodeFenced:
             logger.info("episode %s is driven by another process now", self.episode_id)
         finally:
@@ -246,7 +117,7 @@ class EpisodeDriver:
             self._lease = await self._bridge.renew(lease, ttl=MACHINE_TTL_SECONDS)
             await self._ensure_recording(self._lease)
         except (StaleLease, MachineGone) as error:
-            self._runner.lose_machine(str(error))
+            self.runner.lose_machine(str(error))
         except BridgeError as error:
             logger.warning("the machine of episode %s was not renewed: %s", self.episode_id, error)
 
@@ -261,7 +132,7 @@ class EpisodeDriver:
                 if server and expert
                 else self._policies.of(server)
             )
-            self._runner.wake()
+            self.runner.wake()
 
     async def _suggest_expert_action(self) -> ExpertSuggestion | None:
         """What the expert of this episode's task would do now. Raises BridgeError."""

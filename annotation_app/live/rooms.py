@@ -152,7 +152,7 @@ class RoomRegistry:
         elif room.driver is None:
             connection.send_event(_rejection(command, "not_running", "This episode is not running here."))
         else:
-            await room.driver.submit(command, reply)
+            await room.driver.runner.submit(command, reply)
 
     async def _answer_without_control(self, room: EpisodeRoom, connection: SocketConnection, command: Command) -> None:
         """Refuse a command of a seat without control, unless it was taken before: its answer was lost with a connection
@@ -336,7 +336,9 @@ class RoomRegistry:
             return await self._give_control(room, next_holder)
         driver = room.driver
         if driver is not None and driver.state is not None and driver.state.autopilot:
-            await driver.submit(Autopilot(command_id=f"unwatched-{secrets.token_hex(8)}", on=False), ignore_event)
+            await driver.runner.submit(
+                Autopilot(command_id=f"unwatched-{secrets.token_hex(8)}", on=False), ignore_event
+            )
 
     async def _renew_for_presence(self, room: EpisodeRoom) -> None:
         """Keep the task for an annotator who is here; their desk shows the new end of the lease."""

@@ -21,7 +21,7 @@ from annotation_app.episodes.services.withdrawals import (
     unauthorized_episodes_withdraw,
 )
 from annotation_app.errors import Conflict, Invalid, NotFound, TooLarge
-from annotation_app.live.episode_driver import suite_tasks, unsupported_tasks
+from annotation_app.live.suite_tasks import suite_tasks, unsupported_tasks
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.pools.schemas import PoolRef, PoolSettings, TaskRow, UploadReport
 from annotation_app.pools.selectors import changes_since, settings_of

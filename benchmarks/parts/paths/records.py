@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.parts.paths.tracer.sitecustomize import ALWAYS_VARIABLE, FOLDER, OUT_VARIABLE
 from benchmarks.parts.waiting import wait_for
 
@@ -40,7 +41,7 @@ def traced_environment(out: Path, *, always: bool = False) -> Iterator[None]:
     before = dict(os.environ)
     out.mkdir(parents=True, exist_ok=True)
     os.environ[OUT_VARIABLE] = str(out)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (FOLDER, before.get("PYTHONPATH", ""))))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (FOLDER, str(ROOT), before.get("PYTHONPATH", ""))))
     if always:
         os.environ[ALWAYS_VARIABLE] = "1"
     try:

@@ -1,6 +1,6 @@
 """One cycle of the toy flywheel, from attempts to a served revision: the files that its programs enter."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,14 @@ from annotation_app.operations.install.extra_environments import ensure_trainer
 from annotation_app.operations.runtime.toy_flywheel import run_toy_flywheel
 from benchmarks.parts.figures import print_progress
 from benchmarks.parts.paths.records import counted, read_record, traced_environment
+from benchmarks.parts.paths.tracer.sitecustomize import CYCLE_COMMAND
+
+BESIDE_A_CYCLE = ("manage.py", "annotation_app.operations")
+"""Programs that only make ready what a cycle needs."""
 
 
 def measure(folder: Path) -> dict[str, Any]:
-    """Of the programs that carry samples and revisions; the trainer's own work lies between folders."""
+    """Of the command that runs the cycle and of the programs it starts, by the part of the project as well."""
     out, console = folder / "records", Console()
     python = ensure_trainer(console)
     with traced_environment(out, always=True):
@@ -20,7 +24,12 @@ def measure(folder: Path) -> dict[str, Any]:
     files: defaultdict[str, set[str]] = defaultdict(set)
     for file in out.glob("paths-*.json"):
         record = read_record(file)
-        files[record.command] |= record.files
+        if CYCLE_COMMAND in record.command or not any(word in record.command for word in BESIDE_A_CYCLE):
+            files[record.command] |= record.files
     for command, entered in sorted(files.items()):
         print_progress(f"{command}: {', '.join(counted(entered))}")
-    return {"rollout_path_files": len(counted(set().union(*files.values())))}
+    everything = counted(set().union(*files.values()))
+    if not any(file.startswith("annotation_app/flywheel/") for file in everything):
+        raise RuntimeError(f"the tracer did not see the cycle: {sorted(files)}")
+    parts = Counter(file.partition("/")[0] for file in everything)
+    return {"rollout_path_files": len(everything), "rollout_path_files_by_part": dict(parts.most_common())}

@@ -10,7 +10,7 @@ from django.db import DataError
 from pydantic import ValidationError
 
 from annotation_app.errors import ApplicationError
-from annotation_app.live.episode_driver import suite_tasks
+from annotation_app.live.suite_tasks import suite_tasks
 from annotation_app.tasks.services import tasks_load
 from protocol.trajectory.tasks import Task
 

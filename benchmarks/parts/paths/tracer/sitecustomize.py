@@ -7,6 +7,7 @@ of the process is one record, written at its end.
 
 import atexit
 import importlib
+import inspect
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 OUT_VARIABLE, ALWAYS_VARIABLE = "PATHS_OUT", "PATHS_ALWAYS"
@@ -30,7 +31,8 @@ COUNTED = {
     ("vm_bridge/drivers/computer/driver.py", "ComputerDriver._observation"): "observations",
 }
 """Functions whose calls are counted, by the end of their file's path and their qualified name."""
-COUNTED_NAMES = frozenset(name for _, name in COUNTED)
+CYCLE_COMMAND, CYCLE_FUNCTION = "run_flywheel", "turn_run"
+"""The command of a cycle, and the function whose first call begins the record: Django loads everything before."""
 GUEST_RECORDS = "/tmp"  # noqa: S108 - of the guest, not of this machine
 """Where the guest of a desktop writes, in its own file system."""
 FOLDER = str(Path(__file__).parent)
@@ -39,21 +41,36 @@ files: set[str] = set()
 frames: set[FrameType] = set()
 """The calls that are counted: a coroutine is called once and entered again after every wait."""
 calls: Counter[str] = Counter()
+known: dict[CodeType, tuple[str, str]] = {}
 recording = False
+awaited = ""
+"""The function whose first call begins the record."""
 
 
 def trace(frame: FrameType, event: str, argument: object) -> None:
     """Hear of every call of a Python function."""
-    if not recording:
-        return
     code = frame.f_code
-    if (found := PROJECT.search(code.co_filename)) and code.co_name != "<module>":
-        files.add(found[1])
-    if code.co_qualname in COUNTED_NAMES and frame not in frames:
+    if not recording:
+        if not (awaited and code.co_qualname == awaited):
+            return
+        begin()
+    file, key = known[code] if code in known else classify(code)
+    if file:
+        files.add(file)
+    if key and frame not in frames:
         frames.add(frame)
-        for (end, name), key in COUNTED.items():
-            if name == code.co_qualname and code.co_filename.endswith(end):
-                calls[key] += 1
+        calls[key] += 1
+
+
+def classify(code: CodeType) -> tuple[str, str]:
+    """The project file of a function and what its calls count as; empty where they do not matter. Kept, since a
+    process calls some functions millions of times."""
+    found = PROJECT.search(code.co_filename)
+    is_function = code.co_flags & inspect.CO_OPTIMIZED  # a module and the body of a class are none
+    ends = (end for end, name in COUNTED if name == code.co_qualname and code.co_filename.endswith(end))
+    key = COUNTED.get((next(ends, ""), code.co_qualname), "")
+    known[code] = (found[1] if found and is_function else "", key)
+    return known[code]
 
 
 def record_file() -> Path:
@@ -63,7 +80,8 @@ def record_file() -> Path:
 
 def begin(*_: object) -> None:
     """Forget what was recorded and record from now on."""
-    global recording
+    global recording, awaited
+    awaited = ""
     record_file().unlink(missing_ok=True)
     files.clear()
     frames.clear()
@@ -104,15 +122,19 @@ def reach_children() -> None:
 
 def install() -> None:
     """Trace every thread of this process."""
+    global awaited
     if ALWAYS_VARIABLE in os.environ:
-        begin()
         atexit.register(write)
+        if CYCLE_COMMAND in sys.orig_argv:
+            awaited = CYCLE_FUNCTION
+        else:
+            begin()
     else:
         signal.signal(signal.SIGUSR1, begin)
         signal.signal(signal.SIGUSR2, write)
     if sys.orig_argv[1:3] == ["-m", "vm_bridge"]:
         reach_guests()
-    elif "run_flywheel" in sys.orig_argv:
+    elif CYCLE_COMMAND in sys.orig_argv:
         reach_children()
     threading.settrace(trace)
     sys.settrace(trace)

@@ -159,6 +159,18 @@ async def test_marks_are_kept_with_the_step(harness: EpisodeHarness) -> None:
     assert (step.proposal_id, step.acceptable_ids, step.wrong_ids) == (one.id, (two.id,), (three.id,))
 
 
+async def test_an_act_that_waits_for_nothing_hurries_nothing(
+    harness: EpisodeHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurried: list[str] = []
+    await harness.started()
+    monkeypatch.setattr(harness.sandbox, "skip_settle", lambda: hurried.append("settle"))
+    await harness.send(act(1))
+    await harness.steps(1)
+    await harness.ready()
+    assert hurried == []
+
+
 async def test_two_fast_acts_hurry_the_first_and_are_thought_about_once(harness: EpisodeHarness) -> None:
     await harness.started()
     harness.sandbox.settle_seconds = 30.0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent_backend.episode.action_results import ActionResult, build_step
+from agent_backend.episode.machine_session import ActionResult, build_step
 from agent_backend.interfaces import Intent
 from benchmarks.parts.models.provider_server import provider_server
 from benchmarks.parts.models.providers import Screen, open_client, picture, propose

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from annotation_app.live.episode_driver import stream_url
+from annotation_app.live.stream_tickets import stream_url
 from annotation_app.public_urls import public_url
 from annotation_app.web.security_headers import content_security_policy
 from vm_bridge.config import Config
