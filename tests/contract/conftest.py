@@ -118,8 +118,9 @@ def notes(driver: str) -> Notes:
 class SharedMachine:
     """The one machine of a driver, made when it is first needed."""
 
-    def __init__(self, host: Host, image: str) -> None:
-        self._host, self._image = host, image
+    def __init__(self, host: Host, image: str, *, leased: bool) -> None:
+        """`leased` where tests have no more than a lease of it, which the host ends."""
+        self._host, self._image, self._leased = host, image, leased
         self._sandbox: Sandbox | None = None
 
     async def any(self) -> Sandbox:
@@ -128,7 +129,7 @@ class SharedMachine:
 
     async def fresh(self) -> Sandbox:
         """In the image's first state."""
-        if self._sandbox is None:
+        if self._sandbox is None or self._leased:
             return await self.new()
         await self._sandbox.reset()
         return self._sandbox
@@ -143,7 +144,8 @@ class SharedMachine:
         """The next test gets another."""
         if self._sandbox is not None:
             sandbox, self._sandbox = self._sandbox, None
-            await sandbox.destroy()
+            if not self._leased:
+                await sandbox.destroy()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -174,7 +176,7 @@ async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> Async
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(host: Host, driver: str) -> SharedMachine:
-    return SharedMachine(host, IMAGES.get(driver, driver))
+    return SharedMachine(host, IMAGES.get(driver, driver), leased=not has("sandbox", driver))
 
 
 @pytest_asyncio.fixture(loop_scope="module")

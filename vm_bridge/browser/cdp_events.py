@@ -29,6 +29,8 @@ class CdpEventHandler:
         self._console: dict[str, int] = {}
         self._handlers: dict[str, Callable[[Page, CdpPayload], None]] = {
             "Fetch.requestPaused": lambda page, payload: self.do(interceptor.answer(page, payload)),
+            "Network.requestWillBeSent": lambda page, payload: interceptor.on_request_sent(payload),
+            "Network.responseReceived": lambda page, payload: interceptor.on_response_received(payload["requestId"]),
             "Network.loadingFinished": lambda page, payload: interceptor.on_loading_finished(payload["requestId"]),
             "Network.loadingFailed": lambda page, payload: interceptor.on_loading_finished(payload["requestId"]),
             "Runtime.executionContextCreated": self._on_context_created,

@@ -141,6 +141,8 @@ class ExactClock:
         if self._input_since_frame and not self._session.active.navigating:
             await self._draw(self._session.active, self.now, seen=False)
         self._requests.release(self.now)
+        if self._requests.requested:  # an answer that came only after time was given would move it
+            await self._requests.wait_for_requested()
         await self._session.wait_for_navigations()
         due = next_frame_time(self.now)
         if self._requests.delayed:

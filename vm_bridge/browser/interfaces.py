@@ -58,6 +58,11 @@ class PendingRequests(Protocol):
     """Requests so far."""
 
     @property
+    def requested(self) -> bool:
+        """Whether a script waits for an answer that is due now."""
+        ...
+
+    @property
     def delayed(self) -> bool:
         """Whether answers wait for their game time."""
         ...
@@ -69,6 +74,10 @@ class PendingRequests(Protocol):
 
     def release(self, now: float) -> None:
         """Give the answers whose time has come."""
+        ...
+
+    async def wait_for_requested(self) -> None:
+        """Returns when scripts have got what they asked for and is due now, or after a bound."""
         ...
 
     async def wait_for_deliveries(self) -> None:

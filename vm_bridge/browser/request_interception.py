@@ -14,10 +14,14 @@ from vm_bridge.browser.site import Request, Response, Site
 
 ANSWER_SECONDS = 30.0
 DELIVERY_SECONDS = 2.0
+BODY_SECONDS = 0.1
+"""How long the rest of an answer is waited for: one that no script reads never ends."""
 MAX_PENDING = 200
 """Requests of one session that may wait at once; more fail."""
 MAX_BODY = 32 * 1024 * 1024
 STATIC_IMPORT = b"import"
+SCRIPTED = frozenset({"Fetch", "XHR"})
+"""Requests whose answers a script goes on with."""
 
 
 class RequestInterceptor:
@@ -53,6 +57,15 @@ class RequestInterceptor:
         self._delivering: set[str] = set()
         """Answers given that the page has not got whole."""
         self._delivered = asyncio.Event()
+        self._requested: set[str] = set()
+        """What scripts asked for that is neither delayed nor answered; some of it has yet to come here."""
+        self._receiving: set[str] = set()
+        """What scripts asked for and have begun to get."""
+
+    @property
+    def requested(self) -> bool:
+        """Whether a script waits for an answer that is due now."""
+        return bool(self._requested or self._receiving)
 
     @property
     def delayed(self) -> bool:
@@ -62,7 +75,7 @@ class RequestInterceptor:
     @property
     def pending(self) -> bool:
         """Whether anything is on its way to a page."""
-        return bool(self._unanswered or self._delayed)
+        return bool(self._unanswered or self._delayed or self.requested)
 
     def delays_document(self, page: Page) -> bool:
         """Whether a page's next document is delayed."""
@@ -84,16 +97,41 @@ class RequestInterceptor:
         except TimeoutError:
             self._delivering.clear()
 
+    async def wait_for_requested(self) -> None:
+        """Returns when scripts have got what they asked for and is due now, or after a bound."""
+        for waited, seconds in ((self._requested, DELIVERY_SECONDS), (self._receiving, BODY_SECONDS)):
+            try:
+                async with asyncio.timeout(seconds):
+                    while waited:
+                        self._delivered.clear()
+                        await self._delivered.wait()
+            except TimeoutError:
+                waited.clear()
+
+    def on_request_sent(self, payload: CdpPayload) -> None:
+        """A page asked for something. A renderer tells this in order with its frames, before the request comes here."""
+        if payload.get("type") in SCRIPTED:
+            self._requested.add(payload["requestId"])
+
+    def on_response_received(self, request: str) -> None:
+        """A page has got the beginning of an answer, with which `fetch` goes on."""
+        if request in self._requested:
+            self._requested.discard(request)
+            self._receiving.add(request)
+            self._delivered.set()
+
     def on_loading_finished(self, request: str) -> None:
         """A page has got an answer whole, or given it up."""
-        self._delivering.discard(request)
+        for waited in (self._delivering, self._requested, self._receiving):
+            waited.discard(request)
         self._delivered.set()
 
     def forget(self, page: Page) -> None:
         """A page has gone, with all it asked."""
         self._delayed = [each for each in self._delayed if each[2] is not page]
         heapq.heapify(self._delayed)
-        self._delivering.clear()
+        for waited in (self._delivering, self._requested, self._receiving):
+            waited.clear()
         self._delivered.set()
 
     async def answer(self, page: Page, payload: CdpPayload) -> None:
@@ -103,6 +141,7 @@ class RequestInterceptor:
         try:
             response = await self._response(page, _request(payload))
             if response.delay_ms > 0:
+                self._requested.discard(payload.get("networkId", ""))
                 due = self._session.now_ms + response.delay_ms
                 heapq.heappush(self._delayed, (due, next(self._numbers), page, payload, response))
                 self._on_delayed()

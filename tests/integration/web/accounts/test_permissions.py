@@ -1,11 +1,18 @@
 """The permission matrix: every route as everybody, every command from every seat; one that has no row fails."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.db import transaction
+from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver
+from pytest_django import DjangoDbBlocker
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
@@ -14,7 +21,7 @@ from annotation_app.urls import api
 from benchmarks.parts.safety.permissions import CALLERS, COMMANDS, FILES, FREE, JSON, ROUTES, Caller, Rule, filled
 from benchmarks.parts.safety.things import Things, make_things, user_of
 from protocol.messages.events import COMMAND_ADAPTER
-from tests.integration.web.conftest import PASSWORD, EpisodeSocket, Stack, World
+from tests.integration.web.conftest import PASSWORD, EpisodeSocket, Stack, World, world_make
 
 BESIDE = {"admin/login/", "admin/", "api/", "sso/"}
 """Where the addresses outside the interface's description begin; the page itself is any other address."""
@@ -22,12 +29,49 @@ OF_ANY_SCOPE = ("GET /api/feed", "GET /api/me/signed-in")
 """What a token that may read the feed may call: the feed, and what only says whether it is a token."""
 
 
-@pytest.fixture
-def things(world: World) -> Things:
+def things_make(world: World) -> Things:
     """One of each, and Ada's episode with one picture."""
     return make_things(
         owner=world.ada, annotator=world.ben, reviewer=world.rosa, researcher=world.ravi, pool=world.pool
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the tests of all routes begin with: the things, their folder, and the cookies of who has signed in."""
+
+    world: World
+    things: Things
+    folder: Path
+    cookies: dict[Caller, str]
+
+    def client(self, caller: Caller) -> Client:
+        """A browser of this caller's."""
+        client = Client()
+        if caller in self.cookies:
+            client.cookies[settings.SESSION_COOKIE_NAME] = self.cookies[caller]
+        return client
+
+
+@pytest.fixture(scope="class")
+def shared(
+    tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Shared]:
+    """Made once in a transaction; each test runs in a savepoint of it."""
+    folder = tmp_path_factory.mktemp("data")
+    environment = settings.ENV.model_copy(update={"data": folder})
+    outer = transaction.atomic()
+    outer._from_testcase = True  # type: ignore[attr-defined]  # so that blocks inside may be durable, as in a TestCase
+    with django_db_blocker.unblock(), outer:
+        with override_settings(ENV=environment):
+            world = world_make()
+            things = things_make(world)
+        users = {caller: user for caller in CALLERS if (user := user_of(things, caller))}
+        cookies = {
+            caller: world.client(user).cookies[settings.SESSION_COOKIE_NAME].value for caller, user in users.items()
+        }
+        yield Shared(world, things, folder, cookies)
+        transaction.set_rollback(True)
 
 
 def call(client: Client, route: str, rule: Rule, things: Things) -> Any:
@@ -70,24 +114,6 @@ def _is_page(pattern: URLPattern | URLResolver) -> bool:
     return getattr(pattern, "name", None) == "page"
 
 
-@pytest.mark.parametrize("route", ROUTES)
-def test_who_may_call(things: Things, world: World, route: str) -> None:
-    """Whoever is refused comes first, so that what the others change stands in nobody's way."""
-    rule = ROUTES[route]
-    for caller in sorted(CALLERS, key=lambda caller: caller in rule.callers):
-        client = Client() if (user := user_of(things, caller)) is None else world.client(user)
-        client.raise_request_exception = False
-        response = call(client, route, rule, things)
-        said = (caller, response.status_code, response.content[:500] if not response.streaming else b"")
-        if caller in rule.callers:
-            assert response.status_code not in (401, 403), said
-            assert response.status_code < 500, said
-            assert response.status_code != 422 or route == "POST /api/session", said
-            assert rule.absent or response.status_code != 404, said
-        else:
-            assert response.status_code in _refusals(rule, caller), said
-
-
 def _refusals(rule: Rule, caller: Caller) -> tuple[int, ...]:
     """What a caller may be told; to somebody who may not see an episode, 404 is as good a refusal as 403."""
     if caller == "nobody":
@@ -95,16 +121,45 @@ def _refusals(rule: Rule, caller: Caller) -> tuple[int, ...]:
     return (404,) if caller in rule.hidden else (403, 404)
 
 
-@pytest.mark.parametrize("prefix", ["/api/feed", "/api/feed/", "api/feed"])
-def test_a_path_of_the_clients_choice_gives_a_token_no_other_scope(things: Things, world: World, prefix: str) -> None:
-    """What a token may call is decided on the route, not on what the path looks like with a prefix before it."""
-    made = world_token(things, world, "feed:read")
-    for route, rule in ROUTES.items():
-        if "nobody" in rule.callers or route.startswith(OF_ANY_SCOPE):
-            continue
-        client = Client(raise_request_exception=False, headers={"Authorization": f"Bearer {made}"}, SCRIPT_NAME=prefix)
-        response = call(client, route, rule, things)
-        assert response.status_code in (401, 403), (route, response.status_code)
+@pytest.mark.usefixtures("db")
+class TestRoutes:
+    """All of them begin with the same rows, and put back what they change."""
+
+    @pytest.fixture(autouse=True)
+    def data(self, shared: Shared, settings: Any) -> Path:
+        settings.ENV = settings.ENV.model_copy(update={"data": shared.folder})
+        cache.clear()  # it knows people by their ids, which are the same in every test
+        return shared.folder
+
+    @pytest.mark.parametrize("route", ROUTES)
+    def test_who_may_call(self, shared: Shared, route: str) -> None:
+        """Whoever is refused comes first, so that what the others change stands in nobody's way."""
+        rule = ROUTES[route]
+        for caller in sorted(CALLERS, key=lambda caller: caller in rule.callers):
+            client = shared.client(caller)
+            client.raise_request_exception = False
+            response = call(client, route, rule, shared.things)
+            said = (caller, response.status_code, response.content[:500] if not response.streaming else b"")
+            if caller in rule.callers:
+                assert response.status_code not in (401, 403), said
+                assert response.status_code < 500, said
+                assert response.status_code != 422 or route == "POST /api/session", said
+                assert rule.absent or response.status_code != 404, said
+            else:
+                assert response.status_code in _refusals(rule, caller), said
+
+    @pytest.mark.parametrize("prefix", ["/api/feed", "/api/feed/", "api/feed"])
+    def test_a_path_of_the_clients_choice_gives_a_token_no_other_scope(self, shared: Shared, prefix: str) -> None:
+        """What a token may call is decided on the route, not on what the path looks like with a prefix before it."""
+        made = world_token(shared.things, shared.world, "feed:read")
+        for route, rule in ROUTES.items():
+            if "nobody" in rule.callers or route.startswith(OF_ANY_SCOPE):
+                continue
+            client = Client(
+                raise_request_exception=False, headers={"Authorization": f"Bearer {made}"}, SCRIPT_NAME=prefix
+            )
+            response = call(client, route, rule, shared.things)
+            assert response.status_code in (401, 403), (route, response.status_code)
 
 
 def world_token(things: Things, world: World, scope: str) -> str:
