@@ -106,6 +106,7 @@ export const workspaceMessages = {
     other: "{count} points. Click, or move the crosshair and press Space, for the next one; Enter drags",
   },
   "viewport.drag_to": "Move the crosshair to where the drag ends, then press Enter",
+  "viewport.keys_refused": "This machine cannot hold {keys} during a click or scroll. Nothing was composed.",
 
   "stream.webrtc": "WebRTC",
   "stream.vnc": "VNC",
@@ -165,6 +166,11 @@ export const workspaceMessages = {
   "step.hint": "Point at the picture, or write an action. Tab completes.",
   "step.accept": "Accept {number}",
   "step.accept_edited": "Accept",
+  "step.finish": "Finish as success, next task",
+  "step.finish_ask": "Finish…",
+  "step.enter.past": "You are looking at a past step",
+  "step.enter.sending": "Sending…",
+  "step.enter.none": "Do it",
   "step.type": "Text to type",
   "step.type.help": "Enter types it. Ctrl+Enter also presses Enter. Shift+Enter is a new line. Esc leaves.",
   "step.press": "Press the key to hold down",
@@ -246,7 +252,7 @@ export const workspaceMessages = {
   "ended.checking": "Checking",
   "ended.answer": "Answer: {answer}",
   "ended.disagree.help": "Both are kept, and a reviewer will look.",
-  "ended.nothing": "Nothing waits for you now.",
+  "ended.nothing": "No task of {pool} is waiting.",
   "ended.queue": "To the queue",
 
   "dialog.finish": "Finish the task",
