@@ -1,4 +1,4 @@
-/** What is shown of a step beside its action and thought. */
+/** What is words of a step beside its action and thought. */
 import { MantineProvider } from "@mantine/core";
 import { render } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
@@ -27,8 +27,8 @@ describe("what a step tells", () => {
 
   it("lists the inputs of a takeover", () => {
     const inputs = [{ at_ms: 0, input: { kind: "press", key: "a" } }, { at_ms: 1_500, input: { kind: "type_text", text: "é" } }] as const;
-    const shown = textOf({ action: { kind: "gesture", inputs: [...inputs] }, decision: "takeover" });
-    expect(shown).toContain("2 inputs");
-    expect(shown).toContain("é");
+    const words = textOf({ action: { kind: "gesture", inputs: [...inputs] }, decision: "takeover" });
+    expect(words).toContain("2 inputs");
+    expect(words).toContain("é");
   });
 });
