@@ -7,7 +7,7 @@ import { pointsOf } from "./words";
 /** How far (pixels) two points may lie apart to be on one target: the least size of a target in WCAG 2.2, 2.5.8. */
 const TARGET = 24;
 
-export function distance(first: Point, second: Point): number {
+function distance(first: Point, second: Point): number {
   return Math.hypot(first.x - second.x, first.y - second.y);
 }
 
