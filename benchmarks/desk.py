@@ -11,7 +11,7 @@ from pathlib import Path
 
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.operations.runtime.temporary_platform import temporary_platform
-from benchmarks.parts.desktops import cold_starts, osworld_peer, settle_detection
+from benchmarks.parts.desktops import cold_starts, keyboard_cases, osworld_peer, settle_detection
 from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.streaming import annotator_page
 
@@ -22,8 +22,10 @@ def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         data = Path(folder)
+        print_progress("keyboards of a takeover")
+        figures = dict(keyboard_cases.measure(data))
         print_progress("desktops from nothing")
-        figures = dict(asyncio.run(cold_starts.measure(data / "host")))
+        figures |= asyncio.run(cold_starts.measure(data / "host"))
         print_progress("programs that redraw late")
         figures |= asyncio.run(settle_detection.measure(data / "host"))
         print_progress("OSWorld's way")

@@ -32,9 +32,10 @@ class Queue(FrozenModel):
 
 
 class NextIn(FrozenModel):
-    """Which pool to take from; practice tasks come only when asked for."""
+    """Which pool to take from, or `after` which episode: that one's. Practice tasks come only when asked for."""
 
     pool_id: int | None = None
+    after: UUID | None = None
     practice: bool = False
 
 
@@ -88,7 +89,10 @@ def queue_get(request: HttpRequest) -> Queue:
 @router.post("/queue/next", response=NextOut)
 def queue_next(request: HttpRequest, body: NextIn) -> NextOut:
     """Go on with what is open, else claim the next task."""
-    episode = services.episode_next(user=user_of(request), pool_id=body.pool_id, practice=body.practice)
+    user, pool_id = user_of(request), body.pool_id
+    if pool_id is None and body.after is not None:
+        pool_id = selectors.episode_of(user=user, episode_id=body.after).task.pool_id
+    episode = services.episode_next(user=user, pool_id=pool_id, practice=body.practice)
     return NextOut(episode_id=episode.id if episode else None)
 
 

@@ -164,7 +164,7 @@ async def test_a_game_goes_on_in_real_time_and_stops(sign_in: SignIn) -> None:
     await episode_page.page.keyboard.press("=")
     await expect(bar(episode_page).get_by_text("goes on by itself")).to_be_visible(timeout=BOUND_MS)
     await episode_page.page.keyboard.press("=")
-    await expect(bar(episode_page).get_by_text("stands still between steps")).to_be_visible(timeout=BOUND_MS)
+    await expect(bar(episode_page).get_by_text("paused between steps")).to_be_visible(timeout=BOUND_MS)
     went = (await page_of(episode_page)).time_ms
     assert went > stood, "nobody acted, and its time went on"
     await episode_page.page.wait_for_timeout(300)

@@ -134,6 +134,13 @@ async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> No
     await expect(page.get_by_role("application", name="The machine under your hands")).to_be_visible(timeout=BOUND_MS)
     await drag(episode_page, (401, 305), (733, 511))
     await page.keyboard.type("hi")
+    keyboard = await page.context.new_cdp_session(page)
+    await keyboard.send("Input.imeSetComposition", {"text": "ni", "selectionStart": 2, "selectionEnd": 2})
+    await keyboard.send("Input.insertText", {"text": "你"})
+    for key in ("ö", "@"):  # as a German keyboard prints them
+        await keyboard.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": key, "text": key, "code": "Quote"})
+        await keyboard.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": "Quote"})
+    await expect(episode_page.thought).to_have_value("")
     await page.keyboard.press("Escape")
     await page.keyboard.press("Escape")
     dialog = page.get_by_role("dialog", name="End the takeover")
@@ -149,7 +156,8 @@ async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> No
         MouseDown(point=Point(x=401, y=305), button="left"),
         MouseUp(point=Point(x=733, y=511), button="left"),
     ]
-    assert [one.key for one in done if isinstance(one, Press)][:2] == ["h", "i"]
+    assert [one.key for one in done if isinstance(one, Press)] == ["h", "i"], "leaving sends no Escape"
+    assert "".join(one.text for one in done if isinstance(one, TypeText)) == "你ö@"
     assert steps[-1].thought == THOUGHT
     await episode_page.leave()
 
@@ -170,6 +178,22 @@ async def test_the_autopilot_runs_until_one_key_stops_it(sign_in: SignIn, drill:
     await episode_page.stepped(before)
     decisions = [step.decision for step in await episode_page.steps()]
     assert decisions == ["auto"] * (before - 1) + ["accept"]
+    await episode_page.leave()
+
+
+async def test_no_hotkey_is_done_with_the_thought_of_a_candidate(sign_in: SignIn, drill: Drill) -> None:
+    page = await sign_in("annotator")
+    episode_page = await drill(page)
+    await page.keyboard.press("k")
+    await expect(page.get_by_role("textbox", name="Press the keys")).to_be_focused(timeout=BOUND_MS)
+    await page.keyboard.press("Control+a")
+    await expect(episode_page.thought).to_be_focused(timeout=BOUND_MS)
+    await page.keyboard.press("Enter")
+    await page.keyboard.insert_text(THOUGHT)
+    await page.keyboard.press("Enter")
+    await episode_page.stepped(1)
+    (step,) = await episode_page.steps()
+    assert (step.action, step.thought, step.proposal_id) == (PressKeys(keys=("ctrl", "a")), THOUGHT, None)
     await episode_page.leave()
 
 

@@ -50,7 +50,7 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
     await annotator.keyboard.press("e")
     dialog = annotator.get_by_role("dialog", name="Correct step 1")
     await dialog.get_by_role("textbox", name="Thought").fill("The file is there, so I open it.")
-    await dialog.get_by_role("button", name="Save the revision").click()
+    await dialog.get_by_role("button", name="Save correction").click()
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)
     await assert_accessible_in_both(annotator, "mending")
     await annotator.keyboard.press("Shift+H")

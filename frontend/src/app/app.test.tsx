@@ -42,11 +42,11 @@ describe("signing in", () => {
 
   it("asks again over the page when the sign-in ends, and goes on where it was", async () => {
     const { user, server, sent } = open("/queue");
-    await screen.findByText("Came back to you", {}, soon);
+    await screen.findByText("Sent back to you", {}, soon);
     server.world = "expired";
     await user.keyboard("n");
     const dialog = await screen.findByRole("dialog", { name: "Sign in again" });
-    expect(screen.getByText("Came back to you")).toBeTruthy();
+    expect(screen.getByText("Sent back to you")).toBeTruthy();
     server.world = "default";
     await user.type(within(dialog).getByLabelText("Password"), "right{Enter}");
     await waitFor(() => expect(sent("/queue/next")).toHaveLength(2));
@@ -178,7 +178,7 @@ describe("the replay", () => {
     const line = within(dialog).getByLabelText("Action");
     await user.clear(line);
     await user.type(line, "click(7");
-    expect(within(dialog).getByText("This is no action.")).toBeTruthy();
+    expect(within(dialog).getByText("This is not an action.")).toBeTruthy();
     await user.type(line, ", 9){Enter}");
     await waitFor(() =>
       expect(sent(`/episodes/${REVIEWED}/review/steps/1/fixes`)).toMatchObject([{ body: { base: 1, thought: "The left one.", action: { kind: "click", x: 7, y: 9 } } }]),

@@ -1104,10 +1104,11 @@ export interface NextOut {
   episode_id: string | null;
 }
 /**
- * Which pool to take from; practice tasks come only when asked for.
+ * Which pool to take from, or `after` which episode: that one's. Practice tasks come only when asked for.
  */
 export interface NextIn {
   pool_id?: number | null;
+  after?: string | null;
   practice?: boolean;
 }
 /**

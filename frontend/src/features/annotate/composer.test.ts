@@ -1,9 +1,10 @@
 /** Accept, edit or override: which one it is follows from what was composed. */
 import { describe, expect, it } from "vitest";
 
+import type { Action } from "@/generated/vocabulary";
 import { EMPTY_DRAFT, type Draft } from "@/session/drafts";
 
-import { compose, draftFromProposal, limitsOf, withAction } from "./composer";
+import { compose, draftFromProposal, isMeant, limitsOf, withAction } from "./composer";
 import { makeEpisodeState, OBSERVATION, makeProposal } from "@/features/annotate/testing/fixtures";
 import { draftFromRejected } from "./use-draft";
 
@@ -58,7 +59,7 @@ describe("compose", () => {
 });
 
 describe("the thought that comes along", () => {
-  it("is that of the nearest candidate of the same kind", () => {
+  it("is that of a candidate for the same act on the same target", () => {
     expect(withAction(EMPTY_DRAFT, { kind: "click", x: 100, y: 100 }, episode.proposals)).toEqual({
       command: "click(100, 100)",
       thought: "Near",
@@ -69,10 +70,35 @@ describe("the thought that comes along", () => {
 
   it("follows when the action moves, until a person wrote it", () => {
     const first = withAction(EMPTY_DRAFT, { kind: "click", x: 100, y: 100 }, episode.proposals);
-    const moved = withAction(first, { kind: "click", x: 880, y: 590 }, episode.proposals);
+    const moved = withAction(first, { kind: "click", x: 890, y: 590 }, episode.proposals);
     expect(moved.thought).toBe("Far");
     const written = withAction({ ...first, thought: "Mine" }, { kind: "click", x: 880, y: 590 }, episode.proposals);
     expect(written).toMatchObject({ thought: "Mine", proposalId: NEAR.id, command: "click(880, 590)" });
+  });
+
+  it.each<[string, Action]>([
+    ["a target farther away", { kind: "click", x: 500, y: 300 }],
+    ["another hotkey", { kind: "press_keys", keys: ["ctrl", "a"] }],
+    ["another kind of click", { kind: "double_click", x: 110, y: 100 }],
+    ["the same click with a key held", { kind: "mouse_click", point: { x: 110, y: 100 }, button: "left", clicks: 1, keys: ["ctrl"] }],
+  ])("is none for %s", (_, action) => {
+    expect(withAction(EMPTY_DRAFT, action, episode.proposals)).toMatchObject({ thought: "", proposalId: null });
+  });
+
+  it("counts for no other action, however the draft came to it", () => {
+    const edited = { ...draftFromProposal(KEYS), command: 'press_keys("ctrl+a")' };
+    expect(compose(edited, episode)).toMatchObject({ ok: false, reason: "thought", foreign: true });
+    expect(compose({ ...edited, thought: "I select all." }, episode)).toMatchObject({ ok: true, body: { thought: "I select all." } });
+    expect(compose(edited, { ...episode, thought_required: false })).toMatchObject({ ok: true, body: { thought: "" } });
+  });
+
+  it("is looked at again unless it was written for the action", () => {
+    const written = { ...EMPTY_DRAFT, thought: "Mine" };
+    const after = (before: Draft, action: Action) => isMeant(before, compose(withAction(before, action, episode.proposals), episode));
+    expect(after(written, { kind: "press_keys", keys: ["ctrl", "a"] })).toBe(true);
+    expect(after({ ...written, command: "click(1, 1)" }, { kind: "press_keys", keys: ["ctrl", "a"] })).toBe(false);
+    expect(after(EMPTY_DRAFT, { kind: "press_keys", keys: ["ctrl", "a"] })).toBe(false);
+    expect(after(EMPTY_DRAFT, { kind: "press_keys", keys: ["ctrl", "s"] })).toBe(true);
   });
 
   it("is none where no candidate does the like", () => {

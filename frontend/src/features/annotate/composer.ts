@@ -3,7 +3,7 @@
 import type { Accept, Act, Action, EpisodeState, Proposal } from "@/generated/vocabulary";
 import { parseAction, type Limits, type ParseFailure } from "@/shared/actions/parse";
 import { printAction } from "@/shared/actions/print";
-import { nearestProposal } from "@/shared/actions/similarity";
+import { haveSameTarget, nearestProposal } from "@/shared/actions/similarity";
 import type { Draft } from "@/session/drafts";
 
 export type StepCommand = Omit<Accept, "command_id"> | Omit<Act, "command_id">;
@@ -11,7 +11,8 @@ export type StepCommand = Omit<Accept, "command_id"> | Omit<Act, "command_id">;
 export type Composed =
   | { readonly ok: true; readonly action: Action; readonly body: StepCommand }
   | { readonly ok: false; readonly reason: "empty" }
-  | { readonly ok: false; readonly reason: "thought"; readonly action: Action }
+  /** The thought is missing; `foreign` where there is one, but of a candidate that does something else. */
+  | { readonly ok: false; readonly reason: "thought"; readonly action: Action; readonly foreign: boolean }
   | { readonly ok: false; readonly reason: "parse"; readonly failure: ParseFailure };
 
 /** What the machine at hand allows a written action to be. */
@@ -25,21 +26,47 @@ export function limitsOf(episode: EpisodeState): Limits {
   };
 }
 
-/** The command a draft stands for: a candidate's own action with another thought is an edit of it, all else an override. */
+/**
+ * The command a draft stands for: a candidate's own action with another thought is an edit of it, all else an override.
+ * A candidate's thought as it is counts only for what the candidate says; elsewhere it is as good as none.
+ */
 export function compose(draft: Draft, episode: EpisodeState): Composed {
   const text = draft.command.trim();
   if (text === "") return { ok: false, reason: "empty" };
   const parsed = parseAction(text, limitsOf(episode));
   if (!parsed.ok) return { ok: false, reason: "parse", failure: parsed };
   const { action } = parsed;
-  const thought = draft.thought.trim();
-  if (episode.thought_required && thought === "") return { ok: false, reason: "thought", action };
   const source = episode.proposals.find(({ id }) => id === draft.proposalId) ?? null;
+  const foreign = isForeign(draft, source, action);
+  const thought = foreign ? "" : draft.thought.trim();
+  if (episode.thought_required && thought === "") return { ok: false, reason: "thought", action, foreign };
+  return { ok: true, action, body: commandFor(action, thought, source, episode) };
+}
+
+function commandFor(action: Action, thought: string, source: Proposal | null, episode: EpisodeState): StepCommand {
   if (source?.action != null && sameAction(source.action, action)) {
     const changed = thought === source.thought.trim() ? null : thought;
-    return { ok: true, action, body: acceptCommand(source, episode, { thought: changed, actions: 1 }) };
+    return acceptCommand(source, episode, { thought: changed, actions: 1 });
   }
-  return { ok: true, action, body: { type: "act", action, thought, proposal_id: source?.id ?? null } };
+  return { type: "act", action, thought, proposal_id: source?.id ?? null };
+}
+
+/** Whether the thought is that of a candidate that does something else. */
+function isForeign(draft: Draft, source: Proposal | null, action: Action): boolean {
+  const said = source?.action ?? null;
+  return isInherited(draft) && (said === null || !haveSameTarget(said, action));
+}
+
+/** Whether the thought is a candidate's, as it was. */
+export function isInherited({ thought, original }: Draft): boolean {
+  return original.trim() !== "" && thought.trim() === original.trim();
+}
+
+/** Whether a draft may be done without another look: its thought is nobody else's, and was not written for another action. */
+export function isMeant(before: Draft, composed: Composed): boolean {
+  if (!composed.ok) return false;
+  if (composed.body.type === "accept" || composed.body.thought === "") return true;
+  return !isInherited(before) && before.thought.trim() !== "" && before.command.trim() === "";
 }
 
 interface Accepted {
@@ -69,11 +96,10 @@ export function mostActions({ proposals }: Pick<EpisodeState, "proposals">): num
   return Math.max(0, ...proposals.map((proposal) => actionsOf(proposal).length));
 }
 
-/** A draft for another action; the thought follows the nearest candidate unless a person wrote one. */
+/** A draft for another action; the thought is that of a candidate for the same act on the same target, unless a person wrote one. */
 export function withAction(draft: Draft, action: Action, proposals: readonly Proposal[]): Draft {
   const command = printAction(action);
-  const written = draft.thought.trim() !== "" && draft.thought !== draft.original;
-  if (written) return { ...draft, command };
+  if (draft.thought.trim() !== "" && !isInherited(draft)) return { ...draft, command };
   const nearest = nearestProposal(action, proposals);
   if (nearest === null) return { command, thought: "", proposalId: null, original: "" };
   return { command, thought: nearest.thought, proposalId: nearest.id, original: nearest.thought };

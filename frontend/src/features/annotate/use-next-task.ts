@@ -1,4 +1,4 @@
-/** Claims the next task and goes there. */
+/** Claims the next task of the same pool and goes there. */
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 
@@ -13,11 +13,11 @@ interface NextTask {
   readonly error: string;
 }
 
-export function useNextTask(): NextTask {
+export function useNextTask(episodeId: string): NextTask {
   const navigate = useNavigate();
   const { t } = useI18n();
   const claim = useMutation({
-    mutationFn: () => request<{ episode_id: string | null }>("POST", "/queue/next", {}),
+    mutationFn: () => request<{ episode_id: string | null }>("POST", "/queue/next", { after: episodeId }),
     onSuccess: ({ episode_id: id }) => {
       if (id !== null) void navigate(`/desk/${id}`);
     },

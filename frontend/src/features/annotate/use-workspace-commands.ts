@@ -8,10 +8,12 @@ import * as commands from "./commands";
 import { mostActions } from "./composer";
 import { hasScreen, PANELS, availablePanels } from "@/features/annotate/panels/panels";
 import { nextMark, type Workspace } from "./use-workspace";
+import { useAutopilotStop } from "./use-autopilot-stop";
 import { useNextTask } from "./use-next-task";
 
 export function useWorkspaceCommands(workspace: Workspace): void {
-  const { claimNext } = useNextTask();
+  useAutopilotStop(workspace);
+  const { claimNext } = useNextTask(workspace.episode.id);
   const takingOver = workspace.episode.takeover && workspace.canAct;
   useCommands([
     ...proposalBindings(workspace),
@@ -35,7 +37,7 @@ function proposalBindings(workspace: Workspace): Binding[] {
   return [
     ...commands.accept.map((command, index): Binding => ({
       command,
-      enabled: workspace.canAct && ranked(index)?.action != null,
+      enabled: workspace.canAccept && ranked(index)?.action != null,
       run: () => workspace.accept(ranked(index)),
     })),
     ...commands.edit.map((command, index): Binding => ({
@@ -59,7 +61,7 @@ function proposalBindings(workspace: Workspace): Binding[] {
 function composerBindings(workspace: Workspace): Binding[] {
   const can = (kind: string) => workspace.canAct && workspace.episode.capabilities.includes(kind);
   return [
-    { command: commands.submitStep, enabled: workspace.canAct, run: workspace.submitStep },
+    { command: commands.submitStep, enabled: workspace.enter.does !== "nothing", run: workspace.submitStep },
     { command: commands.clear, run: () => cancelNearest(workspace) },
     { command: commands.override, enabled: workspace.canAct, run: () => workspace.focusOn(workspace.commandLineRef) },
     { command: commands.thought, enabled: workspace.canAct, run: () => workspace.focusOn(workspace.thoughtRef) },
@@ -83,10 +85,9 @@ function panelBindings(workspace: Workspace): Binding[] {
   return PANELS.map((name) => ({ command: commands.panels[name], enabled: available.includes(name), run: () => workspace.showPanel(name) }));
 }
 
-/** Escape takes back the nearest thing: autopilot, the look into the past, a typing mode, a refusal, the draft, the panel. */
+/** Escape takes back the nearest thing: the look into the past, a typing mode, a refusal, the draft, the panel; `use-autopilot-stop` comes first. */
 function cancelNearest(workspace: Workspace): void {
-  if (workspace.episode.autopilot) workspace.send({ type: "autopilot", on: false });
-  else if (workspace.viewedStep !== null) workspace.viewStep(null);
+  if (workspace.viewedStep !== null) workspace.viewStep(null);
   else if (workspace.mode !== "point") workspace.setMode("point");
   else if (workspace.rejection !== null) workspace.session.dismiss();
   else if (!isEmpty(workspace.draft)) workspace.setDraft(EMPTY_DRAFT);

@@ -12,9 +12,10 @@ import { heldKeysOf, withHeldKeys, type HoldableKey } from "@/shared/actions/hel
 import { printAction } from "@/shared/actions/print";
 import { withoutUndone } from "@/shared/steps";
 
-import { acceptCommand, compose, draftFromProposal, withAction, type StepCommand, type Composed } from "./composer";
+import { acceptCommand, compose, draftFromProposal, isInherited, isMeant, withAction, type StepCommand, type Composed } from "./composer";
 import { currentPanel, type PanelName } from "@/features/annotate/panels/panels";
 import { COALESCE_MS } from "@/features/annotate/viewport/gestures";
+import { enterOf, type Enter } from "./enter";
 import { useDraft } from "./use-draft";
 
 /** `press` and `release` capture one key to hold down or let go. */
@@ -39,6 +40,11 @@ export interface Workspace extends LiveSession {
   readonly draftedAction: Action | null;
   /** Whether this page may act now. */
   readonly canAct: boolean;
+  /** Whether a candidate may be accepted now: its screen is the one that is looked at. */
+  readonly canAccept: boolean;
+  readonly enter: Enter;
+  /** Whether the next task is claimed once this one has ended. */
+  readonly claimsNext: boolean;
   readonly mode: Mode;
   readonly dialog: Dialog | null;
   /** The step looked at; null for the present. */
@@ -75,7 +81,7 @@ export interface Workspace extends LiveSession {
   readonly composeAction: (action: Action, final: boolean) => void;
   /** An action that a person goes on building: it waits for Enter, in direct mode too. */
   readonly composePart: (action: Action) => void;
-  /** The same, and done at once if its thought allows. */
+  /** The same, and done at once where its thought was written for it, or none is needed; else the thought comes first. */
   readonly perform: (action: Action) => void;
   /** One burst of many: done with the thought that stands, which stays. False where a thought is required and missing. */
   readonly sendKeystrokes: (action: Action) => boolean;
@@ -107,6 +113,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const [viewedStep, setViewedStep] = useState<number | null>(null);
   const [hovered, hover] = useState<string | null>(null);
   const [actionLimit, setActionLimit] = useState<number | null>(null);
+  const [claimsNext, setClaimsNext] = useState(false);
   const [armedKeys, setArmedKeys] = useState<readonly string[]>([]);
   const [wantsDirect, setWantsDirect] = useLocalStorage({ key: "pilothouse.direct", defaultValue: false });
   const [chosen, setChosen] = useState<{ panel: PanelName | null; step: number }>({ panel: null, step: 0 });
@@ -120,7 +127,9 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const composed = useMemo(() => compose(draft, episode), [draft, episode]);
   const steps = useMemo(() => withoutUndone(episode.steps), [episode.steps]);
   const canAct = view.control === "mine" && episode.status === "running";
+  const canAccept = canAct && viewedStep === null;
   const direct = wantsDirect && !episode.thought_required;
+  const enter = enterOf({ episode, composed, connection: live.connection, canAct, viewedStep });
 
   const send = useCallback((body: CommandBody) => void session.send(body), [session]);
 
@@ -149,10 +158,16 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     ref.current?.focus();
   };
 
+  /** The thought, with what it says selected: one key replaces it. */
+  const askForThought = () => {
+    focusOn(thoughtRef);
+    thoughtRef.current?.select();
+  };
+
   const submit = (candidate: Draft) => {
     const result = compose(candidate, episode);
     if (result.ok) sendStep(result.body, result.action);
-    else if (result.reason === "thought") focusOn(thoughtRef);
+    else if (result.reason === "thought") askForThought();
     else if (result.reason === "parse") focusOn(commandLineRef);
   };
 
@@ -160,7 +175,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const settle = (next: Draft) => {
     const result = compose(next, episode);
     if (direct) submit(next);
-    else if (!result.ok && result.reason === "thought") focusOn(thoughtRef);
+    else if (!result.ok && result.reason === "thought") askForThought();
   };
 
   const composeAction = (action: Action, final: boolean) => {
@@ -182,10 +197,10 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const acknowledge = (proposal: Proposal) => {
     const acknowledged = proposal.safety_checks.map(({ id }) => id);
     const command = acceptCommand(proposal, episode, { actions: actionLimit, acknowledged });
-    if (canAct && proposal.action !== null) sendStep(command, proposal.action);
+    if (canAccept && proposal.action !== null) sendStep(command, proposal.action);
   };
   const accept = (proposal: Proposal | undefined, actions: number | null = actionLimit) => {
-    if (canAct && proposal?.action != null) sendStep(acceptCommand(proposal, episode, { actions }), proposal.action);
+    if (canAccept && proposal?.action != null) sendStep(acceptCommand(proposal, episode, { actions }), proposal.action);
   };
 
   return {
@@ -197,6 +212,9 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     composed,
     draftedAction,
     canAct,
+    canAccept,
+    enter,
+    claimsNext,
     mode,
     dialog,
     viewedStep,
@@ -236,22 +254,29 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
       const field = document.activeElement;
       returnTo.current = field instanceof HTMLElement && field.closest("[data-panel]") !== null ? field : null;
       const next = withAction(draft, action, episode.proposals);
+      const result = compose(next, episode);
       setDraft(next);
-      submit(next);
+      if (result.ok && !isMeant(draft, result)) askForThought();
+      else submit(next);
     },
     sendKeystrokes: (action) => {
       if (!canAct) return false;
-      if (episode.thought_required && draft.thought.trim() === "") {
-        focusOn(thoughtRef);
+      const thought = isInherited(draft) ? "" : draft.thought.trim();
+      if (episode.thought_required && thought === "") {
+        askForThought();
         return false;
       }
-      send({ type: "act", action, thought: draft.thought.trim(), proposal_id: null });
+      send({ type: "act", action, thought, proposal_id: null });
       return true;
     },
     submitStep: () => {
-      if (!canAct) return;
-      if (composed.ok || composed.reason !== "empty") submit(draft);
-      else accept(episode.proposals.find(({ action }) => action !== null));
+      if (enter.does === "step") submit(draft);
+      else if (enter.does === "accept") accept(enter.proposal);
+      else if (enter.does === "finish_ask") setDialog("finish");
+      else if (enter.does === "finish") {
+        setClaimsNext(true);
+        send({ type: "finish", outcome: "success", answer: "", reason: "" });
+      }
     },
     accept,
     acknowledge,

@@ -193,7 +193,7 @@ describe("the policies page", () => {
     const states = await dialog("Where Games needs work");
     const link = await states.findByRole("link", { name: "Step 5 of games/snake" });
     expect(link.getAttribute("href")).toBe(`/episodes/${STATE.episode}`);
-    await user.click(states.getByRole("button", { name: "Let games/snake be done again" }));
+    await user.click(states.getByRole("button", { name: "Reopen games/snake" }));
     await waitFor(() => expect(sent).toEqual([{ path: "/tasks/9/reopen", body: null }]));
     await user.click(states.getByRole("button", { name: "Have games/snake begun before step 5" }));
     await waitFor(() => expect(sent[1]).toEqual({ path: `/episodes/${STATE.episode}/branch`, body: { step: 4 } }));

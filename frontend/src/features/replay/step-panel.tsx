@@ -8,6 +8,7 @@ import { ActionText } from "@/shared/ui/episode/action-text";
 import { BatchBadge, BatchNote } from "@/shared/ui/episode/batch-note";
 import { Badge, DecisionBadge, MarkBadge, PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
+import { StepNotes } from "@/shared/ui/episode/step-notes";
 import { PageStatus } from "@/shared/ui/episode/page-status";
 
 import { replayCommands } from "./commands";
@@ -31,6 +32,7 @@ export function StepPanel({ step, proposals, count, onPrompt }: Props) {
         <ActionText action={step.action} {...(grammar ? { grammar } : {})} />
         <BatchNote step={step} />
         {step.thought && <p className={styles.thought}>{step.thought}</p>}
+        <StepNotes step={step} />
         {step.error && (
           <p className={styles.error} role="note">
             {step.error.message} <code>{step.error.code}</code>
@@ -51,7 +53,7 @@ export function StepPanel({ step, proposals, count, onPrompt }: Props) {
         </h2>
         <ol className={styles.proposals}>
           {proposals.map((proposal) => (
-            <li key={proposal.id} className={styles.proposal} data-chosen={proposal.id === step.proposal_id || undefined}>
+            <li key={proposal.id} className={styles.proposal} data-chosen={(proposal.id === step.proposal_id && step.decision !== "override") || undefined}>
               <OfferedProposal proposal={proposal} step={step} />
             </li>
           ))}
@@ -90,8 +92,14 @@ function PageState({ page }: { page: BrowserPage }) {
   );
 }
 
+/** An override began with a candidate, but did something else. */
+function ChosenBadge({ decision }: Pick<Step, "decision">) {
+  const { t } = useI18n();
+  return <Badge tone={decision}>{t(decision === "override" ? "replay.base" : "replay.chosen")}</Badge>;
+}
+
 function OfferedProposal({ proposal, step }: { proposal: Proposal; step: Step }) {
-  const { t, percent } = useI18n();
+  const { percent } = useI18n();
   const mark = markOf(proposal, step);
   return (
     <>
@@ -99,7 +107,7 @@ function OfferedProposal({ proposal, step }: { proposal: Proposal; step: Step })
         <strong>{proposal.rank}</strong>
         {proposal.likelihood !== null && <span>{percent(proposal.likelihood)}</span>}
         {proposal.count > 1 && <span>×{proposal.count}</span>}
-        {proposal.id === step.proposal_id && <Badge tone={step.decision}>{t("replay.chosen")}</Badge>}
+        {proposal.id === step.proposal_id && <ChosenBadge decision={step.decision} />}
         {mark && <MarkBadge mark={mark} />}
       </div>
       {proposal.thought && <p className={styles.why}>{proposal.thought}</p>}

@@ -1,5 +1,6 @@
 """Claiming: one task, one person; what is left goes back."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -16,7 +17,8 @@ from annotation_app.episodes.jobs import leases_expire_job
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Forbidden
 from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Task, TaskState
-from tests.integration.web.conftest import World
+from annotation_app.tasks.services import pool_ensure, tasks_add
+from tests.integration.web.conftest import World, task_named
 
 
 def claimed(user: User, **options: object) -> Episode:
@@ -89,6 +91,18 @@ class TestClaims:
         again = claimed(world.ada, practice=True)
         assert again.id != first.id
         assert again.task_id == first.task_id
+
+    def test_the_next_task_comes_from_the_pool_of_the_last(self, world: World) -> None:
+        other = pool_ensure(name="a pool before the other", members=[world.ada])
+        tasks_add(pool=other, definitions=[task_named("elsewhere")])
+        first = claimed(world.ada, pool_id=world.pool.pk)
+        services.episode_change(episode_id=first.id, token=None, fields={"status": "finished", "outcome": "success"})
+        ada = world.client(world.ada)
+        body = {"after": str(first.id)}
+        answer = ada.post("/api/queue/next", json.dumps(body), "application/json").json()
+        assert Episode.objects.get(pk=answer["episode_id"]).task.pool_id == world.pool.pk
+        ben = world.client(world.ben).post("/api/queue/next", json.dumps(body), "application/json")
+        assert ben.status_code == 404, "nothing is told of another's episode"
 
     def test_what_is_finished_is_done(self, world: World) -> None:
         episode = claimed(world.ada)

@@ -46,7 +46,7 @@ describe("a browser's workspace", () => {
     expect(bar().getByRole<HTMLInputElement>("textbox", { name: "Address" }).value).toBe("http://game.test/");
     expect(bar().getByText("Score 12.35")).toBeDefined();
     expect(bar().getByText("Level 2")).toBeDefined();
-    expect(bar().getByText("stands still between steps")).toBeDefined();
+    expect(bar().getByText("paused between steps")).toBeDefined();
   });
 
   it("is not there for a machine that is no browser", () => {
@@ -114,7 +114,7 @@ describe("a browser's workspace", () => {
     expect(screen.getByText("New page refused")).toBeDefined();
     expect(screen.getByText("http://ads.test/ wanted a page")).toBeDefined();
     expect(bar().getByText("Ended: not solved")).toBeDefined();
-    expect(screen.getByText(/The page has ended by itself/)).toBeDefined();
+    expect(screen.getByText(/The page says that the task has ended/)).toBeDefined();
   });
 });
 

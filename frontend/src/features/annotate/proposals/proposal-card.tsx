@@ -34,7 +34,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
         <UnstyledButton
           className={styles.number}
           aria-label={t("proposals.accept_number", { number: rank })}
-          disabled={!workspace.canAct || action === null}
+          disabled={!workspace.canAccept || action === null}
           onClick={() => workspace.accept(proposal)}
           onFocus={() => workspace.hover(proposal.id)}
           onBlur={() => workspace.hover(null)}
@@ -65,7 +65,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
 /** The actions of one reply, each with a button that does those up to it. What the action limit leaves out is drawn back. */
 function ActionList({ proposal }: { proposal: Proposal }) {
   const { t } = useI18n();
-  const { accept: acceptProposal, actionLimit, canAct } = useWorkspace();
+  const { accept: acceptProposal, actionLimit, canAccept } = useWorkspace();
   const actions = actionsOf(proposal);
   const limit = Math.min(actionLimit ?? actions.length, actions.length);
   return (
@@ -81,7 +81,7 @@ function ActionList({ proposal }: { proposal: Proposal }) {
               <UnstyledButton
                 className={styles.until}
                 aria-label={t("proposals.accept_until", { count: index + 1 })}
-                disabled={!canAct}
+                disabled={!canAccept}
                 onClick={() => acceptProposal(proposal, index + 1)}
               >
                 {index + 1}

@@ -1,6 +1,7 @@
 /** After the end: the person's outcome beside the verifier's verdict, both kept, and the way to the next task. */
 import { Button } from "@mantine/core";
 import { Scale } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { useNavigate } from "react-router";
 
 import { useI18n } from "@/shared/i18n/i18n";
@@ -14,15 +15,21 @@ import styles from "./states.module.css";
 
 export function EpisodeEnd() {
   const { t } = useI18n();
-  const { episode } = useWorkspace();
-  const { claimNext, busy, queueEmpty, error } = useNextTask();
+  const { episode, claimsNext } = useWorkspace();
+  const { claimNext, busy, queueEmpty, error } = useNextTask(episode.id);
   const navigate = useNavigate();
+  const claimed = useRef(false);
+  useEffect(() => {
+    if (!claimsNext || claimed.current) return;
+    claimed.current = true;
+    claimNext();
+  }, [claimsNext, claimNext]);
   return (
     <section className={styles.episodeEnd} aria-label={t("ended.title")}>
       <h2>{t(`ended.${endState(episode.status)}`)}</h2>
       {episode.status === "failed" && <p>{episode.error || t("ended.failed.help")}</p>}
       {episode.status === "finished" && <Judgements />}
-      {queueEmpty && <p role="status">{t("ended.nothing")}</p>}
+      {queueEmpty && <p role="status">{t("ended.nothing", { pool: episode.pool })}</p>}
       {error !== "" && <p role="alert" className={styles.problem}>{error}</p>}
       <div className={styles.buttons}>
         <Button loading={busy} onClick={claimNext} rightSection={<CommandKey command={next} />}>{t("workspace.next")}</Button>

@@ -3,6 +3,7 @@ import { Button, Loader } from "@mantine/core";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/episode/action-text";
+import { StepNotes } from "@/shared/ui/episode/step-notes";
 import { BatchBadge } from "@/shared/ui/episode/batch-note";
 import { Badge, DecisionBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
@@ -65,6 +66,7 @@ function PastStep() {
       <BatchBadge batch={step.batch} />
       <ActionText action={step.action} />
       {step.thought && <span className={styles.pastThought}>{step.thought}</span>}
+      <StepNotes step={step} />
       <Button size="compact-xs" onClick={() => viewStep(null)} rightSection={<CommandKey command={live} />}>
         {t("workspace.live")}
       </Button>

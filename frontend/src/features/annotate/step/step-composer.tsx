@@ -2,9 +2,11 @@
 import { Button, SegmentedControl, Textarea } from "@mantine/core";
 import type { KeyboardEvent } from "react";
 
-import { useI18n } from "@/shared/i18n/i18n";
+import { useI18n, type Translate } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { clear, submitStep } from "@/features/annotate/commands";
+import type { Composed } from "@/features/annotate/composer";
+import type { Enter } from "@/features/annotate/enter";
 import { hasScreen } from "@/features/annotate/panels/panels";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
@@ -96,21 +98,25 @@ function Composer() {
   );
 }
 
-/** Says what Enter will do: the composed step, or the first candidate. */
+/** Says what Enter will do. */
 function SubmitButton() {
   const { t } = useI18n();
-  const { composed, episode, canAct, submitStep: run } = useWorkspace();
-  const first = episode.proposals.find(({ action }) => action !== null);
-  const empty = !composed.ok && composed.reason === "empty";
+  const { composed, enter, submitStep: run } = useWorkspace();
   return (
     <Button
       className={styles.do}
-      disabled={!canAct || (empty ? first === undefined : !composed.ok)}
+      disabled={enter.does === "nothing" || (enter.does === "step" && !composed.ok)}
       onClick={run}
       rightSection={<CommandKey command={submitStep} />}
     >
-      {empty ? t("step.accept", { number: first?.rank ?? 1 }) : t(composed.ok && composed.body.type === "accept" ? "step.accept_edited" : "workspace.do")}
+      {enterLabel(enter, composed, t)}
     </Button>
   );
 }
 
+function enterLabel(enter: Enter, composed: Composed, t: Translate): string {
+  if (enter.does === "accept") return t("step.accept", { number: enter.proposal.rank });
+  if (enter.does === "finish" || enter.does === "finish_ask") return t(`step.${enter.does}`);
+  if (enter.does === "nothing") return t(`step.enter.${enter.why}`);
+  return t(composed.ok && composed.body.type === "accept" ? "step.accept_edited" : "workspace.do");
+}

@@ -16,7 +16,7 @@ export function StepMessage() {
   }
   if (composed.ok) return <p className={styles.message}>{describeAction(composed.action, i18n)}</p>;
   if (composed.reason === "thought") {
-    return <p className={styles.message} data-tone="warn" role="status">{describeAction(composed.action, i18n)} · {i18n.t("step.thought_missing")}</p>;
+    return <p className={styles.message} data-tone="warn" role="status">{describeAction(composed.action, i18n)} · {i18n.t(composed.foreign ? "step.thought_foreign" : "step.thought_missing")}</p>;
   }
   if (composed.reason === "parse") {
     const { failure } = composed;

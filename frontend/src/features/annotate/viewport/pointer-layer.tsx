@@ -1,10 +1,11 @@
 /** Pointing at the picture with a mouse, a finger or the arrow keys; what was meant becomes the draft. */
-import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
+import { useRef, useState, type KeyboardEvent, type MouseEvent, type PointerEvent } from "react";
 import { useEventListener, useMergedRef } from "@mantine/hooks";
 
 import type { Action, Point } from "@/generated/vocabulary";
 import { withHeldKeys } from "@/shared/actions/held";
 import { modifiersOf } from "@/shared/actions/keys";
+import { formatKeys } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { nearestPixel, pixelAt, type Box, type Size } from "@/shared/markers/mapping";
 import { useWorkspace } from "@/features/annotate/use-workspace";
@@ -35,6 +36,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   const [dragFrom, setDragFrom] = useState<Point | null>(null);
   const path = useDragPath();
   const [trail, setTrail] = useState<Trail | null>(null);
+  const [refusedKeys, setRefusedKeys] = useState<string | null>(null);
   const held = useRef<readonly string[]>([]);
   const touch = workspace.episode.task.platform === "phone";
   const active = workspace.canAct && workspace.viewedStep === null;
@@ -57,6 +59,13 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
     return { inside: pixelAt(place, box, picture), pointer: { place, pixel: nearestPixel(place, box, picture), at: event.timeStamp } };
   };
 
+  /** Says so where a key is held that this machine cannot hold meanwhile: the act without it would be another one. */
+  const refuse = (modifiers: readonly string[]): boolean => {
+    const refused = modifiers.length > 0 && (touch || !workspace.episode.capabilities.includes("mouse_click"));
+    setRefusedKeys(refused ? formatKeys(modifiers) : null);
+    return refused;
+  };
+
   const down = (event: PointerEvent<HTMLDivElement>) => {
     const button = buttonFromNumber(event.button);
     if (!active || button === null) return;
@@ -70,7 +79,8 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
       path.add(pointer.pixel);
       return;
     }
-    held.current = touch || !workspace.episode.capabilities.includes("mouse_click") ? [] : modifiersOf(event);
+    held.current = modifiersOf(event);
+    if (refuse(held.current)) return;
     event.currentTarget.setPointerCapture(event.pointerId);
     clearTimeout(holdTimer.current);
     holdTimer.current = setTimeout(() => dispatch({ type: "held" }), HOLD_MS);
@@ -86,7 +96,10 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
 
   const up = (event: PointerEvent<HTMLDivElement>) => {
     clearTimeout(holdTimer.current);
-    if (active) dispatch({ type: "up", ...read(event).pointer });
+    if (!active) return;
+    const { inside, pointer } = read(event);
+    const leftPicture = state.current.name === "dragging" && inside === null;
+    dispatch(leftPicture ? { type: "cancel" } : { type: "up", ...pointer });
   };
 
   const cancel = () => {
@@ -95,9 +108,11 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   };
 
   const wheel = useEventListener("wheel", (event) => {
-    if (!active || event.ctrlKey) return;
+    if (!active) return;
     event.preventDefault();
-    held.current = [];
+    // Shift has turned the wheel to the side already where the browser says so.
+    held.current = modifiersOf(event).filter((name) => name !== "shift" || event.deltaX === 0);
+    if (refuse(held.current)) return;
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 100 / 3 : 1;
     dispatch({ type: "wheel", dx: event.deltaX * unit, dy: event.deltaY * unit, ...read(event).pointer });
   }, { passive: false });
@@ -105,7 +120,15 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
 
   const key = (event: KeyboardEvent<HTMLDivElement>) => {
     const modified = event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing;
-    if (event.key === "Escape") path.begin(null);
+    if (event.key === "Escape") {
+      path.begin(null);
+      if (state.current.name === "dragging") {
+        cancel();
+        event.preventDefault();
+        event.stopPropagation();
+        return;
+      }
+    }
     if (active && !modified && (handleArrowKey(event) || handleCrosshairKey(event))) event.preventDefault();
   };
 
@@ -153,6 +176,9 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
         onPointerMove={move}
         onPointerUp={up}
         onPointerCancel={cancel}
+        // A middle click pastes under X11, into whatever field the step asks for next.
+        onMouseUp={preventMiddle}
+        onAuxClick={preventMiddle}
         onPointerLeave={() => setPixel(null)}
         onContextMenu={(event) => event.preventDefault()}
         onKeyDown={key}
@@ -178,9 +204,14 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
         }}
       />
       {dragFrom !== null && <span className={styles.hint}>{t("viewport.drag_to")}</span>}
+      {refusedKeys !== null && <span className={styles.hint} role="alert">{t("viewport.keys_refused", { keys: refusedKeys })}</span>}
       <DragPathHint points={path.points} />
     </>
   );
+}
+
+function preventMiddle(event: MouseEvent): void {
+  if (event.button === 1) event.preventDefault();
 }
 
 /** What Enter does at the crosshair, and with Shift: a finger has no second button but can stay. */

@@ -101,11 +101,14 @@ function play({ events, mac = false }: KeyboardCase): { seen: string; held: stri
   return { seen: machine.seen, held: [...machine.down] };
 }
 
-describe("keys during a takeover", () => {
+// `./pilothouse bench desk` counts the cases of this group by its name.
+describe("keys during a takeover, by keyboard", () => {
   it.each(KEYBOARD_CASES)("$name", (one) => {
     expect(play(one)).toEqual({ seen: one.expected, held: [] });
   });
+});
 
+describe("keys during a takeover", () => {
   it("knows no case twice", () => {
     expect(new Set(KEYBOARD_CASES.map(({ name }) => name)).size).toBe(KEYBOARD_CASES.length);
   });

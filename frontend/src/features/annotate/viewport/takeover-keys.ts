@@ -13,7 +13,7 @@ import { canonicalKey, modifiersOf } from "@/shared/actions/keys";
 /** Two presses of Escape within this time (milliseconds) are the way out. */
 export const DOUBLE_ESCAPE_MS = 400;
 
-export type Flags = Pick<KeyboardEvent, "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
+type Flags = Pick<KeyboardEvent, "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
 
 /** The part of a keyboard event that counts here. */
 export interface KeyStroke extends Flags {
@@ -28,7 +28,7 @@ export interface KeyStroke extends Flags {
   readonly timeStamp: number;
 }
 
-export interface Translation {
+interface Translation {
   readonly inputs: readonly InputEvent[];
   /** The person wants the takeover to end. */
   readonly exit: boolean;

@@ -142,6 +142,21 @@ describe("overriding", () => {
     ]);
   });
 
+  it("never does another hotkey with the thought of a candidate", async () => {
+    const save = makeProposal(1, { kind: "press_keys", keys: ["ctrl", "s"] }, { thought: "I save the file." });
+    const { user, commands } = open({ proposals: [save] });
+    await user.keyboard("{Shift>}1{/Shift}");
+    await user.keyboard("{Escape}");
+    await user.keyboard("k");
+    await user.keyboard("{Control>}a{/Control}");
+    expect(commands()).toEqual([]);
+    expect(document.activeElement).toBe(thought());
+    await user.keyboard("{Enter}");
+    expect(commands()).toEqual([]);
+    await user.keyboard("I select all.{Enter}");
+    expect(commands()).toMatchObject([{ type: "act", action: { kind: "press_keys", keys: ["ctrl", "a"] }, thought: "I select all." }]);
+  });
+
   it("does not take the Enter that ends a composition", () => {
     const { commands } = open({ thought_required: false });
     fireEvent.keyDown(document.body, { key: "i", code: "KeyI" });

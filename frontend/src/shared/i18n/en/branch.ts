@@ -3,7 +3,7 @@ import type { Message } from "@/shared/i18n/messages";
 
 export const branchMessages = {
   "branch.steps": { one: "{count} step", other: "{count} steps" },
-  "branch.warming": "The steps of an earlier attempt are done again",
+  "branch.warming": "Replaying the steps of an earlier attempt",
   "branch.warming.help": "The task begins where they lead: after {steps}.",
   "branch.reached": "This begins where an earlier attempt was: after {steps}.",
   "branch.missed": "This was to begin after {steps} of an earlier attempt and begins at the start instead: {reason}.",

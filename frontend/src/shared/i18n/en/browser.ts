@@ -21,7 +21,7 @@ export const browserMessages = {
   "browser.pace": "Pace",
   "browser.pace.help": "How fast the page's time goes between two steps. Stopped is what the policy sees.",
   "browser.pace.still": "Stopped",
-  "browser.pace.frozen": "stands still between steps",
+  "browser.pace.frozen": "paused between steps",
   "browser.pace.running": "goes on by itself",
   "browser.pace.real": "everybody's time",
   "browser.clock.exact": "Frame-exact clock",
@@ -68,6 +68,6 @@ export const browserMessages = {
   "browser.event.limit": "Limit",
   "browser.event.script_error": "Script error",
   "browser.event.other": "Browser",
-  "notice.time_over": "The time of this task is over. Finish, or undo the last step and go another way.",
-  "notice.page_done": "The page has ended by itself. Finish, or undo the last step and go another way.",
+  "notice.time_over": "The time limit of this task is reached. Finish it, or undo the last step and continue.",
+  "notice.page_done": "The page says that the task has ended. Finish it, or undo the last step and continue.",
 } as const satisfies Record<string, Message>;

@@ -27,7 +27,7 @@ export const importMessages = {
   "imports.failed": "Failed",
   "imports.cancelled": "Cancelled",
   "imports.cancel": "Cancel",
-  "imports.retry": "Go on",
+  "imports.retry": "Resume",
   "imports.upload.of": "Upload of {name}",
   "imports.upload.sent": "{sent} of {size}",
   "imports.upload.speed": "{speed}/s",

@@ -173,6 +173,6 @@ export const policyMessages = {
   "policies.state.step": "Step {number}",
   "policies.state.step_of": "Step {number} of {task}",
   "policies.state.reopen": "Open again",
-  "policies.state.reopen_of": "Let {task} be done again",
+  "policies.state.reopen_of": "Reopen {task}",
   "policies.state.waiting": "Waits in the queue",
 } as const satisfies Record<string, Message>;

@@ -21,7 +21,7 @@ export const poolMessages = {
   "pools.edit_several.help": "What you touch is set in all of them, the rest stays as it is in each.",
   "pools.edit_several.differ": "They differ in: {what}.",
   "pools.pause": "Pause",
-  "pools.unpause": "Go on",
+  "pools.unpause": "Resume",
   "pools.set_priority": "Set priority",
   "pools.edit": "Edit…",
   "pools.edit_of": "Edit {name}",

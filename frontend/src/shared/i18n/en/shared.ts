@@ -135,6 +135,13 @@ export const sharedMessages = {
   "timeline.empty": "No steps yet",
   "timeline.no_after": "Nobody knows whether this act happened",
   "timeline.unsettled": "The screen was still changing",
+  "step.no_thought": "No thought yet",
+  "step.no_thought.help": "This pool lets the thought be written later, in review",
+  "step.clipboard.from": "Read from the machine's clipboard",
+  "step.clipboard.to": "Written to the machine's clipboard",
+  "step.clipboard.empty": "The clipboard was empty",
+  "step.inputs": { one: "{count} input", other: "{count} inputs" },
+  "step.inputs.more": "{count} more inputs are not listed",
   "thumbnail.none": "No picture",
 
   "connection.pending": { one: "{count} command waits to be sent.", other: "{count} commands wait to be sent." },

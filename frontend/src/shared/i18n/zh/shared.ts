@@ -133,6 +133,13 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "timeline.empty": "还没有步骤",
   "timeline.no_after": "无法确定此动作是否已执行",
   "timeline.unsettled": "画面当时仍在变化",
+  "step.no_thought": "尚无想法",
+  "step.no_thought.help": "此任务池允许稍后在审核中补写想法",
+  "step.clipboard.from": "从机器剪贴板读取",
+  "step.clipboard.to": "写入机器剪贴板",
+  "step.clipboard.empty": "剪贴板为空",
+  "step.inputs": "{count} 个输入",
+  "step.inputs.more": "另有 {count} 个输入未列出",
   "thumbnail.none": "无画面",
 
   "connection.pending": "有 {count} 条命令等待发送。",

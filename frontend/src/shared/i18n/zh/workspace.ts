@@ -102,6 +102,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "viewport.path_from": "从此处沿多点拖动",
   "viewport.path_to": "已有 {count} 个点。单击，或移动准星后按空格，添加下一个点；按回车拖动",
   "viewport.drag_to": "把准星移到拖动终点，然后按回车",
+  "viewport.keys_refused": "此机器无法在点击或滚动时按住 {keys}，未生成任何动作。",
 
   "stream.webrtc": "WebRTC",
   "stream.vnc": "VNC",
@@ -162,6 +163,11 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "step.hint": "在画面上指点，或编写动作。按 Tab 补全。",
   "step.accept": "接受 {number}",
   "step.accept_edited": "接受",
+  "step.finish": "标记成功并进入下一任务",
+  "step.finish_ask": "完成…",
+  "step.enter.past": "正在查看过去的步骤",
+  "step.enter.sending": "正在发送…",
+  "step.enter.none": "执行",
   "step.type": "要输入的文本",
   "step.type.help": "回车输入；Ctrl+回车输入后再按回车；Shift+回车换行；Esc 离开。",
   "step.press": "请按要按住的键",
@@ -242,7 +248,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "ended.checking": "验证中",
   "ended.answer": "答案：{answer}",
   "ended.disagree.help": "两者都会保留，由审核员查看。",
-  "ended.nothing": "目前没有等待你的任务。",
+  "ended.nothing": "{pool} 中没有等待的任务。",
   "ended.queue": "返回队列",
 
   "dialog.finish": "完成任务",

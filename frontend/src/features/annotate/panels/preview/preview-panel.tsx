@@ -64,7 +64,7 @@ export function PreviewPanel() {
       </div>
       {problem !== null && <p className={panel.wrong} role="alert">{messageOf(problem, t).text}</p>}
       {preview === null ? <p className={panel.quiet}>{t("preview.none")}</p> : (
-        <iframe key={preview.url} className={styles.frame} src={preview.url} title={preview.title} sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-downloads allow-modals" />
+        <iframe inert={episode.autopilot} key={preview.url} className={styles.frame} src={preview.url} title={preview.title} sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-downloads allow-modals" />
       )}
     </div>
   );

@@ -1,0 +1,34 @@
+/** What is words of a step beside its action and thought. */
+import { MantineProvider } from "@mantine/core";
+import { render } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+
+import type { Step } from "@/generated/vocabulary";
+
+import { StepNotes } from "./step-notes";
+
+const textOf = (step: Partial<Step>) =>
+  render(<MantineProvider><StepNotes step={{ decision: "accept", thought: "Why", after: null, ...step } as Step} /></MantineProvider>).container.textContent;
+
+describe("what a step tells", () => {
+  it("shows what the clipboard gave, and what it took", () => {
+    const after = { text: "from the machine" } as Step["after"];
+    expect(textOf({ action: { kind: "get_clipboard" }, after })).toContain("from the machine");
+    expect(textOf({ action: { kind: "set_clipboard", text: "from outside" } })).toContain("from outside");
+    expect(textOf({ action: { kind: "get_clipboard" }, after: { text: "" } as Step["after"] })).toContain("empty");
+  });
+
+  it("says that a person's thought is missing, and nothing of a policy's", () => {
+    const action = { kind: "click", x: 1, y: 2 } as const;
+    expect(textOf({ action, decision: "override", thought: "" })).toContain("No thought yet");
+    expect(textOf({ action, decision: "auto", thought: "" })).not.toContain("No thought");
+    expect(textOf({ action, decision: "override" })).not.toContain("No thought");
+  });
+
+  it("lists the inputs of a takeover", () => {
+    const inputs = [{ at_ms: 0, input: { kind: "press", key: "a" } }, { at_ms: 1_500, input: { kind: "type_text", text: "é" } }] as const;
+    const words = textOf({ action: { kind: "gesture", inputs: [...inputs] }, decision: "takeover" });
+    expect(words).toContain("2 inputs");
+    expect(words).toContain("é");
+  });
+});

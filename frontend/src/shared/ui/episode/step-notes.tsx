@@ -1,0 +1,56 @@
+/** What a step says beside its action and thought: what the clipboard gave or took, what a takeover did, and that the thought is missing. */
+import type { Action, Step } from "@/generated/vocabulary";
+import { describeAction } from "@/shared/actions/words";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+
+import styles from "./action-text.module.css";
+
+/** More inputs than this are counted, not listed. */
+const MOST_INPUTS = 200;
+
+export function StepNotes({ step }: { step: Step }) {
+  const { t } = useI18n();
+  return (
+    <>
+      {isThoughtMissing(step) && <p><Badge tone="warn" title={t("step.no_thought.help")}>{t("step.no_thought")}</Badge></p>}
+      <ClipboardText step={step} />
+      {step.action.kind === "gesture" && <Inputs inputs={step.action.inputs} />}
+    </>
+  );
+}
+
+/** Whether a person did it in a pool that lets the thought come later, and it has not come. */
+function isThoughtMissing({ decision, thought }: Step): boolean {
+  return (decision === "override" || decision === "takeover") && thought.trim() === "";
+}
+
+function ClipboardText({ step: { action, after } }: { step: Step }) {
+  const { t } = useI18n();
+  const given = action.kind === "set_clipboard" ? action.text : null;
+  const taken = action.kind === "get_clipboard" ? (after?.text ?? null) : null;
+  const text = given ?? taken;
+  if (text === null) return null;
+  return (
+    <figure className={styles.clipboard}>
+      <figcaption>{t(given === null ? "step.clipboard.from" : "step.clipboard.to")}</figcaption>
+      {text === "" ? <em>{t("step.clipboard.empty")}</em> : <pre className={styles.body}>{text}</pre>}
+    </figure>
+  );
+}
+
+function Inputs({ inputs }: Pick<Extract<Action, { kind: "gesture" }>, "inputs">) {
+  const i18n = useI18n();
+  const listed = inputs.slice(0, MOST_INPUTS);
+  return (
+    <details>
+      <summary>{i18n.t("step.inputs", { count: inputs.length })}</summary>
+      <ol className={styles.inputs}>
+        {listed.map(({ at_ms: at, input }, index) => (
+          <li key={index}><span>{i18n.duration(at)}</span> {describeAction(input, i18n)}</li>
+        ))}
+      </ol>
+      {listed.length < inputs.length && <p>{i18n.t("step.inputs.more", { count: inputs.length - listed.length })}</p>}
+    </details>
+  );
+}
