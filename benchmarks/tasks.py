@@ -51,7 +51,9 @@ def measure(scratch: Path) -> dict[str, Any]:
         "bad_folders_refused": refused,
     }
     print_progress(f"{refused} of {figures['bad_folders']} bad folders refused as they must be")
-    with live_bridge(scratch, scratch / "data") as bridge:
+    data = scratch / "data"
+    data.mkdir()
+    with live_bridge(scratch, data) as bridge:
         os.environ["PILOTHOUSE_SECRET"] = bridge.secret
         oracle = asyncio.run(solved(folders, scratch / "solved", bridge.url))
         print_progress(f"{oracle} solved by their solutions")

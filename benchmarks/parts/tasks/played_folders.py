@@ -3,6 +3,7 @@
 import asyncio
 import json
 import tempfile
+from collections import deque
 from pathlib import Path
 
 from agent_backend.episode.limits import RunnerLimits
@@ -11,10 +12,12 @@ from agent_backend.rollout.__main__ import parse_arguments, roll_out
 from agent_backend.rollout.attempts import run_attempt
 from agent_backend.rollout.task_sources import read_tasks
 from agent_backend.trajectory_folders import read_trajectories
+from benchmarks.parts.figures import print_progress
 from benchmarks.parts.tasks.bad_folders import GOOD
 from benchmarks.parts.tasks.bad_verifiers import BAD_VERIFIERS
 from protocol.actions.types import Finish
 from protocol.harbor.task_folders import parse_folder
+from protocol.trajectory.observations import Verdict
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
@@ -24,12 +27,12 @@ from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.registry import SUITES
 
 NO_OP = PolicyRef(name="no-op", revision="no-op", dialect="ui_tars_1_5", scripted=True)
-ATTEMPT_SECONDS = 300.0
+ATTEMPT_SECONDS, PARALLEL = 300.0, 3
 
 
 async def solved(folders: Path, out: Path, bridge: str) -> int:
     """How many folders their solutions solve; `PILOTHOUSE_SECRET` is the bridge's. Raises AgentError, BridgeError."""
-    words = ("--bridge", bridge, "--tasks", str(folders), "--expert", "--out", str(out))
+    words = ("--bridge", bridge, "--tasks", str(folders), "--expert", "--out", str(out), "--parallel", str(PARALLEL))
     await roll_out(parse_arguments(words), out)
     found = [trajectory.verdict for _, trajectory in read_trajectories([out])]
     return sum(verdict is not None and verdict.success is True for verdict in found)
@@ -37,21 +40,33 @@ async def solved(folders: Path, out: Path, bridge: str) -> int:
 
 async def passed_by_nothing(folders: Path, bridge: str, secret: str) -> int:
     """How many folders reward a policy that ends at once. Raises BridgeError."""
+    pending = deque(read_tasks(folders))
+
+    async def work(client: BridgeClient) -> int:
+        passed = 0
+        while pending:
+            task = pending.popleft()
+            async with asyncio.timeout(ATTEMPT_SECONDS):
+                verdict = await _end_at_once(client, task)
+            passed += verdict.success is True
+            print_progress(f"{task.id} without an act: reward {verdict.score:g}")
+        return passed
+
+    async with BridgeClient(bridge, secret) as client:
+        return sum(await asyncio.gather(*(work(client) for _ in range(PARALLEL))))
+
+
+async def _end_at_once(client: BridgeClient, task: Task) -> Verdict:
+    """The verdict on a fresh environment. Raises BridgeError where there is none."""
 
     async def end() -> ExpertSuggestion:
         return ExpertSuggestion(thought="I do nothing.", action=Finish())
 
-    passed = 0
-    async with BridgeClient(bridge, secret) as client:
-        for task in read_tasks(folders):
-            async with asyncio.timeout(ATTEMPT_SECONDS):
-                policy = ExpertPolicy(NO_OP, end)
-                result = await run_attempt(client, task.platform, task, lambda _: policy, RunnerLimits())  # noqa: B023
-            verdict = result.trajectory.verdict if result.trajectory is not None else None
-            if verdict is None or verdict.success is None:
-                raise BridgeError(f"{task.id} was not judged: {result.error}")
-            passed += verdict.success
-    return passed
+    result = await run_attempt(client, task.platform, task, lambda _: ExpertPolicy(NO_OP, end), RunnerLimits())
+    verdict = result.trajectory.verdict if result.trajectory is not None else None
+    if verdict is None or verdict.success is None:
+        raise BridgeError(f"{task.id} was not judged: {result.error}")
+    return verdict
 
 
 async def lost_apart(folder: Path, bridge: str) -> bool:
