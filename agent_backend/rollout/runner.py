@@ -74,16 +74,17 @@ class RolloutRunner:
         except BridgeError as error:
             return self._retry_or_drop(task, str(error), error.code)
         if done.trajectory is None:
-            return self._retry_or_drop(task, done.error)
+            return self._retry_or_drop(task, done.error, done.code)
         self.folder.add(done.trajectory, done.blob)
         self._report(done.trajectory)
 
-    def _retry_or_drop(self, task: Task, why: str, code: str = "machine_failed") -> None:
+    def _retry_or_drop(self, task: Task, why: str, code: str) -> None:
         self._tries[task.id] += 1
         self.attempt_log.add_lost(task, code, why)
         again = self._tries[task.id] < MAX_TRIES
         (self._pending if again else self.lost).append(task)
-        self.log(f"{_name(task)}: its machine failed, {'it is tried again' if again else 'it is left out'}: {why}")
+        then = "it is tried again" if again else "it is left out"
+        self.log(f"{_name(task)}: its machine or verifier failed, {then}: {why}")
 
     def _report(self, done: Trajectory) -> None:
         self.attempt_log.add(done)

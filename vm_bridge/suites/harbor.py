@@ -153,12 +153,12 @@ async def _run(environment: SandboxEnvironment, plan: BuildPlan, argv: tuple[str
 
 
 def _archive(files: Mapping[str, bytes]) -> bytes:
-    """A compressed archive of files, the same for the same files; scripts may be executed."""
+    """A compressed archive of files, the same for the same files; none may be executed."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, data in sorted(files.items()):
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(data), 0o755 if data.startswith(b"#!") else 0o644
+            entry.size, entry.mode = len(data), 0o644
             archive.addfile(entry, io.BytesIO(data))
     return gzip.compress(packed.getvalue(), mtime=0)
 

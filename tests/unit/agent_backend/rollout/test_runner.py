@@ -5,18 +5,24 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent_backend.episode.limits import RunnerLimits
+from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.rollout.attempt_log import AttemptLog
-from agent_backend.rollout.attempts import AttemptResult
+from agent_backend.rollout.attempts import AttemptResult, run_episode
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.runner import MAX_TRIES, RolloutRunner
 from agent_backend.rollout.task_sources import source_checksum
 from agent_backend.trajectory_folders import TrajectoryFolderWriter, count_infrastructure
+from protocol.actions.types import Finish
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
 from vm_bridge.api.client import BridgeClient
-from vm_bridge.errors import MachineGone
+from vm_bridge.errors import MachineGone, VerifierFailed
+from vm_bridge.machine import ExpertSuggestion
+from vm_bridge.simulators.fake.machine import FakeMachine
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -54,6 +60,22 @@ async def run(
         await RolloutRunner(plan, bridge, attempt, folder, lambda _: None, log).run(2)
     folder.finish(at=NOW, infrastructure=log.infrastructure)
     return [json.loads(line) for line in (tmp_path / "attempts.jsonl").read_text().splitlines()], out
+
+
+async def test_an_attempt_whose_verifier_fails_is_no_sample() -> None:
+    class UnjudgedMachine(FakeMachine):
+        async def evaluate(self, *, answer: str = "") -> Verdict:
+            raise VerifierFailed("its tests wrote no reward")
+
+    async def end() -> ExpertSuggestion:
+        return ExpertSuggestion(thought="Nothing to do.", action=Finish())
+
+    sandbox = FakeSandbox("desktop")
+    ref = PolicyRef(name="p", revision="r", dialect="ui_tars_1_5", scripted=True)
+    task = Task(id="a", instruction="Do.")
+    result = await run_episode(UnjudgedMachine(sandbox, 1), task, ExpertPolicy(ref, end), RunnerLimits())
+    assert (result.trajectory, result.code) == (None, "verifier_failed")
+    assert "its tests wrote no reward" in result.error
 
 
 async def test_lost_machines_are_counted_apart_and_are_no_failures(tmp_path: Path) -> None:
