@@ -48,6 +48,12 @@ def read_manifest(folder: Path) -> ExportManifest:
         raise InvalidFolder(f"{folder / MANIFEST} cannot be read: {error.errors()[0]['msg']}") from None
 
 
+def count_infrastructure(folder: Path) -> int:
+    """How many attempts for a folder were lost with their machines or verifiers. Raises InvalidFolder."""
+    count = read_manifest(folder).filters.get("infrastructure", 0)
+    return count if isinstance(count, int) else 0
+
+
 def read_trajectories(folders: Iterable[Path]) -> Iterator[tuple[Path, Trajectory]]:
     """Every trajectory with its folder, in order. Raises InvalidFolder, also where one comes twice."""
     found_in: dict[str, Path] = {}

@@ -60,6 +60,9 @@ async def retry_unavailable(call: Callable[[], Awaitable[T]], *, within: float) 
 MAX_CACHED_BYTES = 96 * 2**20
 """Most bytes of pictures and files at hand; the latest stays, however large."""
 
+VERIFIER_FAILED = "the verifier could not judge"
+"""How the reason of a verdict begins whose verifier failed."""
+
 
 class PictureCache:
     """The screenshots of one episode and the files that were brought out: the latest at hand, every one in the
@@ -320,7 +323,7 @@ class MachineSession:
         try:
             return await retry_unavailable(lambda: self._machine.evaluate(answer=answer), within=self._timeout_seconds)
         except BridgeError as error:
-            return Verdict(success=None, score=0.0, reason=f"the verifier could not judge: {error}")
+            return Verdict(success=None, score=0.0, reason=f"{VERIFIER_FAILED}: {error}")
 
     async def skip_settle(self) -> None:
         """Cut a running settle short; a machine that cannot be reached settles at its own pace."""

@@ -21,7 +21,7 @@ from agent_backend.evaluation.report_table import render_table
 from agent_backend.evaluation.results import ReferenceScores, read_references, suite_results, task_results
 from agent_backend.rollout.__main__ import roll_out
 from agent_backend.rollout.options import add_options, check_options
-from agent_backend.trajectory_folders import read_trajectories, write_atomically
+from agent_backend.trajectory_folders import count_infrastructure, read_trajectories, write_atomically
 from protocol.evaluation.reports import Evaluation
 from vm_bridge.errors import BridgeError
 
@@ -32,11 +32,14 @@ def build_evaluation(
     against: Attempts | None = None,
     references: ReferenceScores | None = None,
     judge: str = "",
+    infrastructure: int = 0,
     at: datetime,
 ) -> Evaluation:
-    """The report on what was attempted; `judge` was believed where nobody else said how an attempt ended."""
+    """The report on what was attempted; `judge` was believed where nobody else said how an attempt ended, and so many
+    attempts were lost to `infrastructure`."""
     return Evaluation(
         created_at=at,
+        infrastructure=infrastructure,
         policies=attempts.policies,
         attempts=len(attempts.included),
         judged=sum(attempt.judged for attempt in attempts.included),
@@ -61,7 +64,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     arguments = parser.parse_args(argv)
     if arguments.gate and not arguments.against:
         parser.error("--gate needs --against")
-    if arguments.suite:
+    if arguments.suite or arguments.tasks:
         check_options(parser, arguments)
         if len(arguments.folders) != 1:
             parser.error("attempts are made into one folder")
@@ -72,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the table and write the report. Returns 1 where nothing could be evaluated, 2 where the gate is shut."""
     arguments = parse_arguments(argv)
     try:
-        if arguments.suite and not arguments.folders[0].exists():
+        if (arguments.suite or arguments.tasks) and not arguments.folders[0].exists():
             asyncio.run(roll_out(arguments, arguments.folders[0]))
         judge_outcomes = read_judge_outcomes(arguments.judgements, arguments.threshold)
         attempts = collect_attempts(read_trajectories(arguments.folders), judge_outcomes.attempts)
@@ -82,11 +85,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             else None
         )
         references = read_references(arguments.references) if arguments.references else None
+        infrastructure = sum(count_infrastructure(folder) for folder in arguments.folders)
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     evaluation = build_evaluation(
-        attempts, against=against, references=references, judge=judge_outcomes.judge, at=datetime.now(UTC)
+        attempts,
+        against=against,
+        references=references,
+        judge=judge_outcomes.judge,
+        infrastructure=infrastructure,
+        at=datetime.now(UTC),
     )
     if arguments.out is not None:
         write_atomically(arguments.out, evaluation.model_dump_json(indent=1).encode() + b"\n")

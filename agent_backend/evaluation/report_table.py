@@ -15,6 +15,7 @@ def render_table(evaluation: Evaluation) -> str:
     lines = [
         f"{_policies(evaluation.policies)}: {evaluation.attempts} attempts; "
         f"left out: {out.unjudged} unjudged, {out.broken} broken, {out.assisted} with a person's help",
+        *([f"{evaluation.infrastructure} attempts lost to infrastructure"] if evaluation.infrastructure else []),
         *([f"{evaluation.judged} ended as only a judge says: {evaluation.judge}"] if evaluation.judge else []),
         "",
         *_aligned(

@@ -1,8 +1,9 @@
-"""Attempts at a suite into a folder; a command that was ended goes on when it is given again.
+"""Attempts at a suite, or at tasks of a file, into a folder; a command that was ended goes on when it is given again.
 
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --suite games --seeds 8 --parallel 4 \\
         --model-url http://127.0.0.1:8091/v1 --model m --dialect ui_tars_1_5 --revision r1 --out rollouts/r1
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --suite sites --expert --out demonstrations
+    python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --tasks tasks/ --max-steps 200 --expert --out solved
 """
 
 import argparse
@@ -13,7 +14,10 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from agent_backend.errors import AgentError
+from agent_backend.rollout.attempt_log import AttemptLog
 from agent_backend.rollout.attempts import AttemptRunner
 from agent_backend.rollout.in_process import bridge_client, in_process_attempts
 from agent_backend.rollout.options import add_options, build_plan, check_options
@@ -42,13 +46,15 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
     """Make the attempts and write the folder. Raises AgentError, BridgeError."""
     plan = build_plan(arguments)
-    folder = TrajectoryFolderWriter(out, {"origin": "rollout", "plan": plan.model_dump(mode="json")})
+    folder = TrajectoryFolderWriter(out, {"origin": "rollout", "plan": plan.record()})
+    attempt_log = AttemptLog(out.with_name(f"{out.name}.attempts.jsonl"))
     async with AsyncExitStack() as stack:
         bridge = await stack.enter_async_context(bridge_client(arguments))
         attempt_runner = await stack.enter_async_context(_attempts(plan, arguments, bridge))
-        runner = RolloutRunner(plan, bridge, attempt_runner, folder, lambda line: print(line, flush=True))
+        runner = RolloutRunner(plan, bridge, attempt_runner, folder, lambda line: print(line, flush=True), attempt_log)
         await runner.run(arguments.parallel)
-    return folder.finish(at=datetime.now(UTC), lost=[task.id for task in runner.lost])
+    lost: list[JsonValue] = [task.id for task in runner.lost]
+    return folder.finish(at=datetime.now(UTC), lost=lost, infrastructure=attempt_log.infrastructure)
 
 
 def _attempts(
@@ -75,7 +81,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("ended; the same command goes on from here", file=sys.stderr)
         return 130
     lost = manifest.filters["lost"]
+    failed = manifest.filters["infrastructure"]
     left_out = f", {len(lost)} left out" if isinstance(lost, list) and lost else ""
+    left_out += f"; {failed} attempts lost to infrastructure" if failed else ""
     counts = manifest.counts
     print(f"{counts.trajectories} trajectories, {counts.steps} steps in {arguments.out}{left_out}")
     return 0

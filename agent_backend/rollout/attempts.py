@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.episode.limits import RunnerLimits
+from agent_backend.episode.machine_session import VERIFIER_FAILED
 from agent_backend.episode.unattended import MAX_INVALID_REPLIES, run_unattended
 from agent_backend.episode.validation import count_invalid_replies, current_page
 from agent_backend.interfaces import Policy
@@ -20,7 +21,7 @@ from protocol.trajectory.steps import step_policies
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
 from vm_bridge.api.client import BridgeClient
-from vm_bridge.errors import BridgeError, BridgeUnavailable
+from vm_bridge.errors import BridgeError, BridgeUnavailable, VerifierFailed
 from vm_bridge.machine import Lease, Machine
 
 PolicyFactory = Callable[[Machine], Policy]
@@ -29,11 +30,13 @@ PolicyFactory = Callable[[Machine], Policy]
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What came of an attempt: its trajectory with its pictures by sha256, or why its machine failed."""
+    """What came of an attempt: its trajectory with its pictures by sha256, or why its machine or verifier failed."""
 
     trajectory: Trajectory | None
     error: str
     blobs: Mapping[str, bytes]
+    code: str = "machine_failed"
+    """Why there is no trajectory, as a stable word."""
 
     def blob(self, ref: BlobRef) -> bytes | None:
         """The bytes of a picture, where they were kept."""
@@ -113,6 +116,9 @@ async def run_episode(
     store = await run_unattended(start, open_machine, lambda: policy, limits)
     if store.state.status != "finished":
         return AttemptResult(None, store.state.error, {})
+    verdict = store.state.verdict
+    if verdict is not None and verdict.success is None and verdict.reason.startswith(VERIFIER_FAILED):
+        return AttemptResult(None, verdict.reason, {}, VerifierFailed.code)
     return AttemptResult(build_trajectory(store), "", store.blobs)
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from pathlib import Path
 from typing import get_args
 
 from pydantic import SecretStr, ValidationError
@@ -11,12 +12,14 @@ from agent_backend.policy.openai_chat import PolicyEndpoint
 from agent_backend.policy.providers import ClosablePolicy, open_policy
 from agent_backend.rollout.attempts import PolicyFactory
 from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.rollout.task_sources import source_checksum
 from protocol.providers import BASE_URLS, DIALECTS, Provider
 from protocol.sampling import MAX_ACTIONS, SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import PolicyRef
 
 EXPERT = "expert"
+ALL_LEVELS, MAX_STEPS = 0, 1_000
 REQUIRED_MODEL_OPTIONS = ("model_url", "model", "dialect", "revision")
 
 
@@ -25,10 +28,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("attempts")
     what.add_argument("--bridge", help="the bridge's address; the key is PILOTHOUSE_BRIDGE_MASTER_KEY")
     what.add_argument("--suite", help="whose bundled tasks")
+    what.add_argument(
+        "--tasks",
+        type=Path,
+        help="in place of --suite: a Harbor folder, a folder or zip of them, JSON Lines, OSWorld's",
+    )
+    what.add_argument("--max-steps", type=int, help="most steps of every attempt, beyond the tasks' own too")
     what.add_argument("--task", action="append", default=[], help="only this one; may be given again")
     what.add_argument("--seeds", type=int, default=1, help="attempts at each task, with rising seeds")
     what.add_argument("--first-seed", type=int, default=0)
-    what.add_argument("--level", type=int, action="append", help="of the tasks; may be given again; 1 by default")
+    what.add_argument("--level", type=parse_level, action="append", help="of a suite; may be given again, or all")
     what.add_argument("--language", choices=("en", "zh"), default="en", help="of the instructions")
     what.add_argument("--size", type=parse_size, help="of the screen, as 320x240, where a suite lets it be chosen")
     what.add_argument("--image", help="kind of machine; by default the one called like the task's platform")
@@ -70,13 +79,28 @@ def check_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace
     if arguments.provider in DIALECTS:
         arguments.model_url = arguments.model_url or BASE_URLS[arguments.provider]
         arguments.dialect = arguments.dialect or DIALECTS[arguments.provider]
+    if arguments.tasks and (arguments.suite or arguments.level or arguments.size):
+        parser.error("--tasks is in place of --suite, --level and --size")
     missing = [name for name in ("bridge", "suite") if not getattr(arguments, name)]
+    if arguments.tasks:
+        missing.remove("suite")
+    if arguments.max_steps is not None and not 1 <= arguments.max_steps <= MAX_STEPS:
+        parser.error(f"--max-steps is 1 to {MAX_STEPS}")
     if not arguments.expert:
         missing += [name for name in REQUIRED_MODEL_OPTIONS if not getattr(arguments, name)]
     if missing:
         parser.error(f"also needed: {', '.join('--' + name.replace('_', '-') for name in missing)}")
     if arguments.seeds < 1 or arguments.parallel < 1:
         parser.error("--seeds and --parallel are at least 1")
+
+
+def parse_level(text: str) -> int:
+    """A level from 1, or 0 for `all`. Raises ArgumentTypeError."""
+    if text == "all":
+        return ALL_LEVELS
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no level like 2, and not all")
+    return int(text)
 
 
 def parse_size(text: str) -> tuple[int, int]:
@@ -96,16 +120,20 @@ def parse_memory(text: str) -> HistoryBudget:
 
 
 def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
-    """What is to be attempted."""
+    """What is to be attempted. Raises InvalidSource."""
+    levels = tuple(arguments.level or (1,))
     return RolloutPlan(
-        suite=arguments.suite,
+        suite=arguments.suite or "",
+        source=str(arguments.tasks or ""),
+        source_sha256=source_checksum(arguments.tasks) if arguments.tasks else "",
+        max_steps=arguments.max_steps,
         policy=_policy_ref(arguments),
         sampling=None if arguments.expert else _sampling(arguments),
         memory=arguments.memory,
         names=tuple(arguments.task),
         seeds=arguments.seeds,
         first_seed=arguments.first_seed,
-        levels=tuple(arguments.level or (1,)),
+        levels=() if ALL_LEVELS in levels else levels,
         language=arguments.language,
         size=arguments.size,
         image=arguments.image,

@@ -1,20 +1,25 @@
-"""What is attempted: which tasks of a suite, in which forms, on which machines."""
+"""What is attempted: which tasks of a suite or a file, in which forms, on which machines."""
 
 from pydantic import Field
 
-from protocol.base import FrozenModel
+from protocol.base import FrozenModel, JsonObject
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import PolicyRef
-from protocol.trajectory.tasks import Language, Task, TaskVariant
-from vm_bridge.api.client import BridgeClient
-from vm_bridge.errors import InvalidAction, UnknownTask
+from protocol.trajectory.tasks import Language, Task
 
 
 class RolloutPlan(FrozenModel):
     """One set of attempts; the same plan is always the same tasks."""
 
-    suite: str
+    suite: str = ""
+    """Whose bundled tasks; none: those of `source`."""
+    source: str = ""
+    """A file or folder of tasks; see `agent_backend.rollout.task_sources`."""
+    source_sha256: str = ""
+    """The checksum of what `source` held when the plan was made."""
+    max_steps: int | None = Field(default=None, ge=1, le=1_000)
+    """Most steps of every attempt, in place of the tasks' own."""
     policy: PolicyRef
     sampling: SamplingParams | None = None
     """How its replies are drawn; none: it draws nothing."""
@@ -26,6 +31,7 @@ class RolloutPlan(FrozenModel):
     """Attempts at each task, with rising seeds."""
     first_seed: int = Field(default=0, ge=0)
     levels: tuple[int, ...] = (1,)
+    """Of a suite's tasks; none: every level there is."""
     language: Language = "en"
     size: tuple[int, int] | None = None
     image: str | None = None
@@ -35,19 +41,8 @@ class RolloutPlan(FrozenModel):
         """Where a task is attempted."""
         return self.image or task.platform
 
-
-async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...]:
-    """Every task of a plan, seed by seed, so that what was done first is of all. Tasks that have not a level are left
-    out at it. Raises UnknownTask for a name the suite has not, and InvalidAction where no task is left."""
-    tasks: list[Task] = []
-    for seed in range(plan.first_seed, plan.first_seed + plan.seeds):
-        for level in plan.levels:
-            variant = TaskVariant(seed=seed, level=level, language=plan.language, size=plan.size)
-            tasks += await bridge.suite_tasks(plan.suite, variant)
-    known = {task.name for task in tasks}
-    if missing := [name for name in plan.names if name not in known]:
-        raise UnknownTask(f"the suite {plan.suite} has no task {', '.join(missing)} in this form")
-    chosen = tuple(task for task in tasks if not plan.names or task.name in plan.names)
-    if not chosen:
-        raise InvalidAction(f"nothing of the suite {plan.suite} was chosen")
-    return chosen
+    def record(self) -> JsonObject:
+        """The plan as it is written beside attempts; fields of later versions only where they say something."""
+        later = {"source", "source_sha256", "max_steps"}
+        whole: JsonObject = self.model_dump(mode="json")
+        return {name: value for name, value in whole.items() if name not in later or value}

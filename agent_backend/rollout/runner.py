@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent_backend.errors import AgentError
+from agent_backend.rollout.attempt_log import AttemptLog
 from agent_backend.rollout.attempts import AttemptRunner
-from agent_backend.rollout.plan import RolloutPlan, list_tasks
+from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.rollout.task_sources import list_tasks
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
@@ -33,6 +35,7 @@ class RolloutRunner:
     attempt_runner: AttemptRunner
     folder: TrajectoryFolderWriter
     log: Callable[[str], None]
+    attempt_log: AttemptLog
     lost: list[Task] = field(default_factory=list)
     """Attempts whose machines failed every time; they say nothing of the policy."""
     _pending: deque[Task] = field(default_factory=deque)
@@ -69,19 +72,22 @@ class RolloutRunner:
         except BridgeUnavailable:
             raise
         except BridgeError as error:
-            return self._retry_or_drop(task, str(error))
+            return self._retry_or_drop(task, str(error), error.code)
         if done.trajectory is None:
-            return self._retry_or_drop(task, done.error)
+            return self._retry_or_drop(task, done.error, done.code)
         self.folder.add(done.trajectory, done.blob)
         self._report(done.trajectory)
 
-    def _retry_or_drop(self, task: Task, why: str) -> None:
+    def _retry_or_drop(self, task: Task, why: str, code: str) -> None:
         self._tries[task.id] += 1
+        self.attempt_log.add_lost(task, code, why)
         again = self._tries[task.id] < MAX_TRIES
         (self._pending if again else self.lost).append(task)
-        self.log(f"{_name(task)}: its machine failed, {'it is tried again' if again else 'it is left out'}: {why}")
+        then = "it is tried again" if again else "it is left out"
+        self.log(f"{_name(task)}: its machine or verifier failed, {then}: {why}")
 
     def _report(self, done: Trajectory) -> None:
+        self.attempt_log.add(done)
         verdict = f"verdict {done.verdict.success}" if done.verdict else "no verdict"
         count = f"{len(self.folder.tasks_by_id)}/{self._total}"
         self.log(f"{count} {_name(done.task)}: {len(done.steps)} steps, {done.outcome}, {verdict}")

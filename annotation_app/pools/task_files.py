@@ -1,4 +1,4 @@
-"""Tasks from uploaded files: tables (CSV, XLSX), JSON Lines, OSWorld's own; pure, and every fault with its row."""
+"""Tasks from uploaded files: tables, JSON Lines, OSWorld's own, Harbor's folders; pure, every fault with its row."""
 
 import json
 import re
@@ -10,10 +10,12 @@ from pydantic import ValidationError
 
 from annotation_app.pools.spreadsheet_reader import Cells, TableFault, csv_cells, workbook_cells
 from protocol.base import FrozenModel, find_json_error
+from protocol.harbor.errors import FolderError
+from protocol.harbor.task_folders import read_task_archive
 from protocol.trajectory.observations import Platform
 from protocol.trajectory.tasks import Task
 
-UploadFormat = Literal["csv", "xlsx", "jsonl", "osworld"]
+UploadFormat = Literal["csv", "xlsx", "jsonl", "osworld", "harbor"]
 
 COLUMNS = ("id", "instruction", "suite", "name", "seed", "max_steps", "parameters", "network")
 """What a table may have; only the instruction must be there."""
@@ -65,6 +67,7 @@ def task_file_read(data: bytes, kind: UploadFormat, platform: Platform) -> TaskF
         "xlsx": lambda data: _table_rows(workbook_cells(data)),
         "jsonl": _json_rows,
         "osworld": _osworld_rows,
+        "harbor": _harbor_rows,
     }
     for row, found in readers[kind](data):
         try:
@@ -235,3 +238,15 @@ def _osworld_rows(data: bytes) -> Iterator[tuple[int, dict[str, Any] | _InvalidR
         else:
             other_fields = {name: value for name, value in each.items() if name not in ("id", "instruction")}
             yield row, {"id": each["id"], "instruction": each["instruction"], "parameters": {"osworld": other_fields}}
+
+
+def _harbor_rows(data: bytes) -> Iterator[tuple[int, dict[str, Any] | _InvalidRow]]:
+    """The task folders of a zip archive, in order of their paths in it."""
+    try:
+        for row, (name, found) in enumerate(read_task_archive(data), start=1):
+            if isinstance(found, FolderError):
+                yield row, _InvalidRow(f"{name or 'the folder'}: {found.code}: {found}")
+            else:
+                yield row, found.model_dump(mode="json", exclude_defaults=True) | {"platform": found.platform}
+    except FolderError as error:
+        yield 1, _InvalidRow(f"{error.code}: {error}")

@@ -148,6 +148,8 @@ class Evaluation(FrozenModel):
     judge: str = ""
     """Which one, and from which score on it was believed."""
     left_out: ExcludedAttempts = ExcludedAttempts()
+    infrastructure: int = Field(default=0, ge=0)
+    """Attempts that were lost with their machines or verifiers while the folders were made; most were repeated."""
     suites: tuple[SuiteResult, ...] = ()
     tasks: tuple[TaskResult, ...] = ()
     comparison: Comparison | None = None

@@ -115,7 +115,8 @@ class RemoteMachine:
         return self._lease.capabilities
 
     async def prepare(self, task: Task) -> Observation:
-        self._timeout_seconds = TASK_FILE_TIMEOUT_SECONDS if "osworld" in task.parameters else PREPARE_TIMEOUT_SECONDS
+        has_own_verifier = not task.parameters.keys().isdisjoint(("osworld", "harbor"))
+        self._timeout_seconds = TASK_FILE_TIMEOUT_SECONDS if has_own_verifier else PREPARE_TIMEOUT_SECONDS
         return Observation.model_validate_json(
             await self._observation_call("prepare", task, timeout_seconds=self._timeout_seconds)
         )

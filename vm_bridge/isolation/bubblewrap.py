@@ -18,8 +18,11 @@ HOST_FOLDERS = (
 )
 """What of the host, beside /usr, a desktop's programs read; nothing in them is secret."""
 MIB = 1024 * 1024
-WRITABLE = {HOME: 512 * MIB, "/tmp": 256 * MIB, "/run": 16 * MIB, "/var": 64 * MIB, "/dev/shm": 256 * MIB}
-"""All that can be written, in memory, and how much (bytes)."""
+WRITABLE = {
+    **{HOME: 512 * MIB, "/tmp": 256 * MIB, "/run": 16 * MIB, "/var": 64 * MIB, "/dev/shm": 256 * MIB},
+    **{"/app": 256 * MIB, "/workspace": 256 * MIB, "/logs": 16 * MIB, "/tests": 16 * MIB, "/solution": 16 * MIB},
+}
+"""All that can be written, in memory, and how much (bytes); the second line has the folders of Harbor's tasks."""
 ENVIRONMENT = {
     "HOME": HOME,
     "USER": "user",

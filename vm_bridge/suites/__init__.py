@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from protocol.harbor.task_folders import HARBOR
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import InvalidAction, UnknownTask
@@ -84,9 +85,12 @@ def reject_variants(level: int, language: Language, size: tuple[int, int] | None
 
 
 def find_suite(suites: Mapping[str, Suite], task: Task) -> Suite | None:
-    """The suite a task names, None where it names none. Raises UnknownTask."""
+    """The suite a task names, or the one for Harbor's folders where it came from one; None where there is neither.
+
+    Raises UnknownTask, and UnsupportedTask for a folder that no machine here plays.
+    """
     if task.suite is None:
-        return None
+        return suites[HARBOR] if HARBOR in task.parameters and HARBOR in suites else None
     suite = suites.get(task.suite)
     if suite is None or not any(known.name == task.name for known in suite.tasks):
         raise UnknownTask(f"there is no task {task.name!r} in a suite {task.suite!r}")

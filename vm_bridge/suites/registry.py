@@ -4,13 +4,14 @@ from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.suites import Suite
 from vm_bridge.suites.desktop import DESKTOP
+from vm_bridge.suites.harbor import HarborSuite
 from vm_bridge.suites.miniwob.suite import MiniWob
 from vm_bridge.suites.phone import PhoneSuite
 from vm_bridge.suites.terminal import TERMINAL
 from vm_bridge.suites.web import DRILLS, GAMES, SITES
 from vm_bridge.suites.web_suite import WebSuite
 
-SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL}
+SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL, "harbor": HarborSuite()}
 WEB_SUITES: dict[str, WebSuite] = {"drills": DRILLS, "games": GAMES, "sites": SITES, "miniwob": MiniWob()}
 """Those whose tasks are played in a browser."""
 

@@ -86,6 +86,10 @@ class TableSuite:
             reason="; ".join(reasons),
         )
 
+    def definition(self, name: str) -> TableTask:
+        """A task's row of the table. Raises UnknownTask."""
+        return self._named(name)
+
     def _named(self, name: str | None) -> TableTask:
         found = self._by_name.get(name or "")
         if found is None:

@@ -968,6 +968,7 @@ export interface Evaluation {
   judged?: number;
   judge?: string;
   left_out?: ExcludedAttempts;
+  infrastructure?: number;
   suites?: SuiteResult[];
   tasks?: TaskResult[];
   comparison?: Comparison | null;

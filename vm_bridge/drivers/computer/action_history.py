@@ -5,7 +5,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from protocol.actions.types import Action
+from protocol.actions.types import Action, RunCommand
 from protocol.trajectory.observations import MachineSnapshot
 from vm_bridge.errors import CannotRestore
 
@@ -61,6 +61,11 @@ class ActionHistory:
         if known is None or known.picture != before.picture:
             self._remember(before)
         self._recorded_actions.append(recorded)
+
+    def commands(self) -> tuple[str, ...]:
+        """The command lines that were run, in order."""
+        actions = (recorded.action for recorded in self._recorded_actions)
+        return tuple(action.command for action in actions if isinstance(action, RunCommand))
 
     def mark_not_replayable(self) -> None:
         """An act was done of which nobody knows whether it happened: no state after it can be made again."""

@@ -13,6 +13,7 @@ from vm_bridge.errors import (
 )
 from vm_bridge.machine import Capabilities, ExpertSuggestion
 from vm_bridge.suites import evaluate_task, find_suite
+from vm_bridge.suites.harbor import check_task, suggest_solution
 
 
 class ComputerMachine:
@@ -27,6 +28,7 @@ class ComputerMachine:
 
     async def prepare(self, task: Task) -> Observation:
         # What cannot be is refused before anything is thrown away.
+        check_task(task)
         (
             find_suite(self._computer.suites, task),
             parse_mcp_servers(task),
@@ -63,7 +65,7 @@ class ComputerMachine:
         return await evaluate_task(computer.suites, computer.task, lambda: computer.environment(self._fence), answer)
 
     async def suggest_expert_action(self) -> ExpertSuggestion | None:
-        return None
+        return suggest_solution(self._computer.task, self._computer.history.commands())
 
     async def set_time_scale(self, rate: float) -> None:
         raise UnsupportedAction("a computer's time is everybody's")

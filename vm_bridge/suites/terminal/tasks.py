@@ -33,13 +33,13 @@ with open("opened.txt", "w") as file:
 def note_says(title: str, *words: str) -> Check:
     """The note of this title holds each of these words, whatever their case."""
 
-    async def check(environment: SandboxEnvironment, answer: str) -> str:
+    async def fault(environment: SandboxEnvironment, answer: str) -> str:
         notes = json.loads(await environment.read("notes.json") or "{}")
         text = str(notes.get(title, "")).casefold()
         missing = [word for word in words if word not in text]
         return f"the note {title} does not hold {', '.join(missing)}" if missing else ""
 
-    return check
+    return Check(fault, {"kind": "note_says", "path": f"{HOME}/notes.json", "title": title, "words": list(words)})
 
 
 TASKS = (

@@ -1,4 +1,4 @@
-"""`manage.py load_tasks POOL (FILE | --suite NAME)`: more tasks for a pool; running it again adds nothing."""
+"""`manage.py load_tasks POOL (FILE | FOLDER | --suite NAME)`: more tasks for a pool; run again it adds nothing."""
 
 import asyncio
 from argparse import ArgumentParser
@@ -12,16 +12,20 @@ from pydantic import ValidationError
 from annotation_app.errors import ApplicationError
 from annotation_app.live.suite_tasks import suite_tasks
 from annotation_app.tasks.services import tasks_load
+from protocol.harbor.errors import FolderError
+from protocol.harbor.task_folders import read_task_folders
 from protocol.trajectory.tasks import Task
 
 
 class Command(BaseCommand):
-    help = "Add tasks to a pool: from a file of JSON Lines, or those a suite of the bridge brings along."
+    help = "Add tasks to a pool: from JSON Lines, from Harbor's task folders, or those of a suite of the bridge."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool", help="the pool's name")
         source = parser.add_mutually_exclusive_group(required=True)
-        source.add_argument("file", type=Path, nargs="?", help="one task a line, as JSON")
+        source.add_argument(
+            "file", type=Path, nargs="?", help="one task a line, as JSON; a Harbor folder, or a folder of them"
+        )
         source.add_argument("--suite", help="a suite of the bridge, for example desktop")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -38,6 +42,11 @@ class Command(BaseCommand):
 
 def _tasks_in(file: Path) -> list[Task]:
     """Raises CommandError with the line that is no task."""
+    if file.is_dir():
+        try:
+            return list(read_task_folders(file))
+        except FolderError as error:
+            raise CommandError(f"{error.code}: {error}") from error
     try:
         lines = file.read_text(encoding="utf-8-sig").split("\n")  # `splitlines` would end one at U+2028 too
     except (OSError, UnicodeDecodeError) as error:

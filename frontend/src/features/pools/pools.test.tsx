@@ -178,7 +178,7 @@ describe("small rules", () => {
   });
 
   it("knows files by their names", () => {
-    expect(["a.CSV", "b.jsonl", "c.json", "d.xlsx", "e.tsv"].map(kindOf)).toEqual(["csv", "jsonl", "osworld", "xlsx", "csv"]);
+    expect(["a.CSV", "b.jsonl", "c.json", "d.xlsx", "e.zip"].map(kindOf)).toEqual(["csv", "jsonl", "osworld", "xlsx", "harbor"]);
   });
 
   it("shows markdown without its HTML, scripts or pictures", () => {

@@ -31,13 +31,14 @@ export function TasksDialog({ pool, onClose }: Props) {
   );
 }
 
-const KINDS = ["csv", "xlsx", "jsonl", "osworld", "suite"] as const;
+const KINDS = ["csv", "xlsx", "jsonl", "osworld", "harbor", "suite"] as const;
 type Kind = (typeof KINDS)[number];
 
 /** What a file most likely is, by its name. */
 export function kindOf(name: string): Kind {
   if (/\.(csv|tsv|txt)$/i.test(name)) return "csv";
   if (/\.xlsx$/i.test(name)) return "xlsx";
+  if (/\.zip$/i.test(name)) return "harbor";
   return /\.(jsonl|ndjson)$/i.test(name) ? "jsonl" : "osworld";
 }
 
@@ -114,7 +115,7 @@ function Source({ kind, suite, file, onSuite, onFile }: SourceProps) {
       placeholder={t("pools.upload.choose")}
       value={file}
       onChange={onFile}
-      accept=".csv,.tsv,.txt,.xlsx,.jsonl,.ndjson,.json"
+      accept=".csv,.tsv,.txt,.xlsx,.jsonl,.ndjson,.json,.zip"
       w={260}
     />
   );

@@ -8,6 +8,7 @@ from asgiref.sync import sync_to_async
 from django.core.management import CommandError, call_command
 
 from annotation_app.tasks.models import Task
+from benchmarks.parts.tasks.bad_folders import GOOD
 from tests.integration.web.conftest import Stack, World, task_named
 
 
@@ -34,6 +35,17 @@ def test_new_tasks_come_behind_the_others_once(world: World, file: Path) -> None
     assert keys() == ["one", "two", "three", "four", "five"]
     assert load("real", file) == "0 new tasks of 3.\n"
     assert len(keys()) == 5
+
+
+def test_task_folders_of_harbor_come_into_a_pool(world: World, tmp_path: Path) -> None:
+    for path, data in GOOD.items():
+        (tmp_path / "one" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "one" / path).write_bytes(data)
+    assert load("real", tmp_path) == "1 new tasks of 1.\n"
+    assert "harbor/lab/sum" in keys()
+    (tmp_path / "one" / "tests" / "link").symlink_to("/etc/passwd")
+    with pytest.raises(CommandError, match="harbor_link: one: link is a link"):
+        load("real", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hashlib import sha256
 import pytest
 
 from annotation_app.pools.task_files import MAX_FAULTS, UploadFormat, task_file_read
+from benchmarks.parts.tasks.bad_folders import BAD_ARCHIVES, GOOD, archive
 
 
 def rows(data: bytes, kind: UploadFormat = "csv") -> dict[int, str]:
@@ -250,3 +251,27 @@ class TestOsworld:
         found = rows(json.dumps(given).encode(), "osworld")
         assert "evaluator" in found[2]
         assert "no JSON object" in found[3]
+
+
+class TestHarbor:
+    def test_an_archive_of_folders_is_a_task_a_folder(self) -> None:
+        second = {**GOOD, "task.toml": b'[task]\nname = "lab/two"\n'}
+        data = archive(
+            {f"{name}/{path}": text for name, files in (("a", GOOD), ("b", second)) for path, text in files.items()}
+        )
+        found = task_file_read(data, "harbor", "terminal")
+        assert not found.faults
+        assert [task.id for task in found.tasks] == ["harbor/lab/sum", "harbor/lab/two"]
+        assert all("harbor" in task.parameters for task in found.tasks)
+
+    def test_a_folder_for_another_machine_or_with_a_fault_is_told_with_its_row(self) -> None:
+        assert rows(archive(GOOD), "harbor") == {1: "platform: this pool's is desktop"}
+        data = archive({**{f"a/{path}": text for path, text in GOOD.items()}, "b/task.toml": b""})
+        found = task_file_read(data, "harbor", "terminal")
+        assert [(fault.row, fault.reason[:18]) for fault in found.faults] == [(2, "b: harbor_missing:")]
+
+    @pytest.mark.parametrize("name", BAD_ARCHIVES)
+    def test_a_bad_archive_is_refused(self, name: str) -> None:
+        code, data = BAD_ARCHIVES[name]
+        (reason,) = rows(data, "harbor").values()
+        assert code in reason

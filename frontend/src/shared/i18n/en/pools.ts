@@ -99,6 +99,8 @@ export const poolMessages = {
   "pools.upload.jsonl.help": "One task a line, as JSON, or a JSON list of tasks; each with an instruction.",
   "pools.upload.osworld": "OSWorld task files",
   "pools.upload.osworld.help": "A task file or a list of them. Only pools with machines of OSWorld take them.",
+  "pools.upload.harbor": "Harbor task folders (zip)",
+  "pools.upload.harbor.help": "A zip of task folders whose base image is a terminal or desktop, as the pool's.",
   "pools.upload.suite": "A suite of the bridge",
   "pools.upload.suite.help": "Tasks with a start state and a verifier, for example those of the suite desktop.",
   "pools.upload.suite_name": "Suite",

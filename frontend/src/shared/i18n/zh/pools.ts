@@ -99,6 +99,8 @@ export const poolMessages = {
   "pools.upload.jsonl.help": "每行一个 JSON 任务，或一个 JSON 任务列表；每个任务都要有 instruction。",
   "pools.upload.osworld": "OSWorld 任务文件",
   "pools.upload.osworld.help": "一个任务文件或它们的列表。只有使用 OSWorld 机器的任务池可以接收。",
+  "pools.upload.harbor": "Harbor 任务文件夹（zip）",
+  "pools.upload.harbor.help": "包含任务文件夹的 zip 文件。终端和桌面任务池接收基础镜像与之相符的文件夹。",
   "pools.upload.suite": "桥接服务的任务集",
   "pools.upload.suite.help": "带有初始状态和验证器的任务，例如任务集 desktop。",
   "pools.upload.suite_name": "任务集",

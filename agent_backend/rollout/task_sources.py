@@ -1,0 +1,195 @@
+"""Where the tasks of attempts come from: a bundled suite, a file of tasks, OSWorld's files, Harbor's folders."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from agent_backend.errors import AgentError
+from agent_backend.rollout.plan import RolloutPlan
+from protocol.harbor.errors import FolderError
+from protocol.harbor.task_folders import read_task_archive, read_task_folders
+from protocol.trajectory.tasks import Task, TaskVariant
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.errors import InvalidAction, UnknownTask
+
+MAX_SOURCE_BYTES = 64 * 2**20
+MAX_LEVELS = 20
+"""How many levels are asked for where all are wanted."""
+OSWORLD_PARTS = ("id", "instruction", "evaluator")
+
+
+class InvalidSource(AgentError):
+    """A file or folder holds no tasks, or one of them is none; `code` may be that of a folder of Harbor."""
+
+    code = "invalid_source"
+
+    def __init__(self, message: str, code: str = "invalid_source") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class TaskSource(Protocol):
+    """Tasks to attempt, from wherever they come."""
+
+    async def tasks(self) -> tuple[Task, ...]:
+        """Every task, once for each seed and level of the plan, seed by seed.
+
+        Raises InvalidSource, UnknownTask, InvalidAction, BridgeUnavailable.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSource:
+    """The bundled tasks of a suite, made by the bridge."""
+
+    plan: RolloutPlan
+    bridge: BridgeClient
+
+    async def tasks(self) -> tuple[Task, ...]:
+        """See `TaskSource`. Tasks that have not a level are left out at it."""
+        plan, found = self.plan, list[Task]()
+        for seed in range(plan.first_seed, plan.first_seed + plan.seeds):
+            for level in plan.levels or itertools.islice(itertools.count(1), MAX_LEVELS):
+                variant = TaskVariant(seed=seed, level=level, language=plan.language, size=plan.size)
+                try:
+                    found += await self.bridge.suite_tasks(plan.suite, variant)
+                except InvalidAction:
+                    if plan.levels or level == 1:
+                        raise
+                    break
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """Tasks from a file or a folder; the attempts with rising seeds are at the same task."""
+
+    plan: RolloutPlan
+
+    async def tasks(self) -> tuple[Task, ...]:
+        """See `TaskSource`."""
+        path = Path(self.plan.source)
+        if source_checksum(path) != self.plan.source_sha256:
+            raise InvalidSource(f"{path} was changed meanwhile")
+        known = read_tasks(path)
+        seeds = range(self.plan.first_seed, self.plan.first_seed + self.plan.seeds)
+        return tuple(_with_seed(task, seed) for seed in seeds for task in known)
+
+
+def open_source(plan: RolloutPlan, bridge: BridgeClient) -> TaskSource:
+    """The tasks of a plan."""
+    return FileSource(plan) if plan.source else SuiteSource(plan, bridge)
+
+
+async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...]:
+    """Every task of a plan, seed by seed, so that what was done first is of all.
+
+    Raises what its source raises, UnknownTask for a name that it has not, and InvalidAction where no task is left.
+    """
+    tasks = await open_source(plan, bridge).tasks()
+    known = {task.name for task in tasks}
+    where = plan.source or f"the suite {plan.suite}"
+    if missing := [name for name in plan.names if name not in known]:
+        raise UnknownTask(f"{where} has no task {', '.join(missing)} in this form")
+    chosen = tuple(task for task in tasks if not plan.names or task.name in plan.names)
+    if not chosen:
+        raise InvalidAction(f"nothing of {where} was chosen")
+    if plan.max_steps is None:
+        return chosen
+    return tuple(task.model_copy(update={"max_steps": plan.max_steps}) for task in chosen)
+
+
+def _with_seed(task: Task, seed: int) -> Task:
+    """An attempt at a task of a file; what it is called says which task it is, whatever its seed."""
+    more: dict[str, Any] = {"name": task.name or task.id}
+    if seed:
+        more |= {"id": f"{task.id}-{seed}", "seed": task.seed + seed}
+    return task.model_copy(update=more)
+
+
+def read_tasks(path: Path) -> tuple[Task, ...]:
+    """The tasks of a Harbor folder, a folder or zip archive of them, a JSON Lines file, or a JSON file with one task, a
+    list of tasks, or OSWorld's. Raises InvalidSource."""
+    try:
+        if path.is_dir():
+            tasks = tuple(read_task_folders(path))
+        elif path.suffix == ".zip":
+            tasks = tuple(_archived(_read_bytes(path)))
+        else:
+            tasks = tuple(_task_of(path, number, value) for number, value in _values(path))
+    except FolderError as error:
+        raise InvalidSource(f"{path}: {error}", error.code) from None
+    if not tasks:
+        raise InvalidSource(f"{path} holds no task")
+    seen: set[str] = set()
+    for task in tasks:
+        if task.id in seen:
+            raise InvalidSource(f"{path}: the id {task.id} is there twice")
+        seen.add(task.id)
+    return tasks
+
+
+def source_checksum(path: Path) -> str:
+    """The sha256 of a file, or of the tasks of a folder. Raises InvalidSource."""
+    if not path.is_dir():
+        return hashlib.sha256(_read_bytes(path)).hexdigest()
+    whole = hashlib.sha256()
+    for task in read_tasks(path):
+        whole.update(task.model_dump_json().encode() + b"\n")
+    return whole.hexdigest()
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_SOURCE_BYTES + 1)
+    except OSError as error:
+        raise InvalidSource(f"{path} cannot be read: {error.strerror}") from None
+    if len(data) > MAX_SOURCE_BYTES:
+        raise InvalidSource(f"{path} has more than {MAX_SOURCE_BYTES} bytes")
+    return data
+
+
+def _archived(data: bytes) -> Iterator[Task]:
+    for name, found in read_task_archive(data):
+        if isinstance(found, FolderError):
+            raise FolderError(found.code, f"{name}: {found}")
+        yield found
+
+
+def _values(path: Path) -> Iterator[tuple[int, Any]]:
+    """The JSON values of a file with their lines, or their places in its list."""
+    data = _read_bytes(path)
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if path.suffix in (".jsonl", ".ndjson"):
+        yield from ((number, _parsed(path, line, number)) for number, line in enumerate(lines, 1) if line.strip())
+        return
+    value = _parsed(path, b"\n".join(lines), 1)
+    yield from enumerate(value if isinstance(value, list) else [value], start=1)
+
+
+def _parsed(path: Path, data: bytes, number: int) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InvalidSource(f"{path}, {number}: it is no JSON: {error}") from None
+
+
+def _task_of(path: Path, number: int, value: Any) -> Task:
+    """A task of ours, or of OSWorld, whose start state and evaluator are kept with it."""
+    if isinstance(value, dict) and all(name in value for name in OSWORLD_PARTS):
+        others = {name: each for name, each in value.items() if name not in ("id", "instruction")}
+        value = {"id": value["id"], "instruction": value["instruction"], "parameters": {"osworld": others}}
+    try:
+        return Task.model_validate_json(json.dumps(value))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise InvalidSource(f"{path}, {number}: {reason}") from None

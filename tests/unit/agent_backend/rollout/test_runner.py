@@ -1,0 +1,97 @@
+"""Attempts side by side: each is told of as it ends, and one that was lost is none of the policy's."""
+
+import json
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_backend.episode.limits import RunnerLimits
+from agent_backend.policy.expert import ExpertPolicy
+from agent_backend.rollout.attempt_log import AttemptLog
+from agent_backend.rollout.attempts import AttemptResult, run_episode
+from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.rollout.runner import MAX_TRIES, RolloutRunner
+from agent_backend.rollout.task_sources import source_checksum
+from agent_backend.trajectory_folders import TrajectoryFolderWriter, count_infrastructure
+from protocol.actions.types import Finish
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.proposals import PolicyRef
+from protocol.trajectory.tasks import Task
+from protocol.trajectory.trajectories import Trajectory
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.errors import MachineGone, VerifierFailed
+from vm_bridge.machine import ExpertSuggestion
+from vm_bridge.simulators.fake.machine import FakeMachine
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def finished(task: Task, *, success: bool) -> AttemptResult:
+    trajectory = Trajectory(
+        id=f"t-{task.id}",
+        task=task,
+        origin="rollout",
+        steps=(),
+        policies=(),
+        outcome="success" if success else "failure",
+        verdict=Verdict(success=success, score=float(success), verifier="abc"),
+        terminated=True,
+        truncated=False,
+        created_at=NOW,
+        finished_at=NOW,
+    )
+    return AttemptResult(trajectory, "", {})
+
+
+async def run(
+    tmp_path: Path, attempt: Callable[[Task], Awaitable[AttemptResult]]
+) -> tuple[list[dict[str, object]], Path]:
+    source, out = tmp_path / "tasks.jsonl", tmp_path / "out"
+    source.write_text("".join(f'{{"id": "{name}", "instruction": "Do."}}\n' for name in "abc"))
+    plan = RolloutPlan(
+        source=str(source),
+        source_sha256=source_checksum(source),
+        policy=PolicyRef(name="p", revision="r", dialect="ui_tars_1_5"),
+    )
+    log = AttemptLog(tmp_path / "attempts.jsonl")
+    folder = TrajectoryFolderWriter(out, {"plan": plan.record()})
+    async with BridgeClient("http://127.0.0.1:1", "") as bridge:
+        await RolloutRunner(plan, bridge, attempt, folder, lambda _: None, log).run(2)
+    folder.finish(at=NOW, infrastructure=log.infrastructure)
+    return [json.loads(line) for line in (tmp_path / "attempts.jsonl").read_text().splitlines()], out
+
+
+async def test_an_attempt_whose_verifier_fails_is_no_sample() -> None:
+    class UnjudgedMachine(FakeMachine):
+        async def evaluate(self, *, answer: str = "") -> Verdict:
+            raise VerifierFailed("its tests wrote no reward")
+
+    async def end() -> ExpertSuggestion:
+        return ExpertSuggestion(thought="Nothing to do.", action=Finish())
+
+    sandbox = FakeSandbox("desktop")
+    ref = PolicyRef(name="p", revision="r", dialect="ui_tars_1_5", scripted=True)
+    task = Task(id="a", instruction="Do.")
+    result = await run_episode(UnjudgedMachine(sandbox, 1), task, ExpertPolicy(ref, end), RunnerLimits())
+    assert (result.trajectory, result.code) == (None, "verifier_failed")
+    assert "its tests wrote no reward" in result.error
+
+
+async def test_lost_machines_are_counted_apart_and_are_no_failures(tmp_path: Path) -> None:
+    async def attempt(task: Task) -> AttemptResult:
+        if task.id == "a":
+            raise MachineGone("its host was killed")
+        return finished(task, success=task.id == "b")
+
+    records, out = await run(tmp_path, attempt)
+    outcomes = sorted((record["task"], record["outcome"], record["code"]) for record in records)
+    assert outcomes == [
+        *[("a", "infrastructure", "machine_gone")] * MAX_TRIES,
+        ("b", "success", ""),
+        ("c", "failure", ""),
+    ]
+    assert all((record["trajectory"] is None) == (record["outcome"] == "infrastructure") for record in records)
+    assert count_infrastructure(out) == MAX_TRIES
+    samples = (out / "trajectories.jsonl").read_text().splitlines()
+    assert sorted(json.loads(line)["task"]["id"] for line in samples) == ["b", "c"]
