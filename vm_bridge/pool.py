@@ -25,13 +25,11 @@ RESTOCK_SECONDS = 1.0
 """How often it looks whether enough machines stand ready (seconds)."""
 HEALTH_CHECK_SECONDS = 3.0
 """How often machines are asked whether they live, and looked for where the ledger has lost them (seconds)."""
-MAX_CONCURRENT_CHECKS = 100
-MAX_MISSED_CHECKS = 2
-"""So many times in a row without an answer, and a machine is replaced."""
+MAX_CONCURRENT_CHECKS, MAX_MISSED_CHECKS = 100, 2
+"""Machines asked at a time; and times in a row without an answer after which one is replaced."""
 USAGE_REPORT_SECONDS = 5.0
 """How often it is told what machines cost (seconds)."""
-HEALTH_TIMEOUT_SECONDS = 5.0
-CLOSE_TIMEOUT_SECONDS = 5.0
+HEALTH_TIMEOUT_SECONDS = CLOSE_TIMEOUT_SECONDS = 5.0
 RESTORED_TTL_SECONDS = 60.0
 """For how long a lease that was put back stands unless its holder renews it (seconds)."""
 RETRY_AFTER_SECONDS = 5.0
@@ -328,8 +326,7 @@ class MachinePool:
                 logger.warning("the lease of %s by %s was put back", machine_id, lease.holder)
 
     async def _restore_from_disk(self) -> frozenset[str]:
-        """The same for what an earlier bridge wrote down, where the ledger lost its data while no bridge ran: before
-        machines are adopted, which may take longer than holders wait."""
+        """The same for what an earlier bridge wrote down, before machines are adopted: holders do not wait so long."""
         kept = {} if self._lease_file is None else self._lease_file.read()
         restored = set()
         for machine_id, (machine, lease) in kept.items():

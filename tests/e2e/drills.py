@@ -1,6 +1,12 @@
-"""Pools for single tests, beside the demo's own: what one test does to its tasks is no other test's matter."""
+"""Pools and people for single tests, beside the demo's own: tests do not share what they change."""
+
+from importlib import import_module
+
+from django.conf import settings
 
 from annotation_app.accounts.models import User
+from annotation_app.accounts.services import user_ensure
+from annotation_app.accounts.services.sign_ins import REAUTHENTICATED_KEY
 from annotation_app.demo.demo_data import BROWSER_FILE, PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.services import policy_ensure
@@ -44,3 +50,11 @@ def drills_load(*pools: tuple[str, str]) -> None:
         policy = PolicyRevision.objects.get(name="expert" if demo[name].platform == "browser" else "scripted")
         made = pool_ensure(name=pool, members=members, policy=policy, image=demo[name].platform)
         tasks_add(pool=made, definitions=copies)
+
+
+def person_make(username: str, password: str, *, stale: str) -> None:
+    """Add an annotator; the session `stale` has to prove again who it belongs to."""
+    user_ensure(username=username, password=password, name=username, roles=["annotator"])
+    session = import_module(settings.SESSION_ENGINE).SessionStore(stale)
+    session[REAUTHENTICATED_KEY] = 0
+    session.save()

@@ -138,7 +138,7 @@ async def test_a_forgotten_password_is_replaced_by_an_admins_link(
     await enter_password(admin, "admin", "admin-demo")
     await expect(admin.get_by_role("banner")).to_be_visible(timeout=BOUND_MS)
     (session,) = (cookie["value"] for cookie in await admin.context.cookies() if cookie["name"].endswith("sessionid"))
-    made = f"from tests.e2e.sign_ins import person_make; person_make({username!r}, {PASSWORD!r}, stale={session!r})"
+    made = f"from tests.e2e.drills import person_make; person_make({username!r}, {PASSWORD!r}, stale={session!r})"
     platform.manage("shell", "-c", made)
 
     await admin.goto("/people")

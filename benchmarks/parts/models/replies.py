@@ -25,8 +25,6 @@ def measure() -> dict[str, object]:
     vectors = [
         vector for name in ("dialect_vectors", "provider_vectors") for vector in _rows(f"tests/fixtures/{name}.jsonl")
     ]
-    quoted = [vector for vector in vectors if vector["quoted"]]
-    own = [vector for vector in vectors if not vector["quoted"]]
     seed = secrets.randbelow(2**32)
     print_progress(f"reading {GENERATED} generated replies, seed {seed}")
     generated = replies.measure(GENERATED, seed)
@@ -35,10 +33,9 @@ def measure() -> dict[str, object]:
         "dialects": len(list_dialects()),
         "dialect_names": list(list_dialects()),
         "families": len(families),
-        "vectors": len(quoted),
-        "vectors_exact": sum(map(_is_exact, quoted)),
-        "own_vectors": len(own),
-        "own_vectors_exact": sum(map(_is_exact, own)),
+        "vectors": len(vectors),
+        "vectors_exact": sum(map(_is_exact, vectors)),
+        "vectors_quoted": sum(vector["quoted"] for vector in vectors),
         "given_cases_passed_share": _share_passed(_rows("tests/fixtures/replies.jsonl")),
         "generated": generated["replies"],
         "seed": seed,
