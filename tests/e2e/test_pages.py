@@ -24,7 +24,7 @@ ADMINS_PAGES = (
     *("review", "agreement", "compare", "episodes", "reports", "trajectories", "flywheel"),
 )
 OTHER_PAGES = (
-    *("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret?"),
+    *("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret?", "reset-password"),
     *("flywheel/:id", "flywheel/:id/beside"),
 )
 """Looked at with what leads there: an episode, a turn, another role, nobody signed in."""
@@ -92,6 +92,10 @@ async def test_pages_are_accessible(
     await expect(nobody.get_by_role("heading", level=1)).to_be_visible(timeout=BOUND_MS)
     await expect(nobody.get_by_text("Loading")).to_have_count(0, timeout=BOUND_MS)
     await assert_accessible_in_both(nobody, "join")
+
+    await nobody.goto("/reset-password#nobody-made-this-link")
+    await expect(nobody.get_by_text("This link has ended")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible_in_both(nobody, "reset password")
 
     page = await sign_in("annotator")
     await expect(page.get_by_role("button", name="Next task")).to_be_visible(timeout=BOUND_MS)
