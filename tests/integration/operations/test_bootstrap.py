@@ -46,6 +46,7 @@ def clone(tmp_path: Path) -> Path:
     )
     for name in (
         "vm_bridge/__init__.py",
+        "vm_bridge/host_keys.py",
         "vm_bridge/python_packages.py",
         "protocol/__init__.py",
         "protocol/legacy_names.py",
