@@ -70,7 +70,7 @@ def _create_upload(connection: Connection, name: str, digest: str, size: int, po
 
 def _send_parts(connection: Connection, file: Path, path: str, upload: UploadOut, progress: ProgressCallback) -> None:
     offset, part_bytes = upload.offset, min(PART_BYTES, upload.part_bytes)
-    pauses = iter(RETRY_PAUSES_SECONDS)
+    pauses, failed = iter(RETRY_PAUSES_SECONDS), False
     with file.open("rb") as content:
         while True:
             progress(offset, upload.size)
@@ -81,16 +81,17 @@ def _send_parts(connection: Connection, file: Path, path: str, upload: UploadOut
             if not data:
                 raise DownloadDamaged(f"{file} became shorter while it was sent")
             try:
-                offset, pauses = _send_part(connection, path, offset, data), iter(RETRY_PAUSES_SECONDS)
+                reached = _read_offset(connection, path) if failed else _send_part(connection, path, offset, data)
             except (Unreachable, RequestRejected) as error:
                 pause = next(pauses, None)
                 if pause is None or not _is_transient(error):
                     raise
+                failed = True
                 time.sleep(pause)
-                resumed = _read_offset(connection, path)
-                if resumed > offset:  # a long upload may break off any number of times
-                    pauses = iter(RETRY_PAUSES_SECONDS)
-                offset = resumed
+                continue
+            if reached > offset:  # a long upload may break off any number of times
+                pauses = iter(RETRY_PAUSES_SECONDS)
+            offset, failed = reached, False
 
 
 def _is_transient(error: PilothouseError) -> bool:
