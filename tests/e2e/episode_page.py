@@ -57,6 +57,11 @@ class EpisodePage:
         await self.page.wait_for_url("**/desk/**", timeout=BOUND_MS)
         await expect(self.cards.first).to_be_visible(timeout=BOUND_MS)
 
+    async def rested(self) -> None:
+        """Nothing is on its way: the act is done and the next proposals are there, so that no button changes."""
+        await expect(self.page.locator("[aria-busy=true]")).to_have_count(0, timeout=BOUND_MS)
+        await expect(self.page.get_by_role("article").first).to_be_visible(timeout=BOUND_MS)
+
     async def step(self) -> int:
         """The number of the step that comes next, from 1."""
         return int(re.findall(r"\d+", await self.steps_shown.inner_text())[0])

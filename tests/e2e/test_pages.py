@@ -105,6 +105,7 @@ async def test_pages_are_accessible(
     episode_page = await drill(page)
     await page.keyboard.press("1")
     await episode_page.stepped(1)
+    await episode_page.rested()
     await assert_accessible_in_both(page, "desk")
     await episode_page.finish(success=False)
     await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
@@ -170,6 +171,7 @@ async def test_a_workspace_in_chinese_with_custom_keys(chinese_reader: Page, dri
     await expect(page.get_by_role("banner").get_by_text("第 2 步")).to_be_visible(timeout=BOUND_MS)
     (step,) = await chinese.steps()
     assert step.decision == "accept"
+    await chinese.rested()
     await assert_accessible(page, "the desk in Chinese")
     await page.get_by_role("button", name="EN · English / 中文").click()
     await expect(page.get_by_role("heading", name="Your step")).to_be_visible(timeout=BOUND_MS)
