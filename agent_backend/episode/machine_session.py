@@ -130,8 +130,10 @@ def _referenced_blobs(observation: Observation | None) -> tuple[BlobRef, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """The frames around an act. `after` is None where nobody knows whether it happened; `lost` says why the
-    machine cannot be worked with any more, if so."""
+    """What an act did, with the screens before and after it.
+
+    `after` is None where the outcome is unknown. `machine_lost` says why the machine cannot be used any more.
+    """
 
     before: Observation
     after: Observation | None
@@ -146,7 +148,7 @@ class ActionResult:
 def unknown_result(
     last_observation: Observation, started_at: datetime, why: str, *, machine_lost: bool = False
 ) -> ActionResult:
-    """An act whose outcome nobody will ever know; `seen` is the last frame before it."""
+    """The result of an act whose outcome stays unknown; `last_observation` is the last screen before it."""
     error = ActionError(code=OutcomeUnknown.code, message=why)
     return ActionResult(last_observation, None, started_at, datetime.now(UTC), error, why if machine_lost else "")
 

@@ -35,8 +35,12 @@ def build_evaluation(
     infrastructure: int = 0,
     at: datetime,
 ) -> Evaluation:
-    """The report on what was attempted; `judge` was believed where nobody else said how an attempt ended, and so many
-    attempts were lost to `infrastructure`."""
+    """The report on a set of attempts.
+
+    Args:
+        judge: The judge whose verdicts count for attempts without a verdict of their own.
+        infrastructure: How many attempts failed because of a machine or a server.
+    """
     return Evaluation(
         created_at=at,
         infrastructure=infrastructure,

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from agent_backend.policy.completions import RequestTimeouts
 from agent_backend.policy.hosted_requests import (
-    UNTOLD_RESULT,
+    SEE_LAST_RESULT,
     HostedReply,
     HostedRequest,
     ReplyCallback,
@@ -234,7 +234,7 @@ def _user_content(turn: Turn, results: list[dict[str, Any]]) -> list[dict[str, A
     # The API takes pictures in results of calls that succeeded alone.
     failed = {"is_error": True} if turn.failed and not turn.pictures else {}
     *others, last = results
-    return [*(one | {"content": [_text(UNTOLD_RESULT)]} for one in others), last | {"content": content} | failed]
+    return [*(one | {"content": [_text(SEE_LAST_RESULT)]} for one in others), last | {"content": content} | failed]
 
 
 def _text(text: str) -> dict[str, Any]:

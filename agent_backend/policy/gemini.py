@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from agent_backend.policy.completions import RequestTimeouts
 from agent_backend.policy.hosted_requests import (
-    UNTOLD_RESULT,
+    SEE_LAST_RESULT,
     HostedReply,
     HostedRequest,
     ReplyCallback,
@@ -196,7 +196,7 @@ def _user_parts(turn: Turn, calls: list[dict[str, Any]]) -> list[dict[str, Any]]
     *others, last = calls
     answer = {"error" if turn.failed else "output": turn.text or "Done."}
     return [
-        *(_response(call, {"output": UNTOLD_RESULT}, []) for call in others),
+        *(_response(call, {"output": SEE_LAST_RESULT}, []) for call in others),
         _response(last, answer, pictures),
     ]
 

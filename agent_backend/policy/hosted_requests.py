@@ -14,7 +14,7 @@ from protocol.providers import Prices
 from protocol.trajectory.observations import Platform
 from protocol.trajectory.proposals import ProviderCall
 
-UNTOLD_RESULT = "Its result is told with that of the last call."
+SEE_LAST_RESULT = "See the result of the last call."
 """The result of a call that others of the same reply followed."""
 FAILURE_NOTE = "The last action failed:"
 """How a conversation begins to tell that an act failed."""

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from agent_backend.policy.completions import RequestTimeouts
 from agent_backend.policy.hosted_requests import (
-    UNTOLD_RESULT,
+    SEE_LAST_RESULT,
     HostedReply,
     HostedRequest,
     Picture,
@@ -137,7 +137,7 @@ class OpenAIResponsesClient:
         items, last = [], kept[-1]
         for call in kept:
             if call["type"] == "function_call":
-                text = (turn.text or "Done.") if call is last else UNTOLD_RESULT
+                text = (turn.text or "Done.") if call is last else SEE_LAST_RESULT
                 items.append(_function_output(call["call_id"], text))
             else:
                 items.append(_screenshot_output(call, turn.pictures[-1]))

@@ -224,7 +224,7 @@ class PasswordLinkDetails(FrozenModel):
 
 
 class PasswordResetIn(LinkSecret):
-    """The new password of whoever has the link."""
+    """A password link's secret and the new password."""
 
     password: Password
 

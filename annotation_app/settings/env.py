@@ -81,9 +81,9 @@ class Environment(BaseModel):
     webhooks_allow_private: bool = False
     """Whether webhooks may lead into private networks, and go over plain http."""
     session_idle_hours: int = Field(default=24, gt=0)
-    """Hours after which a sign-in ends that nobody uses."""
+    """Hours without use after which a sign-in ends."""
     session_limit_hours: int = Field(default=14 * 24, gt=0)
-    """Hours after which a sign-in ends however much it is used."""
+    """Hours after which a sign-in ends, used or not."""
     oidc_url: str = ""
     """Issuer of single sign-on by OpenID Connect. Empty: there is none."""
     oidc_name: str = "Single sign-on"

@@ -1,8 +1,8 @@
 """Large request bodies are read from people who are signed in alone, within a bound for each process.
 
-Daphne writes a whole body into a temporary file before the application sees the request, whoever sends it. Here a
-request with a large body is asked for its sign-in first, as the proxy does (`/api/me/signed-in`). Its connection is not
-read meanwhile. What is refused is answered at once, and the rest of its body is dropped for a moment, so that the
+Daphne writes a whole body to a temporary file before the application sees the request, also for strangers. This module
+checks the sign-in of a request with a large body first, as the proxy does (`/api/me/signed-in`). It does not read the
+connection meanwhile. It answers a refused request at once and discards the rest of its body for a moment, so that the
 client reads the answer before the connection closes.
 """
 

@@ -1,23 +1,18 @@
 """Inviting people, and what becomes of an invitation."""
 
-import logging
 import secrets
 from datetime import timedelta
-from smtplib import SMTPException
 
-from django.conf import settings
-from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation_app.accounts.models import Group, Invitation, Role, User
 from annotation_app.accounts.selectors import INVITATION_NOT_FOUND, invitations_open, role_check
+from annotation_app.accounts.services.mail import person_mail
 from annotation_app.accounts.services.people import validate_new_password
 from annotation_app.accounts.services.tokens import digest_secret
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
-
-logger = logging.getLogger(__name__)
 
 MAIL_SUBJECT = "You are invited to Pilothouse"
 MAIL_TEXT = """{who} invites you to Pilothouse as {roles}.
@@ -52,16 +47,10 @@ def invitation_make(
 
 def invitation_send(*, invitation: Invitation, link: str) -> bool:
     """Send the link to the address; whether a server took it. A link that could not be sent can be copied."""
-    if not (invitation.email and settings.EMAIL_HOST):
-        return False
     text = MAIL_TEXT.format(
         who=invitation.invited_by.name, roles=", ".join(invitation.roles), until=invitation.expires_at, link=link
     )
-    try:
-        return bool(send_mail(MAIL_SUBJECT, text, settings.DEFAULT_FROM_EMAIL, [invitation.email]))
-    except (SMTPException, OSError):
-        logger.exception("the invitation %s was not sent", invitation.pk)
-        return False
+    return person_mail(address=invitation.email, subject=MAIL_SUBJECT, text=text)
 
 
 @transaction.atomic(durable=True)

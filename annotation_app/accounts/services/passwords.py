@@ -1,13 +1,10 @@
 """Changing a password, and the links that set one for somebody who forgot theirs."""
 
-import logging
 import secrets
 from datetime import timedelta
-from smtplib import SMTPException
 
 from django.conf import settings
 from django.contrib.auth import update_session_auth_hash
-from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest
@@ -16,6 +13,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import PasswordLink, Role, SignIn, User
 from annotation_app.accounts.selectors import LINK_NOT_FOUND, password_links_open, person_of, role_check
 from annotation_app.accounts.services.factors import password_check
+from annotation_app.accounts.services.mail import person_mail
 from annotation_app.accounts.services.people import validate_new_password
 from annotation_app.accounts.services.sign_ins import reauthentication_check, sign_ins_end
 from annotation_app.accounts.services.tokens import digest_secret
@@ -23,12 +21,10 @@ from annotation_app.accounts.throttle import MAIL_LIMIT
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import NotFound
 
-logger = logging.getLogger(__name__)
-
 ADMIN_LINK_HOURS = 24
-"""Hours a link holds that an admin hands over."""
+"""How long a link is valid that an admin made (hours)."""
 MAIL_LINK_HOURS = 1
-"""Hours a link holds that somebody asked for by mail."""
+"""How long a link is valid that was requested by mail (hours)."""
 MAIL_SUBJECT = "Your Pilothouse password"
 MAIL_TEXT = """A link to set a new password was requested for {username}.
 
@@ -40,13 +36,17 @@ If you did not ask for it, ignore this message: your password stays as it is.
 
 
 def password_change(*, request: HttpRequest, user: User, current: str, new: str) -> None:
-    """Set a person's password and sign them out in every other browser.
+    """Set a person's password and sign them out in every other browser. Who had none proves who they are first.
 
     Raises:
+        Forbidden: The person has no password, and proved who they are too long ago.
         TooMany: After too many wrong passwords for this account.
         Invalid: The current password is wrong, or the new one is easily guessed.
     """
-    password_check(user=user, password=current)
+    if user.has_usable_password():
+        password_check(user=user, password=current)
+    else:
+        reauthentication_check(request)
     validate_new_password(new, user)
     before = request.session.session_key
     with transaction.atomic(durable=True):
@@ -91,14 +91,8 @@ def password_link_mail(*, login: str, base: str) -> bool:
 
 def password_link_send(*, link: PasswordLink, address: str) -> bool:
     """Send a link to its person's address; whether a server took it."""
-    if not (link.user.email and settings.EMAIL_HOST):
-        return False
     text = MAIL_TEXT.format(username=link.user.username, until=link.expires_at, link=address)
-    try:
-        return bool(send_mail(MAIL_SUBJECT, text, settings.DEFAULT_FROM_EMAIL, [link.user.email]))
-    except (SMTPException, OSError):
-        logger.exception("the password link %s was not sent", link.pk)
-        return False
+    return person_mail(address=link.user.email, subject=MAIL_SUBJECT, text=text)
 
 
 @transaction.atomic(durable=True)

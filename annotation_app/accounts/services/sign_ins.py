@@ -1,7 +1,7 @@
 """Signing people in, knowing in which browsers they are, and what they keep for themselves."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from importlib import import_module
 from typing import Any, Literal
 
@@ -18,8 +18,8 @@ from annotation_app.accounts.throttle import ADDRESS_SIGN_IN_LIMIT, SIGN_IN_LIMI
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Forbidden, Invalid, NotFound, TooLarge
 
-REAUTHENTICATED_KEY, SIGNED_IN_KEY = "reauthenticated_at", "signed_in_at"
-"""Where a session keeps when its person last proved who they are, and when it began (seconds since 1970)."""
+REAUTHENTICATED_KEY = "reauthenticated_at"
+"""Where a session keeps when its person last proved who they are (seconds since 1970)."""
 REAUTHENTICATION_SECONDS = 600
 """For so long somebody who proved who they are may make tokens and change their second factor."""
 PREFERENCES_LIMIT_BYTES = 16 * 1024
@@ -64,9 +64,9 @@ def sign_in(*, request: HttpRequest, user: User, how: Literal["password", "sso",
 
 def sign_in_record(*, request: HttpRequest, user: User, how: Literal["password", "sso", "invite"]) -> None:
     """Note that this browser is signed in, once it is."""
-    now = int(timezone.now().timestamp())
-    request.session[SIGNED_IN_KEY] = request.session[REAUTHENTICATED_KEY] = now
-    _session_extend(request)
+    now = timezone.now()
+    request.session[REAUTHENTICATED_KEY] = int(now.timestamp())
+    _session_extend(request, began=now)
     request.session.save()
     SignIn.objects.update_or_create(
         session_key=request.session.session_key,
@@ -82,16 +82,16 @@ def sign_in_record(*, request: HttpRequest, user: User, how: Literal["password",
 def sign_in_touch(*, request: HttpRequest) -> None:
     """Note that somebody still uses this browser, and let its session go on; not more often than is of use."""
     now = timezone.now()
-    old = SignIn.objects.filter(session_key=request.session.session_key, seen_at__lt=now - SEEN_INTERVAL)
-    if old.update(seen_at=now):
-        _session_extend(request)
+    old = SignIn.objects.filter(session_key=request.session.session_key, seen_at__lt=now - SEEN_INTERVAL).first()
+    if old is not None:
+        old.seen_at = now
+        old.save(update_fields=["seen_at"])
+        _session_extend(request, began=old.created_at)
 
 
-def _session_extend(request: HttpRequest) -> None:
-    """Let the session end after the idle limit from now, at the latest after the absolute one from its beginning."""
-    now = timezone.now()
-    began = datetime.fromtimestamp(request.session.setdefault(SIGNED_IN_KEY, int(now.timestamp())), UTC)
-    idle_end = now + timedelta(hours=settings.ENV.session_idle_hours)
+def _session_extend(request: HttpRequest, *, began: datetime) -> None:
+    """Let the session end after the idle limit from now, but not after the absolute limit from its beginning."""
+    idle_end = timezone.now() + timedelta(hours=settings.ENV.session_idle_hours)
     request.session.set_expiry(min(idle_end, began + timedelta(hours=settings.ENV.session_limit_hours)))
 
 

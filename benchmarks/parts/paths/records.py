@@ -1,4 +1,4 @@
-"""What the tracer wrote, and how a process is told to begin and to end a record."""
+"""Reads the records of the tracer, and starts and stops recording in a process."""
 
 import contextlib
 import json

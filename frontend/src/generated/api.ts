@@ -254,7 +254,7 @@ export interface LinkSecret {
   secret: string;
 }
 /**
- * The new password of whoever has the link.
+ * A password link's secret and the new password.
  */
 export interface PasswordResetIn {
   secret: string;
