@@ -28,7 +28,7 @@ numbers = itertools.count()
 @asynccontextmanager
 async def leased(environment: Mapping[str, str], image: str) -> AsyncIterator[Lease]:
     """A machine whose viewers are asked for tickets."""
-    async with BridgeClient(environment["PILOTHOUSE_BRIDGE_URL"], environment["PILOTHOUSE_SECRET"]) as bridge:
+    async with BridgeClient(environment["PILOTHOUSE_BRIDGE_URL"], environment["PILOTHOUSE_BRIDGE_MASTER_KEY"]) as bridge:
         lease = await bridge.allocate(image=image, holder="safety", ttl=LEASE_SECONDS, wait=WAIT_SECONDS)
         try:
             yield lease
@@ -45,7 +45,7 @@ def socket_doors(
         claim = TicketClaim(
             kind=kind, user="safety", episode="safety", machine_id=lease.machine_id, fencing_token=lease.fencing_token
         )
-        text = mint_ticket(environment["PILOTHOUSE_SECRET"], claim)
+        text = mint_ticket(environment["PILOTHOUSE_BRIDGE_MASTER_KEY"], claim)
         return planted.plant(f"ticket {next(numbers)} for {kind}", text)
 
     bridge = urlsplit(environment["PILOTHOUSE_BRIDGE_URL"]).netloc
