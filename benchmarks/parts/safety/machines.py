@@ -15,6 +15,7 @@ from benchmarks.parts.safety.requests import Session, http_connection
 from benchmarks.parts.waiting import wait_until
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.api.tickets import StreamKind, TicketClaim, mint_ticket
+from vm_bridge.host_keys import derive_key, key_name
 from vm_bridge.machine import Lease
 
 WAIT_SECONDS = 120.0
@@ -45,7 +46,7 @@ def socket_doors(
         claim = TicketClaim(
             kind=kind, user="safety", episode="safety", machine_id=lease.machine_id, fencing_token=lease.fencing_token
         )
-        text = mint_ticket(environment["PILOTHOUSE_BRIDGE_MASTER_KEY"], claim)
+        text = mint_ticket(derive_key(environment["PILOTHOUSE_BRIDGE_MASTER_KEY"], key_name(lease.host)), claim)
         return planted.plant(f"ticket {next(numbers)} for {kind}", text)
 
     bridge = urlsplit(environment["PILOTHOUSE_BRIDGE_URL"]).netloc

@@ -238,7 +238,7 @@ async def _try_escapes_with(target: Target, sockets: tuple[str, ...]) -> dict[st
     environment = platform.environment
     return await escapes.measure_escapes(
         environment["PILOTHOUSE_BRIDGE_URL"],
-        environment["PILOTHOUSE_SECRET"],
+        environment["PILOTHOUSE_BRIDGE_MASTER_KEY"],
         platform.pid("bridge"),
         facts,
         IMAGES,
