@@ -24,7 +24,7 @@ LEAST_LENGTH = 12
 """Shorter values would be found by chance."""
 AROUND = 60
 POOL_VALUE = "value of a pool"
-ENVIRONMENT_NAMES = ("PILOTHOUSE_SECRET", "PILOTHOUSE_SECRET_KEY")
+ENVIRONMENT_NAMES = ("PILOTHOUSE_BRIDGE_MASTER_KEY", "PILOTHOUSE_SECRET_KEY")
 
 
 def random_secret() -> str:
