@@ -229,8 +229,8 @@ describe("the policies page", () => {
     await user.paste("As its makers have it.");
     await user.type(form.getByRole("textbox", { name: "First message of the user" }), "{{instruction}");
     await user.click(form.getByRole("button", { name: "Register" }));
-    const told = { prompt: "As its makers have it.", task: "{instruction}" };
-    expect(sent).toMatchObject([{ path: "/policies", body: { name: "tars", prompt: told } }]);
+    const published = { prompt: "As its makers have it.", task: "{instruction}" };
+    expect(sent).toMatchObject([{ path: "/policies", body: { name: "tars", prompt: published } }]);
   });
 
   it("shows the prompt of a revision that has its own", async () => {
