@@ -11,6 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationErr
 
 from protocol.base import FrozenModel
 from protocol.dialects.families import get_dialect
+from protocol.dialects.prompt_template import PromptTemplate
 from trainer.errors import ConfigInvalid, ConfigUnknown, ConfigUnreadable
 
 
@@ -73,6 +74,8 @@ class DialectConfig(Settings):
 
     dialect: Annotated[str, AfterValidator(lambda name: get_dialect(name).name)] = "ui_tars_1_5"
     """The words of the steps that a person worded."""
+    prompt: PromptTemplate | None = None
+    """The prompt that the policy is served with, where it is not the dialect's own."""
 
 
 class PackingConfig(Settings):

@@ -23,6 +23,7 @@ from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
 from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, ScreenSize, TextPart, UnparsedReply
 from protocol.dialects.families import get_dialect
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.prompts import Prompt
 from protocol.messages.events import Partial
 from protocol.providers import Provider, ProviderSettings
@@ -66,6 +67,8 @@ class PolicyEndpoint(FrozenModel):
     sampling: SamplingParams = SamplingParams()
     timeouts: RequestTimeouts = RequestTimeouts()
     budget: HistoryBudget = HistoryBudget()
+    prompt: PromptTemplate | None = None
+    """None: the dialect's own."""
 
 
 class OpenAIPolicy:
@@ -73,7 +76,7 @@ class OpenAIPolicy:
 
     def __init__(self, endpoint: PolicyEndpoint, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._endpoint = endpoint
-        self._dialect = get_dialect(endpoint.dialect)
+        self._dialect = get_dialect(endpoint.dialect, endpoint.prompt)
         self._completions = CompletionsClient(
             endpoint.base_url,
             api_key=endpoint.api_key.get_secret_value(),

@@ -32,7 +32,7 @@ def open_policy(endpoint: PolicyEndpoint, budget: Budget | None = None) -> Closa
     """The policy at an endpoint. Raises ValueError for a dialect that its provider does not speak."""
     if endpoint.provider == "openai_compatible":
         return OpenAIPolicy(endpoint)
-    dialect = get_dialect(endpoint.dialect)
+    dialect = get_dialect(endpoint.dialect, endpoint.prompt)
     settings = endpoint.settings
     if not isinstance(dialect, ToolDialect) or endpoint.dialect != DIALECTS[endpoint.provider]:
         raise ValueError(f"{endpoint.provider} speaks the dialect {DIALECTS[endpoint.provider]}")

@@ -13,6 +13,7 @@ from agent_backend.policy.providers import ClosablePolicy, open_policy
 from agent_backend.rollout.attempts import PolicyFactory
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.task_sources import source_checksum
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.providers import BASE_URLS, DIALECTS, Provider
 from protocol.sampling import MAX_ACTIONS, SamplingParams
 from protocol.trajectory.memory import HistoryBudget
@@ -70,6 +71,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"most actions of one reply, 1 to {MAX_ACTIONS}; 1 by default",
     )
     who.add_argument(
+        "--prompt",
+        type=parse_prompt,
+        help='its makers\' prompt: a file of JSON {"prompt": "…", "task": "…"}, or that JSON itself',
+    )
+    who.add_argument(
         "--memory", type=parse_memory, default=HistoryBudget(), help='how much it remembers, as {"images": 1}'
     )
 
@@ -119,6 +125,16 @@ def parse_memory(text: str) -> HistoryBudget:
         raise argparse.ArgumentTypeError(f"{text} is no memory: {error.errors()[0]['msg']}") from None
 
 
+def parse_prompt(text: str) -> PromptTemplate:
+    """A prompt in place of the dialect's own: JSON, or a file of it. Raises ArgumentTypeError."""
+    try:
+        return PromptTemplate.model_validate_json(text if text.lstrip().startswith("{") else Path(text).read_bytes())
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error.strerror}") from None
+    except ValidationError as error:
+        raise argparse.ArgumentTypeError(f"no prompt: {error.errors()[0]['msg']}") from None
+
+
 def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
     """What is to be attempted. Raises InvalidSource."""
     levels = tuple(arguments.level or (1,))
@@ -130,6 +146,7 @@ def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
         policy=_policy_ref(arguments),
         sampling=None if arguments.expert else _sampling(arguments),
         memory=arguments.memory,
+        prompt=arguments.prompt,
         names=tuple(arguments.task),
         seeds=arguments.seeds,
         first_seed=arguments.first_seed,
@@ -173,6 +190,7 @@ def policy_factory_of(arguments: argparse.Namespace) -> tuple[PolicyFactory, Clo
             api_key=SecretStr(os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")),
             sampling=_sampling(arguments),
             budget=arguments.memory,
+            prompt=arguments.prompt,
         )
     )
     return (lambda _: policy), policy

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from protocol.base import FrozenModel, JsonObject
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import PolicyRef
@@ -25,6 +26,8 @@ class RolloutPlan(FrozenModel):
     """How its replies are drawn; none: it draws nothing."""
     memory: HistoryBudget = HistoryBudget()
     """How much of an attempt it is shown again at each step."""
+    prompt: PromptTemplate | None = None
+    """In place of its dialect's own."""
     names: tuple[str, ...] = ()
     """Which tasks; none: all of the suite."""
     seeds: int = Field(default=1, ge=1)
@@ -43,6 +46,6 @@ class RolloutPlan(FrozenModel):
 
     def record(self) -> JsonObject:
         """The plan as it is written beside attempts; fields of later versions only where they say something."""
-        later = {"source", "source_sha256", "max_steps"}
+        later = {"source", "source_sha256", "max_steps", "prompt"}
         whole: JsonObject = self.model_dump(mode="json")
         return {name: value for name, value in whole.items() if name not in later or value}

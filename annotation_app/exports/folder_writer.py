@@ -140,7 +140,7 @@ def _write_part(
 ) -> None:
     form = get_format(order.plan.format)
     choice = ExportOptions(
-        dialect=get_dialect(order.plan.dialect),
+        dialect=get_dialect(order.plan.dialect, order.plan.prompt),
         budget=order.plan.budget,
         decisions=None if order.plan.decisions is None else frozenset(order.plan.decisions),
         split=split,

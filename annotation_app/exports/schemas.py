@@ -11,6 +11,7 @@ from annotation_app.episodes.schemas import ReviewState
 from annotation_app.exports.splits import Shares
 from protocol.base import FrozenModel
 from protocol.dialects.families import get_dialect
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.formats.registry import get_format
 from protocol.training.samples import DEFAULT_HISTORY_BUDGET
 from protocol.trajectory.memory import HistoryBudget
@@ -38,6 +39,8 @@ class ExportPlan(FrozenModel):
     format: FormatName = "canonical"
     dialect: DialectName = "ui_tars_1_5"
     """In whose words; of no matter to formats that are in nobody's."""
+    prompt: PromptTemplate | None = None
+    """In place of the dialect's own prompt, as a policy is served with."""
     budget: HistoryBudget = DEFAULT_HISTORY_BUDGET
     """The history each row shows."""
     decisions: tuple[Decision, ...] | None = None

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from annotation_app.flywheel.model_servers import ModelEndpoint, serve_weights, weights_load
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, last_line, platform_python
 from annotation_app.flywheel.recipe import RolloutSettings, ServingSettings
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE, AttemptShortage
 
 MAX_ROUNDS = 4
@@ -37,6 +38,8 @@ class RolloutPlan:
     updates: int
     run: Path
     inbox: Path
+    prompt: PromptTemplate | None = None
+    """In place of the dialect's own."""
     serving: ServingSettings | None = None
     """The server that answers; none: one that is begun for it."""
 
@@ -78,6 +81,7 @@ class RolloutPlan:
         what = [word for task in self.tasks for word in ("--task", task)]
         what += ["--size", play.size] if play.size else []
         what += ["--memory", json.dumps(self.memory)] if self.memory else []
+        what += ["--prompt", self.prompt.model_dump_json()] if self.prompt else []
         return [
             *(platform_python(), "-m", "agent_backend.rollout", "--bridge", self.bridge, "--suite", play.suite, *what),
             *("--first-seed", str(self.seed(update, again)), "--seeds", str(play.seeds)),

@@ -57,6 +57,7 @@ def _endpoint(server: PolicyServer) -> PolicyEndpoint:
         settings=ProviderSettings.model_validate_json(server.provider_settings),
         sampling=SamplingParams.model_validate({**json.loads(server.sampling), "n": server.candidates}),
         budget=HistoryBudget.model_validate_json(server.memory),
+        prompt=server.prompt,
     )
 
 

@@ -4,6 +4,7 @@ from django.db import models
 
 import protocol.evaluation.reports
 from annotation_app.fields import DocumentField
+from protocol.dialects.prompt_template import PromptTemplate
 
 
 class Provider(models.TextChoices):
@@ -34,6 +35,9 @@ class PolicyRevision(models.Model):
         default=dict,
         blank=True,
         help_text="What it is reminded of: images, stride, tokens, working, episode, note_tokens",
+    )
+    prompt: DocumentField[PromptTemplate | None] = DocumentField(
+        PromptTemplate, null=True, blank=True, help_text="In place of the dialect's own"
     )
     scripted = models.BooleanField(default=False, help_text="No model: answers from a script, and is labelled so")
     teacher = models.BooleanField(

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, HttpUrl, SecretStr, StringConstraint
 
 from protocol.base import FrozenModel, JsonObject
 from protocol.dialects.families import get_dialect, list_dialects
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.providers import BASE_URLS, COMPUTER_TOOLS, DIALECTS, Provider, ProviderSettings
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget
@@ -69,6 +70,8 @@ class RevisionIn(FrozenModel):
     weight_version: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")] = ""
     sampling: Annotated[JsonObject, AfterValidator(_sampling)] = {}
     memory: Annotated[JsonObject, AfterValidator(_memory)] = {}
+    prompt: PromptTemplate | None = None
+    """In place of the dialect's own, such as the one that its makers publish."""
     scripted: bool = Field(default=False)
     """No model: answers from a script, and is labelled so."""
     teacher: bool = False

@@ -13,6 +13,7 @@ from annotation_app.policies.api_keys import origin_of
 from annotation_app.policies.models import Evaluation, PolicyRevision, ProviderKey
 from annotation_app.policies.models import Provider as ProviderChoice
 from protocol.base import FrozenModel
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.providers import Provider
 from protocol.trajectory.proposals import PolicyRef
 
@@ -30,6 +31,8 @@ class PolicyServer(FrozenModel):
     memory: str
     """What it is reminded of, in the same way."""
     candidates: int
+    prompt: PromptTemplate | None = None
+    """In place of the dialect's own."""
     provider: Provider = "openai_compatible"
     provider_settings: str = "{}"
     """The settings of the provider, in the same way."""
@@ -78,6 +81,7 @@ def policy_server(
         sampling=json.dumps(revision.sampling, sort_keys=True),
         memory=json.dumps(revision.memory, sort_keys=True),
         candidates=candidates,
+        prompt=revision.prompt,
         api_key=SecretStr(provider_key_of(revision.base_url)),
         **(
             {}

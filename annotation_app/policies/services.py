@@ -37,7 +37,7 @@ def revision_add(*, user: User, revision: RevisionIn, api_key: SecretStr | None 
     """Register a revision, and store the API key of its server where one is given; False where the very same revision
     was there. Raises Forbidden, and Conflict where its name is that of another one."""
     policies_admin_check(user)
-    fields = revision.model_dump(include=set(RevisionIn.model_fields))
+    fields = {**revision.model_dump(include=set(RevisionIn.model_fields)), "prompt": revision.prompt}
     if api_key is not None and api_key.get_secret_value().strip():
         _store_key(user, revision.base_url, api_key.get_secret_value().strip())
     try:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 import protocol.evaluation.probes
 from annotation_app.fields import DocumentField
+from protocol.dialects.prompt_template import PromptTemplate
 
 
 class ProbeState(models.TextChoices):
@@ -33,6 +34,7 @@ class PolicyProbe(models.Model):
     dialect = models.CharField(max_length=64)
     provider = models.CharField(max_length=20, default="openai_compatible")
     provider_settings = models.JSONField(default=dict, blank=True)
+    prompt: DocumentField[PromptTemplate | None] = DocumentField(PromptTemplate, null=True, blank=True)
     sealed_key = models.TextField(
         blank=True, editable=False, help_text="The API key it was given, encrypted; empty once it has ended"
     )

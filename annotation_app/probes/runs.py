@@ -59,6 +59,7 @@ def probes_request_due() -> tuple[UUID, ...]:
                 "base_url": revision.base_url,
                 "model": revision.model,
                 "dialect": revision.dialect,
+                "prompt": revision.prompt,
                 "screens": selectors.screens_before(revision.base_url, revision.model),
             }
         )
@@ -109,6 +110,7 @@ def _run(probe: ProbeOut) -> ProbeReport | None:
         update={
             **({"api_key": SecretStr(given)} if given else {}),
             "provider": probe.provider,
+            "prompt": probe.prompt,
             "settings": ProviderSettings.model_validate(probe.provider_settings),
             "teacher": probe.provider != "openai_compatible",
         }

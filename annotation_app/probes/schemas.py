@@ -8,6 +8,7 @@ from pydantic import model_validator
 
 from annotation_app.policies.schemas import Address, ApiKey, DialectName, ModelName, ProviderOptions
 from protocol.base import FrozenModel, JsonObject
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.evaluation.probes import ProbeReport, ScreenSet
 from protocol.providers import BASE_URLS, DIALECTS, Provider
 
@@ -25,6 +26,7 @@ class ProbeIn(FrozenModel):
     dialect: DialectName
     provider: Provider = "openai_compatible"
     provider_settings: ProviderOptions = {}
+    prompt: PromptTemplate | None = None
     screens: ScreenSet = "desktop"
     api_key: ApiKey | None = None
     """For this probe alone, in place of the one that is stored for the server."""
@@ -56,6 +58,7 @@ class ProbeOut(FrozenModel):
     dialect: str
     provider: Provider
     provider_settings: JsonObject
+    prompt: PromptTemplate | None
     screens: ScreenSet
     reason: ProbeReason
     status: ProbeStatus

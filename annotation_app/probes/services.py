@@ -39,6 +39,7 @@ def probe_request(*, user: User | None, endpoint: ProbeIn, reason: ProbeReason) 
             probe = PolicyProbe.objects.create(
                 **same,
                 **endpoint.model_dump(include={"screens", "provider", "provider_settings"}),
+                prompt=endpoint.prompt,
                 sealed_key=_seal(endpoint.api_key),
                 reason=reason,
                 requested_by=user,

@@ -14,9 +14,11 @@ from annotation_app.policies.services import revision_add
 from annotation_app.promotions import selectors, services
 from annotation_app.promotions.schemas import PoolPolicies, Registered, RevisionSummary
 from protocol.base import FrozenModel
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.evaluation.reports import Evaluation
 
 router = Router(tags=["policies"])
+DialectPath = Annotated[str, Path(), Field(max_length=64)]
 PathId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 RevisionId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -64,6 +66,12 @@ def policy_register(request: HttpRequest, body: RevisionRegistration) -> Revisio
     """Add a revision; it is never changed. It proposes nowhere yet."""
     revision, new = revision_add(user=user_of(request), revision=body, api_key=body.api_key)
     return RevisionOut(id=revision.pk, new=new)
+
+
+@router.get("/policies/prompts/{dialect}", response=PromptTemplate, auth=TOKEN_OR_SESSION_AUTH)
+def dialect_prompt(request: HttpRequest, dialect: DialectPath) -> PromptTemplate:
+    """The prompt that a dialect has of its own, to begin another one from."""
+    return selectors.dialect_prompt(user=user_of(request), dialect=dialect)
 
 
 @router.get("/policies/pools", response=list[PoolPolicies], auth=TOKEN_OR_SESSION_AUTH)

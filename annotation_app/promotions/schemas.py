@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from annotation_app.policies.gate import Gate, Reason
 from protocol.base import FrozenModel
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.evaluation.reports import Finding, Rate
 from protocol.providers import Provider
 from protocol.trajectory.proposals import PolicyRef
@@ -61,6 +62,8 @@ class RevisionSummary(FrozenModel):
     weight_version: str
     sampling: dict[str, JsonValue]
     memory: dict[str, JsonValue]
+    prompt: PromptTemplate | None
+    """None: the dialect's own."""
     provider: Provider
     provider_settings: dict[str, JsonValue]
     key_hint: str | None

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from django.db.models import Count, Prefetch, Q, Sum
 
 from annotation_app.accounts.models import User
+from annotation_app.errors import NotFound
 from annotation_app.policies.api_keys import origin_of
 from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
@@ -19,6 +20,8 @@ from annotation_app.promotions.schemas import (
     SuiteRate,
 )
 from annotation_app.tasks.models import AssignmentState, Pool, Tally
+from protocol.dialects.families import get_dialect
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.evaluation.reports import Rate
 from protocol.evaluation.statistics import wilson_rate
 
@@ -38,6 +41,7 @@ def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
             weight_version=revision.weight_version,
             sampling=revision.sampling,
             memory=revision.memory,
+            prompt=revision.prompt,
             provider=revision.provider,
             provider_settings=revision.provider_settings,
             key_hint=hints.get(origin_of(revision.base_url)),
@@ -49,6 +53,15 @@ def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
         )
         for revision in found
     )
+
+
+def dialect_prompt(*, user: User, dialect: str) -> PromptTemplate:
+    """The prompt that a dialect has of its own. Raises Forbidden and NotFound."""
+    policies_admin_check(user)
+    try:
+        return get_dialect(dialect).template
+    except ValueError:
+        raise NotFound("There is no such dialect.") from None
 
 
 def pools_page(*, user: User) -> tuple[PoolPolicies, ...]:

@@ -80,7 +80,7 @@ const REQUESTED: ExportOut["filters"] = {
 };
 const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "refused_codes" | "destination" | "pushed" | "requested_by"> = {
   plan: {
-    format: "canonical", dialect: "ui_tars_1_5", decisions: null, bar_evaluated: null, leave_out_missing: false,
+    format: "canonical", dialect: "ui_tars_1_5", prompt: null, decisions: null, bar_evaluated: null, leave_out_missing: false,
     budget: { images: 5, stride: 3, tokens: 6000, working: 12, episode: 0, note_tokens: 1500 },
     shares: { validation: 0, test: 0, salt: "" },
   },

@@ -17,6 +17,7 @@ from protocol.dialects.coordinates import MAX_PIXELS, RESIZE_FACTOR, CoordinateG
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.family_dialect import FamilyDialect, Grammar, ParsedTurn
 from protocol.dialects.function_calls import ReplyParseError, several_actions_error
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.python_calls import is_code, parse_python_call, parse_python_calls, unfinished_code_error
 from protocol.dialects.python_writers import call_to_code
 from protocol.dialects.reply_wrappers import (
@@ -272,7 +273,6 @@ OPENCUA = FamilyDialect(
         "phone": Grammar(f"You work on a phone. {_INTRODUCTION}", PHONE),
         "terminal": Grammar(f"You work on a computer without a screen. {_TERMINAL_INTRODUCTION}", {**TOOLS, **END}),
     },
-    prompt_template=PROMPT_TEMPLATE,
-    task_template=TASK_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE, task=TASK_TEMPLATE),
     limits=LIMITS,
 )

@@ -67,27 +67,25 @@ def build_conversation(
     stride: int = 1,
     earlier: int = 0,
     memories: tuple[Memory, ...] = (),
-    task: str = "",
+    task: tuple[str, ...] = (),
     turn: Callable[[tuple[Step, ...]], str],
 ) -> tuple[ChatMessage, ...]:
     """The prompt, the steps as the assistant's own turns, the last `images` screens and the present one among them.
 
-    Where `task` is given, the prompt is the system's and the task the user's first message.
+    Where `task` is given, the prompt is the system's and the task the user's first message; two texts of it stand
+    before and after the first screen.
     Each of `replies` is a turn: one step, or the steps that did several actions of one reply. A part of the screen that
     the last step asked for stands before the present screen, in place of an older one.
     Raises ValueError for fewer than one image.
     """
     if images < 1:
         raise ValueError("a conversation shows at least the present screen")
-    part = _zoomed_image(replies[-1][-1]) if replies and images > 1 else None
-    images -= part is not None
-    begin = max(earlier + len(replies) - images + 1, 0)
-    first_screen = (
-        -(-begin // stride) * stride - earlier
-    )  # pictures leave several at a time, counted from the beginning
-    messages = [_message("system" if task else "user", TextPart(text=prompt))]
-    if task:
-        messages.append(_message("user", TextPart(text=task)))
+    part = _zoomed_screen(replies, images)
+    first_screen = count_unseen(replies, images=images, stride=stride, earlier=earlier)
+    has_task = any(task)
+    messages = [_message("system" if has_task else "user", TextPart(text=prompt))]
+    if len(task) == 1 and has_task:
+        messages.append(_message("user", TextPart(text=task[0])))
     if memories:
         notes = "\n\n".join(break_special_tokens(memory.text) for memory in memories)
         messages.append(_message("user", TextPart(text=f"Your notes on earlier steps:\n{notes}")))
@@ -97,10 +95,35 @@ def build_conversation(
         messages.append(_cached_message(tuple(map(id, steps)), partial(_assistant_message, turn, steps)))
     last = _cached_observation_message(observation, replies[-1] if replies else ())
     messages.append(last if part is None else _prepend_zoomed_image(last, part))
+    if len(task) > 1:
+        _surround_first_screen(messages, task[0], task[1])
     return tuple(messages)
 
 
-def _zoomed_image(step: Step) -> BlobRef | None:
+def count_unseen(replies: tuple[tuple[Step, ...], ...], *, images: int, stride: int = 1, earlier: int = 0) -> int:
+    """How many of `replies`, the oldest, stand without their screen: screens leave `stride` at a time, counted from the
+    episode's beginning."""
+    images -= _zoomed_screen(replies, images) is not None
+    begin = max(earlier + len(replies) - images + 1, 0)
+    return max(-(-begin // stride) * stride - earlier, 0)
+
+
+def _surround_first_screen(messages: list[ChatMessage], before: str, after: str) -> None:
+    """Put the task into the message of the first screen that is shown."""
+    place = next(
+        number
+        for number, message in enumerate(messages)
+        if number == len(messages) - 1 or any(isinstance(part, ImagePart) for part in message.content)
+    )
+    texts = [(TextPart(text=text),) if text else () for text in (before, after)]
+    messages[place] = _message("user", *texts[0], *messages[place].content, *texts[1])
+
+
+def _zoomed_screen(replies: tuple[tuple[Step, ...], ...], images: int) -> BlobRef | None:
+    """The part of the screen that the last step asked for, where there is room for it."""
+    if not replies or images < 2:
+        return None
+    step = replies[-1][-1]
     return step.after.attachment if isinstance(step.action, Zoom) and step.after is not None else None
 
 

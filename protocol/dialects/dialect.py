@@ -1,7 +1,7 @@
 """What every dialect can do: write a prompt, write an action, read a reply."""
 
 from functools import lru_cache
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import Field
 
@@ -9,6 +9,7 @@ from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import ImageLimits, ParseError
@@ -104,6 +105,15 @@ class Dialect(Protocol):
     @property
     def absolute(self) -> bool:
         """Whether it names pixels of the scaled picture: a processor with other limits then shifts every point."""
+        ...
+
+    @property
+    def template(self) -> PromptTemplate:
+        """Its prompt."""
+        ...
+
+    def with_template(self, template: PromptTemplate | None) -> Self:
+        """The same dialect with another prompt; None: with its own."""
         ...
 
     def render(

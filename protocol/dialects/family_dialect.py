@@ -9,15 +9,17 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from functools import cache
+from typing import Any, Protocol, Self, runtime_checkable
 
 from protocol.actions.descriptions import describe_action
 from protocol.actions.tools import Tool
 from protocol.actions.types import CONTROL_KINDS, Action, NoAction, Point
-from protocol.dialects.conversations import break_special_tokens, build_conversation, truncate_middle
+from protocol.dialects.conversations import break_special_tokens, build_conversation, count_unseen, truncate_middle
 from protocol.dialects.coordinates import MAX_PIXELS, MIN_PIXELS, CoordinateGrid, pixel_to_grid, thousandths_grid
 from protocol.dialects.dialect import ChatMessage, ParsedReply, ScreenSize, UnparsedReply
 from protocol.dialects.function_calls import ReplyParseError, several_actions_error
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.reply_wrappers import NAMED_CALL
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation, Platform
@@ -95,11 +97,8 @@ class FamilyDialect:
     name: str
     codec: TurnCodec
     grammars: Mapping[Platform, Grammar]
-    prompt_template: str
-    """The prompt, with {opening}, {actions}, {language} and {instruction} to be filled in."""
-    task_template: str = ""
-    """The user's first message, with {instruction} to be filled in, where the makers send the prompt as the system's
-    message; the prompt then has no {instruction}."""
+    template: PromptTemplate
+    """Its prompt; another one is `with_template`."""
     substitutes: Mapping[str, Callable[[Any], Action]] = field(default_factory=dict)
     """Kinds this family says by another kind that means the same."""
     limits: ImageLimits = QWEN_LIMITS
@@ -139,24 +138,47 @@ class FamilyDialect:
         hints: list[str] = []
         if max_actions > 1 and isinstance(self.codec, BatchCodec):
             hints.append(self.codec.batch_hint.format(count=max_actions))
-        instruction = break_special_tokens(task.instruction)
-        prompt = self.prompt_template.format(
-            opening=grammar.opening,
-            actions="\n".join([*filter(None, lines), *map(_tool_line, callable_tools[:MAX_TOOLS]), *hints]),
-            language=language,
-            instruction=instruction,
+        replies = self._replies(steps)
+        stride = min(stride, images)
+        older = count_unseen(replies, images=images, stride=stride, earlier=earlier) if self.template.lists_steps else 0
+        columns_and_rows = cache(lambda: self.codec.grid(ScreenSize.of(observation)))
+        prompt, first_message = self.template.fill(
+            {
+                "opening": lambda: grammar.opening,
+                "actions": lambda: "\n".join(
+                    [*filter(None, lines), *map(_tool_line, callable_tools[:MAX_TOOLS]), *hints]
+                ),
+                "language": lambda: language,
+                "instruction": lambda: break_special_tokens(task.instruction),
+                "width": lambda: str(columns_and_rows()[0]),
+                "height": lambda: str(columns_and_rows()[1]),
+                "steps": lambda: self._list_steps(replies[:older], earlier, language),
+            }
         )
         return build_conversation(
             prompt,
-            self._replies(steps),
+            replies[older:],
             observation,
             images=images,
-            stride=min(stride, images),
-            earlier=earlier,
+            stride=stride,
+            earlier=earlier + older,
             memories=memories,
-            task=self.task_template.format(instruction=instruction),
+            task=first_message,
             turn=lambda reply: self._turn(reply, language),
         )
+
+    def with_template(self, template: PromptTemplate | None) -> Self:
+        """The same dialect with another prompt; None: with its own."""
+        return self if template is None else replace(self, template=template)
+
+    def _list_steps(self, replies: tuple[tuple[Step, ...], ...], earlier: int, language: str) -> str:
+        """Steps as a list of sentences: the thought of each, or what it did; "None" where there is none."""
+        lines = []
+        for number, reply in enumerate(replies, earlier + 1):
+            words = " ".join(reply[0].thought.split())
+            said = words or "; ".join(self._describe(step, language) for step in reply)
+            lines.append(f"Step {number}: {truncate_middle(break_special_tokens(said))}")
+        return "\n".join(lines) or "None"
 
     def write(self, thought: str, action: Action, screen: ScreenSize) -> str:
         """One assistant turn. Raises ValueError for a kind outside `kinds`."""
@@ -255,11 +277,18 @@ class FamilyDialect:
         if said is not None:
             return self.write(step.thought, said, screen)
 
+        return self.codec.write_summary(step.thought, self._describe(step, language))
+
+    def _describe(self, step: Step, language: str) -> str:
+        """What a step did, in words, with its points as this family names them."""
+        if isinstance(step.action, NoAction):
+            return step.action.said
+        screen = ScreenSize.of(step.before)
+
         def in_grid(pixel: Point) -> str:
             return "({}, {})".format(*pixel_to_grid(pixel, screen, self.codec.grid(screen)))
 
-        summary = describe_action(step.action, "zh" if language == "Chinese" else "en", point=in_grid)
-        return self.codec.write_summary(step.thought, summary)
+        return describe_action(step.action, "zh" if language == "Chinese" else "en", point=in_grid)
 
     def _batch_turn(self, reply: tuple[Step, ...]) -> str:
         """A turn with several actions: what was said, also where it was not done."""

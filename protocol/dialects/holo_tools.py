@@ -11,6 +11,7 @@ from protocol.dialects.coordinates import thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect
 from protocol.dialects.function_calls import ReplyParseError, several_actions_error
 from protocol.dialects.json_tools import Arguments, CallWriter, JsonToolCodec, format_call_json
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.qwen_tools import line, tool_grammars
 from protocol.trajectory.proposals import ImageLimits
 
@@ -18,7 +19,7 @@ PROMPT_TEMPLATE = """{opening}
 
 ## Output
 One JSON object and nothing else; the note holds what you want to remember, the thought is in {language}:
-{{"note": "…", "thought": "…", "action": {{"action": "…"}}}}
+{"note": "…", "thought": "…", "action": {"action": "…"}}
 Points are x and y, whole numbers from 0 to 1000 over the screen.
 
 ## Actions
@@ -85,7 +86,6 @@ HOLO = FamilyDialect(
     grammars=tool_grammars(
         LINES, "You browse the web. You get a task, your past actions and screenshots, and choose the next action."
     ),
-    prompt_template=PROMPT_TEMPLATE,
-    task_template=TASK_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE, task=TASK_TEMPLATE),
     limits=ImageLimits(min_pixels=65_536, max_pixels=16_777_216),
 )

@@ -10,7 +10,6 @@ from protocol.dialects.json_tools import ToolCallsCodec, format_tool_call
 from protocol.dialects.qwen_tools import (
     COMPUTER_CALLS,
     COMPUTER_LINES,
-    TASK_TEMPLATE,
     action_turn,
     rename_call,
     tool_grammars,
@@ -45,7 +44,6 @@ def computer_dialect(name: str, grid: CoordinateGrid, limits: ImageLimits, *, po
             rename=rename_call,
         ),
         grammars=tool_grammars(COMPUTER_LINES, OPENING),
-        task_template=TASK_TEMPLATE,
-        prompt_template=tool_prompt("computer_use", DESCRIPTION, PARAMETERS, points=points, turn=TURN),
+        template=tool_prompt("computer_use", DESCRIPTION, PARAMETERS, points=points, turn=TURN),
         limits=limits,
     )

@@ -6,9 +6,11 @@ from typing import Any, get_args
 from protocol.actions.inputs import PIXELS_PER_NOTCH
 from protocol.actions.keys import MODIFIERS
 from protocol.actions.types import Drag, DragPath, Finish, Infeasible, LongPress, MouseClick, Point, Scroll, Swipe
+from protocol.dialects.computer_tools import to_json
 from protocol.dialects.family_dialect import Grammar
 from protocol.dialects.json_lines import BROWSER, DESKTOP, END, PHONE, TOOLS
 from protocol.dialects.json_tools import Arguments, CallWriter
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.trajectory.observations import Platform
 
 _Pixel = Callable[[Any], list[int]]
@@ -231,7 +233,16 @@ def tool_grammars(lines: Mapping[str, str], opening: str) -> dict[Platform, Gram
     }
 
 
-PROMPT_TEMPLATE = """{{opening}}
+def tool_prompt(
+    tool: str, description: str, parameters: Mapping[str, str], *, points: str, turn: str
+) -> PromptTemplate:
+    """A prompt with the tool's definition: its parameters by name with their JSON types."""
+    properties = {name: {"type": kind} for name, kind in parameters.items()}
+    schema = {"type": "object", "properties": properties, "required": ["action"]}
+    function = {"name": tool, "description": description, "parameters": schema}
+    definition = to_json({"type": "function", "function": function})
+    return PromptTemplate(
+        prompt=f"""{{opening}}
 
 # Tools
 
@@ -241,7 +252,7 @@ You may call one of these functions; signatures are within <tools></tools>:
 </tools>
 
 Return a call as JSON within <tool_call></tool_call>:
-<tool_call>{{{{"name": "{tool}", "arguments": <args-json-object>}}}}</tool_call>
+<tool_call>{{"name": "{tool}", "arguments": <args-json-object>}}</tool_call>
 {points}
 
 ## Action space
@@ -249,17 +260,9 @@ Return a call as JSON within <tool_call></tool_call>:
 Lines with a "name" are functions of their own beside {tool}.
 
 # Response format
-{turn}"""
-TASK_TEMPLATE = "# Task\n{instruction}"
-
-
-def tool_prompt(tool: str, description: str, parameters: Mapping[str, str], *, points: str, turn: str) -> str:
-    """A prompt with the tool's definition: its parameters by name with their JSON types."""
-    properties = ", ".join(f'"{name}": {{{{"type": "{kind}"}}}}' for name, kind in parameters.items())
-    schema = f'{{{{"type": "object", "properties": {{{{{properties}}}}}, "required": ["action"]}}}}'
-    function = f'{{{{"name": "{tool}", "description": "{description}", "parameters": {schema}}}}}'
-    definition = f'{{{{"type": "function", "function": {function}}}}}'
-    return PROMPT_TEMPLATE.format(tool=tool, definition=definition, points=points, turn=turn)
+{turn}""",
+        task="# Task\n{instruction}",
+    )
 
 
 def action_turn(thought: str, text: str) -> str:

@@ -26,6 +26,7 @@ from typing import Any, get_args
 from protocol.actions.types import Action, Click, Drag, Finish, Point, TypeText
 from protocol.dialects.dialect import Dialect, ScreenSize, TextPart, UnparsedReply
 from protocol.dialects.families import get_dialect
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.formats.records import RowSkipped
 from protocol.trajectory.observations import Observation, Platform
 from protocol.trajectory.tasks import Task
@@ -101,7 +102,7 @@ CONSUMERS = (LLAMA_FACTORY, VERL, TRL, UI_TARS)
 
 def escape_prompt_text(text: str, consumer: Consumer, dialect: Dialect | None = None) -> str:
     """Text that is read and not learned: a space inside each special word but those of the dialect's own prompt."""
-    return _escape_prompt_text(text, consumer, dialect.name if dialect else None)
+    return _escape_prompt_text(text, consumer, (dialect.name, dialect.template) if dialect else None)
 
 
 def escape_earlier_turn(text: str, consumer: Consumer, dialect: Dialect, screen: ScreenSize) -> str:
@@ -164,12 +165,12 @@ def is_preserved(text: str, consumer: Consumer, dialect: Dialect) -> bool:
 
 def dialect_tokens(dialect: Dialect) -> frozenset[str]:
     """The special words that a dialect's turns consist of."""
-    return _dialect_tokens(dialect.name)[0]
+    return _dialect_tokens(dialect.name, dialect.template)[0]
 
 
 def dialect_prompt_tokens(dialect: Dialect) -> frozenset[str]:
     """The special words that a dialect's turns and prompts consist of."""
-    return _dialect_tokens(dialect.name)[1]
+    return _dialect_tokens(dialect.name, dialect.template)[1]
 
 
 @lru_cache
@@ -182,14 +183,14 @@ def _pattern(placeholders: tuple[str, ...]) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=256)
-def _escape_prompt_text(text: str, consumer: Consumer, dialect: str | None) -> str:
-    return _break_tokens(text, consumer.prompt_words, _dialect_tokens(dialect)[1] if dialect else frozenset())
+def _escape_prompt_text(text: str, consumer: Consumer, dialect: tuple[str, PromptTemplate] | None) -> str:
+    return _break_tokens(text, consumer.prompt_words, _dialect_tokens(*dialect)[1] if dialect else frozenset())
 
 
 @lru_cache
-def _dialect_tokens(name: str) -> tuple[frozenset[str], frozenset[str]]:
+def _dialect_tokens(name: str, prompt: PromptTemplate) -> tuple[frozenset[str], frozenset[str]]:
     """The special words of a dialect's turns; and those of its turns and prompts."""
-    dialect, pattern, screen = get_dialect(name), _pattern(()), ScreenSize(width=1000, height=1000)
+    dialect, pattern, screen = get_dialect(name, prompt), _pattern(()), ScreenSize(width=1000, height=1000)
     point, end = Point(x=1, y=1), Point(x=9, y=9)
     actions = (Click(x=1, y=1), Drag(start=point, end=end), TypeText(text="a"), Finish())
     turns = [dialect.write("a", action, screen) for action in actions]

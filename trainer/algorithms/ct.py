@@ -97,7 +97,7 @@ def read_source(
 
 def _trajectories(source: Source, config: Config, renderer: Renderer) -> list[TokenizedSample]:
     left_out: Counter[str] = Counter()
-    dialect = get_dialect(config.dialect)
+    dialect = get_dialect(config.dialect, config.prompt)
     folders = open_folders(source.paths)
     return drop_weightless(
         [one for each in folders for one in render_folder(each, dialect, renderer, left_out)], left_out

@@ -38,7 +38,7 @@ def run(config: Config) -> Path:
 def read_samples(config: Config, checkpoint: Checkpoint) -> list[TokenizedSample]:
     """What the policy said in attempts that succeeded. Raises NothingToLearn, FolderError."""
     left_out: Counter[str] = Counter()
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect, config.prompt)
     samples: list[TokenizedSample] = []
     tasks: dict[str, str] = {}
     for folder in open_folders(config.folders):

@@ -80,7 +80,7 @@ def _write(config: Config, lines: TextIO) -> int:
     """Write every line; returns how many there are."""
     checkpoint = load_checkpoint(config.checkpoint, device=config.device)
     critic = load_critic(config.critic, device=config.device) if config.critic else None
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect, config.prompt)
     left_out: Counter[str] = Counter()
     count = 0
     for folder in open_folders(config.folders):

@@ -69,7 +69,7 @@ def run_streaming(config: Config) -> Path:
 def read_samples(config: Config, checkpoint: Checkpoint) -> list[TokenizedSample]:
     """Every sample of the folders that counts for something. Raises NothingToLearn, FolderError."""
     left_out: Counter[str] = Counter()
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect, config.prompt)
     folders = [*open_folders(config.folders)]
     everything = (one for folder in folders for one in folder.trajectories())
     weights = None if config.weighting == "none" else step_weights(everything, config.weighting, config.classes)

@@ -82,7 +82,7 @@ class ValueExample:
 def read_attempts_for_value(config: Config, checkpoint: Checkpoint) -> list[Attempt]:
     """Every attempt that can be used. Raises NothingToLearn, FolderError, and AttemptUnusable for several policies'."""
     left_out: Counter[str] = Counter()
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect, config.prompt)
     attempts: list[Attempt] = []
     for folder in open_folders(config.folders):
         for trajectory in folder.trajectories():

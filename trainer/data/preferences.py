@@ -151,7 +151,7 @@ def reference_logprobs(model: Any, groups: Sequence[ReplyGroup]) -> torch.Tensor
 
 
 def _trajectories(config: PreferenceConfig, checkpoint: Checkpoint) -> Iterator[tuple[Trajectory, RenderReply]]:
-    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect, config.prompt)
     for folder in open_folders(config.folders):
         for trajectory in folder.trajectories():
             yield trajectory, _reply_renderer(trajectory, folder, dialect, renderer)

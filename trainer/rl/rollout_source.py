@@ -48,7 +48,10 @@ class AttemptReader:
 
     def __init__(self, config: OnPolicyConfig, checkpoint: Checkpoint, inbox: Inbox, rollouts: RolloutSource) -> None:
         self._config, self._checkpoint, self._inbox, self._rollouts = config, checkpoint, inbox, rollouts
-        self._renderer, self._dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect)
+        self._renderer, self._dialect = (
+            Renderer(checkpoint, context=config.tokens),
+            get_dialect(config.dialect, config.prompt),
+        )
 
     def attempts(self, update: int, place: dict[str, Any]) -> AttemptBatch:
         """Wait for the attempts of the next update. Raises RolloutsMissing when they do not come in time."""

@@ -158,6 +158,8 @@ def _run_trials(turn: Turn, programs: ProgramRunner, checkpoint: Path, out: Path
     active = own_active(turn)
     if active is not None and active.memory:
         what += ["--memory", json.dumps(active.memory)]
+    if active is not None and active.prompt:
+        what += ["--prompt", active.prompt.model_dump_json()]
     if active is not None and "max_actions" in active.sampling:
         what += ["--max-actions", str(active.sampling["max_actions"])]
     serving, log_served = turn.recipe.serving, out.with_suffix(".serve.log")
@@ -186,6 +188,7 @@ def _revision(turn: Turn, candidate: Checkpoint) -> RevisionIn:
         weight_version=name_of(turn),
         sampling=active.sampling if active else {},
         memory=active.memory if active else {},
+        prompt=active.prompt if active else None,
     )
 
 

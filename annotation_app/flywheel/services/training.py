@@ -245,7 +245,7 @@ def _phase(
         sources = json.loads((folder / f"{phase}-sources.json").read_text())
         if not sources:
             return None
-        command, more = _training_command(plan, sources, turn.recipe.dialect)
+        command, more = _training_command(plan, sources, _wording(turn))
         trainer_settings |= more
     else:
         command = ("trainer", plan.algorithm)
@@ -257,7 +257,7 @@ def _phase(
         if rollout_plan is not None and not rollout_plan.tasks:
             return None
         trainer_settings = rollout_plan.trainer_settings | trainer_settings if rollout_plan else trainer_settings
-        trainer_settings |= {"inbox": str(folder / "train" / "rl-inbox"), "dialect": turn.recipe.dialect}
+        trainer_settings |= {"inbox": str(folder / "train" / "rl-inbox"), **_wording(turn)}
     config, log = folder / "train" / f"{phase}.json", folder / "train" / f"{phase}.log"
     _file_write(config, trainer_settings)
     words = [trainer_python(), "-m", *command, "--config", str(config)]
@@ -283,6 +283,7 @@ def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str])
         policy=turn.recipe.policy,
         dialect=turn.recipe.dialect,
         memory=active.memory if active else {},
+        prompt=active.prompt if active else None,
         temperature=float(str(plan.settings.get("temperature", 1))),
         turn=turn.number,
         updates=plan.updates,
@@ -292,13 +293,22 @@ def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str])
     )
 
 
+def _wording(turn: Turn) -> dict[str, Any]:
+    """In which words the trainer reads attempts: the dialect, and the active revision's prompt where it has its own."""
+    active = own_active(turn)
+    return {
+        "dialect": turn.recipe.dialect,
+        **({"prompt": active.prompt.model_dump()} if active and active.prompt else {}),
+    }
+
+
 def _training_command(
-    plan: LikelihoodTraining, sources: dict[str, Any], dialect: str
+    plan: LikelihoodTraining, sources: dict[str, Any], wording: dict[str, Any]
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The command that learns from these sources, and what it is told of them."""
     if plan.by == "nano":
         return ("trainer.nano", "clicking"), {"folders": [path for one in sources.values() for path in one["paths"]]}
-    return ("trainer", "ct"), {"sources": sources, "dialect": dialect}
+    return ("trainer", "ct"), {"sources": sources, **wording}
 
 
 @transaction.atomic(durable=True)

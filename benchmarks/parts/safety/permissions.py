@@ -159,6 +159,7 @@ ROUTES: dict[str, Rule] = {
         "admin",
         body=body_of(name="new", revision="1", dialect="ui_tars_1_5", base_url="http://model/v1", model="m"),
     ),
+    "GET /api/policies/prompts/{dialect}": only("admin"),
     "GET /api/policies/pools": only("admin"),
     "POST /api/policies/{revision_id}/evaluations": only("admin", body=evaluation_report),
     "POST /api/pools/{pool_id}/policy": only("admin", body=body_of(revision=None)),

@@ -181,6 +181,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "version": lambda things: 1,
     "pool_id": lambda things: things.pool.pk,
     "task_id": lambda things: things.episode.task_id,
+    "dialect": lambda things: "ui_tars_1_5",
     "revision_id": lambda things: things.revision.pk,
     "judge_id": lambda things: things.judged.judge_id,
     "rule_id": _rule,

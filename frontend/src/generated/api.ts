@@ -812,6 +812,18 @@ export interface PoolRates {
   succeeded: Rate | null;
 }
 /**
+ * What a model is told before its first screen.
+ *
+ * Places to fill in, in either text: `{instruction}`; `{language}` of its thoughts; `{width}` and `{height}` of the
+ * space its points lie in; `{actions}`, a line for each kind of action that the machine can do; `{opening}`, who it is
+ * and where it works. In `task` also `{steps}`: steps whose screens are no longer shown, a line each, which are then
+ * no turns of their own; and `{screen}`: the first screen that is shown, in the same message.
+ */
+export interface PromptTemplate {
+  prompt: string;
+  task: string;
+}
+/**
  * One revision of a policy, the pools it proposes in, as the active one or on trial, and how it does.
  */
 export interface RevisionSummary {
@@ -827,6 +839,7 @@ export interface RevisionSummary {
   memory: {
     [k: string]: JsonValue;
   };
+  prompt: PromptTemplate | null;
   provider: "openai_compatible" | "anthropic" | "openai" | "gemini";
   provider_settings: {
     [k: string]: JsonValue;
@@ -882,6 +895,7 @@ export interface RevisionRegistration {
   memory?: {
     [k: string]: JsonValue;
   };
+  prompt?: PromptTemplate | null;
   scripted?: boolean;
   teacher?: boolean;
   provider?: "openai_compatible" | "anthropic" | "openai" | "gemini";
@@ -1306,6 +1320,7 @@ export interface ExportOut {
 export interface ExportPlan {
   format: string;
   dialect: string;
+  prompt: PromptTemplate | null;
   budget: HistoryBudget;
   decisions: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[] | null;
   shares: Shares;
@@ -2954,6 +2969,7 @@ export interface ProbeOut {
   provider_settings: {
     [k: string]: JsonValue;
   };
+  prompt: PromptTemplate | null;
   screens: "desktop" | "small";
   reason: "requested" | "scheduled" | "server_changed";
   status: "queued" | "running" | "done" | "failed" | "cancelled";
@@ -3028,6 +3044,7 @@ export interface ProbeIn {
   provider_settings?: {
     [k: string]: JsonValue;
   };
+  prompt?: PromptTemplate | null;
   screens?: "desktop" | "small";
   api_key?: string | null;
 }

@@ -4,6 +4,7 @@ import pkgutil
 from importlib import import_module
 
 from protocol.dialects.dialect import Dialect
+from protocol.dialects.prompt_template import PromptTemplate
 
 
 def list_dialects() -> tuple[str, ...]:
@@ -11,9 +12,9 @@ def list_dialects() -> tuple[str, ...]:
     return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
-def get_dialect(name: str) -> Dialect:
-    """The dialect of this name. Raises ValueError for an unknown one."""
+def get_dialect(name: str, prompt: PromptTemplate | None = None) -> Dialect:
+    """The dialect of this name, with another prompt where one is given. Raises ValueError for an unknown one."""
     if name not in list_dialects():
         raise ValueError(f"unknown dialect {name!r}: there are {', '.join(list_dialects())}")
     dialect: Dialect = import_module(f"{__name__}.{name}").DIALECT
-    return dialect
+    return dialect.with_template(prompt)

@@ -14,6 +14,7 @@ from typing import Any
 from protocol.actions.types import Drag, DragPath, MouseClick, MouseDown, MouseUp, Point, PressKeys, Scroll, Wait, Zoom
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.function_calls import ReplyParseError, several_actions_error
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.tool_calls import (
     PROMPT_TEMPLATE,
     ToolCall,
@@ -192,7 +193,7 @@ DIALECT = ToolDialect(
     name="anthropic",
     codec=ToolCallCodec(FORMAT, fitted_grid(IMAGE_EDGE, IMAGE_PIXELS)),
     grammars=tool_grammars(),
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
     limits=ImageLimits(min_pixels=1, max_pixels=IMAGE_PIXELS),
     lacking={
         "computer_20250124": frozenset({"zoom"}),

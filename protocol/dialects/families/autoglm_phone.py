@@ -10,6 +10,7 @@ from protocol.dialects.coordinates import MAX_PIXELS, thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect, Grammar
 from protocol.dialects.function_calls import FunctionCall, ReplyParseError
 from protocol.dialects.named_calls import NamedCallCodec, NamedCallWriter, quoted, renamed_call, without_arguments
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.trajectory.proposals import ImageLimits
 
 PROMPT_TEMPLATE = """{opening}
@@ -121,7 +122,6 @@ DIALECT = FamilyDialect(
         rename=_rename,
     ),
     grammars={"phone": _PHONE, "desktop": _PHONE, "browser": _PHONE, "terminal": _PHONE},
-    prompt_template=PROMPT_TEMPLATE,
-    task_template=TASK_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE, task=TASK_TEMPLATE),
     limits=ImageLimits(min_pixels=12_544, max_pixels=MAX_PIXELS),
 )

@@ -9,6 +9,7 @@ from protocol.dialects.action_lines import POINTER_LINES, TOOL_LINES
 from protocol.dialects.action_writers import PointSyntax
 from protocol.dialects.coordinates import MIN_PIXELS, RESIZE_FACTOR, thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect, Grammar
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.thought_action import ThoughtActionCodec
 from protocol.trajectory.proposals import ImageLimits
 
@@ -97,6 +98,6 @@ DIALECT = FamilyDialect(
             TERMINAL,
         ),
     },
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
     limits=ImageLimits(min_pixels=MIN_PIXELS, max_pixels=5_120 * RESIZE_FACTOR**2),
 )

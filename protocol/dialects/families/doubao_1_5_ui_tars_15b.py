@@ -8,6 +8,7 @@ a phone it has the lines of its relatives, and it has none for commands and tool
 from protocol.dialects.action_writers import PointSyntax
 from protocol.dialects.coordinates import MIN_PIXELS, RESIZE_FACTOR, thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect, Grammar
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.thought_action import ThoughtActionCodec
 from protocol.trajectory.proposals import ImageLimits
 
@@ -78,6 +79,6 @@ DIALECT = FamilyDialect(
         "terminal": _DESKTOP,
         "phone": Grammar(f"You operate a phone. {_INTRODUCTION}", PHONE),
     },
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
     limits=ImageLimits(min_pixels=MIN_PIXELS, max_pixels=5_120 * RESIZE_FACTOR**2),
 )

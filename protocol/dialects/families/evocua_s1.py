@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 from protocol.actions.types import Action, Wait
 from protocol.dialects.action_writers import PointSyntax
-from protocol.dialects.code_sections import OPENCUA, PROMPT_TEMPLATE, CodeSectionCodec
+from protocol.dialects.code_sections import OPENCUA, CodeSectionCodec
 from protocol.dialects.coordinates import thousandths_grid
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.family_dialect import ParsedTurn
 from protocol.dialects.function_calls import several_actions_error
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.trajectory.proposals import ImageLimits
 
 WAIT_SECONDS = 20.0
@@ -57,6 +58,11 @@ DIALECT = replace(
         )
         for platform, grammar in OPENCUA.grammars.items()
     },
-    prompt_template=PROMPT_TEMPLATE.replace("pixels of the screenshot", "whole numbers from 0 to 1000 over the screen"),
+    template=PromptTemplate(
+        prompt=OPENCUA.template.prompt.replace(
+            "pixels of the screenshot", "whole numbers from 0 to 1000 over the screen"
+        ),
+        task=OPENCUA.template.task,
+    ),
     limits=ImageLimits(min_pixels=65_536, max_pixels=16_777_216),
 )

@@ -16,7 +16,6 @@ from protocol.dialects.json_tools import Arguments, CallWriter, JsonToolCodec, f
 from protocol.dialects.qwen_tools import (
     COMPUTER_CALLS,
     COMPUTER_LINES,
-    TASK_TEMPLATE,
     line,
     rename_call,
     tool_grammars,
@@ -116,8 +115,7 @@ DIALECT = FamilyDialect(
     grammars=tool_grammars(
         LINES, "You work in a web browser. You get a task, your past calls and screenshots, and make the next call."
     ),
-    task_template=TASK_TEMPLATE,
-    prompt_template=tool_prompt(
+    template=tool_prompt(
         "computer_use",
         "Use a mouse and keyboard to interact with a computer, and take screenshots.",
         PARAMETERS,

@@ -13,6 +13,7 @@ from protocol.actions.types import Point, PressKeys, ScrollBy, Wait
 from protocol.dialects.coordinates import thousandths_grid
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.function_calls import ReplyParseError, several_actions_error
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.tool_calls import (
     PROMPT_TEMPLATE,
     ToolCall,
@@ -261,7 +262,7 @@ DIALECT = ToolDialect(
     name="gemini_computer",
     codec=ToolCallCodec(FORMAT, thousandths_grid),
     grammars=tool_grammars(),
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
     limits=ImageLimits(min_pixels=1, max_pixels=10_240_000),
     lacking={
         "gemini_2_5": frozenset(

@@ -11,6 +11,7 @@ from protocol.dialects.coordinates import MAX_PIXELS, thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect, Grammar
 from protocol.dialects.function_calls import FunctionCall
 from protocol.dialects.named_calls import NamedCallCodec, NamedCallWriter, quoted, renamed_call, without_arguments
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.trajectory.proposals import ImageLimits
 
 PROMPT_TEMPLATE = """{opening}
@@ -148,6 +149,6 @@ DIALECT = FamilyDialect(
             {**TOOL_LINES, **ENDINGS},
         ),
     },
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
     limits=ImageLimits(min_pixels=12_544, max_pixels=MAX_PIXELS),
 )

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from protocol.dialects.coordinates import limited_grid
-from protocol.dialects.holo_tools import HOLO, PROMPT_TEMPLATE
+from protocol.dialects.holo_tools import HOLO
 from protocol.dialects.json_tools import JsonToolCodec
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.trajectory.proposals import ImageLimits
 
 LIMITS = ImageLimits(min_pixels=3_136, max_pixels=12_845_056)
@@ -14,6 +15,9 @@ DIALECT = replace(
     HOLO,
     name="holo_1_5",
     codec=replace(HOLO.codec, grid=limited_grid(LIMITS.min_pixels, LIMITS.max_pixels)),
-    prompt_template=PROMPT_TEMPLATE.replace("whole numbers from 0 to 1000 over the screen", "pixels of the screenshot"),
+    template=PromptTemplate(
+        prompt=HOLO.template.prompt.replace("whole numbers from 0 to 1000 over the screen", "pixels of the screenshot"),
+        task=HOLO.template.task,
+    ),
     limits=LIMITS,
 )

@@ -20,6 +20,7 @@ from protocol.dialects.family_dialect import FamilyDialect, Grammar, ParsedTurn
 from protocol.dialects.function_calls import FunctionCall, ReplyParseError, several_actions_error
 from protocol.dialects.json_lines import BROWSER, DESKTOP, END, PHONE, TOOLS
 from protocol.dialects.json_objects import argument_to_json, check_surroundings, decode_arguments, find_objects
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.reply_wrappers import (
     UnwrappedReply,
     explain_missing_call,
@@ -32,7 +33,7 @@ PROMPT_TEMPLATE = """{opening}
 
 ## Output
 One JSON object and nothing else, with a thought in {language} and one of the actions below:
-{{"thought": "…", "action": "…", "arguments": {{…}}}}
+{"thought": "…", "action": "…", "arguments": {…}}
 Points are [x, y], whole numbers from 0 to 1000 over the screen.
 
 ## Actions
@@ -201,5 +202,5 @@ DIALECT = FamilyDialect(
         "phone": Grammar(f"You work on a phone through its touch screen. {_INTRODUCTION}", PHONE),
         "terminal": Grammar(f"You work on a computer without a screen. {_TERMINAL_INTRODUCTION}", {**TOOLS, **END}),
     },
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
 )

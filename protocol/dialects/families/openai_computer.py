@@ -13,6 +13,7 @@ from protocol.dialects.computer_tools import to_json
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.function_calls import ReplyParseError, several_actions_error
 from protocol.dialects.json_objects import decode_arguments
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.tool_calls import (
     PROMPT_TEMPLATE,
     ToolCall,
@@ -169,7 +170,7 @@ DIALECT = ToolDialect(
     name="openai_computer",
     codec=ToolCallCodec(FORMAT, fitted_grid(IMAGE_EDGE, IMAGE_PIXELS)),
     grammars=tool_grammars(),
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
     limits=ImageLimits(min_pixels=1, max_pixels=IMAGE_PIXELS),
     image_edge=IMAGE_EDGE,
     native_kinds=NATIVE_KINDS,

@@ -11,7 +11,6 @@ from protocol.dialects.json_tools import Arguments, ToolCallsCodec, format_tool_
 from protocol.dialects.qwen_tools import (
     MOBILE_CALLS,
     MOBILE_LINES,
-    TASK_TEMPLATE,
     rename_call,
     tool_grammars,
     tool_prompt,
@@ -40,8 +39,7 @@ DIALECT = FamilyDialect(
     grammars=tool_grammars(
         MOBILE_LINES, "You operate a phone. You get a task, your past actions and screenshots, and make the next call."
     ),
-    task_template=TASK_TEMPLATE,
-    prompt_template=tool_prompt(
+    template=tool_prompt(
         "mobile_use",
         "Use a touchscreen to interact with a mobile device.",
         PARAMETERS,

@@ -7,6 +7,7 @@ Signatures and reply frame are those of the model's published prompts, the sente
 from protocol.dialects.action_writers import PointSyntax
 from protocol.dialects.coordinates import MIN_PIXELS, RESIZE_FACTOR, thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect, Grammar
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.thought_action import ThoughtActionCodec
 from protocol.trajectory.proposals import ImageLimits
 
@@ -74,6 +75,6 @@ DIALECT = FamilyDialect(
         "browser": _DESKTOP,
         "phone": Grammar(f"You are an agent that operates a phone. {_INTRODUCTION}", PHONE),
     },
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
     limits=ImageLimits(min_pixels=MIN_PIXELS, max_pixels=2_700 * RESIZE_FACTOR**2),
 )

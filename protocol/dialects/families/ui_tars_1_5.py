@@ -10,6 +10,7 @@ from protocol.dialects.action_lines import POINTER_LINES, TOOL_LINES
 from protocol.dialects.action_writers import PointSyntax
 from protocol.dialects.coordinates import resized_grid
 from protocol.dialects.family_dialect import FamilyDialect, Grammar
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.thought_action import ThoughtActionCodec
 
 PROMPT_TEMPLATE = """{opening}
@@ -94,6 +95,6 @@ DIALECT = FamilyDialect(
         ),
         "phone": Grammar(f"You work on a phone through its touch screen. {_INTRODUCTION}", PHONE),
     },
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
     substitutes={"swipe": lambda swipe: Drag(start=swipe.start, end=swipe.end)},
 )

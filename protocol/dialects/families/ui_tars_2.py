@@ -21,6 +21,7 @@ from protocol.dialects.coordinates import CoordinateGrid, thousandths_grid
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.family_dialect import FamilyDialect, Grammar, ParsedTurn
 from protocol.dialects.function_calls import FunctionCall, ReplyParseError, several_actions_error
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.reply_wrappers import (
     explain_missing_call,
     find_call_end,
@@ -375,5 +376,5 @@ DIALECT = FamilyDialect(
         "phone": Grammar(f"You work on a phone. {_INTRODUCTION}", PHONE),
         "terminal": Grammar(f"You work on a computer without a screen. {_TERMINAL_INTRODUCTION}", {**TOOLS, **END}),
     },
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
 )

@@ -12,6 +12,7 @@ from protocol.dialects.coordinates import thousandths_grid
 from protocol.dialects.family_dialect import FamilyDialect, Grammar
 from protocol.dialects.function_calls import FunctionCall, ReplyParseError, several_actions_error
 from protocol.dialects.named_calls import NamedCallCodec, NamedCallWriter, quoted, renamed_call
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.trajectory.proposals import ImageLimits
 
 PROMPT_TEMPLATE = """{opening}
@@ -201,6 +202,6 @@ DIALECT = FamilyDialect(
         "phone": Grammar("You are a GUI agent on a phone. Execute the task with precise actions.", PHONE),
         "terminal": Grammar("You work on a computer without a screen.", {**TOOL_LINES, **ENDINGS}),
     },
-    prompt_template=PROMPT_TEMPLATE,
+    template=PromptTemplate(prompt=PROMPT_TEMPLATE),
     limits=ImageLimits(min_pixels=65_536, max_pixels=16_777_216),
 )

@@ -35,6 +35,7 @@ export const EVERYTHING: ExportFilters = {
 export const PLAN: Omit<ExportPlan, "budget"> = {
   format: "canonical",
   dialect: "ui_tars_1_5",
+  prompt: null,
   decisions: null,
   shares: { validation: 0, test: 0, salt: "" },
   bar_evaluated: null,

@@ -1,7 +1,7 @@
 /** The registry of policies over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Gate, PoolPolicies, RevisionRegistration, RevisionSummary, BranchCandidate } from "@/generated/api";
+import type { Gate, PoolPolicies, PromptTemplate, RevisionRegistration, RevisionSummary, BranchCandidate } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "policies";
@@ -17,6 +17,14 @@ export const poolsQuery = queryOptions({
   queryFn: () => request<PoolPolicies[]>("GET", "/policies/pools"),
   refetchInterval: 10_000,
 });
+
+/** The prompt that a dialect has of its own; it changes with a release only. */
+export const promptQuery = (dialect: string) =>
+  queryOptions({
+    queryKey: [KEY, "prompt", dialect],
+    queryFn: () => request<PromptTemplate>("GET", `/policies/prompts/${dialect}`),
+    staleTime: Infinity,
+  });
 
 export const statesQuery = (pool: number) =>
   queryOptions({

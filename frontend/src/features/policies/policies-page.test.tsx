@@ -28,6 +28,7 @@ const revision = (id: number, changed: Partial<RevisionSummary> = {}): RevisionS
   weight_version: "r1",
   sampling: { temperature: 0.7 },
   memory: {},
+  prompt: null,
   provider: "openai_compatible",
   provider_settings: {},
   key_hint: null,
@@ -89,6 +90,7 @@ function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse
   const sent: Sent[] = [];
   const answers: Record<string, unknown> = { "/policies": revisions, "/policies/pools": pools, "/pools/7/states": states };
   answers["/probes"] = [];
+  answers["/policies/prompts/ui_tars_1_5"] = { prompt: "Own words: {instruction}", task: "" };
   answers["/first-replies"] = [{ policy: NEW.policy, replies: 12, misplaced: 7, suspicious: true }];
   vi.stubGlobal("fetch", (url: string, { method, body }: RequestInit) => {
     const path = url.replace(/^\/api/, "");
@@ -211,6 +213,31 @@ describe("the policies page", () => {
     await user.click(form.getByRole("button", { name: "Register" }));
     expect((await form.findByRole("alert")).textContent).toContain("base_url");
     expect(sent).toMatchObject([{ path: "/policies", body: { name: "tars", revision: "3", dialect: "ui_tars_1_5", sampling: { max_actions: 4 } } }]);
+  });
+
+  it("registers a prompt in place of the dialect's own, which it begins from", async () => {
+    const { user, sent } = open();
+    await user.click(await button("Register…"));
+    const form = await dialog("Register a revision");
+    for (const [label, text] of [["Policy", "tars"], ["Revision", "3"], ["Endpoint", "http://x"], ["Model", "m"]] as const) {
+      await user.type(form.getByLabelText(new RegExp(`^${label}`)), text);
+    }
+    await user.click(form.getByRole("switch", { name: /Another prompt/ }));
+    const prompt = form.getByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" });
+    expect(prompt.value).toBe("Own words: {instruction}");
+    await user.clear(prompt);
+    await user.paste("As its makers have it.");
+    await user.type(form.getByRole("textbox", { name: "First message of the user" }), "{{instruction}");
+    await user.click(form.getByRole("button", { name: "Register" }));
+    const published = { prompt: "As its makers have it.", task: "{instruction}" };
+    expect(sent).toMatchObject([{ path: "/policies", body: { name: "tars", prompt: published } }]);
+  });
+
+  it("shows the prompt of a revision that has its own", async () => {
+    const { user } = open({ revisions: [revision(3, { prompt: { prompt: "Theirs: {instruction}", task: "" } })] });
+    await user.click(await button("Details of tars 3"));
+    expect(screen.getByText("Prompt of its own, 21 characters")).toBeDefined();
+    expect(screen.getByText("Theirs: {instruction}")).toBeDefined();
   });
 
   it("registers a hosted model with its key, prices and no address", async () => {

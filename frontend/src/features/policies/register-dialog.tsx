@@ -2,13 +2,14 @@
 import { Button, Checkbox, Fieldset, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Textarea } from "@mantine/core";
 import { useState } from "react";
 
-import type { RevisionRegistration } from "@/generated/api";
+import type { PromptTemplate, RevisionRegistration } from "@/generated/api";
 import { DIALECTS } from "@/shared/dialects";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
+import { PromptFields } from "./prompt-fields";
 import { isHosted, NO_VALUES, PROVIDER_DIALECTS, ProviderFields, PROVIDERS, providerSettings, type Provider } from "./provider-fields";
 import { ProbePanel } from "./probes/probe-panel";
 
@@ -48,6 +49,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   const [maxActions, setMaxActions] = useState(1);
   const [provider, setProvider] = useState<Provider>("openai_compatible");
   const [values, setValues] = useState(NO_VALUES);
+  const [prompt, setPrompt] = useState<PromptTemplate | null>(null);
   const hosted = isHosted(provider);
   const settings = hosted ? providerSettings(values) : {};
   const [sampling, memory] = [objectOf(fields.sampling), objectOf(fields.memory)];
@@ -67,7 +69,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
     const drawn = maxActions > 1 ? { ...sampling, max_actions: maxActions } : sampling;
     const served = { provider, provider_settings: settings, ...(values.key.trim() === "" ? {} : { api_key: values.key.trim() }) };
     const spoken = isHosted(provider) ? { dialect: PROVIDER_DIALECTS[provider], scripted: false } : { dialect, scripted };
-    change.mutate({ type: "register", revision: { ...texts, ...served, ...spoken, sampling: drawn, memory } }, { onSuccess: onDone });
+    change.mutate({ type: "register", revision: { ...texts, ...served, ...spoken, sampling: drawn, memory, prompt } }, { onSuccess: onDone });
   };
   return (
     <form
@@ -84,6 +86,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
           onChange={(event) => {
             setProvider(PROVIDERS.find((each) => each === event.currentTarget.value) ?? "openai_compatible");
             setValues({ ...NO_VALUES, key: values.key });
+            setPrompt(null);
           }}
           data={PROVIDERS.map((value) => ({ value, label: t(`policies.provider.${value}`) }))}
         />
@@ -103,7 +106,10 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
         {!hosted && <NativeSelect
           label={t("policies.dialect")}
           value={dialect}
-          onChange={(event) => setDialect(DIALECTS.find((each) => each === event.currentTarget.value) ?? "ui_tars_1_5")}
+          onChange={(event) => {
+            setDialect(DIALECTS.find((each) => each === event.currentTarget.value) ?? "ui_tars_1_5");
+            setPrompt(null);
+          }}
           data={DIALECTS.map((each) => ({ value: each, label: t(`policies.dialect.${each}`) }))}
         />}
         {!hosted && OPTIONAL.map((name) => (
@@ -130,6 +136,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
             autosize
           />
         ))}
+        <PromptFields dialect={isHosted(provider) ? PROVIDER_DIALECTS[provider] : dialect} value={prompt} onChange={setPrompt} />
         {!hosted && (
           <Checkbox label={t("policies.scripted")} checked={scripted} onChange={(event) => setScripted(event.currentTarget.checked)} />
         )}
@@ -141,6 +148,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
             provider={provider}
             settings={settings}
             apiKey={values.key.trim()}
+            prompt={prompt}
           />
         )}
         <Problem error={change.error} />
@@ -164,14 +172,15 @@ type TrialProps = {
   readonly provider: Provider;
   readonly settings: RevisionRegistration["provider_settings"] | null;
   readonly apiKey: string;
+  readonly prompt: PromptTemplate | null;
 };
 
 /** A probe of the model as the form describes it, with the key that was typed. */
-function Trial({ address, model, dialect, provider, settings, apiKey }: TrialProps) {
+function Trial({ address, model, dialect, provider, settings, apiKey, prompt }: TrialProps) {
   const { t } = useI18n();
   const hosted = isHosted(provider);
   const endpoint = {
-    ...{ base_url: address, model, provider, provider_settings: settings ?? {} },
+    ...{ base_url: address, model, provider, provider_settings: settings ?? {}, prompt },
     dialect: hosted ? PROVIDER_DIALECTS[provider] : dialect,
     ...(apiKey === "" ? {} : { api_key: apiKey }),
   };

@@ -163,6 +163,13 @@ function Details({ revision }: { revision: RevisionSummary }) {
           </div>
         ))}
       </dl>
+      {revision.prompt !== null && (
+        <details className={styles.prompt}>
+          <summary>{t("policies.prompt.own_of", { characters: revision.prompt.prompt.length })}</summary>
+          <pre>{revision.prompt.prompt}</pre>
+          {revision.prompt.task ? <pre>{revision.prompt.task}</pre> : null}
+        </details>
+      )}
       <div>
         <h3>{t("policies.evaluations")}</h3>
         <EvaluationList evaluations={revision.evaluations} />

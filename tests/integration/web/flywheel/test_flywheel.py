@@ -25,6 +25,7 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.promotions.services import evaluation_add
 from annotation_app.tasks.models import Pool
+from protocol.dialects.prompt_template import PromptTemplate
 from protocol.evaluation.reports import Comparison, PairedComparison, TaskChange
 from protocol.evaluation.statistics import wilson_rate
 from protocol.training.inbox import PROCESSED_FOLDER
@@ -197,7 +198,10 @@ def test_a_candidate_is_tried_with_what_people_s_desks_let_it_remember(
     recipe = wheel.recipe.model_copy(update={"trials": trials})
     ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
     told = {"base_url": "https://models.example/v1", "memory": {"images": 1, "stride": 1}}
-    Pool.objects.filter(pk=wheel.pool_id).update(policy=PolicyRevision.objects.create(name="toy", **told))
+    prompt = PromptTemplate(prompt="As its makers have it: {instruction}")
+    Pool.objects.filter(pk=wheel.pool_id).update(
+        policy=PolicyRevision.objects.create(name="toy", prompt=prompt, **told)
+    )
     turn = run_turn(Wheel.objects.get(pk=wheel.pk), admin)
     noting = RecordingProgramRunner(
         report(PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5"), {"a/b": (1, 2)})
@@ -206,6 +210,7 @@ def test_a_candidate_is_tried_with_what_people_s_desks_let_it_remember(
     (asked, before, _compared) = noting.asked
     for words in (asked, before):
         assert json.loads(words[words.index("--memory") + 1]) == told["memory"]
+        assert PromptTemplate.model_validate_json(words[words.index("--prompt") + 1]) == prompt
         assert words[words.index("--model-url") + 1].endswith("/toy/2")
 
 

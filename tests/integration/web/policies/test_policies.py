@@ -10,8 +10,10 @@ from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.selectors import policy_server
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.selectors import revision_of
+from protocol.dialects.prompt_template import PromptTemplate
 from tests.integration.web.conftest import PASSWORD, World
 
 
@@ -92,6 +94,43 @@ def test_a_revision_that_is_not_there_changes_nothing(
     assert post(world, root_of(), "policy", **body) in (404, 422)
     world.pool.refresh_from_db()
     assert world.pool.policy == old
+
+
+MAKERS_PROMPT = {"prompt": "As its makers have it.", "task": "{instruction}"}
+
+
+def test_a_revision_is_asked_with_the_prompt_it_was_registered_with(world: World) -> None:
+    body = {"name": "qwen", "revision": "1", "dialect": "qwen_computer", "base_url": "http://model/v1", "model": "q"}
+    client = world.client(root_of())
+    for again in range(2):
+        made = client.post("/api/policies", body | {"prompt": MAKERS_PROMPT}, content_type="application/json")
+        assert made.json()["new"] is not bool(again)
+    revision = PolicyRevision.objects.get(name="qwen")
+    assert client.get("/api/policies").json()[0]["prompt"] == MAKERS_PROMPT
+    server = policy_server(revision, candidates=3)
+    assert server is not None
+    assert server.prompt == PromptTemplate(**MAKERS_PROMPT)
+    other = client.post("/api/policies", body | {"prompt": None}, content_type="application/json")
+    assert (other.status_code, other.json()["code"]) == (409, "revision_exists")
+
+
+def test_a_prompt_that_cannot_be_filled_in_is_refused_by_its_field(world: World) -> None:
+    body = {"name": "qwen", "revision": "1", "dialect": "qwen_computer", "base_url": "http://model/v1", "model": "q"}
+    refused = world.client(root_of()).post(
+        "/api/policies", body | {"prompt": {"prompt": "{goal}"}}, content_type="application/json"
+    )
+    assert refused.status_code == 422
+    (field,) = refused.json()["extra"]["fields"]
+    assert field["field"] == "prompt"
+    assert "{goal} is nothing that can be filled in" in field["message"]
+    assert not PolicyRevision.objects.filter(name="qwen").exists()
+
+
+def test_the_prompt_of_a_dialect_is_there_to_begin_from(world: World) -> None:
+    client = world.client(root_of())
+    assert "{actions}" in client.get("/api/policies/prompts/qwen_computer").json()["prompt"]
+    assert client.get("/api/policies/prompts/nobodys").status_code == 404
+    assert world.client(world.ada).get("/api/policies/prompts/qwen_computer").status_code == 403
 
 
 @pytest.mark.parametrize("share", [-1, 101])

@@ -1,5 +1,7 @@
 """The command line of attempts: what must be said, and what it comes to."""
 
+from pathlib import Path
+
 import pytest
 
 from agent_backend.policy.expert import ExpertPolicy
@@ -7,6 +9,7 @@ from agent_backend.policy.hosted import HostedPolicy
 from agent_backend.policy.openai_chat import OpenAIPolicy
 from agent_backend.rollout.__main__ import parse_arguments
 from agent_backend.rollout.options import build_plan, policy_factory_of
+from protocol.dialects.prompt_template import PromptTemplate
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
 WHERE = ("--out", "o", "--bridge", "http://127.0.0.1:1", "--suite", "games")
@@ -33,9 +36,16 @@ async def test_a_hosted_model_needs_no_address_and_is_a_teacher() -> None:
 
 
 def test_other_sampling_and_another_memory_are_other_plans() -> None:
-    more = ((), ("--temperature", "0.2"), ("--max-actions", "4"), ("--memory", '{"images": 1, "stride": 1}'))
+    other = (("--memory", '{"images": 1, "stride": 1}'), ("--prompt", '{"prompt": "{instruction}"}'))
+    more = ((), ("--temperature", "0.2"), ("--max-actions", "4"), *other)
     plans = {build_plan(parse_arguments((*WHERE, *MODEL, *each))).model_dump_json() for each in more}
-    assert len(plans) == 4
+    assert len(plans) == 5
+
+
+def test_a_prompt_is_read_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "prompt.json").write_text('{"prompt": "As its makers have it.", "task": "{instruction}"}')
+    given = parse_arguments((*WHERE, *MODEL, "--prompt", str(tmp_path / "prompt.json")))
+    assert build_plan(given).prompt == PromptTemplate(prompt="As its makers have it.", task="{instruction}")
 
 
 def test_an_expert_needs_no_model() -> None:
@@ -56,6 +66,8 @@ def test_an_expert_needs_no_model() -> None:
         ((*WHERE, "--expert", "--language", "fr"), "invalid choice"),
         ((*WHERE, *MODEL, "--memory", '{"images": 0}'), "is no memory"),
         ((*WHERE, *MODEL, "--max-actions", "17"), "invalid choice"),
+        ((*WHERE, *MODEL, "--prompt", '{"prompt": "Do it."}'), "{instruction} is missing"),
+        ((*WHERE, *MODEL, "--prompt", "nowhere.json"), "No such file"),
     ],
 )
 def test_what_is_missing_is_named(given: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,4 +9,5 @@ export const endpointOf = (revision: RevisionSummary): ProbeEndpoint => ({
   dialect: revision.policy.dialect as ProbeIn["dialect"],
   provider: revision.provider,
   provider_settings: revision.provider_settings,
+  prompt: revision.prompt,
 });

@@ -19,6 +19,7 @@ const PROBE: ProbeOut = {
   dialect: ENDPOINT.dialect,
   provider: "openai_compatible",
   provider_settings: {},
+  prompt: null,
   screens: "desktop",
   reason: "requested",
   status: "done",
