@@ -10,6 +10,7 @@ from django.utils.crypto import salted_hmac
 from pydantic import TypeAdapter
 
 from annotation_app.accounts.services import password_ensure, user_ensure
+from annotation_app.flywheel.services.first import flywheel_ensure
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.services import pool_ensure, tasks_add
@@ -28,6 +29,9 @@ BROWSER_POOLS = (
     ("MiniWoB++", "The classic small web tasks, as their package has them.", "miniwob"),
 )
 """Pools of the browser: name, description, and the suite whose tasks are in it."""
+SMALL_SCREENS = "Small screens"
+"""The pool of the bundled policy, which the demo's flywheel trains."""
+NANO_CHECKPOINT = Path(__file__).parents[2] / "trainer" / "nano" / "checkpoint"
 FIRST_POOL_TASKS = 6
 """The first pool has so many tasks, the second one the rest."""
 
@@ -84,7 +88,7 @@ def _small_screens_pool() -> DemoPool:
     """What the bundled policy was taught, with seeds it was not taught: the first pool people see."""
     tasks = list(TASKS.validate_json(SMALL_FILE.read_bytes()))
     about = "Drills and small web tasks for the bundled model, which proposes from pixels alone and is often wrong."
-    return DemoPool("Small screens", about, tasks, image="browser", policy="nano", priority=1)
+    return DemoPool(SMALL_SCREENS, about, tasks, image="browser", policy="nano", priority=1)
 
 
 def split_practice(tasks: tuple[Task, ...]) -> tuple[list[Task], list[Task]]:
@@ -170,6 +174,7 @@ def load_demo(*, exposed: bool = False) -> int:
             model="nano",
             sampling={"temperature": 0.7, "max_tokens": 64},
             memory={"images": 1, "stride": 1},
+            checkpoint=str(NANO_CHECKPOINT),
         )
         pools = (_small_screens_pool(), *pools)
     new = 0
@@ -187,4 +192,6 @@ def load_demo(*, exposed: bool = False) -> int:
             record=not each.practice,
         )
         new += tasks_add(pool=pool, definitions=each.tasks)
+    if settings.ENV.nano_url:
+        flywheel_ensure(pool=SMALL_SCREENS, owner=next(person for person in people if person.has_role("admin")))
     return new

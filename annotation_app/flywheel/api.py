@@ -10,6 +10,7 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.flywheel import jobs
+from annotation_app.flywheel.drafts import RecipeDraft
 from annotation_app.flywheel.paths import turn_path
 from annotation_app.flywheel.routing import Route
 from annotation_app.flywheel.schemas import (
@@ -21,9 +22,11 @@ from annotation_app.flywheel.schemas import (
     TrialComparison,
     TurnOut,
     TurnRow,
+    WheelChange,
+    WheelIn,
     WheelOut,
 )
-from annotation_app.flywheel.selectors import lineage, trials, turns
+from annotation_app.flywheel.selectors import drafts, lineage, trials, turns
 from annotation_app.flywheel.services import ledger
 from protocol.blobs import Sha256
 
@@ -38,6 +41,35 @@ After = Annotated[int, Query(), Field(ge=0, le=2**63 - 1)]
 def wheels_list(request: HttpRequest) -> list[WheelOut]:
     """Every wheel with its last turns."""
     return list(turns.wheels_page(user=user_of(request)))
+
+
+@router.get("/wheels/draft", response=RecipeDraft)
+def wheel_draft(request: HttpRequest, pool: Annotated[int, Query(), Field(ge=1, le=2**31 - 1)]) -> RecipeDraft:
+    """A recipe to begin with for a pool, and what is missing for it to work."""
+    return drafts.recipe_draft(user=user_of(request), pool_id=pool)
+
+
+@router.post("/wheels", response={201: WheelOut})
+def wheel_add(request: HttpRequest, body: WheelIn) -> Status[WheelOut]:
+    """Make a flywheel."""
+    made = ledger.wheel_add(
+        user=user_of(request), name=body.name, pool_id=body.pool, recipe=body.recipe, every_hours=body.every_hours
+    )
+    return Status(201, turns.wheel_out(user=user_of(request), wheel_id=made.pk))
+
+
+@router.patch("/wheels/{wheel_id}", response=WheelOut)
+def wheel_change(request: HttpRequest, wheel_id: RowId, body: WheelChange) -> WheelOut:
+    """Give a flywheel another recipe or schedule; a cycle that runs keeps its own."""
+    ledger.wheel_change(user=user_of(request), wheel_id=wheel_id, recipe=body.recipe, every_hours=body.every_hours)
+    return turns.wheel_out(user=user_of(request), wheel_id=wheel_id)
+
+
+@router.delete("/wheels/{wheel_id}", response={204: None})
+def wheel_delete(request: HttpRequest, wheel_id: RowId) -> Status[None]:
+    """Delete a flywheel that has had no cycle."""
+    ledger.wheel_delete(user=user_of(request), wheel_id=wheel_id)
+    return Status(204, None)
 
 
 @router.post("/wheels/{wheel_id}/turns", response={202: TurnRow})

@@ -11,6 +11,16 @@ TRIALS_FOLDER = "trials"
 """Of a turn's folder: a folder of attempts by the active revision, one by the candidate, and the report on both."""
 
 
+GENERAL_FOLDER = "general-data"
+"""Of the data folder: documents and conversations of other sources, for recipes made in the web app."""
+
+
+def general_data_path() -> Path:
+    """Where general data lies that recipes of the web app may name."""
+    folder: Path = settings.ENV.data / GENERAL_FOLDER
+    return folder.absolute()
+
+
 def turn_path(turn_id: UUID) -> Path:
     """A turn's folder, by the turn's name."""
     folder: Path = settings.ENV.data / TURNS_FOLDER / str(turn_id)

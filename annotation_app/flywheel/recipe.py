@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from annotation_app.exports.schemas import DialectName
 from annotation_app.policies.schemas import Address, ModelName, Name
@@ -33,6 +33,21 @@ def server_root(address: str) -> str:
     return address.lower().rstrip("/").removesuffix("/v1").rstrip("/")
 
 
+OWN_SETTINGS = frozenset(
+    {"checkpoint", "out", "updates", "sources", "folders", "inbox", "dialect", "prompt", "attempts"}
+)
+"""What the cycle itself tells the trainer."""
+
+
+def _trainer_settings(settings: JsonObject) -> JsonObject:
+    if taken := sorted(OWN_SETTINGS.intersection(settings)):
+        raise ValueError(f"the cycle itself sets {', '.join(taken)}")
+    return settings
+
+
+TrainerSettings = Annotated[JsonObject, AfterValidator(_trainer_settings)]
+
+
 class LikelihoodTraining(FrozenModel):
     """One training by likelihood: how long, of which mix, and the trainer's other settings."""
 
@@ -43,7 +58,7 @@ class LikelihoodTraining(FrozenModel):
     shares: MixShares
     every: Annotated[int, Field(ge=1, le=1_000)] = 1
     """In every which turn it is done."""
-    settings: JsonObject = {}
+    settings: TrainerSettings = {}
 
     @model_validator(mode="after")
     def _mixable(self) -> "LikelihoodTraining":

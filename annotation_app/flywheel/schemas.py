@@ -1,15 +1,16 @@
 """What is shown of wheels, turns, samples and checkpoints."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue, StringConstraints
 
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.routing import Reason, Route
 from annotation_app.flywheel.value import Grounds
 from annotation_app.policies.gate import Reason as GateReason
+from annotation_app.policies.schemas import NAME
 from protocol.base import FrozenModel
 from protocol.evaluation.agreement import AlignedSteps
 from protocol.evaluation.reports import Rate, TaskChange
@@ -72,6 +73,20 @@ class TurnRow(FrozenModel):
     """How often people overrode its revision in the pool."""
     passed: bool | None
     reasons: tuple[GateReason, ...]
+
+
+class WheelChange(FrozenModel):
+    """A flywheel's recipe, and how often the schedule begins a cycle; None: never."""
+
+    recipe: Recipe
+    every_hours: Annotated[int, Field(ge=1, le=24 * 365)] | None = None
+
+
+class WheelIn(WheelChange):
+    """A flywheel to make: its name, and the pool whose trajectories it learns from."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64, pattern=NAME)]
+    pool: Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class WheelOut(FrozenModel):

@@ -83,16 +83,23 @@ def turns_running() -> tuple[UUID, ...]:
 def wheels_page(*, user: User) -> tuple[WheelOut, ...]:
     """Every wheel. Raises Forbidden."""
     flywheel_reader_check(user)
-    return tuple(
-        WheelOut(
-            id=wheel.pk,
-            name=wheel.name,
-            pool=wheel.pool.name,
-            every_hours=wheel.every_hours,
-            recipe=wheel.recipe,
-            turns=tuple(map(turn_row, _turns().filter(wheel=wheel)[:TURNS_SHOWN])),
-        )
-        for wheel in Wheel.objects.select_related("pool")
+    return tuple(map(_wheel_out, Wheel.objects.select_related("pool")))
+
+
+def wheel_out(*, user: User, wheel_id: int) -> WheelOut:
+    """One wheel. Raises Forbidden, and Wheel.DoesNotExist."""
+    flywheel_reader_check(user)
+    return _wheel_out(Wheel.objects.select_related("pool").get(pk=wheel_id))
+
+
+def _wheel_out(wheel: Wheel) -> WheelOut:
+    return WheelOut(
+        id=wheel.pk,
+        name=wheel.name,
+        pool=wheel.pool.name,
+        every_hours=wheel.every_hours,
+        recipe=wheel.recipe,
+        turns=tuple(map(turn_row, _turns().filter(wheel=wheel)[:TURNS_SHOWN])),
     )
 
 

@@ -1,6 +1,7 @@
 """Turns and their stages: begun before anything is done, ended with what came of it."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -10,8 +11,9 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
-from annotation_app.errors import Conflict, Forbidden, NotFound
+from annotation_app.errors import Conflict, Forbidden, Invalid, NotFound
 from annotation_app.flywheel.models import Stage, StageState, Turn, TurnState, Wheel
+from annotation_app.flywheel.paths import general_data_path
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.services.server_reservation import server_unreserved_check
 from annotation_app.flywheel.services.training import serving_url
@@ -43,9 +45,72 @@ def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: 
     wheel, _made = Wheel.objects.update_or_create(name=name, defaults=fields, create_defaults={"pool": found, **fields})
     if wheel.pool_id != found.pk:
         raise Conflict("A wheel stays with its pool; another pool has another wheel.", code="other_pool")
-    details = {"recipe": recipe.model_dump(mode="json"), "every_hours": every_hours}
-    audit_record(actor=user, verb="wheel.set", subject=f"wheel:{wheel.pk}", details=details)
+    _record_change(user, wheel)
     return wheel
+
+
+@transaction.atomic(durable=True)
+def wheel_add(*, user: User, name: str, pool_id: int, recipe: Recipe, every_hours: int | None) -> Wheel:
+    """Make a flywheel. Raises Forbidden, NotFound, and Conflict where its name is taken."""
+    turn_permission_check(user)
+    pool = Pool.objects.filter(pk=pool_id).first()
+    if pool is None:
+        raise NotFound("There is no such pool.")
+    _check_paths(recipe, ())
+    fields = {"pool": pool, "recipe": recipe, "every_hours": every_hours, "owner": user}
+    wheel, made = Wheel.objects.get_or_create(name=name, defaults=fields)
+    if not made:
+        raise Conflict("There is a flywheel of this name.", code="name_taken")
+    _record_change(user, wheel)
+    return wheel
+
+
+@transaction.atomic(durable=True)
+def wheel_change(*, user: User, wheel_id: int, recipe: Recipe, every_hours: int | None) -> Wheel:
+    """Give a flywheel another recipe or schedule, in this admin's name; cycles that have begun keep theirs. Raises
+    Forbidden and NotFound."""
+    turn_permission_check(user)
+    wheel = Wheel.objects.select_for_update().filter(pk=wheel_id).first()
+    if wheel is None:
+        raise NotFound("There is no such flywheel.")
+    _check_paths(recipe, _general_paths(wheel.recipe))
+    wheel.recipe, wheel.every_hours, wheel.owner = recipe, every_hours, user
+    wheel.save(update_fields=["recipe", "every_hours", "owner"])
+    _record_change(user, wheel)
+    return wheel
+
+
+@transaction.atomic(durable=True)
+def wheel_delete(*, user: User, wheel_id: int) -> None:
+    """Delete a flywheel that has had no cycle. Raises Forbidden, NotFound, and Conflict for any other: its cycles say
+    what trained whom."""
+    turn_permission_check(user)
+    wheel = Wheel.objects.select_for_update().filter(pk=wheel_id).first()
+    if wheel is None:
+        raise NotFound("There is no such flywheel.")
+    if wheel.turns.exists():
+        raise Conflict("It has had cycles, which stay. Stop its schedule instead.", code="has_cycles")
+    audit_record(actor=user, verb="wheel.deleted", subject=f"wheel:{wheel.pk}", details={"name": wheel.name})
+    wheel.delete()
+
+
+def _general_paths(recipe: Recipe) -> tuple[str, ...]:
+    return tuple(path for source in recipe.general.values() for path in source.paths)
+
+
+def _check_paths(recipe: Recipe, known: tuple[str, ...]) -> None:
+    """Raises Invalid for general data outside the folder that operators put it in: whatever is learned from is shown to
+    researchers. What an operator's command has named before stays."""
+    folder = general_data_path()
+    for path in set(_general_paths(recipe)).difference(known):
+        if not (Path(path).is_absolute() and Path(path).resolve().is_relative_to(folder.resolve())):
+            message = f"{path} is not in {folder}: put general data there, or name it with configure_flywheel."
+            raise Invalid(message, code="path_not_allowed")
+
+
+def _record_change(user: User, wheel: Wheel) -> None:
+    details = {"recipe": wheel.recipe.model_dump(mode="json"), "every_hours": wheel.every_hours}
+    audit_record(actor=user, verb="wheel.set", subject=f"wheel:{wheel.pk}", details=details)
 
 
 def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:

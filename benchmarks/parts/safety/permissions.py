@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import uuid4
 
-from benchmarks.parts.safety.things import NAMES, PASSWORD, Things, evaluation_report, invitation_secret
+from benchmarks.parts.safety.things import NAMES, PASSWORD, Things, evaluation_report, invitation_secret, wheel_change
 
 Caller = Literal["nobody", "owner", "annotator", "reviewer", "researcher", "admin"]
 """`owner` is the annotator whose episode it is (token, session, …), `annotator` another one."""
@@ -266,6 +266,12 @@ ROUTES: dict[str, Rule] = {
     "POST /api/pools/{pool_id}/judges/{judge_id}/runs": only("admin"),
     "POST /api/judge-runs/{run_id}/cancel": only("admin"),
     "GET /api/wheels": only("researcher", "admin"),
+    "GET /api/wheels/draft": only("researcher", "admin", path="?pool={pool_id}"),
+    "POST /api/wheels": only(
+        "admin", body=lambda things: {"name": "other", "pool": things.pool.pk, **wheel_change(things)}
+    ),
+    "PATCH /api/wheels/{wheel_id}": only("admin", body=wheel_change),
+    "DELETE /api/wheels/{wheel_id}": only("admin"),
     "POST /api/wheels/{wheel_id}/turns": only("admin"),
     "GET /api/turns/{turn_id}": only("researcher", "admin"),
     "GET /api/turns/{turn_id}/samples": only("researcher", "admin"),

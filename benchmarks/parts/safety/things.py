@@ -107,6 +107,11 @@ def _wheel(things: Things) -> Wheel:
     return Wheel.objects.get_or_create(name="main", defaults=told)[0]
 
 
+def wheel_change(things: Things) -> dict[str, Any]:
+    """The recipe of a flywheel, as it is sent."""
+    return {"recipe": _wheel(things).recipe.model_dump(mode="json"), "every_hours": None}
+
+
 def _turn(things: Things) -> Turn:
     wheel = _wheel(things)
     told = {"recipe": wheel.recipe, "requested_by": things.admin, "state": "cancelled"}

@@ -2731,6 +2731,33 @@ export interface WheelOut {
   turns: TurnRow[];
 }
 /**
+ * A flywheel to make: its name, and the pool whose trajectories it learns from.
+ */
+export interface WheelIn {
+  recipe: Recipe;
+  every_hours?: number | null;
+  name: string;
+  pool: number;
+}
+/**
+ * A recipe for the form, and what has to be given or done before it can work.
+ */
+export interface RecipeDraft {
+  name: string;
+  recipe: {
+    [k: string]: JsonValue;
+  };
+  seeds: number;
+  missing: ("policy" | "checkpoint" | "suite" | "gate")[];
+}
+/**
+ * A flywheel's recipe, and how often the schedule begins a cycle; None: never.
+ */
+export interface WheelChange {
+  recipe: Recipe;
+  every_hours?: number | null;
+}
+/**
  * Weights a turn trained.
  */
 export interface CheckpointOut {

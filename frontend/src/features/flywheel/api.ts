@@ -1,7 +1,7 @@
 /** The flywheel over HTTP: flywheels, a cycle, its samples, and lineage. The API still says wheel and turn. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { CheckpointLineage, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import type { CheckpointLineage, PoolPolicies, Recipe, RecipeDraft, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const STAGES = ["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"] as const;
@@ -45,13 +45,39 @@ export const trainingUsesQuery = (episode: string) =>
     queryFn: () => request<TrajectoryLineage[]>("GET", `/trajectories/${episode}/lineage`),
   });
 
+/** The pools a flywheel may learn from, with who proposes there. */
+export const poolsQuery = queryOptions({
+  queryKey: ["wheels", "pools"],
+  queryFn: () => request<PoolPolicies[]>("GET", "/policies/pools"),
+});
+
+export const draftQuery = (pool: number) =>
+  queryOptions({
+    queryKey: ["wheels", "draft", pool],
+    queryFn: () => request<RecipeDraft>("GET", `/wheels/draft?pool=${pool}`),
+    staleTime: 0,
+  });
+
 export type Change =
+  | { readonly type: "make"; readonly pool: number; readonly name: string; readonly every_hours: number | null; readonly recipe: Recipe }
+  | { readonly type: "edit"; readonly flywheel: number; readonly every_hours: number | null; readonly recipe: Recipe }
+  | { readonly type: "delete"; readonly flywheel: number }
   | { readonly type: "turn"; readonly flywheel: number }
   | { readonly type: "cancel"; readonly cycle: string }
   | { readonly type: "resume"; readonly cycle: string };
 
 async function send(change: Change): Promise<void> {
   switch (change.type) {
+    case "make": {
+      const { pool, name, every_hours, recipe } = change;
+      await request<WheelOut>("POST", "/wheels", { pool, name, every_hours, recipe });
+      return;
+    }
+    case "edit":
+      await request<WheelOut>("PATCH", `/wheels/${change.flywheel}`, { every_hours: change.every_hours, recipe: change.recipe });
+      return;
+    case "delete":
+      return request("DELETE", `/wheels/${change.flywheel}`);
     case "turn":
       await request<TurnRow>("POST", `/wheels/${change.flywheel}/turns`);
       return;

@@ -1,7 +1,7 @@
 /** The flywheel's pages: no flywheel yet, cycles and the routes of samples, a cycle started, stopped and resumed, why a gate did not pass, both languages. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, render, screen, waitFor } from "@testing-library/react";
+import { cleanup, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -66,6 +66,14 @@ const RECIPE: Recipe = {
   server: "",
   activate: true,
 };
+const BUNDLED: Recipe = {
+  ...RECIPE,
+  ...{ policy: "nano", start: "/nano", server: "http://127.0.0.1:8092" },
+  sft: { by: "nano", updates: 80, every: 1, shares: { fresh: 0.5, earlier: 0.5, general: 0 }, settings: {} },
+  trials: { ...RECIPE.trials, world: "bridge", suite: "drills", tasks: ["press"], first_seed: 1_000_000 },
+};
+const DRAFT = { name: "Small screens", recipe: BUNDLED, seeds: 20, missing: ["gate"] };
+const FIXED = { "/policies/pools": [{ id: 7, name: "Small screens", active: 1 }], "/wheels/draft": DRAFT };
 const FLYWHEEL: WheelOut = { id: 4, name: "main", pool: "lights", every_hours: 24, recipe: RECIPE, turns: [CYCLE] };
 const SAMPLE: SampleOut = {
   id: 1,
@@ -97,15 +105,18 @@ const MADE: CheckpointOut = {
 
 type ServerAnswers = { flywheels?: WheelOut[]; cycle?: TurnOut; made?: CheckpointLineage; lineage?: TrajectoryLineage[]; language?: Language; role?: Role };
 
+function knownAnswer(path: string, made: CheckpointLineage | undefined): unknown {
+  if (path.includes("/samples")) return { items: path.includes("=sft") ? [SAMPLE] : [], next: null };
+  if (path.includes("/checkpoints/")) return made;
+  return Object.entries(FIXED).find(([part]) => path.includes(part))?.[1];
+}
+
 function open({ flywheels, cycle, made, lineage, language = "en", role = "admin" }: ServerAnswers) {
   const sent: string[] = [];
-  vi.stubGlobal("fetch", (path: string, { method = "GET" }: RequestInit = {}) => {
-    if (method !== "GET") sent.push(`${method} ${path}`);
-    if (method !== "GET") return Promise.resolve(new Response(null, { status: 204 }));
-    if (path.includes("/samples")) return Promise.resolve(Response.json({ items: path.includes("=sft") ? [SAMPLE] : [], next: null }));
-    if (path.endsWith("/lineage")) sent.push(`${method} ${path}`);
-    if (path.includes("/checkpoints/")) return Promise.resolve(Response.json(made));
-    return Promise.resolve(Response.json(path.endsWith("/wheels") ? flywheels : (lineage ?? cycle)));
+  vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
+    if (method !== "GET" || path.endsWith("/lineage")) sent.push(typeof body === "string" ? `${method} ${path} ${body}` : `${method} ${path}`);
+    const found = path.endsWith("/wheels") ? flywheels : (lineage ?? cycle);
+    return Promise.resolve(method === "GET" ? Response.json(knownAnswer(path, made) ?? found) : new Response(null, { status: 204 }));
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const user = { id: 1, username: "a", name: "A", roles: [role], preferences: {} };
@@ -138,6 +149,50 @@ describe("the flywheel's page", () => {
     for (const figure of ["28", "36", "65%", "28%", "passed"]) expect(screen.getByText(figure)).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Run a cycle of main" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/wheels/4/turns"]));
+  });
+
+  it("makes a flywheel from what is known of a pool", async () => {
+    const { sent, user } = open({ flywheels: [] });
+    await user.click(await screen.findByRole("button", { name: "New flywheel…" }));
+    const form = within(await screen.findByRole("dialog", { name: "New flywheel" }));
+    expect(await form.findByText(/has no gate/)).toBeTruthy();
+    await user.click(form.getByRole("switch", { name: /^Reinforcement/ }));
+    await user.click(form.getByRole("button", { name: "Create" }));
+    await waitFor(() => expect(sent).toHaveLength(1));
+    const [method, path, body] = sent[0]?.split(/ (?=[/{])/) ?? [];
+    expect([method, path]).toEqual(["POST", "/api/wheels"]);
+    const play = { suite: "drills", size: "", parallel: 1, first_seed: 0, pages: 96, seeds: 4, group: 1, threads: 1 };
+    expect(JSON.parse(body ?? "")).toMatchObject({ pool: 7, name: "Small screens", every_hours: null, recipe: { policy: "nano", rl: { play } } });
+  });
+
+  it("takes a recipe as JSON, and goes back to the form once it is one", async () => {
+    const { sent, user } = open({ flywheels: [FLYWHEEL] });
+    await user.click(await screen.findByRole("button", { name: "Edit main" }));
+    const form = within(await screen.findByRole("dialog", { name: "Recipe of main" }));
+    expect(form.getByRole<HTMLButtonElement>("button", { name: "Save" }).disabled).toBe(true);
+    await user.click(form.getByRole("radio", { name: "JSON" }));
+    const json = form.getByRole("textbox", { name: "JSON" });
+    await user.clear(json);
+    expect(form.getByText("This is no recipe in JSON")).toBeTruthy();
+    await user.paste(JSON.stringify(BUNDLED));
+    await user.click(form.getByRole("radio", { name: "Form" }));
+    expect(form.getByRole<HTMLInputElement>("textbox", { name: /^Policy server/ }).value).toBe("http://127.0.0.1:8092");
+    await user.click(form.getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(sent[0]).toContain("PATCH /api/wheels/4"));
+  });
+
+  it("deletes one that has had no cycle, when that was confirmed", async () => {
+    const { sent, user } = open({ flywheels: [{ ...FLYWHEEL, turns: [] }] });
+    await user.click(await screen.findByRole("button", { name: "Delete main" }));
+    await user.click(within(await screen.findByRole("dialog", { name: "Delete main" })).getByRole("button", { name: "Delete" }));
+    await waitFor(() => expect(sent).toEqual(["DELETE /api/wheels/4"]));
+  });
+
+  it("lets researchers look and change nothing", async () => {
+    open({ flywheels: [FLYWHEEL], role: "researcher" });
+    expect(await screen.findByRole("link", { name: "Cycle 2" })).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "New flywheel…" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Edit main" })).toBeNull();
   });
 
   it("stops a running cycle, and resumes only the last failed one", async () => {

@@ -1,0 +1,218 @@
+/** The fields of a recipe: what is learned from, what is trained, what is tried, and what becomes of the result. */
+import { Checkbox, Fieldset, NativeSelect, NumberInput, SimpleGrid, Stack, Switch, TagsInput, TextInput } from "@mantine/core";
+
+import type { LikelihoodTraining, Recipe, ReinforcementTraining } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+
+import { IMITATION, PRETRAINING, reinforcement } from "./recipe-form";
+
+type Props = { readonly recipe: Recipe; readonly onChange: (recipe: Recipe) => void };
+
+export function RecipeFields({ recipe, onChange }: Props) {
+  const { t } = useI18n();
+  const set = (changed: Partial<Recipe>) => onChange({ ...recipe, ...changed });
+  return (
+    <Stack gap="md">
+      <Sources recipe={recipe} onChange={onChange} />
+      <Fieldset legend={t("flywheel.form.train")}>
+        <Stack gap="sm">
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
+            <TextInput
+              label={t("flywheel.form.policy")}
+              description={t("flywheel.form.policy.help")}
+              value={recipe.policy}
+              onChange={(event) => set({ policy: event.currentTarget.value })}
+              required
+            />
+            <TextInput
+              label={t("flywheel.form.start")}
+              description={t("flywheel.form.start.help")}
+              value={recipe.start}
+              onChange={(event) => set({ start: event.currentTarget.value })}
+              required
+            />
+          </SimpleGrid>
+          <Likelihood phase="sft" plan={recipe.sft} usual={IMITATION} onChange={(sft) => set({ sft })} />
+          <Likelihood phase="ct" plan={recipe.ct} usual={PRETRAINING} onChange={(ct) => set({ ct })} />
+          <Reinforcement plan={recipe.rl} usual={reinforcement(recipe.trials)} onChange={(rl) => set({ rl })} />
+        </Stack>
+      </Fieldset>
+      <Trials recipe={recipe} onChange={onChange} />
+    </Stack>
+  );
+}
+
+function Sources({ recipe, onChange }: Props) {
+  const { t } = useI18n();
+  const set = (changed: Partial<Recipe>) => onChange({ ...recipe, ...changed });
+  return (
+    <Fieldset legend={t("flywheel.form.sources")}>
+      <Stack gap="sm">
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <Amount label={t("flywheel.form.least")} help={t("flywheel.form.least.help")} value={recipe.least} onChange={(least) => set({ least })} min={0} max={100_000} />
+          <Amount label={t("flywheel.form.most")} help={t("flywheel.form.most.help")} value={recipe.most} onChange={(most) => set({ most })} min={1} max={100_000} />
+        </SimpleGrid>
+        <Amount label={t("flywheel.form.passes")} help={t("flywheel.form.passes.help")} value={recipe.passes} onChange={(passes) => set({ passes })} min={0} max={1} step={0.05} />
+        {(["accepted_only", "replay", "judge"] as const).map((name) => (
+          <Checkbox
+            key={name}
+            label={t(`flywheel.form.${name}`)}
+            description={t(`flywheel.form.${name}.help`)}
+            checked={recipe[name]}
+            onChange={(event) => set({ [name]: event.currentTarget.checked })}
+          />
+        ))}
+      </Stack>
+    </Fieldset>
+  );
+}
+
+type PlanProps<Plan> = { readonly plan: Plan | null; readonly usual: Plan; readonly onChange: (plan: Plan | null) => void };
+
+function Likelihood({ phase, plan, usual, onChange }: PlanProps<LikelihoodTraining> & { readonly phase: "sft" | "ct" }) {
+  const { t } = useI18n();
+  return (
+    <>
+      <PlanSwitch phase={phase} plan={plan} usual={usual} onChange={onChange} />
+      {plan && (
+        <SimpleGrid cols={{ base: 2, xs: 5 }}>
+          <Cadence plan={plan} onChange={onChange} />
+          {(["fresh", "earlier", "general"] as const).map((name) => (
+            <Amount
+              key={name}
+              label={t(`flywheel.form.share.${name}`)}
+              value={plan.shares[name]}
+              onChange={(share) => onChange({ ...plan, shares: { ...plan.shares, [name]: share } })}
+              min={0}
+              max={1}
+              step={0.1}
+            />
+          ))}
+        </SimpleGrid>
+      )}
+    </>
+  );
+}
+
+function Reinforcement({ plan, usual, onChange }: PlanProps<ReinforcementTraining>) {
+  const { t } = useI18n();
+  const play = plan?.play;
+  return (
+    <>
+      <PlanSwitch phase="rl" plan={plan} usual={usual} onChange={onChange} />
+      {plan && (
+        <SimpleGrid cols={{ base: 2, xs: 5 }}>
+          <Cadence plan={plan} onChange={onChange} />
+          <NativeSelect
+            label={t("flywheel.form.algorithm")}
+            value={plan.algorithm}
+            onChange={(event) => {
+              const algorithm = event.currentTarget.value === "grpo" ? "grpo" : "ppo";
+              const group = algorithm === "grpo" ? Math.max(play?.group ?? 1, 4) : (play?.group ?? 1);
+              onChange({ ...plan, algorithm, play: play ? { ...play, group } : null });
+            }}
+            data={[
+              { value: "ppo", label: "PPO" },
+              { value: "grpo", label: "GRPO" },
+            ]}
+          />
+          {play && (
+            <>
+              <Amount label={t("flywheel.form.seeds")} value={play.seeds} onChange={(seeds) => onChange({ ...plan, play: { ...play, seeds, pages: Math.max(seeds, play.pages - (play.pages % seeds)) } })} min={1} max={10_000} />
+              <Amount label={t("flywheel.form.group")} value={play.group} onChange={(group) => onChange({ ...plan, play: { ...play, group } })} min={1} max={64} />
+            </>
+          )}
+        </SimpleGrid>
+      )}
+    </>
+  );
+}
+
+function PlanSwitch<Plan>({ phase, plan, usual, onChange }: PlanProps<Plan> & { readonly phase: "sft" | "ct" | "rl" }) {
+  const { t } = useI18n();
+  return (
+    <Switch
+      label={t(`flywheel.form.${phase}`)}
+      description={t(`flywheel.form.${phase}.help`)}
+      checked={plan !== null}
+      onChange={(event) => onChange(event.currentTarget.checked ? usual : null)}
+    />
+  );
+}
+
+/** How long a training is, and in which cycles it is done. */
+function Cadence<Plan extends { updates: number; every: number }>({ plan, onChange }: { plan: Plan; onChange: (plan: Plan) => void }) {
+  const { t } = useI18n();
+  return (
+    <>
+      <Amount label={t("flywheel.form.updates")} value={plan.updates} onChange={(updates) => onChange({ ...plan, updates })} min={1} max={1_000_000} />
+      <Amount label={t("flywheel.form.every")} value={plan.every} onChange={(every) => onChange({ ...plan, every })} min={1} max={1_000} />
+    </>
+  );
+}
+
+function Trials({ recipe, onChange }: Props) {
+  const { t } = useI18n();
+  const { trials } = recipe;
+  const set = (changed: Partial<Recipe["trials"]>) => onChange({ ...recipe, trials: { ...trials, ...changed } });
+  return (
+    <Fieldset legend={t("flywheel.form.gate")}>
+      <Stack gap="sm">
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <TextInput label={t("flywheel.form.suite")} description={t("flywheel.form.suite.help")} value={trials.suite} onChange={(event) => set({ suite: event.currentTarget.value })} required={trials.world === "bridge"} />
+          <TagsInput
+            label={t("flywheel.form.tasks")}
+            description={t("flywheel.form.tasks.help")}
+            value={trials.tasks}
+            onChange={(tasks) => set({ tasks })}
+            splitChars={[",", " "]}
+          />
+        </SimpleGrid>
+        <SimpleGrid cols={{ base: 2, xs: 4 }}>
+          <Amount label={t("flywheel.form.seeds")} value={trials.seeds} onChange={(seeds) => set({ seeds })} min={1} max={10_000} />
+          <Amount label={t("flywheel.form.first_seed")} value={trials.first_seed} onChange={(first_seed) => set({ first_seed })} min={0} />
+          <Amount label={t("flywheel.form.parallel")} value={trials.parallel} onChange={(parallel) => set({ parallel })} min={1} max={64} />
+          <TextInput label={t("flywheel.form.size")} value={trials.size} onChange={(event) => set({ size: event.currentTarget.value })} placeholder="320x240" />
+        </SimpleGrid>
+        <TextInput
+          label={t("flywheel.form.server")}
+          description={t("flywheel.form.server.help")}
+          value={recipe.server}
+          onChange={(event) => onChange({ ...recipe, server: event.currentTarget.value })}
+        />
+        <Switch
+          label={t("flywheel.form.activate")}
+          description={t("flywheel.form.activate.help")}
+          checked={recipe.activate}
+          onChange={(event) => onChange({ ...recipe, activate: event.currentTarget.checked })}
+        />
+      </Stack>
+    </Fieldset>
+  );
+}
+
+type AmountProps = {
+  readonly label: string;
+  readonly help?: string;
+  readonly value: number;
+  readonly onChange: (value: number) => void;
+  readonly min: number;
+  readonly max?: number;
+  readonly step?: number;
+};
+
+/** A number; one that is emptied goes back to its least value. */
+function Amount({ label, help, value, onChange, min, max, step }: AmountProps) {
+  return (
+    <NumberInput
+      label={label}
+      description={help}
+      value={value}
+      onChange={(entered) => onChange(typeof entered === "number" ? entered : min)}
+      min={min}
+      max={max ?? Number.MAX_SAFE_INTEGER}
+      step={step ?? 1}
+      allowDecimal={step !== undefined && step < 1}
+    />
+  );
+}
