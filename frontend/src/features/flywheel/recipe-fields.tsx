@@ -32,9 +32,9 @@ export function RecipeFields({ recipe, onChange }: Props) {
               required
             />
           </SimpleGrid>
-          <Likelihood phase="sft" plan={recipe.sft} usual={IMITATION} onChange={(sft) => set({ sft })} />
-          <Likelihood phase="ct" plan={recipe.ct} usual={PRETRAINING} onChange={(ct) => set({ ct })} />
-          <Reinforcement plan={recipe.rl} usual={reinforcement(recipe.trials)} onChange={(rl) => set({ rl })} />
+          <Likelihood phase="sft" plan={recipe.sft} initial={IMITATION} onChange={(sft) => set({ sft })} />
+          <Likelihood phase="ct" plan={recipe.ct} initial={PRETRAINING} onChange={(ct) => set({ ct })} />
+          <Reinforcement plan={recipe.rl} initial={reinforcement(recipe.trials)} onChange={(rl) => set({ rl })} />
         </Stack>
       </Fieldset>
       <Trials recipe={recipe} onChange={onChange} />
@@ -67,13 +67,13 @@ function Sources({ recipe, onChange }: Props) {
   );
 }
 
-type PlanProps<Plan> = { readonly plan: Plan | null; readonly usual: Plan; readonly onChange: (plan: Plan | null) => void };
+type PlanProps<Plan> = { readonly plan: Plan | null; readonly initial: Plan; readonly onChange: (plan: Plan | null) => void };
 
-function Likelihood({ phase, plan, usual, onChange }: PlanProps<LikelihoodTraining> & { readonly phase: "sft" | "ct" }) {
+function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTraining> & { readonly phase: "sft" | "ct" }) {
   const { t } = useI18n();
   return (
     <>
-      <PlanSwitch phase={phase} plan={plan} usual={usual} onChange={onChange} />
+      <PlanSwitch phase={phase} plan={plan} initial={initial} onChange={onChange} />
       {plan && (
         <SimpleGrid cols={{ base: 2, xs: 5 }}>
           <Cadence plan={plan} onChange={onChange} />
@@ -94,12 +94,12 @@ function Likelihood({ phase, plan, usual, onChange }: PlanProps<LikelihoodTraini
   );
 }
 
-function Reinforcement({ plan, usual, onChange }: PlanProps<ReinforcementTraining>) {
+function Reinforcement({ plan, initial, onChange }: PlanProps<ReinforcementTraining>) {
   const { t } = useI18n();
   const play = plan?.play;
   return (
     <>
-      <PlanSwitch phase="rl" plan={plan} usual={usual} onChange={onChange} />
+      <PlanSwitch phase="rl" plan={plan} initial={initial} onChange={onChange} />
       {plan && (
         <SimpleGrid cols={{ base: 2, xs: 5 }}>
           <Cadence plan={plan} onChange={onChange} />
@@ -128,14 +128,14 @@ function Reinforcement({ plan, usual, onChange }: PlanProps<ReinforcementTrainin
   );
 }
 
-function PlanSwitch<Plan>({ phase, plan, usual, onChange }: PlanProps<Plan> & { readonly phase: "sft" | "ct" | "rl" }) {
+function PlanSwitch<Plan>({ phase, plan, initial, onChange }: PlanProps<Plan> & { readonly phase: "sft" | "ct" | "rl" }) {
   const { t } = useI18n();
   return (
     <Switch
       label={t(`flywheel.form.${phase}`)}
       description={t(`flywheel.form.${phase}.help`)}
       checked={plan !== null}
-      onChange={(event) => onChange(event.currentTarget.checked ? usual : null)}
+      onChange={(event) => onChange(event.currentTarget.checked ? initial : null)}
     />
   );
 }
