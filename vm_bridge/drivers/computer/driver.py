@@ -16,8 +16,7 @@ from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
 from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Rest, Transition
 from protocol.trajectory.tasks import Task
-from vm_bridge.drivers.command_log import CommandLog
-from vm_bridge.drivers.computer.action_history import ActionHistory, RecordedAction, ReplayPath, StateFingerprint
+from vm_bridge.drivers.command_log import ActionHistory, CommandLog, RecordedAction, ReplayPath, StateFingerprint
 from vm_bridge.drivers.computer.frames import DesktopFrames, FrameRef, GuestScreen, ScreenshotStore
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
 from vm_bridge.drivers.computer.machine_io import AttachmentOffer, GuestIO
@@ -31,6 +30,7 @@ from vm_bridge.errors import (
     MachineGone,
     OutcomeUnknown,
     StaleLease,
+    UnknownBlob,
     UnsupportedAction,
 )
 from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
@@ -88,6 +88,8 @@ class PerformReply(ObserveReply):
     before_text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
     error: ActionError | None
     attachment: AttachmentOffer | None
+    digest: str | None = None
+    """Of the person's files before the act, where it was asked for."""
 
 
 class ComputerDriver:
@@ -168,20 +170,24 @@ class ComputerDriver:
         action: Action,
         *,
         settle: bool,
-        take_snapshot: Callable[[], Awaitable[MachineSnapshot]] | None = None,
+        snapshot: bool = False,
+        save_state: Callable[[], Awaitable[MachineSnapshot]] | None = None,
     ) -> Transition:
-        """See `Machine.perform`; `take_snapshot` is called once, before the act."""
+        """See `Machine.perform`. `save_state` takes the snapshot before the act where a machine keeps whole states;
+        elsewhere it is made of what the guest says with the act."""
         if fence < self.fence:
             raise StaleLease(f"fencing token {fence} is behind {self.fence}")
         self._check(action)
 
         async def act() -> Transition:
-            snapshot = None
-            if take_snapshot is not None:
-                with suppress(BridgeError):  # an act waits for no snapshot
-                    snapshot = await take_snapshot()
-            done = await self._act(fence, action, settle=settle)
-            return done.model_copy(update={"snapshot": snapshot})
+            saved = None
+            with suppress(BridgeError):  # an act waits for no snapshot
+                if save_state is not None:
+                    saved = await save_state()
+                elif snapshot and not self._rested:
+                    await self.observe(fence, settle=True)
+            done = await self._act(fence, action, settle=settle, snapshot=snapshot and save_state is None)
+            return done if saved is None else done.model_copy(update={"snapshot": saved})
 
         return await self.command_log.once(command_id, action, settle=settle, act=act)
 
@@ -189,13 +195,6 @@ class ComputerDriver:
         """See `Machine.snapshot`. It may be taken before every act: what has come to rest is not waited for."""
         seen = await self.observe(fence, settle=not self._rested)
         return self.history.snapshot(StateFingerprint(self._picture(seen), await self.environment(fence).digest()))
-
-    async def snapshot_before_act(self, fence: int) -> MachineSnapshot:
-        """The same where an act follows, whose own first picture then stands for the state. It looks by itself only
-        where the screen has not come to rest."""
-        if not self._rested:
-            return await self.snapshot(fence)
-        return self.history.snapshot(StateFingerprint(None, await self.environment(fence).digest()))
 
     async def set_up(self, fence: int, task: Task) -> Observation:
         """Make a fresh desktop into a task's start state, and look."""
@@ -258,8 +257,13 @@ class ComputerDriver:
 
     def read_blob(self, ref: BlobRef) -> bytes:
         """A picture, or a file that was brought out. Raises UnknownBlob."""
-        held = self.file_staging.find(ref)
-        return self.pictures.read_blob(ref) if held is None else held
+        try:
+            return self.pictures.read_blob(ref)
+        except UnknownBlob:
+            held = self.file_staging.find(ref)
+            if held is None:
+                raise
+            return held
 
     def _check(self, action: Action) -> None:
         if action.kind not in self.capabilities.kinds:
@@ -270,12 +274,12 @@ class ComputerDriver:
         if any(not _is_valid_text(value) for _, value in action if isinstance(value, str)):
             raise InvalidAction("text holds a null character or half a surrogate pair")
 
-    async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
+    async def _act(self, fence: int, action: Action, *, settle: bool, snapshot: bool) -> Transition:
         async with self.one_at_a_time:
             started = datetime.now(UTC)
             await self._upload_file(fence, action)
             try:
-                done = await self._send_action(fence, action, settle=settle)
+                done = await self._send_action(fence, action, settle=settle, digest=snapshot)
             except OutcomeUnknown:
                 self.history.mark_not_replayable()
                 raise
@@ -284,13 +288,20 @@ class ComputerDriver:
                 done.before, "skipped", 0.0, done.before_text, application=done.before_application
             )
             failed = None if done.error is None else done.error.code
-            self.history.note(StateFingerprint(self._picture(before)), RecordedAction(action, settle, failed))
+            state = StateFingerprint(self._picture(before), done.digest)
+            taken = None if done.digest is None else self.history.snapshot(state)
+            self.history.note(state, RecordedAction(action, settle, failed))
             brought = await self._store_attachment(fence, done.attachment)
             after = await self._observation(
                 done.after, done.rest, done.settle_ms, done.text, brought, application=done.application
             )
             return Transition(
-                before=before, after=after, error=done.error, started_at=started, ended_at=datetime.now(UTC)
+                before=before,
+                after=after,
+                error=done.error,
+                started_at=started,
+                ended_at=datetime.now(UTC),
+                snapshot=taken,
             )
 
     async def _upload_file(self, fence: int, action: Action) -> None:
@@ -307,7 +318,7 @@ class ComputerDriver:
             raise OutcomeUnknown(f"what the act brought out is lost: {gone}") from gone
         return self.file_staging.keep(data, offered.media_type)
 
-    async def _send_action(self, fence: int, action: Action, *, settle: bool) -> PerformReply:
+    async def _send_action(self, fence: int, action: Action, *, settle: bool, digest: bool) -> PerformReply:
         body, link = action.model_dump(mode="json"), self.link
         if link.gone:
             raise MachineGone("the machine has ended")
@@ -319,6 +330,7 @@ class ComputerDriver:
                 fence=fence,
                 action=body,
                 settle=settle,
+                digest=digest,
             )
         except MachineGone as gone:
             raise OutcomeUnknown(f"whether the act happened is not known: {gone}") from gone

@@ -51,11 +51,8 @@ class ComputerMachine:
     async def perform(
         self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
     ) -> Transition:
-        take = self._snapshot_before_act if snapshot and self.capabilities.snapshots else None
-        return await self._computer.perform(self._fence, command_id, action, settle=settle, take_snapshot=take)
-
-    async def _snapshot_before_act(self) -> MachineSnapshot:
-        return await self._computer.snapshot_before_act(self._fence)
+        wanted = snapshot and self.capabilities.snapshots
+        return await self._computer.perform(self._fence, command_id, action, settle=settle, snapshot=wanted)
 
     async def skip_settle(self) -> None:
         await self._computer.skip_settle(self._fence)

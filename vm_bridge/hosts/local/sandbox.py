@@ -8,7 +8,7 @@ from pathlib import Path
 
 from protocol.trajectory.observations import MachineSnapshot
 from protocol.trajectory.tasks import Task
-from vm_bridge.drivers.computer.action_history import ActionHistory, ReplayPath
+from vm_bridge.drivers.command_log import ActionHistory, ReplayPath
 from vm_bridge.drivers.computer.driver import ComputerDriver
 from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone

@@ -33,6 +33,8 @@ COUNTED = {
 """Functions whose calls are counted, by the end of their file's path and their qualified name."""
 CYCLE_COMMAND, CYCLE_FUNCTION = "run_flywheel", "turn_run"
 """The command of a cycle, and the function whose first call begins the record: Django loads everything before."""
+BACKGROUND = frozenset({"MachinePool._run_periodically", "MachinePool._work", "LeaseManager._run_forever"})
+"""Loops of the bridge that run whether or not somebody acts: what they call does not count."""
 GUEST_RECORDS = "/tmp"  # noqa: S108 - of the guest, not of this machine
 """Where the guest of a desktop writes, in its own file system."""
 FOLDER = str(Path(__file__).parent)
@@ -55,7 +57,7 @@ def trace(frame: FrameType, event: str, argument: object) -> None:
             return
         begin()
     file, key = known[code] if code in known else classify(code)
-    if file:
+    if file and file not in files and not is_background(frame):
         files.add(file)
     if key and frame not in frames:
         frames.add(frame)
@@ -71,6 +73,15 @@ def classify(code: CodeType) -> tuple[str, str]:
     key = COUNTED.get((next(ends, ""), code.co_qualname), "")
     known[code] = (found[1] if found and is_function else "", key)
     return known[code]
+
+
+def is_background(frame: FrameType | None) -> bool:
+    """Whether a call comes from a loop that runs without acts too."""
+    while frame is not None:
+        if frame.f_code.co_qualname in BACKGROUND:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def record_file() -> Path:
