@@ -11,9 +11,8 @@ from protocol.actions.types import Action
 from protocol.trajectory.observations import MachineSnapshot, Transition
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.command_log import ActionHistory, StateFingerprint
-from vm_bridge.drivers.computer.driver import ComputerDriver
+from vm_bridge.drivers.computer.driver import ComputerDriver, ComputerMachine
 from vm_bridge.drivers.computer.guest_link import EmptyReply
-from vm_bridge.drivers.computer.machine import ComputerMachine
 from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import CannotRestore, MachineGone
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
