@@ -74,11 +74,9 @@ def create_bridge_app(config: Config, host: Host | None = None) -> FastAPI:
         pool=here.pool if here else None,
         machine_routers=here.machine_routers if here else (),
         ticket_routers=here.ticket_routers if here else (),
+        previews=here.previews if here else None,
     )
-    app = create_api(bridge, lifespan)
-    if here is not None:
-        here.mount_previews(app)
-    return app
+    return create_api(bridge, lifespan)
 
 
 def connect_redis(config: Config) -> Redis:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from aiortc import RTCIceServer
-from fastapi import FastAPI
 from redis.asyncio import Redis
+from starlette.types import ASGIApp
 
 from vm_bridge.api.machine_io_routes import machine_io_routes
 from vm_bridge.api.state_routes import state_routes
@@ -26,9 +26,9 @@ from vm_bridge.hosts.qemu.host import QemuHost
 from vm_bridge.hosts.windows import WindowsHost
 from vm_bridge.ice import with_credentials
 from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.guard import RedisScripts
 from vm_bridge.leases.inventory import HostInventory
 from vm_bridge.leases.lease_file import LeaseFile
-from vm_bridge.leases.scripts import RedisScripts
 from vm_bridge.network.previews.proxy import PreviewProxy
 from vm_bridge.network.previews.sessions import PreviewSessions
 from vm_bridge.pool import MachinePool
@@ -83,10 +83,10 @@ class HostService:
         self._config = config
         self._sessions = PreviewSessions(config.ticket_keys, lease_guard)
 
-    def mount_previews(self, app: FastAPI) -> None:
-        """Let browsers reach the web programs inside the machines, under their own host name or path."""
-        app.add_middleware(
-            PreviewProxy,
+    def previews(self, app: ASGIApp) -> PreviewProxy:
+        """Lets browsers reach the web programs inside the machines, under their own host name or path."""
+        return PreviewProxy(
+            app,
             sessions=self._sessions,
             sandbox_of=self.pool.sandbox,
             frame_ancestors=self._config.web_origins,

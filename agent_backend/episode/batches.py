@@ -8,7 +8,7 @@ one action open. What is stopped stays with the last step that was done, as its 
 import hashlib
 from datetime import UTC, datetime
 
-from agent_backend.episode.validation import check_machine_action, current_page
+from agent_backend.episode.commands import check_machine_action, current_page
 from agent_backend.errors import CommandRejected
 from agent_backend.interfaces import EpisodeCommand, Intent
 from protocol.actions.types import CONTROL_KINDS, Action
@@ -22,21 +22,12 @@ from protocol.messages.events import (
     Takeover,
     Undo,
 )
-from protocol.trajectory.steps import BatchPosition, Step
+from protocol.trajectory.steps import Step
 
 INTERRUPTING_COMMANDS: tuple[type[EpisodeCommand], ...] = (
     *(Act, Pause, Takeover, Undo, FinishEpisode, LeaveEpisode, Autopilot),
 )
 """Commands that stop the actions of a reply that were not begun: the person wants something else."""
-
-
-def batch_fields(actions: tuple[Action, ...]) -> dict[str, object]:
-    """The fields of the intent of the first of several actions."""
-    return {
-        "action": actions[0],
-        "further_actions": actions[1:],
-        "batch": BatchPosition(index=1, size=len(actions)) if len(actions) > 1 else None,
-    }
 
 
 def next_intent(intent: Intent) -> Intent:

@@ -1,10 +1,14 @@
-"""The proposals of one episode: requested from its policy in the background, with retries, then stored or withdrawn."""
+"""What the policy of one episode is asked for in the background: proposals, with retries, then stored or withdrawn; and
+one note for itself at a time.
+
+Nothing waits for a note: one that fails is asked for again after the next step, and until then the older steps stay in
+the prompt as they are.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from agent_backend.episode.memory import MemorySummarizer
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 from agent_backend.interfaces import EpisodeStore, Policy, SaveBlob, SummarizingPolicy, discard_blob
@@ -313,3 +317,44 @@ class ProposalManager:
 
     async def _publish_partials(self, partials: tuple[Partial, ...]) -> None:
         await self._record.publish_thinking("streaming", partials=partials)
+
+
+class MemorySummarizer:
+    """Asks for a note where one is due. It never stores: who asked records the answer."""
+
+    def __init__(self, on_done: Callable[[], None]) -> None:
+        self._on_done = on_done
+        self._task: asyncio.Task[Memory] | None = None
+
+    @property
+    def result_ready(self) -> bool:
+        """Whether a note, or a failure, waits to be taken."""
+        return self._task is not None and self._task.done()
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a note was asked for and is not taken yet."""
+        return self._task is not None
+
+    def request_now(
+        self, policy: Policy | None, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]
+    ) -> None:
+        """Ask for the next note, where this policy writes any and one is due."""
+        if self._task is None and isinstance(policy, SummarizingPolicy) and policy.steps_to_summarize(steps, memories):
+            self._task = asyncio.create_task(policy.write_memory(task, steps, memories))
+            self._task.add_done_callback(lambda _: self._on_done())
+
+    def take(self) -> Memory | PolicyError:
+        """The note, once, or why there is none."""
+        assert self._task is not None
+        task, self._task = self._task, None
+        try:
+            return task.result()
+        except PolicyError as error:
+            return error
+
+    async def close(self) -> None:
+        """Ask no longer."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)

@@ -53,6 +53,8 @@ class MachineProvisioner:
         self._within = within
         self._retry_seconds = retry_seconds
         self._warming: asyncio.Task[ReadyMachine] | None = None
+        self.done = False
+        """Whether the machine stands ready, or there is none yet, or there never will be."""
         self._lost_machines = 0
 
     async def resume(self) -> None:
@@ -63,15 +65,10 @@ class MachineProvisioner:
         elif self._record.state.status in ("running", "paused"):
             await self._reattach()
 
-    @property
-    def done(self) -> bool:
-        """Whether the machine stands ready, or there is none yet, or there never will be."""
-        return self._warming is not None and self._warming.done()
-
     async def begin(self) -> None:
         """Take what warming gave."""
         assert self._warming is not None
-        warming, self._warming = self._warming, None
+        warming, self._warming, self.done = self._warming, None, False
         try:
             ready = warming.result()
         except (NoMachine, BridgeUnavailable) as error:
@@ -117,7 +114,11 @@ class MachineProvisioner:
 
     def _start(self, pause: float = 0.0) -> None:
         self._warming = asyncio.create_task(self._warm(pause))
-        self._warming.add_done_callback(lambda _: self._wake())
+        self._warming.add_done_callback(self._warmed)
+
+    def _warmed(self, _: "asyncio.Task[ReadyMachine]") -> None:
+        self.done = True
+        self._wake()
 
     async def _warm(self, pause: float) -> ReadyMachine:
         await asyncio.sleep(pause)

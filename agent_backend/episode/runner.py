@@ -8,30 +8,29 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from agent_backend.episode.batches import INTERRUPTING_COMMANDS, batch_fields
-from agent_backend.episode.commands import CommandQueue, Wakeup, digest_of, intent_fields, rejection, revise_memories
+from agent_backend.episode.batches import INTERRUPTING_COMMANDS
+from agent_backend.episode.commands import (
+    CommandQueue,
+    Wakeup,
+    batch_fields,
+    check_autopilot_action,
+    check_command,
+    count_invalid_replies,
+    digest_of,
+    intent_fields,
+    invalid_reply_error,
+    rejection,
+    revise_memories,
+)
 from agent_backend.episode.executor import ActionExecutor
 from agent_backend.episode.limits import DEFAULT_LIMITS, RunnerLimits
 from agent_backend.episode.proposals import CurrentPolicy, ProposalManager
 from agent_backend.episode.provisioning import MachineFactory, MachineProvisioner
 from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretConfirmation, SecretRules
 from agent_backend.episode.state import EpisodeStateTracker
-from agent_backend.episode.validation import (
-    check_autopilot_action,
-    check_command,
-    count_invalid_replies,
-    invalid_reply_error,
-)
 from agent_backend.errors import CommandRejected, PolicyError
 from agent_backend.interfaces import Emit, EpisodeCommand, EpisodeStore, Intent
-from protocol.actions.types import (
-    FINAL_ACTIONS,
-    INFEASIBLE_ANSWER,
-    Action,
-    CallUser,
-    Finish,
-    Infeasible,
-)
+from protocol.actions.types import FINAL_ACTIONS, INFEASIBLE_ANSWER, Action, CallUser, Finish, Infeasible
 from protocol.messages.events import (
     Accept,
     Acknowledged,
@@ -209,8 +208,9 @@ class EpisodeRunner:
             if await self._is_duplicate(command, digest):
                 return await reply(acknowledged)
             check_command(self.state, command)
-            await self._secrets.check(command)
             if isinstance(command, Act | Accept):
+                if self.state.proposals:
+                    await self._secrets.check(command)
                 intent = await self._begin_act(command, digest)
             else:
                 note = await self._apply_command(command)

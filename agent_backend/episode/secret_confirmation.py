@@ -52,11 +52,9 @@ class SecretConfirmation:
         required = (use for action in actions for use in self._rules.to_confirm(action, observation))
         return tuple(dict.fromkeys(use for use in required if use not in self._record.state.secrets_confirmed))
 
-    async def check(self, command: object) -> None:
+    async def check(self, command: Act | Accept) -> None:
         """Ask about a proposal that is accepted, or sent as it was proposed. Raises CommandRejected
         (`secret_unconfirmed`) where the annotator has to confirm first."""
-        if not isinstance(command, Act | Accept):
-            return
         fields = intent_fields(command, self._record.state)
         proposal = self._proposed(fields["proposal_id"], fields["action"])
         count = command.actions if isinstance(command, Accept) else 1

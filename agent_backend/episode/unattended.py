@@ -5,12 +5,7 @@ import itertools
 from dataclasses import replace
 from typing import Literal
 
-from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
-from agent_backend.episode.limits import RunnerLimits
-from agent_backend.episode.proposals import CurrentPolicy
-from agent_backend.episode.provisioning import MachineFactory
-from agent_backend.episode.runner import EpisodeRunner
-from agent_backend.episode.validation import (
+from agent_backend.episode.commands import (
     check_autopilot_action,
     count_invalid_replies,
     current_page,
@@ -18,6 +13,11 @@ from agent_backend.episode.validation import (
     invalid_reply_error,
     step_limit_reached,
 )
+from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
+from agent_backend.episode.limits import RunnerLimits
+from agent_backend.episode.proposals import CurrentPolicy
+from agent_backend.episode.provisioning import MachineFactory
+from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.errors import CommandRejected, PolicyError, PolicyUnavailable
 from agent_backend.interfaces import EpisodeCommand
 from protocol.messages.events import (

@@ -10,49 +10,17 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_backend.errors import AgentError
-from agent_backend.evaluation.attempts import Attempts, collect_attempts
-from agent_backend.evaluation.comparison import compare_policies, passes_gate
 from agent_backend.evaluation.judgements import add_judgement_options, read_judge_outcomes
+from agent_backend.evaluation.report import evaluate_folders, passes_gate
 from agent_backend.evaluation.report_table import render_table
-from agent_backend.evaluation.results import ReferenceScores, read_references, suite_results, task_results
+from agent_backend.evaluation.results import read_references
 from agent_backend.rollout.__main__ import roll_out
 from agent_backend.rollout.options import add_options, check_options
-from agent_backend.trajectory_folders import count_infrastructure, read_trajectories, write_atomically
-from protocol.evaluation.reports import Evaluation
+from agent_backend.trajectory_folders import write_atomically
 from vm_bridge.errors import BridgeError
-
-
-def build_evaluation(
-    attempts: Attempts,
-    *,
-    against: Attempts | None = None,
-    references: ReferenceScores | None = None,
-    judge: str = "",
-    infrastructure: int = 0,
-    at: datetime,
-) -> Evaluation:
-    """The report on a set of attempts.
-
-    Args:
-        judge: The judge whose verdicts count for attempts without a verdict of their own.
-        infrastructure: How many attempts failed because of a machine or a server.
-    """
-    return Evaluation(
-        created_at=at,
-        infrastructure=infrastructure,
-        policies=attempts.policies,
-        attempts=len(attempts.included),
-        judged=sum(attempt.judged for attempt in attempts.included),
-        judge=judge,
-        left_out=attempts.left_out,
-        suites=suite_results(attempts, references or {}),
-        tasks=task_results(attempts, references or {}),
-        comparison=None if against is None else compare_policies(attempts, against),
-    )
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -82,25 +50,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (arguments.suite or arguments.tasks) and not arguments.folders[0].exists():
             asyncio.run(roll_out(arguments, arguments.folders[0]))
         judge_outcomes = read_judge_outcomes(arguments.judgements, arguments.threshold)
-        attempts = collect_attempts(read_trajectories(arguments.folders), judge_outcomes.attempts)
-        against = (
-            collect_attempts(read_trajectories(arguments.against), judge_outcomes.attempts)
-            if arguments.against
-            else None
-        )
         references = read_references(arguments.references) if arguments.references else None
-        infrastructure = sum(count_infrastructure(folder) for folder in arguments.folders)
+        evaluation = evaluate_folders(
+            arguments.folders, against=arguments.against or (), judge_outcomes=judge_outcomes, references=references
+        )
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
-    evaluation = build_evaluation(
-        attempts,
-        against=against,
-        references=references,
-        judge=judge_outcomes.judge,
-        infrastructure=infrastructure,
-        at=datetime.now(UTC),
-    )
     if arguments.out is not None:
         write_atomically(arguments.out, evaluation.model_dump_json(indent=1).encode() + b"\n")
     print(render_table(evaluation))

@@ -34,6 +34,10 @@ class JudgeOutcomes(FrozenModel):
     attempts: dict[str, bool] = {}
 
 
+NO_JUDGE = JudgeOutcomes()
+"""Where no judge is believed."""
+
+
 def read_judge_outcomes(folders: Sequence[Path], threshold: float) -> JudgeOutcomes:
     """What the judge of these folders believed from this score on. Raises InvalidFolder, also for several judges."""
     read = [read_judgements(folder) for folder in folders]

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from agent_backend.episode.commands import count_invalid_replies, current_page
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.episode.limits import RunnerLimits
 from agent_backend.episode.machine_session import VERIFIER_FAILED
 from agent_backend.episode.unattended import MAX_INVALID_REPLIES, run_unattended
-from agent_backend.episode.validation import count_invalid_replies, current_page
 from agent_backend.interfaces import Policy
 from protocol.actions.types import FINAL_ACTIONS
 from protocol.blobs import BlobRef

@@ -11,12 +11,11 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import ValidationError
 
 from annotation_app.accounts.selectors import session_user
-from annotation_app.episodes.event_bus import PROCESS_ID, ChannelMessage, channel_group_name, subscription
 from annotation_app.episodes.selectors import episode_access
+from annotation_app.episodes.services.events import PROCESS_ID, ChannelMessage, channel_group_name, subscription
 from annotation_app.errors import Forbidden, NotFound
-from annotation_app.live.command_flow import MAX_REJECTIONS, RETRYABLE_CODES, CommandOrder, TokenBucket
-from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.rooms import EpisodeRoom, SocketConnection, registry
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.trace import trace_context
 from protocol.messages.events import COMMAND_ADAPTER, Command, Event, Ping, Pong, Rejected, SkipSettle, TakeControl
 
@@ -199,3 +198,53 @@ def _validation_message(error: ValidationError) -> str:
     first = error.errors(include_input=False, include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"])
     return f"{place}: {first['msg']}" if place else first["msg"]
+
+
+COMMAND_BURST, COMMANDS_PER_SECOND, MAX_REJECTIONS = 200, 100, 1_000
+"""So many commands at once, so many a second; after so many refusals without a calm spell the socket is closed."""
+
+
+RETRYABLE_CODES = frozenset({"flooding", "queue_full"})
+"""Refusals for lack of room: the page sends these commands again."""
+
+
+RESEND_TIMEOUT_SECONDS = 10.0
+"""A refused command that does not come again within this time holds up no others."""
+
+
+class TokenBucket:
+    """How many commands a socket may still send."""
+
+    def __init__(self) -> None:
+        self._tokens, self._at, self.rejected = float(COMMAND_BURST), 0.0, 0
+
+    def take(self, now: float) -> bool:
+        """Whether one more is allowed (`now` in seconds)."""
+        self._tokens, self._at = min(COMMAND_BURST, self._tokens + (now - self._at) * COMMANDS_PER_SECOND), now
+        if self._tokens < 1:
+            self.rejected += 1
+            return False
+        if self._tokens > COMMAND_BURST / 2:
+            self.rejected = 0
+        self._tokens -= 1
+        return True
+
+
+class CommandOrder:
+    """After a command that was refused for lack of room, all that follow are refused too, until it comes again."""
+
+    def __init__(self) -> None:
+        self._first: str | None = None
+        self._until = 0.0
+
+    def hold_back(self, command_id: str | None, now: float) -> None:
+        """Note that a command found no room (`now` in seconds)."""
+        if self._first is None:
+            self._first, self._until = command_id, now + RESEND_TIMEOUT_SECONDS
+
+    def is_in_order(self, command_id: str | None, now: float) -> bool:
+        """Whether this command overtakes none that was refused before it."""
+        if self._first in (None, command_id) or now >= self._until:
+            self._first = None
+            return True
+        return False

@@ -17,11 +17,10 @@ from agent_backend.errors import EpisodeFenced
 from agent_backend.interfaces import Policy
 from agent_backend.policy.expert import ExpertPolicy
 from annotation_app.episodes import selectors, services
-from annotation_app.episodes.event_bus import publish_live
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.episodes.services.events import publish_live
 from annotation_app.live.policy_clients import PolicyClients
 from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine
-from annotation_app.live.store import DjangoStore
+from annotation_app.live.store import DjangoStore, run_in_db_thread
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_register

@@ -10,7 +10,7 @@ from agent_backend.interfaces import Policy
 from agent_backend.policy.openai_chat import PolicyEndpoint, SamplingParams
 from agent_backend.policy.providers import ClosablePolicy, open_policy
 from annotation_app.errors import Conflict
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.policies.api_keys import api_key_for
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.tasks.services import spending_reserve, spending_settle

@@ -6,7 +6,7 @@ import logging
 from django.conf import settings
 
 from annotation_app.blobs.services import blob_write
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.recordings import services
 from annotation_app.recordings.schemas import StoredPart
 from annotation_app.recordings.selectors import PendingRecording, recordings_pending

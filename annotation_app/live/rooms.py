@@ -17,10 +17,9 @@ from uuid import UUID
 from django.db import Error as DatabaseError
 
 from annotation_app.episodes import selectors, services
-from annotation_app.episodes.event_bus import PROCESS_ID, publish_driver_moved
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.episodes.services.events import PROCESS_ID, publish_driver_moved
 from annotation_app.live.episode_driver import EpisodeDriver, episode_driver_factory
-from annotation_app.live.store import ignore_event, is_recorded_command
+from annotation_app.live.store import ignore_event, is_recorded_command, run_in_db_thread
 from protocol.messages.events import (
     Acknowledged,
     Autopilot,

@@ -1,11 +1,14 @@
-"""The runner's storage port over the episode services."""
+"""Where the event loop reaches the database: in threads of its own, and for a runner over the episode services."""
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
+
+from channels.db import DatabaseSyncToAsync
 
 from agent_backend.episode.commands import digest_of
 from agent_backend.errors import CommandRejected, EpisodeFenced
@@ -13,7 +16,6 @@ from agent_backend.interfaces import CommandRecord, Emit, Intent
 from annotation_app.blobs.selectors import blob_read
 from annotation_app.episodes import selectors, services
 from annotation_app.errors import DISK_FULL_ERRNOS, Conflict, NotFound
-from annotation_app.live.db_threads import run_in_db_thread
 from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
     Command,
@@ -31,8 +33,20 @@ from protocol.trajectory.steps import Step
 R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
+DB_THREAD_COUNT = 8
+
+
+DB_THREADS = ThreadPoolExecutor(max_workers=DB_THREAD_COUNT, thread_name_prefix="database")
+"""Threads of the event loop's own, so that no request waits behind an episode."""
 DISK_POLL_SECONDS = 2.0
 """Seconds between two looks whether a full disk has room again."""
+
+
+async def run_in_db_thread(function: Callable[..., R], **arguments: object) -> R:
+    """The result of a service or selector."""
+    call = DatabaseSyncToAsync(function, thread_sensitive=False, executor=DB_THREADS)
+    result: R = await call(**arguments)
+    return result
 
 
 async def ignore_event(event: Event) -> None:

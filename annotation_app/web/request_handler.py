@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import IO, Any, cast
 
-from asgiref.sync import sync_to_async
+from asgiref.sync import markcoroutinefunction, sync_to_async
 from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
 from django.core import signals
 from django.core.exceptions import RequestAborted
@@ -35,10 +35,11 @@ def without_root_path(application: Any) -> ASGI3Application:
     With a prefix of the client's choice, the path that is logged and the path that is answered would differ.
     """
 
-    async def answer(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        await application({**scope, "root_path": ""}, receive, send)
+    def answer(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> Awaitable[None]:
+        connection: Awaitable[None] = application({**scope, "root_path": ""}, receive, send)
+        return connection
 
-    return answer
+    return markcoroutinefunction(answer)
 
 
 class RequestHandler(ASGIHandler):

@@ -4,9 +4,11 @@ A browser sends cookies of a host name to every port of it, and asks no server w
 host and port of the page are therefore compared whole, as Django compares them for forms.
 """
 
+from collections.abc import Awaitable
 from typing import Any
 from urllib.parse import urlsplit
 
+from asgiref.sync import markcoroutinefunction
 from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
@@ -18,10 +20,11 @@ def same_origin_only(application: Any) -> ASGI3Application:
     """The application for WebSockets that pages of the web app open; the handshake of any other is refused."""
     denier: Any = WebsocketDenier.as_asgi()
 
-    async def answer(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        await (application if origin_allowed(scope) else denier)(scope, receive, send)
+    def answer(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> Awaitable[None]:
+        connection: Awaitable[None] = (application if origin_allowed(scope) else denier)(scope, receive, send)
+        return connection
 
-    return answer
+    return markcoroutinefunction(answer)
 
 
 def origin_allowed(scope: Any) -> bool:

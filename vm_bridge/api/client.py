@@ -2,25 +2,23 @@
 
 import asyncio
 import contextlib
-import functools
-import ssl
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from types import TracebackType
-from typing import Self
+from collections.abc import Iterable, Sequence
 
-import httpx
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from protocol.base import FrozenModel
 from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.api.fleet_client import FleetClient
-from vm_bridge.api.machine_client import CALL_TIMEOUT_SECONDS, LeaseRequests, RemoteMachine, fencing_headers
+from vm_bridge.api.machine_client import (
+    CALL_TIMEOUT_SECONDS,
+    BridgeRequests,
+    LeaseRequests,
+    RemoteMachine,
+    fencing_headers,
+)
 from vm_bridge.api.wire import (
     AllocateRequest,
-    ErrorResponse,
     LeaseRef,
     ProgramLog,
     Recording,
@@ -29,17 +27,12 @@ from vm_bridge.api.wire import (
     TaskList,
     WarmTarget,
 )
-from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
+from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
 from vm_bridge.fleet import QueuePosition, RenewalResult
-from vm_bridge.host_keys import CallSigner
 from vm_bridge.machine import Capabilities, Lease, Machine
 
-CONNECT_TIMEOUT_SECONDS = 2.0
-RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8)
-"""Before each further try after a lost connection (seconds)."""
 STOP_RECORDING_TIMEOUT_SECONDS = 30.0
 """A recording that ends is indexed first (seconds)."""
-RETRYABLE_ERRORS = (httpx.NetworkError, httpx.RemoteProtocolError)
 DEFAULT_VARIANT = TaskVariant()
 TASKS = TypeAdapter(tuple[Task, ...])
 UNSUPPORTED_REASONS: TypeAdapter[tuple[str | None, ...]] = TypeAdapter(tuple[str | None, ...])
@@ -48,7 +41,7 @@ RENEWALS = TypeAdapter(tuple[RenewalResult, ...])
 OPTIONAL_RECORDING: TypeAdapter[Recording | None] = TypeAdapter(Recording | None)
 
 
-class BridgeClient:
+class BridgeClient(BridgeRequests):
     """Leases machines of the bridge at `base_url`; an async context manager.
 
     The keys of all hosts are derived from `master_key` (`vm_bridge.host_keys`).
@@ -58,24 +51,9 @@ class BridgeClient:
     """
 
     def __init__(self, base_url: str, master_key: str) -> None:
-        self._base_url = base_url.rstrip("/")
-        self._signer = CallSigner(master_key)
+        super().__init__(base_url, master_key)
         self._hosts: dict[str, str] = {}
         """Ids of hosts by their addresses, as the manager last named them."""
-        self._http = httpx.AsyncClient(
-            timeout=httpx.Timeout(CALL_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
-            limits=httpx.Limits(max_connections=200, max_keepalive_connections=100),
-            trust_env=False,
-            verify=_ssl_context(),
-        )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._http.aclose()
 
     async def allocate(
         self,
@@ -140,10 +118,6 @@ class BridgeClient:
         """
         held = LeaseRef(machine_id=lease.machine_id, fencing_token=lease.fencing_token)
         await self.call("POST", f"{self._base_url}/v1/claims/{request_id}/decline", held)
-
-    async def check(self, lease: Lease) -> None:
-        """Raises StaleLease or MachineGone with the reason when the lease has ended."""
-        await self.call("GET", f"{self._base_url}/v1/leases/{lease.machine_id}", headers=fencing_headers(lease))
 
     async def renew(self, lease: Lease, *, ttl: float = 60) -> Lease:
         """The same lease with a later end. Raises StaleLease or MachineGone with the reason when it has ended."""
@@ -232,10 +206,6 @@ class BridgeClient:
                 )
         raise MachineGone(f"{session} has no machine now")
 
-    def host_headers(self, host_id: str, url: str) -> dict[str, str]:
-        """What authorises a call on a machine of this host, at this address."""
-        return {"Authorization": self._signer.for_host(host_id, url)}
-
     async def _headers_at(self, url: str) -> dict[str, str]:
         """The same where only the address is known. Raises BridgeUnavailable where no host has it."""
         address = url.rstrip("/")
@@ -267,73 +237,9 @@ class BridgeClient:
         with contextlib.suppress(BridgeError):
             await asyncio.shield(self.cancel_claim(request))
 
-    async def call(
-        self,
-        method: str,
-        url: str,
-        body: FrozenModel | bytes | None = None,
-        *,
-        headers: Mapping[str, str] | None = None,
-        timeout_seconds: float = CALL_TIMEOUT_SECONDS,
-        retry: bool = True,
-    ) -> bytes:
-        """One request's answer; `patience` bounds each silence. Repeated after a lost connection, unless the call does
-        harm when it is done twice."""
-        request = self._http.build_request(
-            method,
-            url,
-            content=body.model_dump_json() if isinstance(body, FrozenModel) else body,
-            headers={
-                "Content-Type": "application/json",
-                "Authorization": self._signer.for_manager(),
-                **(headers or {}),
-            },
-            timeout=httpx.Timeout(timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
-        )
-        repeatable = RETRYABLE_ERRORS if retry else (httpx.ConnectError,)
-        pauses = iter(RETRY_DELAYS_SECONDS)
-        while True:
-            try:
-                return _response_body(await self._http.send(request))
-            except httpx.TransportError as error:
-                pause = next(pauses, None)
-                if pause is None or not isinstance(error, repeatable):
-                    raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
-            await asyncio.sleep(pause)
-
-    @asynccontextmanager
-    async def lines(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[AsyncIterator[str]]:
-        """The lines of an answer as they come, for as long as they do."""
-        timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS)
-        try:
-            async with self._http.stream("GET", url, headers=headers, timeout=timeout) as response:
-                if not response.is_success:
-                    await response.aread()
-                    _response_body(response)
-                yield response.aiter_lines()
-        except httpx.TransportError as error:
-            raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
-
 
 def _describe_queue_position(waiting: QueuePosition) -> str:
     """A place in the queue for people."""
     soon = "" if waiting.estimated_seconds is None else f", about {waiting.estimated_seconds:.0f} s to go"
     own = {"none_free": "", "user_quota": ", as many as you may have", "pool_quota": ", as many as the pool may have"}
     return f"place {waiting.position} of {waiting.waiting}{soon}{own[waiting.why]}"
-
-
-@functools.cache
-def _ssl_context() -> ssl.SSLContext:
-    """The certificate authorities that are trusted: read once, since that takes longer than a call."""
-    return httpx.create_ssl_context(trust_env=False)
-
-
-def _response_body(response: httpx.Response) -> bytes:
-    """The body of a success. Raises the error an answer speaks of."""
-    if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
-        return response.content
-    try:
-        failure = ErrorResponse.model_validate_json(response.content)
-    except ValidationError:
-        raise BridgeUnavailable(f"the bridge answered {response.status_code}") from None
-    raise ERRORS.get(failure.code, BridgeError)(failure.message)

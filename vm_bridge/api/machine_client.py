@@ -1,11 +1,17 @@
-"""One leased machine behind the bridge: `RemoteMachine` drives it, `LeaseRequests` makes its calls."""
+"""One leased machine behind the bridge: `RemoteMachine` drives it, `LeaseRequests` makes its calls over the
+connections of `BridgeRequests`."""
 
+import asyncio
+import functools
+import ssl
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
-from pydantic import TypeAdapter
+import httpx
+from pydantic import TypeAdapter, ValidationError
 
 from protocol.actions.tools import Tool
 from protocol.actions.types import Action
@@ -17,16 +23,22 @@ from vm_bridge.api.machine_io_client import RemoteFiles, RemoteTerminals
 from vm_bridge.api.request_sender import RequestSender
 from vm_bridge.api.wire import (
     FENCING_HEADER,
+    ErrorResponse,
     EvaluateRequest,
     ObserveRequest,
     PerformRequest,
     TimeScaleRequest,
     unpack_response,
 )
-from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, StaleLease
+from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, MachineGone, StaleLease
+from vm_bridge.host_keys import CallSigner
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Lease, action_timeout
 from vm_bridge.machine_io import check_file_size
 
+CONNECT_TIMEOUT_SECONDS = 2.0
+RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8)
+"""Before each further try after a lost connection (seconds)."""
+RETRYABLE_ERRORS = (httpx.NetworkError, httpx.RemoteProtocolError)
 CALL_TIMEOUT_SECONDS = 15.0
 """Longest silence of an answer, beyond what the call itself may take (seconds)."""
 PREPARE_TIMEOUT_SECONDS = 90.0
@@ -36,6 +48,86 @@ RESTORE_TIMEOUT_SECONDS = 150.0
 MAX_CACHED_BLOBS = 24
 TOOLS = TypeAdapter(tuple[Tool, ...])
 EXPERT_SUGGESTION: TypeAdapter[ExpertSuggestion | None] = TypeAdapter(ExpertSuggestion | None)
+
+
+class BridgeRequests:
+    """Makes requests to a bridge with the keys of its hosts; an async context manager.
+
+    It keeps connections open, so a process needs one of these for all its episodes.
+    """
+
+    def __init__(self, base_url: str, master_key: str) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._signer = CallSigner(master_key)
+        self._http = httpx.AsyncClient(
+            timeout=httpx.Timeout(CALL_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
+            limits=httpx.Limits(max_connections=200, max_keepalive_connections=100),
+            trust_env=False,
+            verify=_ssl_context(),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def call(
+        self,
+        method: str,
+        url: str,
+        body: FrozenModel | bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float = CALL_TIMEOUT_SECONDS,
+        retry: bool = True,
+    ) -> bytes:
+        """One request's answer; `timeout_seconds` bounds each silence. Repeated after a lost connection, unless the
+        call does harm when it is done twice."""
+        request = self._http.build_request(
+            method,
+            url,
+            content=body.model_dump_json() if isinstance(body, FrozenModel) else body,
+            headers={
+                "Content-Type": "application/json",
+                "Authorization": self._signer.for_manager(),
+                **(headers or {}),
+            },
+            timeout=httpx.Timeout(timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
+        )
+        repeatable = RETRYABLE_ERRORS if retry else (httpx.ConnectError,)
+        pauses = iter(RETRY_DELAYS_SECONDS)
+        while True:
+            try:
+                return _response_body(await self._http.send(request))
+            except httpx.TransportError as error:
+                pause = next(pauses, None)
+                if pause is None or not isinstance(error, repeatable):
+                    raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
+            await asyncio.sleep(pause)
+
+    @asynccontextmanager
+    async def lines(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[AsyncIterator[str]]:
+        """The lines of an answer as they come, for as long as they do."""
+        timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS)
+        try:
+            async with self._http.stream("GET", url, headers=headers, timeout=timeout) as response:
+                if not response.is_success:
+                    await response.aread()
+                    _response_body(response)
+                yield response.aiter_lines()
+        except httpx.TransportError as error:
+            raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
+
+    def host_headers(self, host_id: str, url: str) -> dict[str, str]:
+        """What authorises a call on a machine of this host, at this address."""
+        return {"Authorization": self._signer.for_host(host_id, url)}
+
+    async def check(self, lease: Lease) -> None:
+        """Raises StaleLease or MachineGone with the reason when the lease has ended."""
+        await self.call("GET", f"{self._base_url}/v1/leases/{lease.machine_id}", headers=fencing_headers(lease))
 
 
 class LeaseRequestSender(RequestSender, Protocol):
@@ -213,3 +305,20 @@ class RemoteMachine:
 def fencing_headers(lease: Lease) -> dict[str, str]:
     """The header that says under which lease a call is made."""
     return {FENCING_HEADER: str(lease.fencing_token)}
+
+
+@functools.cache
+def _ssl_context() -> ssl.SSLContext:
+    """The certificate authorities that are trusted: read once, since that takes longer than a call."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+def _response_body(response: httpx.Response) -> bytes:
+    """The body of a success. Raises the error an answer speaks of."""
+    if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
+        return response.content
+    try:
+        failure = ErrorResponse.model_validate_json(response.content)
+    except ValidationError:
+        raise BridgeUnavailable(f"the bridge answered {response.status_code}") from None
+    raise ERRORS.get(failure.code, BridgeError)(failure.message)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Request, Response
 from fastapi.middleware.cors import CORSMiddleware
+from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -14,22 +15,26 @@ from protocol.actions.types import MAX_FILE
 from protocol.blobs import BlobRef, Sha256
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Task, TaskVariant
-from vm_bridge.api.error_handlers import HANDLED_ERRORS, handle_error
-from vm_bridge.api.lease_fast_path import LeaseFastPath
+from vm_bridge.api.error_handlers import HANDLED_ERRORS, error_response, handle_error
+from vm_bridge.api.lease_routes import allocate, release, renew_many
 from vm_bridge.api.lease_routes import routes as manager_routes
 from vm_bridge.api.thumbnails import render_thumbnail
 from vm_bridge.api.wire import (
     FENCING_HEADER,
     MEDIA_TYPE,
+    AllocateRequest,
     ErrorResponse,
     EvaluateRequest,
+    LeaseRef,
     Name,
     ObserveRequest,
     PerformRequest,
+    RenewManyRequest,
     TaskList,
     pack_response,
 )
 from vm_bridge.drivers.osworld.task_files import unsupported_reason
+from vm_bridge.errors import BridgeError
 from vm_bridge.host_keys import CallVerifier
 from vm_bridge.leases.manager import LeaseManager
 from vm_bridge.machine import Machine
@@ -47,6 +52,9 @@ MSGPACK_RESPONSE: dict[int | str, dict[str, Any]] = {
 }
 JPEG_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
 Token = Annotated[int, Header(alias=FENCING_HEADER, ge=1)]
+LEASES_PATH, PREVIEWS_PATH = "/v1/leases", "/sandboxes/"
+FENCING_HEADER_BYTES = FENCING_HEADER.lower().encode()
+Call = Callable[[], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,8 @@ class Bridge:
     """More routes on the machines of this host."""
     ticket_routers: tuple[APIRouter, ...] = ()
     """Routes for browsers, which bring tickets."""
+    previews: Callable[[ASGIApp], ASGIApp] | None = None
+    """Makes what answers browsers that visit the web programs inside the machines of this host."""
 
     def authorised_routers(self) -> Iterator[tuple[APIRouter, tuple[CallVerifier, ...]]]:
         """Every router whose calls need a key, and who has it; those asked most often come first."""
@@ -104,8 +114,7 @@ def create_api(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
         expose_headers=["X-Captured-At"],
         max_age=600,
     )
-    if bridge.manager is not None:
-        app.add_middleware(LeaseFastPath, manager=bridge.manager, callers=bridge.manager_callers)
+    app.add_middleware(RequestRouter, bridge=bridge)
     for error in HANDLED_ERRORS:
         app.add_exception_handler(error, handle_error)
 
@@ -222,3 +231,72 @@ class BodySizeLimit:
             return message
 
         await self._app(scope, limited, send)
+
+
+class RequestRouter:
+    """Stands before the framework: sends visits of the machines' web programs to what forwards them, and answers the
+    calls asked thousands of times a second itself.
+
+    Those are the very endpoints of `lease_routes`, which documents them; whatever is not plainly in order (the key, the
+    header, the body) is left to the framework, which says what is wrong with it.
+    """
+
+    def __init__(self, app: ASGIApp, *, bridge: Bridge) -> None:
+        self._app = app
+        self._previews = bridge.previews(app) if bridge.previews is not None else None
+        self._manager = bridge.manager
+        self._callers = bridge.manager_callers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if self._previews is not None and path.startswith(PREVIEWS_PATH):
+            await self._previews(scope, receive, send)
+        elif self._manager is not None and scope["type"] == "http" and path.startswith(LEASES_PATH):
+            await self._answer_lease_call(self._manager, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _answer_lease_call(self, manager: LeaseManager, scope: Scope, receive: Receive, send: Send) -> None:
+        first = await receive()
+        call = self._call(manager, scope, first, receive)
+        if call is None:
+            return await self._app(scope, _replay_first(first, receive), send)
+        try:
+            response = await call()
+        except (BridgeError, RedisError) as error:
+            response = error_response(error)
+        await response(scope, receive, send)
+
+    def _call(self, manager: LeaseManager, scope: Scope, first: Message, wait_disconnect: Receive) -> Call | None:
+        """What a request asks for; None where the framework has to look."""
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        if first.get("more_body") or not self._callers.allows(headers.get(b"authorization", b"")):
+            return None
+        body: bytes = first.get("body", b"")
+        try:
+            match scope["method"], scope["path"]:
+                case "POST", "/v1/leases":
+                    claim_request = AllocateRequest.model_validate_json(body)
+                    return lambda: allocate(wait_disconnect, manager, claim_request)
+                case "POST", "/v1/leases/renew":
+                    many = RenewManyRequest.model_validate_json(body)
+                    return lambda: renew_many(manager, many)
+                case "DELETE", path:
+                    held = LeaseRef(
+                        machine_id=path[len(LEASES_PATH) + 1 :],
+                        fencing_token=int(headers.get(FENCING_HEADER_BYTES, b"")),
+                    )
+                    return lambda: release(manager, held.machine_id, held.fencing_token)
+        except ValueError:  # pydantic's errors are such too
+            return None
+        return None
+
+
+def _replay_first(first: Message, receive: Receive) -> Receive:
+    """A `receive` that gives the first message once more."""
+    rest: list[Message] = [first]
+
+    async def replayed() -> Message:
+        return rest.pop() if rest else await receive()
+
+    return replayed

@@ -17,7 +17,7 @@ from protocol.base import FrozenModel
 from vm_bridge.drivers.computer.frames import GuestScreen, SharedFrameMemory
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink, GuestState
 from vm_bridge.errors import MachineGone
-from vm_bridge.guest.common.digest import tree_digest
+from vm_bridge.guest.common.machine_io import tree_digest
 from vm_bridge.guest.common.relay import listen_on_unix_socket
 from vm_bridge.images.build import list_images
 from vm_bridge.images.manifest import ImageManifest, read_manifest

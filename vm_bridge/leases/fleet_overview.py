@@ -8,7 +8,7 @@ from typing import Any, cast
 from redis.asyncio import Redis
 
 from vm_bridge.fleet import HostInfo, ImageInfo, LostMachine, MachineInfo, MachineKind, QueueEntry, Quota
-from vm_bridge.leases.scripts import KEY_PREFIX, RedisScripts, parse_capabilities, parse_time
+from vm_bridge.leases.guard import KEY_PREFIX, RedisScripts, parse_capabilities, parse_time
 
 QUOTA_SCOPES = ("user", "pool")
 MAX_LOST_MACHINES = 200

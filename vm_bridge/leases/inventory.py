@@ -9,7 +9,7 @@ from redis.exceptions import NoPermissionError, ResponseError
 
 from vm_bridge.errors import NoMachine
 from vm_bridge.fleet import HostWarning
-from vm_bridge.leases.scripts import KEY_PREFIX, RedisScripts
+from vm_bridge.leases.guard import KEY_PREFIX, RedisScripts
 from vm_bridge.sandbox import Sandbox
 
 MAX_JOBS_PER_POLL = 100

@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from vm_bridge.errors import CommandConflict
 from vm_bridge.fleet import QueuePosition, RenewalResult
-from vm_bridge.leases.scripts import KEY_PREFIX, RedisScripts, parse_capabilities, parse_error, parse_time
+from vm_bridge.leases.guard import KEY_PREFIX, RedisScripts, parse_capabilities, parse_error, parse_time
 from vm_bridge.machine import Lease
 
 HOST_SILENT_SECONDS = 5.0

@@ -4,8 +4,8 @@ Every durable change is one event: built from its class, applied to the row by `
 after commit. So `apply_event(old snapshot, event) == new snapshot` holds by construction.
 """
 
-from annotation_app.episodes.services.blobs import blob_add, blob_link, blob_upload
 from annotation_app.episodes.services.branches import branches_refresh, episode_branch
+from annotation_app.episodes.services.events import RunnerFenced
 from annotation_app.episodes.services.ingestion import IncomingEpisode, episodes_ingest
 from annotation_app.episodes.services.lifecycle import (
     episode_change,
@@ -16,7 +16,6 @@ from annotation_app.episodes.services.lifecycle import (
     lease_renew,
     leases_expire,
 )
-from annotation_app.episodes.services.locking import RunnerFenced
 from annotation_app.episodes.services.reviews import episode_review
 from annotation_app.episodes.services.runner_leases import (
     machine_set,
@@ -28,6 +27,9 @@ from annotation_app.episodes.services.runner_leases import (
 )
 from annotation_app.episodes.services.steps import (
     act_begin,
+    blob_add,
+    blob_link,
+    blob_upload,
     command_record,
     proposal_mark,
     proposals_add,

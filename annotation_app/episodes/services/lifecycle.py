@@ -13,7 +13,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Episode, EpisodeStateDocument
 from annotation_app.episodes.services.branches import branch_close, branch_next
-from annotation_app.episodes.services.locking import episode_lock, event_apply, pool_running_check
+from annotation_app.episodes.services.events import episode_lock, event_apply, pool_running_check
 from annotation_app.errors import Forbidden
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit

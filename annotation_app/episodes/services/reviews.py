@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode, Review
-from annotation_app.episodes.services.locking import episode_lock
+from annotation_app.episodes.services.events import episode_lock
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit

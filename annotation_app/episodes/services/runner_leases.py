@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.services.locking import episode_lock
+from annotation_app.episodes.services.events import episode_lock
 
 
 @transaction.atomic(durable=True)

@@ -1,16 +1,15 @@
 """What the loop writes: commands, steps, and what was offered."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
 from annotation_app.audit.services import audit_record
-from annotation_app.blobs.services import blob_write
-from annotation_app.episodes.models import Command, Episode, Proposal, Step, Undoing
-from annotation_app.episodes.services.blobs import blobs_link
-from annotation_app.episodes.services.locking import episode_lock, event_apply, pool_running_check
+from annotation_app.blobs.services import blob_record, blob_write
+from annotation_app.episodes.models import Command, Episode, EpisodeBlob, Proposal, Step, Undoing
+from annotation_app.episodes.services.events import episode_lock, event_apply, pool_running_check
 from annotation_app.errors import Conflict, NotFound
 from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
@@ -177,3 +176,36 @@ def proposal_mark(*, episode_id: UUID, token: int, proposal_id: str, mark: Mark 
     event = ProposalMarked(version=episode.version + 1, proposal_id=proposal_id, mark=mark)
     event_apply(episode, event)
     return event
+
+
+def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None:
+    """Store bytes and let whoever sees this episode see them. Raises Invalid, TooLarge, RunnerFenced."""
+    blob_write(ref=ref, data=data)
+    with transaction.atomic(durable=True):
+        episode_lock(episode_id, token)
+        blob_link(episode_id=episode_id, ref=ref, data=data)
+
+
+def blob_upload(*, episode_id: UUID, ref: BlobRef, data: bytes) -> None:
+    """Store bytes a person brought, and let whoever sees this episode see them. Raises Invalid, TooLarge."""
+    blob_write(ref=ref, data=data)
+    with transaction.atomic(durable=True):
+        blob_link(episode_id=episode_id, ref=ref, data=data)
+
+
+def blob_link(*, episode_id: UUID, ref: BlobRef, data: bytes | None = None) -> None:
+    """Let whoever sees this episode see stored bytes. Runs inside the caller's transaction."""
+    blob_record(ref=ref, data=data)
+    _linked(episode_id, [ref])
+
+
+def blobs_link(*, episode_id: UUID, blobs: Mapping[BlobRef, bytes]) -> None:
+    """The same of several, whose bytes were written. Runs inside the caller's transaction."""
+    for ref in sorted(blobs, key=lambda ref: ref.sha256):  # in one order, so that two do not wait for each other
+        blob_record(ref=ref, data=blobs[ref])
+    _linked(episode_id, blobs)
+
+
+def _linked(episode_id: UUID, refs: Collection[BlobRef]) -> None:
+    links = (EpisodeBlob(episode_id=episode_id, blob_id=ref.sha256) for ref in refs)
+    EpisodeBlob.objects.bulk_create(links, ignore_conflicts=True)

@@ -10,7 +10,7 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.services.locking import episode_lock, event_apply, pool_stopped_message
+from annotation_app.episodes.services.events import episode_lock, event_apply, pool_stopped_message
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.tasks.models import Assignment, AssignmentState
 from annotation_app.tasks.selectors import can_annotate, pools_assigned_to

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
+from annotation_app.flywheel.evaluation import evaluate_trials
 from annotation_app.flywheel.model_servers import serve_weights, weights_load, weights_verify
 from annotation_app.flywheel.models import Checkpoint, Turn
 from annotation_app.flywheel.paths import TRIALS_FOLDER
@@ -19,6 +20,7 @@ from annotation_app.flywheel.services.server_reservation import reserved_server,
 from annotation_app.flywheel.services.training import (
     PHASES,
     checkpoint_path,
+    file_write,
     serving_url,
     start_checkpoint,
     turn_folder,
@@ -51,17 +53,15 @@ def gate(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
         return {"candidate": ""}
     folder = turn_folder(turn) / TRIALS_FOLDER
     report = folder / "report.json"
-    words = [platform_python(), "-m", "agent_backend.evaluation", str(folder / "candidate"), "--out", str(report)]
     _run_trials(turn, programs, Path(checkpoint_path(candidate.path)), folder / "candidate", name_of(turn))
-    active = own_active(turn)
+    active, before = own_active(turn), None
     if active is not None:
         before = earlier_trials_path(turn)
         if before is None:
             before = folder / "active"
             _run_trials(turn, programs, Path(checkpoint_path(start_checkpoint(turn))), before, active.revision)
-        words += ["--against", str(before)]
     if not report.exists():
-        programs.run(words, log=folder / "report.log")
+        file_write(report, evaluate_trials(folder / "candidate", against=before).model_dump(mode="json"))
     found = Evaluation.model_validate_json(report.read_bytes())
     return {
         "candidate": name_of(turn),

@@ -83,7 +83,7 @@ def mix(turn: Turn) -> dict[str, Any]:
         }
         _discard_if_changed(turn, phase, {name: _copy_sha256(one) for name, one in folders.items() if one is not None})
         sources = mix_sources(plan.shares, **folders, general=turn.recipe.general)
-        _file_write(turn_folder(turn) / f"{phase}-sources.json", sources)
+        file_write(turn_folder(turn) / f"{phase}-sources.json", sources)
         written[phase] = {**{name: len(ids) for name, ids in chosen.items()}, "sources": sorted(sources)}
     return written
 
@@ -103,7 +103,7 @@ def _selected_episodes(turn: Turn, phase: str) -> dict[str, list[str]]:
         for made in (*(folder / COPIES_FOLDER).glob(f"{phase}-*"), folder / "train" / phase):
             if made.exists():
                 shutil.rmtree(made)
-        _file_write(noted, chosen)
+        file_write(noted, chosen)
     return chosen
 
 
@@ -113,7 +113,7 @@ def _discard_if_changed(turn: Turn, phase: str, copies: dict[str, str]) -> None:
     noted, run = turn_folder(turn) / f"{phase}-copies.json", turn_folder(turn) / "train" / phase
     if noted.exists() and json.loads(noted.read_text()) != copies and run.exists():
         shutil.rmtree(run)
-    _file_write(noted, copies)
+    file_write(noted, copies)
 
 
 def _copy_sha256(folder: Path) -> str:
@@ -252,14 +252,14 @@ def _phase(
         kinds = list(Played.objects.filter(turn=turn, chosen=True).values_list("kind", flat=True))
         if not kinds:
             return None
-        _file_write(folder / "rl-tasks.json", kinds)
+        file_write(folder / "rl-tasks.json", kinds)
         rollout_plan = _rollout_plan(turn, plan, kinds)
         if rollout_plan is not None and not rollout_plan.tasks:
             return None
         trainer_settings = rollout_plan.trainer_settings | trainer_settings if rollout_plan else trainer_settings
         trainer_settings |= {"inbox": str(folder / "train" / "rl-inbox"), **_wording(turn)}
     config, log = folder / "train" / f"{phase}.json", folder / "train" / f"{phase}.log"
-    _file_write(config, trainer_settings)
+    file_write(config, trainer_settings)
     words = [trainer_python(), "-m", *command, "--config", str(config)]
     if rollout_plan is None:
         made = Path(programs.run(words, log=log))
@@ -332,8 +332,9 @@ def weights_sha256(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _file_write(path: Path, trainer_settings: Any) -> None:
+def file_write(path: Path, value: Any) -> None:
+    """Write a value as JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(path.name + ".part")
-    aside.write_text(json.dumps(trainer_settings, indent=1))
+    aside.write_text(json.dumps(value, indent=1))
     os.replace(aside, path)

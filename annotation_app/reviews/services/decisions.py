@@ -10,7 +10,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import episode_of
 from annotation_app.episodes.services import episode_review
-from annotation_app.episodes.services.locking import episode_lock
+from annotation_app.episodes.services.events import episode_lock
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.reviews.models import Claim, Decision, Fix, Round
 from annotation_app.reviews.schemas import DecisionWord

@@ -21,8 +21,8 @@ from vm_bridge.api.client import BridgeClient
 from vm_bridge.config import Config
 from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.fleet_overview import FleetOverview
+from vm_bridge.leases.guard import RedisScripts
 from vm_bridge.leases.inventory import HostInventory
-from vm_bridge.leases.scripts import RedisScripts
 from vm_bridge.leases.store import LeaseStore
 from vm_bridge.simulators.fake.sandbox import FakeHost, FakeSandbox
 

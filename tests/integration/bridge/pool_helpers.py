@@ -11,10 +11,10 @@ from redis.asyncio import Redis
 from vm_bridge.errors import NoMachine
 from vm_bridge.fleet import QueuePosition
 from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.guard import RedisScripts
 from vm_bridge.leases.inventory import HostInventory
 from vm_bridge.leases.lease_file import LeaseFile
 from vm_bridge.leases.manager import LeaseManager
-from vm_bridge.leases.scripts import RedisScripts
 from vm_bridge.leases.store import ClaimRequest
 from vm_bridge.machine import Lease, Machine
 from vm_bridge.pool import MachinePool

@@ -13,7 +13,7 @@ from annotation_app.operations.runtime.ports import free_port
 from annotation_app.operations.runtime.redis import find_redis_server
 from annotation_app.operations.runtime.stack import ROOT
 from tests.waiting import wait_until
-from vm_bridge.leases.scripts import KEY_PREFIX
+from vm_bridge.leases.guard import KEY_PREFIX
 
 secrets_make = runpy.run_path(str(ROOT / "docker" / "keys.py"))["secrets_make"]
 

@@ -27,8 +27,8 @@ from annotation_app.accounts.services.sign_ins import REAUTHENTICATED_KEY
 from annotation_app.asgi import application
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.services import episode_next
-from annotation_app.live.db_threads import DB_THREAD_COUNT, DB_THREADS, run_in_db_thread
 from annotation_app.live.rooms import registry
+from annotation_app.live.store import DB_THREAD_COUNT, DB_THREADS, run_in_db_thread
 from annotation_app.policies.services import policy_ensure
 from annotation_app.settings.base import CACHES
 from annotation_app.tasks.models import Pool

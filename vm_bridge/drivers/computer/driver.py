@@ -1,42 +1,46 @@
-"""A Linux desktop driven through the guest inside its sandbox."""
+"""A computer driven through the guest inside its sandbox: `ComputerDriver` is shared by all its leases,
+`ComputerMachine` is what one lease sees."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Protocol
 
-from pydantic import Field, StringConstraints
-
+from protocol.actions.tools import Tool
 from protocol.actions.types import Action, UploadFile, find_off_screen_point
-from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Rest, Transition
+from protocol.trajectory.observations import MachineSnapshot, Observation, Rest, Transition, Verdict
 from protocol.trajectory.tasks import Task
-from vm_bridge.drivers.command_log import CommandLog
-from vm_bridge.drivers.computer.action_history import ActionHistory, RecordedAction, ReplayPath, StateFingerprint
-from vm_bridge.drivers.computer.frames import DesktopFrames, FrameRef, GuestScreen, ScreenshotStore
-from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
-from vm_bridge.drivers.computer.machine_io import AttachmentOffer, GuestIO
+from vm_bridge.drivers.command_log import ActionHistory, CommandLog, RecordedAction, StateFingerprint
+from vm_bridge.drivers.computer.frames import DesktopFrames, GuestScreen, ScreenshotStore
+from vm_bridge.drivers.computer.guest_link import (
+    AttachmentOffer,
+    EmptyReply,
+    FrameRef,
+    GuestCapabilities,
+    GuestLink,
+    ObserveReply,
+    PerformReply,
+)
+from vm_bridge.drivers.computer.machine_io import GuestFiles, GuestIO, GuestTerminals
 from vm_bridge.drivers.computer.suite_environment import GuestEnvironment
 from vm_bridge.drivers.file_staging import FileStaging
-from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers
+from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers, parse_screen_size
 from vm_bridge.errors import (
     BridgeError,
-    CannotRestore,
     InvalidAction,
     MachineGone,
     OutcomeUnknown,
     StaleLease,
+    UnknownBlob,
     UnsupportedAction,
 )
-from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
-from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, action_timeout
+from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, ExpertSuggestion, action_timeout
 from vm_bridge.settle import MAX_SETTLE_SECONDS
-from vm_bridge.suites import Suite, find_suite
+from vm_bridge.suites import Suite, evaluate_task, find_suite
+from vm_bridge.suites.harbor import check_task, suggest_solution
 
 MACHINE_IO_KINDS = (
     *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
@@ -49,45 +53,9 @@ ACTION_KINDS = (
     *("get_clipboard", "gesture", *MACHINE_IO_KINDS),
 )
 SCREENLESS_KINDS = ("wait", *MACHINE_IO_KINDS)
-MAX_GUEST_TEXT = 200_000
-REPLAY_SETTLE_SECONDS, REPLAY_POLL_SECONDS = 3.0, 0.1
-"""How long, and how often, a state that is made again is waited for: the machine may be busier this time."""
-
-
-@dataclass(frozen=True, slots=True)
-class GuestCapabilities:
-    """What a guest with a screen can do; see `Capabilities`."""
-
-    kinds: tuple[str, ...]
-    streams: tuple[str, ...]
-    snapshots: bool
-    apps: tuple[str, ...] = ()
 
 
 DESKTOP_CAPABILITIES = GuestCapabilities(ACTION_KINDS, ("webrtc", "vnc", "stills", "terminal"), snapshots=True)
-
-
-ApplicationName = Annotated[str, StringConstraints(max_length=200)]
-
-
-class ObserveReply(FrozenModel):
-    """The guest's answer to `observe`."""
-
-    after: FrameRef | None
-    text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
-    rest: Rest
-    settle_ms: Annotated[float, Field(ge=0, le=1e7)]
-    application: ApplicationName = ""
-
-
-class PerformReply(ObserveReply):
-    """The guest's answer to `perform`."""
-
-    before: FrameRef | None
-    before_application: ApplicationName = ""
-    before_text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
-    error: ActionError | None
-    attachment: AttachmentOffer | None
 
 
 class ComputerDriver:
@@ -168,34 +136,35 @@ class ComputerDriver:
         action: Action,
         *,
         settle: bool,
-        take_snapshot: Callable[[], Awaitable[MachineSnapshot]] | None = None,
+        snapshot: bool = False,
+        save_state: Callable[[], Awaitable[MachineSnapshot]] | None = None,
     ) -> Transition:
-        """See `Machine.perform`; `take_snapshot` is called once, before the act."""
+        """See `Machine.perform`. `save_state` takes the snapshot before the act where a machine keeps whole states;
+        elsewhere it is made of what the guest says with the act."""
         if fence < self.fence:
             raise StaleLease(f"fencing token {fence} is behind {self.fence}")
         self._check(action)
 
         async def act() -> Transition:
-            snapshot = None
-            if take_snapshot is not None:
-                with suppress(BridgeError):  # an act waits for no snapshot
-                    snapshot = await take_snapshot()
-            done = await self._act(fence, action, settle=settle)
-            return done.model_copy(update={"snapshot": snapshot})
+            saved = None
+            with suppress(BridgeError):  # an act waits for no snapshot
+                if save_state is not None:
+                    saved = await save_state()
+                elif snapshot and not self._rested:
+                    await self.observe(fence, settle=True)
+            done = await self._act(fence, action, settle=settle, snapshot=snapshot and save_state is None)
+            return done if saved is None else done.model_copy(update={"snapshot": saved})
 
         return await self.command_log.once(command_id, action, settle=settle, act=act)
 
     async def snapshot(self, fence: int) -> MachineSnapshot:
         """See `Machine.snapshot`. It may be taken before every act: what has come to rest is not waited for."""
-        seen = await self.observe(fence, settle=not self._rested)
-        return self.history.snapshot(StateFingerprint(self._picture(seen), await self.environment(fence).digest()))
+        return self.history.snapshot(await self.fingerprint(fence))
 
-    async def snapshot_before_act(self, fence: int) -> MachineSnapshot:
-        """The same where an act follows, whose own first picture then stands for the state. It looks by itself only
-        where the screen has not come to rest."""
-        if not self._rested:
-            return await self.snapshot(fence)
-        return self.history.snapshot(StateFingerprint(None, await self.environment(fence).digest()))
+    async def fingerprint(self, fence: int, *, digest: bool = True) -> StateFingerprint:
+        """How the present state is told from others, by its files too where a `digest` is wanted."""
+        seen = await self.observe(fence, settle=not self._rested)
+        return StateFingerprint(self._picture(seen), await self.environment(fence).digest() if digest else None)
 
     async def set_up(self, fence: int, task: Task) -> Observation:
         """Make a fresh desktop into a task's start state, and look."""
@@ -206,39 +175,6 @@ class ComputerDriver:
         if suite is not None:
             await suite.prepare(task, self.environment(fence))
         return await self.observe(fence, settle=True)
-
-    async def replay(self, fence: int, replay_path: ReplayPath) -> None:
-        """Do again what was done, on a desktop that is set up. Raises CannotRestore when it ends in another state."""
-        patience = REPLAY_SETTLE_SECONDS
-        for number, (recorded, state) in enumerate(zip(replay_path.recorded_actions, replay_path.states, strict=True)):
-            if state is not None and await self._wait_until_matching(fence, state, patience):
-                patience = 0.0  # it may be alike again at the end; there is no use in waiting before every act
-            done = await self.perform(fence, f"replay-{number:06}", recorded.action, settle=recorded.settle)
-            if (None if done.error is None else done.error.code) != recorded.failed:
-                raise CannotRestore(f"act {number + 1} ({recorded.action.kind}) went otherwise this time")
-        difference = await self._wait_until_matching(fence, replay_path.end, REPLAY_SETTLE_SECONDS)
-        if difference is not None:
-            raise CannotRestore(difference)
-
-    async def _wait_until_matching(self, fence: int, state: StateFingerprint, patience: float) -> str | None:
-        """In what the desktop differs from a state once so many seconds have passed; None as soon as in nothing."""
-        ends = time.monotonic() + patience
-        while True:
-            difference = await self._difference(fence, state)
-            if difference is None or time.monotonic() >= ends:
-                return difference
-            await asyncio.sleep(REPLAY_POLL_SECONDS)
-
-    async def _difference(self, fence: int, state: StateFingerprint) -> str | None:
-        seen = await self.observe(fence, settle=not self._rested)
-        picture = self._picture(seen)
-        if picture is not None and state.picture is not None:
-            share = picture_difference(picture, state.picture)
-            if share > MAX_DIFFERENT_SHARE:
-                return f"the screen came out differently: {share:.1%} of it"
-        if state.digest is not None and await self.environment(fence).digest() != state.digest:
-            return "the files came out differently"
-        return None
 
     def _picture(self, seen: Observation) -> bytes | None:
         return None if seen.screenshot is None else self.pictures.read_blob(seen.screenshot)
@@ -258,8 +194,13 @@ class ComputerDriver:
 
     def read_blob(self, ref: BlobRef) -> bytes:
         """A picture, or a file that was brought out. Raises UnknownBlob."""
-        held = self.file_staging.find(ref)
-        return self.pictures.read_blob(ref) if held is None else held
+        try:
+            return self.pictures.read_blob(ref)
+        except UnknownBlob:
+            held = self.file_staging.find(ref)
+            if held is None:
+                raise
+            return held
 
     def _check(self, action: Action) -> None:
         if action.kind not in self.capabilities.kinds:
@@ -270,12 +211,12 @@ class ComputerDriver:
         if any(not _is_valid_text(value) for _, value in action if isinstance(value, str)):
             raise InvalidAction("text holds a null character or half a surrogate pair")
 
-    async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
+    async def _act(self, fence: int, action: Action, *, settle: bool, snapshot: bool) -> Transition:
         async with self.one_at_a_time:
             started = datetime.now(UTC)
             await self._upload_file(fence, action)
             try:
-                done = await self._send_action(fence, action, settle=settle)
+                done = await self._send_action(fence, action, settle=settle, digest=snapshot)
             except OutcomeUnknown:
                 self.history.mark_not_replayable()
                 raise
@@ -284,13 +225,20 @@ class ComputerDriver:
                 done.before, "skipped", 0.0, done.before_text, application=done.before_application
             )
             failed = None if done.error is None else done.error.code
-            self.history.note(StateFingerprint(self._picture(before)), RecordedAction(action, settle, failed))
+            state = StateFingerprint(self._picture(before), done.digest)
+            taken = None if done.digest is None else self.history.snapshot(state)
+            self.history.note(state, RecordedAction(action, settle, failed))
             brought = await self._store_attachment(fence, done.attachment)
             after = await self._observation(
                 done.after, done.rest, done.settle_ms, done.text, brought, application=done.application
             )
             return Transition(
-                before=before, after=after, error=done.error, started_at=started, ended_at=datetime.now(UTC)
+                before=before,
+                after=after,
+                error=done.error,
+                started_at=started,
+                ended_at=datetime.now(UTC),
+                snapshot=taken,
             )
 
     async def _upload_file(self, fence: int, action: Action) -> None:
@@ -307,7 +255,7 @@ class ComputerDriver:
             raise OutcomeUnknown(f"what the act brought out is lost: {gone}") from gone
         return self.file_staging.keep(data, offered.media_type)
 
-    async def _send_action(self, fence: int, action: Action, *, settle: bool) -> PerformReply:
+    async def _send_action(self, fence: int, action: Action, *, settle: bool, digest: bool) -> PerformReply:
         body, link = action.model_dump(mode="json"), self.link
         if link.gone:
             raise MachineGone("the machine has ended")
@@ -319,6 +267,7 @@ class ComputerDriver:
                 fence=fence,
                 action=body,
                 settle=settle,
+                digest=digest,
             )
         except MachineGone as gone:
             raise OutcomeUnknown(f"whether the act happened is not known: {gone}") from gone
@@ -369,3 +318,75 @@ class SandboxController(Protocol):
 def _is_valid_text(value: str) -> bool:
     """Whether a string can be written to a file, a path or a command line."""
     return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+class ComputerMachine:
+    """A computer seen through one lease."""
+
+    def __init__(self, computer: ComputerDriver, fence: int, controller: SandboxController) -> None:
+        self._computer, self._fence, self._controller = computer, fence, controller
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._computer.capabilities
+
+    async def prepare(self, task: Task) -> Observation:
+        # What cannot be is refused before anything is thrown away.
+        check_task(task)
+        (
+            find_suite(self._computer.suites, task),
+            parse_mcp_servers(task),
+            parse_image_format(task),
+            parse_screen_size(task),
+        )
+        await self._controller.prepare(self._fence, task)
+        return await self._computer.set_up(self._fence, task)
+
+    async def snapshot(self) -> MachineSnapshot:
+        return await self._computer.snapshot(self._fence)
+
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
+        await self._controller.restore(self._fence, snapshot)
+        return await self.observe(settle=True)
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return await self._computer.observe(self._fence, settle=settle)
+
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
+        wanted = snapshot and self.capabilities.snapshots
+        return await self._computer.perform(self._fence, command_id, action, settle=settle, snapshot=wanted)
+
+    async def skip_settle(self) -> None:
+        await self._computer.skip_settle(self._fence)
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        computer = self._computer
+        return await evaluate_task(computer.suites, computer.task, lambda: computer.environment(self._fence), answer)
+
+    async def suggest_expert_action(self) -> ExpertSuggestion | None:
+        return suggest_solution(self._computer.task, self._computer.history.commands())
+
+    async def set_time_scale(self, rate: float) -> None:
+        raise UnsupportedAction("a computer's time is everybody's")
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        return self._computer.read_blob(ref)
+
+    @property
+    def files(self) -> GuestFiles:
+        return GuestFiles(self._computer.link, self._fence)
+
+    @property
+    def terminals(self) -> GuestTerminals:
+        return GuestTerminals(self._computer.link, self._fence)
+
+    async def tools(self) -> tuple[Tool, ...]:
+        return await self._computer.inside(self._fence).tools()
+
+    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
+        return self._computer.file_staging.keep(data, media_type)
+
+    async def close(self) -> None:
+        """Nothing is held."""

@@ -10,42 +10,23 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Protocol
 
 import numpy as np
-from pydantic import Field
 
-from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
-from vm_bridge.drivers.computer.guest_link import GuestLink
+from vm_bridge.drivers.computer.guest_link import SLOTS, FrameRef, GuestLink
 from vm_bridge.drivers.image_encoding import StripedJpeg, encode_image, encode_stripes
 from vm_bridge.drivers.task_parameters import MAX_HEIGHT, MAX_WIDTH, ImageFormat
 from vm_bridge.errors import MachineGone, UnknownBlob
 from vm_bridge.sandbox import Frame
 
-SLOTS = 5
-"""Two take turns for observations, two for viewers, one is the guest's own."""
 MEMORY_BYTES = MAX_WIDTH * MAX_HEIGHT * 4 * SLOTS
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 MAX_CACHED_BLOBS = 48
 MAX_CACHED_FILES = 6
 LONG_POLL_SECONDS = 20.0
 """How long the guest may hold back an unchanged picture (seconds)."""
-
-
-Edge = Annotated[int, Field(ge=-32768, le=65535)]
-
-
-class FrameRef(FrozenModel):
-    """A captured picture as the guest tells of it; `at` is seconds since the epoch."""
-
-    serial: Annotated[int, Field(ge=1, le=2**53)]
-    slot: Annotated[int, Field(ge=0, lt=SLOTS)]
-    at: Annotated[float, Field(gt=0, lt=1e11)]
-    turned: bool = False
-    """Whether the screen lies on its side: its width and height have changed places."""
-    changed: tuple[Edge, Edge, Edge, Edge] | None = None
-    """Left, top, right and bottom: outside of them it is the picture with the serial before."""
 
 
 class SharedFrameMemory:

@@ -6,16 +6,22 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
+from protocol.actions.types import MAX_FILE
 from protocol.base import FrozenModel
+from protocol.trajectory.observations import ActionError, Rest
 from vm_bridge.errors import ERRORS, BridgeError, MachineGone
 from vm_bridge.guest.common import handshake, wire
 
 MAX_SIDE = 4096
+MAX_GUEST_TEXT = 200_000
+SLOTS = 5
+"""Two take turns for observations, two for viewers, one is the guest's own."""
 T = TypeVar("T", bound=BaseModel)
 
 
@@ -32,6 +38,64 @@ class GuestState(FrozenModel):
     home: str
     width: Annotated[int, Field(ge=0, le=MAX_SIDE)]
     height: Annotated[int, Field(ge=0, le=MAX_SIDE)]
+
+
+Edge = Annotated[int, Field(ge=-32768, le=65535)]
+
+
+class FrameRef(FrozenModel):
+    """A captured picture as the guest tells of it; `at` is seconds since the epoch."""
+
+    serial: Annotated[int, Field(ge=1, le=2**53)]
+    slot: Annotated[int, Field(ge=0, lt=SLOTS)]
+    at: Annotated[float, Field(gt=0, lt=1e11)]
+    turned: bool = False
+    """Whether the screen lies on its side: its width and height have changed places."""
+    changed: tuple[Edge, Edge, Edge, Edge] | None = None
+    """Left, top, right and bottom: outside of them it is the picture with the serial before."""
+
+
+class AttachmentOffer(FrozenModel):
+    """A file that an act brought out, as the guest tells of it."""
+
+    key: int
+    media_type: Literal["application/octet-stream", "image/png", "image/jpeg"]
+    size: Annotated[int, Field(ge=0, le=MAX_FILE)]
+
+
+ApplicationName = Annotated[str, StringConstraints(max_length=200)]
+
+
+class ObserveReply(FrozenModel):
+    """The guest's answer to `observe`."""
+
+    after: FrameRef | None
+    text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
+    rest: Rest
+    settle_ms: Annotated[float, Field(ge=0, le=1e7)]
+    application: ApplicationName = ""
+
+
+class PerformReply(ObserveReply):
+    """The guest's answer to `perform`."""
+
+    before: FrameRef | None
+    before_application: ApplicationName = ""
+    before_text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
+    error: ActionError | None
+    attachment: AttachmentOffer | None
+    digest: str | None = None
+    """Of the person's files before the act, where it was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuestCapabilities:
+    """What a guest with a screen can do; see `Capabilities`."""
+
+    kinds: tuple[str, ...]
+    streams: tuple[str, ...]
+    snapshots: bool
+    apps: tuple[str, ...] = ()
 
 
 class GuestLink:

@@ -5,7 +5,7 @@ import secrets
 from base64 import b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Base64Bytes, BaseModel, Field, StringConstraints, ValidationError
 
@@ -212,11 +212,3 @@ class GuestTerminals(GuestIO):
                 else:
                     offsets.pop(frame.session, None)
                 yield TerminalFrame.of(frame.session, frame.data, frame.columns, frame.rows)
-
-
-class AttachmentOffer(FrozenModel):
-    """A file that an act brought out, as the guest tells of it."""
-
-    key: int
-    media_type: Literal["application/octet-stream", "image/png", "image/jpeg"]
-    size: Annotated[int, Field(ge=0, le=MAX_FILE)]

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Base64Bytes, Field, ValidationError
 
 from protocol.base import FrozenModel
-from vm_bridge.drivers.computer.frames import SLOTS
+from vm_bridge.drivers.computer.guest_link import SLOTS
 from vm_bridge.guest.common import wire
 
 BYTES_PER_PIXEL = 4

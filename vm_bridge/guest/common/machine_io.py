@@ -1,8 +1,12 @@
-"""What the inside of every system has: acts on files, and files that come and go."""
+"""What the inside of every system has: acts on files, files that come and go, and the digest of them."""
 
 import base64
+import hashlib
+import os
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from vm_bridge.guest.common import files
@@ -102,3 +106,27 @@ def _delete(call: Message) -> Message:
 
 def _encode(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+def home_digest() -> str:
+    """Of the person's files: the home folder but for what programs hide there."""
+    return tree_digest(Path.home(), hidden=False)
+
+
+def tree_digest(folder: Path, *, hidden: bool = True) -> str:
+    """Covers every path, kind, permission and content, in a fixed order; not times and owners.
+
+    Without `hidden` what begins with a dot is left out, and what vanishes meanwhile is not there.
+    """
+    sums = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if hidden or not any(part.startswith(".") for part in path.relative_to(folder).parts):
+            with suppress(FileNotFoundError):
+                sums.update(_entry(path, path.relative_to(folder)))
+    return sums.hexdigest()
+
+
+def _entry(path: Path, name: Path) -> bytes:
+    mode = path.lstat().st_mode
+    content = os.readlink(path).encode() if path.is_symlink() else path.read_bytes() if path.is_file() else b""
+    return f"{name}\0{mode:o}\0{len(content)}\0".encode() + content

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from vm_bridge.guest.common import wire
 from vm_bridge.guest.common.actions import ActionFailed
-from vm_bridge.guest.common.machine_io import MachineIO
+from vm_bridge.guest.common.machine_io import MachineIO, home_digest
 
 MAX_QUEUED_CALLS = 64
 """Most calls of one kind that may wait; more are refused."""
@@ -197,7 +197,8 @@ class Server:
                 return self._started_desktop().observe(settle=message["settle"])
             case "tool":
                 return self._tools[message["tool"]](message)
-        return self._started_desktop().perform(message["action"], settle=message["settle"])
+        digest = home_digest() if message.get("digest") else None
+        return {**self._started_desktop().perform(message["action"], settle=message["settle"]), "digest": digest}
 
     def _frame(self, message: Message) -> Message:
         return self._started_desktop().frame(message["serial"], message["wait"])

@@ -13,9 +13,8 @@ from vm_bridge.guest.common.actions import Action, ActionOutput, play_gesture
 from vm_bridge.guest.linux import shell
 from vm_bridge.guest.linux.desktop_programs import DesktopIcons
 from vm_bridge.guest.linux.machine_io import LinuxMachineIO
-from vm_bridge.guest.linux.redraw_model import RedrawDelays, RedrawWatcher, WokenThreads
-from vm_bridge.guest.linux.screen_capture import ScreenCapture
-from vm_bridge.guest.linux.thread_activity import ThreadSampler
+from vm_bridge.guest.linux.screen_capture import FocusedApplication, ScreenCapture
+from vm_bridge.guest.linux.thread_activity import RedrawDelays, RedrawWatcher, ThreadSampler, WokenThreads
 from vm_bridge.settle import IDLE_SECONDS, MAX_SETTLE_SECONDS, Recheck, SettleEvidence, ThreadSamples, decide_settled
 
 SAMPLES_BEFORE_ACTION = 3
@@ -152,7 +151,6 @@ class LinuxDesktop:
 
     def _create_input(self) -> None:
         # PyAutoGUI opens its display as soon as it is imported.
-        from vm_bridge.guest.linux.focused_application import FocusedApplication
         from vm_bridge.guest.linux.x11_input import X11InputController
 
         self._input = X11InputController(self._wait_until_processed)

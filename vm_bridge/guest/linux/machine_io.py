@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from vm_bridge.guest.common.actions import Action, ActionFailed, ActionOutput, Attachment
-from vm_bridge.guest.common.machine_io import ActionHandler, CallHandler, MachineIO, Message
+from vm_bridge.guest.common.machine_io import CallHandler, MachineIO, Message
 from vm_bridge.guest.linux import shell
 from vm_bridge.guest.linux.folder_watcher import FolderWatcher
 from vm_bridge.guest.linux.helper_process import HelperProcess
@@ -33,7 +33,7 @@ class LinuxMachineIO(MachineIO):
         self._servers: Message = _read_image_servers()
         self._configured: Message = {}
         self.action_handlers |= {
-            "run_command": lambda action: shell.run_command(action, self._interrupt_flag),
+            "run_command": self._run_command,
             "type_terminal": self._type_terminal,
             "run_code": self._run_code,
             "call_tool": self._call_tool,
@@ -55,10 +55,6 @@ class LinuxMachineIO(MachineIO):
         self._terminals.notify("hurry")
         self._toolbox.notify("interrupt")
 
-    def run_action(self, act: ActionHandler, action: Action) -> Message:
-        self._interrupt_flag.clear()
-        return super().run_action(act, action)
-
     def terminal(self) -> str:
         """What the first terminal shows, or why it shows nothing; it begins when it is first looked at."""
         try:
@@ -68,6 +64,10 @@ class LinuxMachineIO(MachineIO):
         return text
 
     # --- acts
+
+    def _run_command(self, action: Action) -> ActionOutput:
+        self._interrupt_flag.clear()  # what was cut short is over
+        return shell.run_command(action, self._interrupt_flag)
 
     def _type_terminal(self, action: Action) -> ActionOutput:
         arguments = {"session": action["session"], "text": action["text"]}

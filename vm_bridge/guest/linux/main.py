@@ -13,7 +13,7 @@ import threading
 import traceback
 from pathlib import Path
 
-from vm_bridge.guest.common.digest import tree_digest
+from vm_bridge.guest.common.machine_io import tree_digest
 from vm_bridge.guest.common.server import Desktop, Server
 from vm_bridge.guest.linux.host_listener import SharedMemoryHostListener
 from vm_bridge.guest.linux.machine_io import LinuxMachineIO
@@ -72,7 +72,7 @@ def preload_modules() -> None:
     for _, name in Xlib.ext.__extensions__:
         importlib.import_module(f"Xlib.ext.{name}")
 
-    from vm_bridge.guest.linux import desktop, redraw_model, screen_capture, thread_activity, x11_keyboard  # noqa: F401
+    from vm_bridge.guest.linux import desktop, screen_capture, thread_activity, x11_keyboard  # noqa: F401
 
 
 def start_desktop(
@@ -90,9 +90,8 @@ def start_desktop(
     server = XServer(width, height)
     loading.join()
     from vm_bridge.guest.linux.desktop import LinuxDesktop
-    from vm_bridge.guest.linux.redraw_model import RedrawWatcher
     from vm_bridge.guest.linux.screen_capture import ScreenCapture
-    from vm_bridge.guest.linux.thread_activity import ThreadSampler
+    from vm_bridge.guest.linux.thread_activity import RedrawWatcher, ThreadSampler
 
     server.wait()
     window_manager = WindowManager()

@@ -3,10 +3,12 @@
 import ctypes
 import os
 import time
+from contextlib import suppress
 from typing import Any
 
 from Xlib import X, display
 from Xlib.display import Display
+from Xlib.error import ConnectionClosedError, XError
 from Xlib.ext import damage, xfixes
 from Xlib.protocol import rq, structs
 
@@ -226,3 +228,29 @@ class ScreenCapture:
 def _bounding_box(one: Extents, other: Extents) -> Extents:
     """The box around both."""
     return [*map(min, one[:2], other[:2]), *map(max, one[2:], other[2:])]
+
+
+MAX_DEPTH = 16
+"""Windows between the one with the focus, which may be a part of the application's, and the application's own."""
+
+
+MAX_NAME = 200
+
+
+class FocusedApplication:
+    """Asks the X server on a connection of its own; used by one thread."""
+
+    def __init__(self) -> None:
+        self._display = display.Display()
+
+    def name(self) -> str:
+        """The second part of WM_CLASS in lower case, such as `xterm`; empty where nothing in front has one."""
+        with suppress(XError, ConnectionClosedError, UnicodeError):  # the window may end meanwhile
+            window = self._display.get_input_focus().focus
+            for _ in range(MAX_DEPTH):
+                if isinstance(window, int) or window.id in (X.NONE, X.PointerRoot):
+                    return ""
+                if (found := window.get_wm_class()) is not None:
+                    return str(found[1]).lower()[:MAX_NAME]
+                window = window.query_tree().parent
+        return ""

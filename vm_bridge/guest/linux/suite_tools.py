@@ -3,14 +3,13 @@
 import select
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from Xlib import X, display, error
 
 from vm_bridge.guest.common import files
 from vm_bridge.guest.common.actions import MAX_OUTPUT, ActionFailed
-from vm_bridge.guest.common.digest import tree_digest
+from vm_bridge.guest.common.machine_io import home_digest
 from vm_bridge.guest.linux import shell
 
 
@@ -85,8 +84,8 @@ def window(call: Message) -> Message:
 
 
 def digest(_: Message) -> Message:
-    """Of the home folder, but for what programs hide there."""
-    return {"digest": tree_digest(Path.home(), hidden=False)}
+    """Of the person's files."""
+    return {"digest": home_digest()}
 
 
 TOOLS: dict[str, Callable[[Message], Message]] = {

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from protocol.trajectory.observations import MachineSnapshot
 from protocol.trajectory.tasks import Task
-from vm_bridge.drivers.computer.action_history import ActionHistory, ReplayPath
+from vm_bridge.drivers.command_log import ActionHistory, ReplayPath
 from vm_bridge.drivers.computer.driver import ComputerDriver
+from vm_bridge.drivers.computer.replay import replay
 from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
@@ -97,7 +98,7 @@ class LocalSandbox(ComputerSandbox):
             async with asyncio.timeout(RESTORE_SECONDS):
                 if task is not None:
                     await twin.set_up(fence, task)
-                await twin.replay(fence, replay_path)
+                await replay(twin, fence, replay_path)
             done = True
         except CannotRestore:
             raise

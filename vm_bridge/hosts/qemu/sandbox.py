@@ -7,12 +7,12 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 
-from protocol.trajectory.observations import MachineSnapshot
+from protocol.actions.types import Action
+from protocol.trajectory.observations import MachineSnapshot, Transition
 from protocol.trajectory.tasks import Task
-from vm_bridge.drivers.computer.action_history import ActionHistory, StateFingerprint
-from vm_bridge.drivers.computer.driver import ComputerDriver
+from vm_bridge.drivers.command_log import ActionHistory, StateFingerprint
+from vm_bridge.drivers.computer.driver import ComputerDriver, ComputerMachine
 from vm_bridge.drivers.computer.guest_link import EmptyReply
-from vm_bridge.drivers.computer.machine import ComputerMachine
 from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import CannotRestore, MachineGone
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
@@ -170,5 +170,8 @@ class QemuMachine(ComputerMachine):
     async def snapshot(self) -> MachineSnapshot:
         return await self._sandbox.snapshot(self._fence)
 
-    async def _snapshot_before_act(self) -> MachineSnapshot:
-        return await self.snapshot()
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+    ) -> Transition:
+        save = self.snapshot if snapshot else None
+        return await self._computer.perform(self._fence, command_id, action, settle=settle, save_state=save)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vm_bridge.errors import MachineGone, NoMachine
-from vm_bridge.guest.common.digest import tree_digest
+from vm_bridge.guest.common.machine_io import tree_digest
 from vm_bridge.hosts.qemu.virtual_machine import (
     BOOT_SECONDS,
     Hardware,

@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from vm_bridge.drivers.computer.driver import ObserveReply
 from vm_bridge.drivers.computer.frames import GuestScreen, SharedFrameMemory
-from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink, GuestState
+from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink, GuestState, ObserveReply
 from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.process_sandbox import ProcessSandboxState, read_sandbox_state, write_sandbox_state
 from vm_bridge.hosts.qemu.channel import VirtualMachineChannel

@@ -16,9 +16,9 @@ from tests.waiting import eventually
 from vm_bridge.api.tickets import StreamKind, TicketClaim, mint_ticket
 from vm_bridge.hosts.browser.host import BrowserHost
 from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.guard import RedisScripts
 from vm_bridge.leases.inventory import HostInventory
 from vm_bridge.leases.manager import LeaseManager
-from vm_bridge.leases.scripts import RedisScripts
 from vm_bridge.leases.store import ClaimRequest
 from vm_bridge.machine import Lease
 from vm_bridge.pool import MachinePool

@@ -10,7 +10,7 @@ from vm_bridge.errors import CommandConflict, MachineGone, NoMachine, StaleLease
 from vm_bridge.fleet import QueuePosition, Quota
 from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.fleet_overview import FleetOverview
-from vm_bridge.leases.scripts import KEY_PREFIX
+from vm_bridge.leases.guard import KEY_PREFIX
 from vm_bridge.leases.store import ClaimRequest, LeaseStore
 from vm_bridge.machine import Lease
 from vm_bridge.simulators.fake.sandbox import FakeSandbox

@@ -9,7 +9,7 @@ from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.fleet import QueuePosition
 from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.fleet_overview import FleetOverview
-from vm_bridge.leases.scripts import KEY_PREFIX
+from vm_bridge.leases.guard import KEY_PREFIX
 from vm_bridge.leases.store import HOST_LOST_SECONDS, HOST_SILENT_SECONDS, ClaimRequest, LeaseStore
 from vm_bridge.machine import Lease
 from vm_bridge.simulators.fake.sandbox import FakeSandbox

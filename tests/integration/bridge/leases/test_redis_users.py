@@ -9,7 +9,7 @@ from redis.exceptions import AuthenticationError, NoPermissionError, ResponseErr
 
 from annotation_app.operations.runtime.redis_users import BRIDGE, OPERATOR, PLATFORM
 from tests.integration.bridge.conftest import as_user
-from vm_bridge.leases.scripts import KEY_PREFIX
+from vm_bridge.leases.guard import KEY_PREFIX
 
 OTHERS = ("json:1:session", "celery", "unacked", "_kombu.binding.celery", "anything")
 

@@ -12,10 +12,10 @@ from tests.integration.bridge.pool_helpers import Bridge, bridge_over, no_viewer
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, NoMachine, StaleLease
 from vm_bridge.leases import LeaseGuard
+from vm_bridge.leases.guard import KEY_PREFIX, RedisScripts
 from vm_bridge.leases.inventory import HostInventory, LeaseRecord, MachineDescription
 from vm_bridge.leases.lease_file import LeaseFile
 from vm_bridge.leases.manager import LeaseManager
-from vm_bridge.leases.scripts import KEY_PREFIX, RedisScripts
 from vm_bridge.pool import MachinePool
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.simulators.fake.sandbox import FakeHost

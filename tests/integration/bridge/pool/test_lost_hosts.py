@@ -11,8 +11,8 @@ from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeUnavailable, MachineGone, NoMachine, StaleLease
 from vm_bridge.fleet import QueuePosition
 from vm_bridge.leases.fleet_overview import FleetOverview
+from vm_bridge.leases.guard import RedisScripts
 from vm_bridge.leases.inventory import HostInventory
-from vm_bridge.leases.scripts import RedisScripts
 from vm_bridge.leases.store import ClaimRequest, LeaseStore
 from vm_bridge.machine import Lease
 from vm_bridge.simulators.fake.sandbox import FakeSandbox

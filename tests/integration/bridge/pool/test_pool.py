@@ -14,7 +14,7 @@ from vm_bridge import pool
 from vm_bridge.errors import BridgeUnavailable, MachineGone, NoMachine, SandboxUnavailable, StaleLease
 from vm_bridge.fleet import QueuePosition
 from vm_bridge.leases import LeaseGuard
-from vm_bridge.leases.scripts import KEY_PREFIX
+from vm_bridge.leases.guard import KEY_PREFIX
 from vm_bridge.leases.store import ClaimRequest
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox, Usage

@@ -8,7 +8,7 @@ from django.test import Client
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from protocol.blobs import BlobRef
 from tests.integration.web.conftest import PASSWORD, EpisodeSocket, Stack, World, session_of
 

@@ -16,7 +16,7 @@ from pytest_django import DjangoDbBlocker
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.urls import api
 from benchmarks.parts.safety.permissions import CALLERS, COMMANDS, FILES, FREE, JSON, ROUTES, Caller, Rule, filled
 from benchmarks.parts.safety.things import Things, make_things, user_of

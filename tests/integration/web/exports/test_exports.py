@@ -20,7 +20,7 @@ from annotation_app.exports.jobs import exports_requeue_job
 from annotation_app.exports.models import Export
 from annotation_app.exports.services import MAX_ATTEMPTS, export_write
 from annotation_app.heartbeats import LOST_AFTER
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from protocol.trajectory.trajectories import Trajectory
 from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
 from tests.integration.web.conftest import World

@@ -74,17 +74,28 @@ def run_turn(wheel: Wheel, user: User) -> Turn:
 
 
 class RecordingProgramRunner(programs.ProgramRunner):
-    """Begins nothing: notes what was asked for, and writes this report in its place."""
+    """Begins nothing: notes what was asked for, and makes an empty file in its place."""
 
-    def __init__(self, found: Evaluation) -> None:
+    def __init__(self) -> None:
         super().__init__(0, lambda: True, {})
-        self.found, self.asked = found, list[list[str]]()
+        self.asked = list[list[str]]()
 
     def run(self, command: Sequence[str], *, log: Path) -> str:
         self.asked.append(list(command))
         log.parent.mkdir(parents=True, exist_ok=True)
-        Path(command[command.index("--out") + 1]).write_text(self.found.model_dump_json())
+        Path(command[command.index("--out") + 1]).touch()
         return ""
+
+
+class RecordingEvaluation:
+    """Stands for `evaluate_trials`: notes which attempts are compared, and gives this report."""
+
+    def __init__(self, found: Evaluation) -> None:
+        self.found, self.compared = found, list[tuple[Path, Path | None]]()
+
+    def __call__(self, candidate: Path, *, against: Path | None) -> Evaluation:
+        self.compared.append((candidate, against))
+        return self.found
 
 
 def crash_after(work: Callable[..., Any], after: int) -> Callable[..., Any]:

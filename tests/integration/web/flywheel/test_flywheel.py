@@ -33,6 +33,7 @@ from protocol.trajectory.proposals import PolicyRef
 from tests.integration.web.conftest import World
 from tests.integration.web.flywheel.flywheel_helpers import (
     GATE,
+    RecordingEvaluation,
     RecordingProgramRunner,
     SimulatedCrash,
     crash_after,
@@ -175,10 +176,12 @@ def test_what_the_active_revision_did_greedily_as_a_candidate_is_not_tried_again
     known = training.turn_folder(first) / "trials" / "candidate"
     known.mkdir(parents=True)
     second = run_turn(Wheel.objects.get(pk=wheel.pk), admin)
-    noting = RecordingProgramRunner(report(policy_of(made), {"toy/lights": (1, 2)}))
-    gate.gate(second, noting)
-    against = training.turn_folder(second) / "trials" / "active" if again else known
-    assert noting.asked[-1][-2:] == ["--against", str(against)]
+    evaluation = RecordingEvaluation(report(policy_of(made), {"toy/lights": (1, 2)}))
+    monkeypatch.setattr(gate, "evaluate_trials", evaluation)
+    gate.gate(second, RecordingProgramRunner())
+    trials_folder = training.turn_folder(second) / "trials"
+    against = trials_folder / "active" if again else known
+    assert evaluation.compared == [(trials_folder / "candidate", against)]
     assert tried == ["main-0002", *(["main-0001"] if again else [])]
 
 
@@ -203,11 +206,11 @@ def test_a_candidate_is_tried_with_what_people_s_desks_let_it_remember(
         policy=PolicyRevision.objects.create(name="toy", prompt=prompt, **told)
     )
     turn = run_turn(Wheel.objects.get(pk=wheel.pk), admin)
-    noting = RecordingProgramRunner(
-        report(PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5"), {"a/b": (1, 2)})
-    )
+    found = report(PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5"), {"a/b": (1, 2)})
+    monkeypatch.setattr(gate, "evaluate_trials", RecordingEvaluation(found))
+    noting = RecordingProgramRunner()
     gate.gate(turn, noting)
-    (asked, before, _compared) = noting.asked
+    (asked, before) = noting.asked
     for words in (asked, before):
         assert json.loads(words[words.index("--memory") + 1]) == told["memory"]
         assert PromptTemplate.model_validate_json(words[words.index("--prompt") + 1]) == prompt

@@ -2,7 +2,6 @@
 begins with and which checkpoints come of which."""
 
 import shutil
-from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from annotation_app.tasks.models import Pool
 from protocol.trajectory.proposals import PolicyRef
 from tests.integration.web.flywheel.flywheel_helpers import (
     GATE,
+    RecordingEvaluation,
     RecordingProgramRunner,
     import_attempts,
     run_turn,
@@ -121,7 +121,7 @@ def proposing(wheel: Wheel, **told: Any) -> PolicyRevision:
 
 @pytest.mark.parametrize("whose", [{"name": "other"}, {"scripted": True}], ids=["another policy", "a script"])
 def test_who_is_no_revision_of_the_wheels_policy_is_not_begun_with(
-    whose: dict[str, Any], wheel: Wheel, admin: User
+    whose: dict[str, Any], wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = {"checkpoint": "/theirs", "model": "m", "sampling": {"top_p": 0.5}, "memory": {"images": 1}}
     proposing(wheel, **told, **whose)
@@ -129,22 +129,16 @@ def test_who_is_no_revision_of_the_wheels_policy_is_not_begun_with(
     (made,) = Checkpoint.objects.filter(turn=turn)
     assert (made.begun_with, made.parent) == ("/start", None)
     found = report(PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5"), {"toy/lights": (1, 2)})
-    noting = TrialProgramRunner(found)
-    gate.gate(turn, noting)
-    assert [words[-1] for words in noting.asked] == [str(training.turn_folder(turn) / TRIALS_FOLDER / "report.json")]
+    evaluation = RecordingEvaluation(found)
+    monkeypatch.setattr(gate, "evaluate_trials", evaluation)
+    gate.gate(turn, RecordingProgramRunner())
+    trials = training.turn_folder(turn) / TRIALS_FOLDER
+    assert evaluation.compared == [(trials / "candidate", None)]
+    assert (trials / "report.json").exists()
     gate.register(turn)
     revision = PolicyRevision.objects.get(revision="main-0001")
     assert (revision.base_url, revision.model, revision.scripted) == (f"{SERVER}/v1", "toy", False)
     assert (revision.sampling, revision.memory) == ({}, {})
-
-
-class TrialProgramRunner(RecordingProgramRunner):
-    """The same; the candidate has tried."""
-
-    def run(self, command: Sequence[str], *, log: Path) -> str:
-        if "trainer.toy" in command:
-            return ""
-        return super().run(command, log=log)
 
 
 def test_a_turn_of_which_nobody_would_serve_what_it_makes_does_not_train(wheel: Wheel, admin: User) -> None:

@@ -21,6 +21,7 @@ from annotation_app.settings.base import ROOT
 from annotation_app.tasks.models import Pool
 from protocol.trajectory.proposals import PolicyRef
 from tests.integration.web.flywheel.flywheel_helpers import (
+    RecordingEvaluation,
     SimulatedCrash,
     crash_after,
     import_attempts,
@@ -34,7 +35,7 @@ CANDIDATE = PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5")
 
 
 class Trying(programs.ProgramRunner):
-    """Makes folders in the place of attempts, and a report in the place of the real one; all else is begun."""
+    """Makes folders in the place of attempts; all else is begun."""
 
     begun: Callable[[], None] = staticmethod(lambda: None)
     """What happens while attempts are made."""
@@ -47,9 +48,6 @@ class Trying(programs.ProgramRunner):
             if not self._running():
                 raise programs.TurnCancelled
             Path(command[command.index("--out") + 1]).mkdir(parents=True)
-            return ""
-        if "agent_backend.evaluation" in command:
-            Path(command[command.index("--out") + 1]).write_text(report(CANDIDATE, {"a/b": (1, 2)}).model_dump_json())
             return ""
         return super().run(command, log=log)
 
@@ -68,6 +66,7 @@ def wheel(
     """A wheel whose candidates that server answers for; another one answers people."""
     monkeypatch.setattr(training, "trainer_python", lambda: write_fake_trainer(tmp_path / "trainer"))
     monkeypatch.setattr(engine, "ProgramRunner", Trying)
+    monkeypatch.setattr(gate, "evaluate_trials", RecordingEvaluation(report(CANDIDATE, {"a/b": (1, 2)})))
     monkeypatch.setattr(Trying, "begun", staticmethod(lambda: None))
     Trying.asked = []
     import_attempts(tmp_path / "attempts", dict.fromkeys(range(2), True))

@@ -7,9 +7,8 @@ from uuid import uuid4
 import pytest
 
 from annotation_app.episodes import selectors
-from annotation_app.live.command_flow import COMMAND_BURST, MAX_REJECTIONS
-from annotation_app.live.consumers import MESSAGE_LIMIT_CHARACTERS
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.consumers import COMMAND_BURST, MAX_REJECTIONS, MESSAGE_LIMIT_CHARACTERS
+from annotation_app.live.store import run_in_db_thread
 from tests.integration.web.conftest import EpisodeSocket, Stack
 
 CLICK = {"kind": "click", "x": 5, "y": 6}

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import HOST_ID, SECRET, Stack
 from tests.integration.web.live.test_machine_api import ask

@@ -1,6 +1,6 @@
 """More commands at once than may wait: each is answered, none overtakes another, none is done twice."""
 
-from annotation_app.live.command_flow import COMMAND_BURST, RETRYABLE_CODES
+from annotation_app.live.consumers import COMMAND_BURST, RETRYABLE_CODES
 from tests.integration.web.conftest import EpisodeSocket, Stack
 
 MORE = 10

@@ -13,8 +13,8 @@ from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
 from annotation_app.live import rooms as registry_module
 from annotation_app.live.consumers import FORBIDDEN, NOT_SIGNED_IN
-from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.episode_driver import EpisodeDriver
+from annotation_app.live.store import run_in_db_thread
 from tests.integration.web.conftest import BOUND, EpisodeSocket, Stack, policy_serve
 
 ACT = {"type": "act", "thought": "because", "action": {"kind": "click", "x": 5, "y": 6}}

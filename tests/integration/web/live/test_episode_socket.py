@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.tasks.models import Assignment
 from protocol.messages.events import EpisodeState
 from tests.integration.web.conftest import BOUND, SECRET, EpisodeSocket, Stack

@@ -18,8 +18,8 @@ from annotation_app.exports.models import Export, ExportState
 from annotation_app.exports.selectors import export_folder
 from annotation_app.exports.services import export_write
 from annotation_app.live import store
-from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.recordings import recordings_collect
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.recordings.models import Recording, RecordingState
 from protocol.blobs import BlobRef
 from tests.integration.web.conftest import Stack, World

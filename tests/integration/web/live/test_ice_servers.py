@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from tests.integration.web.conftest import Stack
 
 SERVERS: list[dict[str, Any]] = [

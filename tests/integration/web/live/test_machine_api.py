@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation_app.accounts.models import User
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from protocol.blobs import BlobRef
 from tests.integration.web.conftest import EpisodeSocket, Stack, World
 

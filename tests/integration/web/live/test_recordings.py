@@ -9,8 +9,8 @@ import av
 import pytest
 
 from annotation_app.episodes.models import Episode
-from annotation_app.live.db_threads import run_in_db_thread
 from annotation_app.live.recordings import recordings_collect
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.recordings.models import Recording, RecordingState
 from annotation_app.recordings.services import recording_mark_lost
 from annotation_app.tasks.models import Pool

@@ -17,7 +17,7 @@ from websockets import Origin
 from websockets.sync.client import ClientConnection, connect
 
 from annotation_app.episodes import selectors
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.operations.runtime.ports import free_port
 from annotation_app.settings.base import ROOT
 from tests.integration.web.conftest import BOUND, SECRET, Stack, database_url, session_of

@@ -10,8 +10,7 @@ from agent_backend.errors import CommandRejected, EpisodeFenced
 from agent_backend.interfaces import EpisodeStore
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode, Proposal, Step
-from annotation_app.live.db_threads import run_in_db_thread
-from annotation_app.live.store import DjangoStore
+from annotation_app.live.store import DjangoStore, run_in_db_thread
 from protocol.trajectory.steps import Step as StepValue
 from tests.contract.test_store import DIGEST, POLICY, NewStore, StoreContract, Writer, intent, look, proposal, step
 from tests.integration.web.conftest import World

@@ -22,7 +22,7 @@ from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.judges import jobs, services
 from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
 from annotation_app.judges.selectors import episodes_waiting
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
 from protocol.actions.types import Click, Finish

@@ -6,7 +6,7 @@ import pytest
 
 from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.replay_checks import check_run
 from annotation_app.reviews.selectors.details import review_details

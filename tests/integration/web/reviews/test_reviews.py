@@ -12,7 +12,7 @@ from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episode_trajectory
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.policies.services import policy_ensure
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.duplicates import duplicates_run

@@ -12,7 +12,7 @@ from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.live import rooms
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.tasks import Task
 from tests.integration.web.conftest import BOUND, HOST_ID, PASSWORD, SECRET, Stack, World

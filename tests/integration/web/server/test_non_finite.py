@@ -13,7 +13,7 @@ from django.test import Client
 
 from annotation_app.accounts.services import user_ensure
 from annotation_app.judges.models import Judge
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Task
 from tests.integration.web.conftest import PASSWORD, Stack, World

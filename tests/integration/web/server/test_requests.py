@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path
 
 from annotation_app.accounts.models import User
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.web.request_handler import REQUEST_THREAD_COUNT, RequestHandler, without_root_path
 from annotation_app.web.request_logging import silence_access_log
 from annotation_app.web.sign_in_admission import MAX_SIGN_INS, SIGN_IN_PATHS, bounded_sign_ins

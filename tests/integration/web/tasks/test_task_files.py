@@ -6,7 +6,7 @@ from typing import Any
 from django.test import Client
 
 from annotation_app.accounts.services import user_ensure
-from annotation_app.live.db_threads import run_in_db_thread
+from annotation_app.live.store import run_in_db_thread
 from annotation_app.tasks.models import Task
 from tests.integration.web.conftest import PASSWORD, Stack
 from tests.integration.web.tasks.test_pools import post_pool, sent, upload

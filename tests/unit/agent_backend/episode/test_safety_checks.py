@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_backend.episode.validation import check_accept, check_autopilot_action
+from agent_backend.episode.commands import check_accept, check_autopilot_action
 from agent_backend.errors import CommandRejected
 from protocol.actions.types import Click
 from protocol.messages.commands import Accept

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_backend.evaluation.attempts import Attempt, Attempts, TaskKey, collect_attempts
-from agent_backend.evaluation.comparison import compare_policies, passes_gate
+from agent_backend.evaluation.report import compare_policies, passes_gate
 from protocol.evaluation.reports import ExcludedAttempts
 from tests.unit.agent_backend.evaluation.examples import example_attempt
 

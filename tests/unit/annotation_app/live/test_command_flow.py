@@ -1,6 +1,6 @@
 """How many commands a socket may send."""
 
-from annotation_app.live.command_flow import (
+from annotation_app.live.consumers import (
     COMMAND_BURST,
     COMMANDS_PER_SECOND,
     MAX_REJECTIONS,

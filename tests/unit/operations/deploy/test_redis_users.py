@@ -19,7 +19,7 @@ from annotation_app.operations.runtime.redis_users import (
 )
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 from annotation_app.settings.base import CACHES, CHANNEL_LAYERS
-from vm_bridge.leases.scripts import KEY_PREFIX, LUA
+from vm_bridge.leases.guard import KEY_PREFIX, LUA
 
 PASSWORDS = {name: f"the password of {name}" for name in (OPERATOR, PLATFORM, BRIDGE)}
 

@@ -4,8 +4,8 @@ import pytest
 
 from protocol.actions.types import TypeText
 from protocol.trajectory.observations import MachineSnapshot
-from vm_bridge.drivers.computer import action_history
-from vm_bridge.drivers.computer.action_history import ActionHistory, RecordedAction, ReplayPath, StateFingerprint
+from vm_bridge.drivers import command_log
+from vm_bridge.drivers.command_log import ActionHistory, RecordedAction, ReplayPath, StateFingerprint
 from vm_bridge.errors import CannotRestore
 
 
@@ -63,11 +63,11 @@ def test_after_an_unknown_outcome_there_is_no_way(history_of_three: ActionHistor
 
 def test_what_is_kept_is_bounded(history_of_three: ActionHistory, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = history_of_three.snapshot(StateFingerprint(b"now"))
-    for number in range(action_history.MAX_SNAPSHOTS):
+    for number in range(command_log.MAX_SNAPSHOTS):
         history_of_three.note(StateFingerprint(b"%d" % number), recorded_action("x"))
     history_of_three.note(StateFingerprint(b"last"), recorded_action("x"))
     with pytest.raises(CannotRestore, match="too long ago"):
         history_of_three.path_to(kept)
-    monkeypatch.setattr(action_history, "MAX_ACTIONS", 2)
+    monkeypatch.setattr(command_log, "MAX_ACTIONS", 2)
     with pytest.raises(CannotRestore, match="more than 2"):
         history_of_three.path_to(history_of_three.snapshot(StateFingerprint(b"now")))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import simplejpeg
 
-from vm_bridge.drivers.computer.frames import MEMORY_BYTES, FrameRef, GuestScreen, ScreenshotStore, SharedFrameMemory
+from vm_bridge.drivers.computer.frames import MEMORY_BYTES, GuestScreen, ScreenshotStore, SharedFrameMemory
+from vm_bridge.drivers.computer.guest_link import FrameRef
 from vm_bridge.drivers.image_encoding import STRIPE_ROWS, Image, encode_image, encode_stripes
 from vm_bridge.sandbox import Box
 

@@ -7,7 +7,7 @@ import pytest
 
 from vm_bridge.guest.common import files
 from vm_bridge.guest.common.actions import ActionFailed
-from vm_bridge.guest.common.digest import tree_digest
+from vm_bridge.guest.common.machine_io import tree_digest
 from vm_bridge.guest.linux.folder_watcher import FolderWatcher
 
 

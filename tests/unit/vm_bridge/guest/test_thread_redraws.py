@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vm_bridge.guest.linux.redraw_model import (
+from vm_bridge.guest.linux.thread_activity import (
     GROWTH,
     LEARNING_SECONDS,
     MARGIN,

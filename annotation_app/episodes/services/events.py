@@ -1,4 +1,4 @@
-"""Telling everybody who watches an episode; the only place events leave from.
+"""How an event changes an episode's row, and how everybody who watches hears of it; the only place events leave from.
 
 Sockets of this process hear directly, those of others through the channel layer, which may drop messages:
 durable events carry a version, so whoever misses one asks for the snapshot.
@@ -14,21 +14,33 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TypedDict
+from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
 from redis.exceptions import RedisError
 
-from protocol.messages.events import DurableEvent, Event
+from annotation_app.episodes import selectors
+from annotation_app.episodes.models import Episode, EpisodeStateDocument
+from annotation_app.errors import Conflict, NotFound
+from protocol.messages.events import (
+    DurableEvent,
+    Event,
+)
+from protocol.messages.state import apply_event
 
 logger = logging.getLogger(__name__)
+
 
 PROCESS_ID = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 """The name of this process; whoever starts with the same host and number but another end is its successor."""
 
+
 Listener = Callable[[str, int | None], None]
 """Hears an event as JSON text, with its version where it is durable."""
+
+
 _listeners: dict[str, set[tuple[asyncio.AbstractEventLoop, Listener]]] = defaultdict(set)
 
 
@@ -98,3 +110,52 @@ async def _publish_remote(episode_id: str, message: Mapping[str, object]) -> Non
         await layer.group_send(channel_group_name(episode_id), dict(message))
     except (OSError, RedisError) as error:
         logger.warning("other processes miss an event of episode %s: %s", episode_id, error)
+
+
+class RunnerFenced(Conflict):
+    """Another process drives the episode now."""
+
+    code = "episode_fenced"
+
+
+def episode_lock(episode_id: UUID, token: int | None = None) -> Episode:
+    """The row, for update; with a token, only for the runner that holds it. Raises NotFound and RunnerFenced."""
+    episode = (
+        Episode.objects.select_for_update(of=("self",))
+        .select_related("task__pool", "assignment")
+        .filter(pk=episode_id)
+        .first()
+    )
+    if episode is None:
+        raise NotFound(selectors.NO_EPISODE)
+    if token is not None and episode.runner_token != token:
+        raise RunnerFenced("Another process drives this episode now.")
+    return episode
+
+
+def pool_running_check(episode: Episode) -> None:
+    """Raises Conflict where nobody may act in the episode's pool."""
+    pool = episode.task.pool
+    if pool.stopped_at is not None:
+        raise Conflict(pool_stopped_message(pool.stop_reason), code="pool_stopped")
+
+
+def pool_stopped_message(reason: str) -> str:
+    """What annotators read of a pool that was stopped."""
+    return f"An admin stopped this pool: {reason}" if reason else "An admin stopped this pool."
+
+
+def event_apply(episode: Episode, event: DurableEvent) -> None:
+    """Apply an event to the locked row and tell everybody after commit."""
+    after = apply_event(selectors.state_of(episode), event)
+    episode.version = after.version
+    episode.status = after.status
+    episode.outcome = after.outcome or ""
+    episode.help_requested = after.help_requested
+    episode.finished_at = after.finished_at
+    episode.desk = EpisodeStateDocument(**{name: getattr(after, name) for name in EpisodeStateDocument.model_fields})
+    episode.save(update_fields=["version", "status", "outcome", "help_requested", "finished_at", "desk", "pending"])
+    if after.lease_expires_at is not None and after.lease_expires_at != episode.assignment.expires_at:
+        episode.assignment.expires_at = after.lease_expires_at
+        episode.assignment.save(update_fields=["expires_at"])
+    publish_on_commit(episode_id=str(episode.id), event=event)

@@ -1,10 +1,43 @@
-"""Two policies, or two revisions of one: where they differ, and whether that can be chance."""
+"""The report on attempts in folders: how a policy did, and where two of them differ."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 
-from agent_backend.evaluation.attempts import Attempt, Attempts
-from protocol.evaluation.reports import Comparison, PairedComparison, Rate, TaskChange
+from agent_backend.evaluation.attempts import Attempt, Attempts, collect_attempts
+from agent_backend.evaluation.judgements import NO_JUDGE, JudgeOutcomes
+from agent_backend.evaluation.results import ReferenceScores, suite_results, task_results
+from agent_backend.trajectory_folders import count_infrastructure, read_trajectories
+from protocol.evaluation.reports import Comparison, Evaluation, PairedComparison, Rate, TaskChange
 from protocol.evaluation.statistics import classify_difference, fisher_exact, holm_adjust, sign_test, wilson_rate
+
+
+def evaluate_folders(
+    folders: Sequence[Path],
+    *,
+    against: Sequence[Path] = (),
+    judge_outcomes: JudgeOutcomes = NO_JUDGE,
+    references: ReferenceScores | None = None,
+) -> Evaluation:
+    """The report on a policy's attempts, compared with those of another one. Raises InvalidFolder.
+
+    Args:
+        judge_outcomes: What a judge believed of attempts without a verdict of their own.
+    """
+    attempts = collect_attempts(read_trajectories(folders), judge_outcomes.attempts)
+    before = collect_attempts(read_trajectories(against), judge_outcomes.attempts) if against else None
+    return Evaluation(
+        created_at=datetime.now(UTC),
+        infrastructure=sum(map(count_infrastructure, folders)),
+        policies=attempts.policies,
+        attempts=len(attempts.included),
+        judged=sum(attempt.judged for attempt in attempts.included),
+        judge=judge_outcomes.judge,
+        left_out=attempts.left_out,
+        suites=suite_results(attempts, references or {}),
+        tasks=task_results(attempts, references or {}),
+        comparison=None if before is None else compare_policies(attempts, before),
+    )
 
 
 def compare_policies(after: Attempts, before: Attempts) -> Comparison:
