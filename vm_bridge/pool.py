@@ -114,9 +114,9 @@ class MachinePool:
             self._lease_file.clear()
         await self._host.close()
 
-    async def machine(self, machine_id: str, token: int) -> Machine:
-        """The machine a lease holds. Raises MachineGone, StaleLease."""
-        await self._lease_guard.check(machine_id, token)
+    async def machine(self, machine_id: str, token: int, driver: int | None = None) -> Machine:
+        """The machine a lease holds. Raises MachineGone, StaleLease; see `LeaseGuard.check`."""
+        await self._lease_guard.check(machine_id, token, driver)
         sandbox = self.sandbox(machine_id)
         self._highest = max(self._highest, token)
         if machine_id not in self._leases or self._leases[machine_id].token != token:

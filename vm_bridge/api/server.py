@@ -19,6 +19,7 @@ from vm_bridge.api.lease_fast_path import LeaseFastPath
 from vm_bridge.api.lease_routes import routes as manager_routes
 from vm_bridge.api.thumbnails import render_thumbnail
 from vm_bridge.api.wire import (
+    DRIVER_HEADER,
     FENCING_HEADER,
     MEDIA_TYPE,
     ErrorResponse,
@@ -47,6 +48,7 @@ MSGPACK_RESPONSE: dict[int | str, dict[str, Any]] = {
 }
 JPEG_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
 Token = Annotated[int, Header(alias=FENCING_HEADER, ge=1)]
+DriverToken = Annotated[int | None, Header(alias=DRIVER_HEADER, ge=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +134,10 @@ def _require_key(callers: tuple[CallVerifier, ...]) -> Callable[[Request], Await
     return check
 
 
-async def _machine(request: Request, machine_id: Name, token: Token) -> Machine:
+async def _machine(request: Request, machine_id: Name, token: Token, driver: DriverToken = None) -> Machine:
     pool = _bridge(request).pool
     assert pool is not None, "these routes are served where a pool is"
-    return await pool.machine(machine_id, token)
+    return await pool.machine(machine_id, token, driver)
 
 
 LeasedMachine = Annotated[Machine, Depends(_machine)]
