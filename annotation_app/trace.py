@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
+from protocol.log_lines import LineFormatter, escape_controls
+
 TRACE_HEADER = "X-Request-ID"
 JOB_HEADER = "pilothouse_trace"
 TRACE_ID_PATTERN = re.compile(r"^[A-Za-z0-9_-]{8,64}$")
@@ -68,9 +70,9 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        return escape_controls(json.dumps(line, ensure_ascii=False))
 
 
 def log_formatter(form: str) -> logging.Formatter:
     """How lines are written: `plain` or `json`."""
-    return JsonFormatter() if form == "json" else logging.Formatter("%(levelname)s %(name)s [%(trace)s] %(message)s")
+    return JsonFormatter() if form == "json" else LineFormatter("%(levelname)s %(name)s [%(trace)s] %(message)s")

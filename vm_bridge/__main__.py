@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
+from protocol.log_lines import LineFormatter
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.config import Config, ConfigError, read_config
 from vm_bridge.host_keys import MANAGER, CallVerifier
@@ -127,7 +128,9 @@ def create_app() -> FastAPI:
 @cache
 def configure_logging() -> None:
     """To standard error, in each process once."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter("%(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     # It would write the tickets of WebSockets down.
     logging.getLogger("uvicorn.error").addFilter(lambda record: "WebSocket" not in str(record.msg))
     logging.getLogger("aioice").setLevel(logging.WARNING)  # every candidate pair of every viewer otherwise

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 
 from redis.exceptions import RedisError
 
+from vm_bridge.creation_backoff import CreationBackoff
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
 from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.inventory import HostInventory, HostJob, LeaseRecord, MachineRecord, describe_machine
@@ -32,8 +33,6 @@ USAGE_REPORT_SECONDS = 5.0
 HEALTH_TIMEOUT_SECONDS = CLOSE_TIMEOUT_SECONDS = 5.0
 RESTORED_TTL_SECONDS = 60.0
 """For how long a lease that was put back stands unless its holder renews it (seconds)."""
-RETRY_AFTER_SECONDS = 5.0
-"""Pause after a machine could not be made, unless somebody waits for one (seconds)."""
 
 
 class MachinePool:
@@ -78,7 +77,7 @@ class MachinePool:
         """Processor seconds of each machine, and when they were read."""
         self._reported_facts: dict[str, str] = {}
         """What the operator was told of this host."""
-        self._retry_at: dict[str, float] = {}
+        self._backoff = CreationBackoff()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
 
@@ -115,9 +114,9 @@ class MachinePool:
             self._lease_file.clear()
         await self._host.close()
 
-    async def machine(self, machine_id: str, token: int) -> Machine:
-        """The machine a lease holds. Raises MachineGone, StaleLease."""
-        await self._lease_guard.check(machine_id, token)
+    async def machine(self, machine_id: str, token: int, driver: int | None = None) -> Machine:
+        """The machine a lease holds. Raises MachineGone, StaleLease; see `LeaseGuard.check`."""
+        await self._lease_guard.check(machine_id, token, driver)
         sandbox = self.sandbox(machine_id)
         self._highest = max(self._highest, token)
         if machine_id not in self._leases or self._leases[machine_id].token != token:
@@ -165,10 +164,9 @@ class MachinePool:
         """Start as many machines as are wanted and there is room for."""
         while not self._closing:
             full = len(self._machines) + len(self._creating) >= self._capacity
-            resting = time.monotonic() < self._retry_at.get(image, 0)
             name = f"new-{secrets.token_hex(6)}"
             with self._room_for(name) as room:
-                if not await self._inventory.reserve_creation(image, name, urgent=full or resting):
+                if not await self._inventory.reserve_creation(image, name, urgent=full or self._backoff.resting(image)):
                     return
                 if full and not await self._make_room(image):
                     await self._inventory.mark_lost(name, "there is no room")
@@ -204,10 +202,12 @@ class MachinePool:
                 sandbox = await self._host.create(image)
         except (BridgeError, OSError) as error:
             logger.warning("no new %s: %s", image, error)
-            self._retry_at[image] = time.monotonic() + RETRY_AFTER_SECONDS
-            failure = error if isinstance(error, NoMachine) else NoMachine(str(error))
-            await self._inventory.report_creation_failure(image, name, failure)
-            return
+            if self._backoff.failed(image, error):
+                failure = error if isinstance(error, NoMachine) else NoMachine(str(error))
+                return await self._inventory.report_creation_failure(image, name, failure)
+            await self._inventory.mark_lost(name, str(error))
+            return await self._create_missing(image)
+        self._backoff.succeeded(image)
         self._machines[sandbox.id] = sandbox
         with self._exclusive(sandbox):
             await self._inventory.add_free_machine(sandbox, above=self._highest, reservation=name)

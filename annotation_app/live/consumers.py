@@ -136,7 +136,10 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
     def _send_snapshot(self) -> None:
         self._put(None)
 
-    def _deliver(self, text: str, version: int | None) -> None:
+    def _deliver(self, text: str | None, version: int | None) -> None:
+        """Pass an event on; where only its version is told, a snapshot if that is news."""
+        if text is None and (version or 0) <= self.version:
+            return
         self.version = max(self.version, version or 0)
         self._put(text)
 

@@ -148,7 +148,7 @@ class EpisodeDriver:
         self._record = stored.record
         lease = await self._renew_stored_lease(stored.lease, state) or await self._allocate(stored)
         await self._ensure_recording(lease)
-        machine = self._bridge.machine(lease)
+        machine = self._bridge.machine(lease, driver=self.token)
         self._secrets.by_name = await run_in_db_thread(credentials_of, pool=stored.pool)
         if not self._secrets.by_name:
             return machine

@@ -4,6 +4,7 @@ put in on the way to the machine, and masked in what it answers."""
 from collections.abc import Callable, Mapping
 
 from annotation_app.tasks.secret_masking import (
+    SECRET_REFUSALS,
     TaskSecret,
     host_of,
     mask_error,
@@ -20,11 +21,6 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction, OutcomeUnknown, UnsupportedAction
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Machine
 from vm_bridge.machine_io import Files, Terminals
-
-APPLICATION_CHANGED_MESSAGE = (
-    "Another application came to the front before the secret could be used. Look again, and decide again."
-)
-HOST_CHANGED_MESSAGE = "The page changed to another host before the secret could be used. Look again, and decide again."
 
 
 class SecretNotAllowed(InvalidAction):
@@ -172,5 +168,5 @@ class SecretMaskingMachine:
 def _place_change(decided: Observation, now: Observation) -> str:
     """What came between the decision and its act; empty where nothing did."""
     if host_of(decided) != host_of(now):
-        return HOST_CHANGED_MESSAGE
-    return APPLICATION_CHANGED_MESSAGE if decided.application != now.application else ""
+        return SECRET_REFUSALS["host_changed"]
+    return SECRET_REFUSALS["application_changed"] if decided.application != now.application else ""

@@ -15,6 +15,7 @@ from agent_backend.errors import CommandRejected, EpisodeFenced
 from agent_backend.interfaces import CommandRecord, Emit, Intent
 from annotation_app.blobs.selectors import blob_read
 from annotation_app.episodes import selectors, services
+from annotation_app.episodes.services.events import publish_version
 from annotation_app.errors import DISK_FULL_ERRNOS, Conflict, NotFound
 from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
@@ -83,7 +84,9 @@ class DjangoStore:
         self._stopping = stopping
 
     async def load(self) -> EpisodeState:
-        return await self._read(selectors.episode_state)
+        state = await self._read(selectors.episode_state)
+        await publish_version(str(self._episode_id), state.version)
+        return state
 
     async def branch_steps(self) -> tuple[Step, ...]:
         return await self._read(selectors.branch_steps)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from annotation_app.operations import glossary
 from annotation_app.operations.audit.command import run_audit
+from annotation_app.operations.audit.pinning import run_pinning
 from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.bridge_keys import bridge_keys
 from annotation_app.operations.console import Console
@@ -193,6 +194,10 @@ def _audit(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     return run_audit(console, ensure_node(console, SETUP_LOG), strict=arguments.strict)
 
 
+def _pin_images(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    return run_pinning(console, ROOT, arguments.mirror, update=arguments.update)
+
+
 def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     if arguments.name not in _benchmarks():
         raise OperationsError(
@@ -330,6 +335,11 @@ def _parser() -> argparse.ArgumentParser:
     words.add_argument("--check", action="store_true", help="write nothing; list retired words that identifiers carry")
     audit = add("audit", _audit, "look for known weaknesses and leaked secrets; its last line is one JSON object")
     audit.add_argument("--strict", action="store_true", help="fail also where a scanner or its database is unavailable")
+    pins = add(
+        "pin-images", _pin_images, "write the digests of images in docker/", environment=EnvironmentRequirement.ANY
+    )
+    pins.add_argument("--mirror", action="append", default=[], help="NAME=URL of a registry that is reached elsewhere")
+    pins.add_argument("--update", action="store_true", help="replace a digest where its tag names another image by now")
     lock = add("lock", _lock, "resolve the Python requirements again, with hashes; needs a package index")
     lock.add_argument("--upgrade", action="store_true", help="take the newest of what no requirements file names")
     manage = add(

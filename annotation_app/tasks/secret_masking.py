@@ -12,6 +12,23 @@ from protocol.trajectory.observations import ActionError, Observation
 MIN_SECRET_LENGTH = 4
 """Characters of a value that is looked for in answers; a shorter one is part of too many words."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
+SECRET_REFUSALS = {
+    "kinds": "secret:{name} may be used by {allowed} only, not by {kind}. Nothing was done.",
+    "host": "secret:{name} may be used at {allowed} only. This page is at {place}. Nothing was done.",
+    "host_unknown": (
+        "secret:{name} may be used at {allowed} only. The host in front is not known on this machine. Nothing was done."
+    ),
+    "application": "secret:{name} may be used in {allowed} only. {place} is in front. Nothing was done.",
+    "application_unknown": (
+        "secret:{name} may be used in {allowed} only. This machine does not tell what is in front. Nothing was done."
+    ),
+    "application_changed": (
+        "Another application came to the front before the secret could be used. Look again, and decide again."
+    ),
+    "host_changed": "The page changed to another host before the secret could be used. Look again, and decide again.",
+}
+"""What is said of a secret that may not be used, as models and people read it. The page knows these sentences by their
+English messages `secret_refused.…` and shows them in its language."""
 A = TypeVar("A", bound=FrozenModel)
 
 
@@ -35,14 +52,13 @@ class TaskSecret:
     def refusal(self, name: str, kind: str, host: str, application: str) -> str:
         """Why an act of this kind may not use it at this host, in this application; empty where it may."""
         if kind not in self.kinds:
-            allowed = ", ".join(sorted(self.kinds))
-            return f"secret:{name} may be used by {allowed} only, not by {kind}. Nothing was done."
+            return SECRET_REFUSALS["kinds"].format(name=name, allowed=", ".join(sorted(self.kinds)), kind=kind)
         if self.hosts and not any(_is_at(host, pattern) for pattern in self.hosts):
-            place = f"This page is at {host}." if host else "The host in front is not known on this machine."
-            return f"secret:{name} may be used at {', '.join(self.hosts)} only. {place} Nothing was done."
+            reason = SECRET_REFUSALS["host" if host else "host_unknown"]
+            return reason.format(name=name, allowed=", ".join(self.hosts), place=host)
         if self.applications and application not in self.applications:
-            place = f"{application} is in front." if application else "This machine does not tell what is in front."
-            return f"secret:{name} may be used in {', '.join(self.applications)} only. {place} Nothing was done."
+            reason = SECRET_REFUSALS["application" if application else "application_unknown"]
+            return reason.format(name=name, allowed=", ".join(self.applications), place=application)
         return ""
 
 

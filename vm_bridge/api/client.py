@@ -220,9 +220,14 @@ class BridgeClient(BridgeRequests):
         """What an operator reads and sets."""
         return FleetClient(self, f"{self._base_url}/v1")
 
-    def machine(self, lease: Lease) -> Machine:
-        """The machine a lease holds."""
-        return RemoteMachine(self, lease)
+    def machine(self, lease: Lease, *, driver: int | None = None) -> Machine:
+        """The machine a lease holds.
+
+        Args:
+            driver: A number that rises with each process that drives this lease. Calls of an earlier one, which was
+                frozen or cut off meanwhile, are refused (StaleLease). None where only one process ever does.
+        """
+        return RemoteMachine(self, lease, driver)
 
     async def _probe_failure(self, lease: Lease) -> BridgeError | None:
         """Why the machine of a new lease does not answer; None when it does."""

@@ -22,6 +22,7 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.api.machine_io_client import RemoteFiles, RemoteTerminals
 from vm_bridge.api.request_sender import RequestSender
 from vm_bridge.api.wire import (
+    DRIVER_HEADER,
     FENCING_HEADER,
     ErrorResponse,
     EvaluateRequest,
@@ -145,9 +146,11 @@ class LeaseRequests:
     where it has ended, BridgeUnavailable where it still stands or the manager does not answer either.
     """
 
-    def __init__(self, client: LeaseRequestSender, lease: Lease) -> None:
+    def __init__(self, client: LeaseRequestSender, lease: Lease, driver: int | None = None) -> None:
+        """`driver`: see `BridgeClient.machine`."""
         self._client = client
         self._lease = lease
+        self._driver = {} if driver is None else {DRIVER_HEADER: str(driver)}
         self.url = f"{lease.host_url.rstrip('/')}/v1/machines/{lease.machine_id}"
 
     async def call(
@@ -177,7 +180,8 @@ class LeaseRequests:
         return self._client.host_headers(host_id, url)
 
     def _headers(self, headers: Mapping[str, str] | None) -> dict[str, str]:
-        return {**self._client.host_headers(self._lease.host, self._lease.host_url), **(headers or {})}
+        authorization = self._client.host_headers(self._lease.host, self._lease.host_url)
+        return {**authorization, **self._driver, **(headers or {})}
 
     @asynccontextmanager
     async def _explain_lease_end(self) -> AsyncIterator[None]:
@@ -196,8 +200,8 @@ class LeaseRequests:
 class RemoteMachine:
     """A leased machine behind the bridge; see `Machine`."""
 
-    def __init__(self, client: LeaseRequestSender, lease: Lease) -> None:
-        self._calls = LeaseRequests(client, lease)
+    def __init__(self, client: LeaseRequestSender, lease: Lease, driver: int | None = None) -> None:
+        self._calls = LeaseRequests(client, lease, driver)
         self._lease = lease
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._timeout_seconds = PREPARE_TIMEOUT_SECONDS

@@ -11,7 +11,15 @@ from pydantic import BaseModel
 from protocol.actions.tools import Tool
 from protocol.actions.types import FilePath, SessionName
 from protocol.blobs import BlobRef
-from vm_bridge.api.wire import FENCING_HEADER, ErrorResponse, Name, TerminalInput, TerminalSize, TerminalText
+from vm_bridge.api.wire import (
+    DRIVER_HEADER,
+    FENCING_HEADER,
+    ErrorResponse,
+    Name,
+    TerminalInput,
+    TerminalSize,
+    TerminalText,
+)
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
 from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState
@@ -29,11 +37,15 @@ PathQuery = Annotated[
 TerminalName = Annotated[SessionName, Path(description="What the terminal is called.")]
 
 
-def machine_io_routes(leased: Callable[[str, int], Awaitable[Machine]]) -> APIRouter:
+def machine_io_routes(leased: Callable[[str, int, int | None], Awaitable[Machine]]) -> APIRouter:
     """The calls, for whoever the server admits; `leased` raises MachineGone and StaleLease."""
 
-    async def machine(machine_id: Name, token: Annotated[int, Header(alias=FENCING_HEADER, ge=1)]) -> Machine:
-        return await leased(machine_id, token)
+    async def machine(
+        machine_id: Name,
+        token: Annotated[int, Header(alias=FENCING_HEADER, ge=1)],
+        driver: Annotated[int | None, Header(alias=DRIVER_HEADER, ge=1)] = None,
+    ) -> Machine:
+        return await leased(machine_id, token, driver)
 
     router = APIRouter(prefix="/v1/machines/{machine_id}")
     held = Depends(machine)

@@ -20,6 +20,7 @@ from vm_bridge.api.lease_routes import allocate, release, renew_many
 from vm_bridge.api.lease_routes import routes as manager_routes
 from vm_bridge.api.thumbnails import render_thumbnail
 from vm_bridge.api.wire import (
+    DRIVER_HEADER,
     FENCING_HEADER,
     MEDIA_TYPE,
     AllocateRequest,
@@ -55,6 +56,7 @@ Token = Annotated[int, Header(alias=FENCING_HEADER, ge=1)]
 LEASES_PATH, PREVIEWS_PATH = "/v1/leases", "/sandboxes/"
 FENCING_HEADER_BYTES = FENCING_HEADER.lower().encode()
 Call = Callable[[], Awaitable[Response]]
+DriverToken = Annotated[int | None, Header(alias=DRIVER_HEADER, ge=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +143,10 @@ def _require_key(callers: tuple[CallVerifier, ...]) -> Callable[[Request], Await
     return check
 
 
-async def _machine(request: Request, machine_id: Name, token: Token) -> Machine:
+async def _machine(request: Request, machine_id: Name, token: Token, driver: DriverToken = None) -> Machine:
     pool = _bridge(request).pool
     assert pool is not None, "these routes are served where a pool is"
-    return await pool.machine(machine_id, token)
+    return await pool.machine(machine_id, token, driver)
 
 
 LeasedMachine = Annotated[Machine, Depends(_machine)]

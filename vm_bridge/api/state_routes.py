@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 
 from protocol.blobs import Sha256
 from protocol.trajectory.observations import MachineSnapshot
-from vm_bridge.api.wire import FENCING_HEADER, MEDIA_TYPE, Name, TimeScaleRequest, pack_response
+from vm_bridge.api.wire import DRIVER_HEADER, FENCING_HEADER, MEDIA_TYPE, Name, TimeScaleRequest, pack_response
 from vm_bridge.errors import UnsupportedAction
 from vm_bridge.machine import ExpertSuggestion, Machine
 
@@ -25,11 +25,15 @@ MSGPACK_RESPONSE: dict[int | str, dict[str, Any]] = {
 Since = Annotated[Sha256 | None, Query(description="The sha256 of a picture that is held already.")]
 
 
-def state_routes(leased: Callable[[str, int], Awaitable[Machine]]) -> APIRouter:
+def state_routes(leased: Callable[[str, int, int | None], Awaitable[Machine]]) -> APIRouter:
     """The calls, for whoever the server admits; `leased` raises MachineGone and StaleLease."""
 
-    async def machine(machine_id: Name, token: Annotated[int, Header(alias=FENCING_HEADER, ge=1)]) -> Machine:
-        return await leased(machine_id, token)
+    async def machine(
+        machine_id: Name,
+        token: Annotated[int, Header(alias=FENCING_HEADER, ge=1)],
+        driver: Annotated[int | None, Header(alias=DRIVER_HEADER, ge=1)] = None,
+    ) -> Machine:
+        return await leased(machine_id, token, driver)
 
     router = APIRouter(prefix="/v1/machines/{machine_id}")
     held = Depends(machine)

@@ -17,6 +17,8 @@ from vm_bridge.machine import Machine
 
 MEDIA_TYPE = "application/msgpack"
 FENCING_HEADER = "X-Fencing-Token"
+DRIVER_HEADER = "X-Driver-Token"
+"""Rises with each process that drives a lease; calls with a lower one than came before are refused."""
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")]
 """A machine, an image or a suite."""
 Ttl = Annotated[float, Field(ge=1, le=3600)]

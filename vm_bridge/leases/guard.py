@@ -26,9 +26,14 @@ class LeaseGuard:
         """Nothing, when Redis answers."""
         await self._redis.ping()
 
-    async def check(self, machine_id: str, token: int) -> None:
-        """Raises StaleLease or MachineGone, with the reason, unless this token holds this machine now."""
-        error_text = await self._scripts.run("check", machine_id, token)
+    async def check(self, machine_id: str, token: int, driver: int | None = None) -> None:
+        """Raises StaleLease or MachineGone, with the reason, unless this token holds this machine now.
+
+        Args:
+            driver: The token of the caller among those who drive the lease one after another. StaleLease for one that
+                is lower than another's that was checked before.
+        """
+        error_text = await self._scripts.run("check", machine_id, token, "" if driver is None else driver)
         if error_text is not None:
             raise parse_error(error_text)
 

@@ -62,8 +62,8 @@ def factor_setup_start(*, user: User) -> FactorSetup:
     if has_second_factor(user):
         raise Conflict("There is an authenticator already.", code="factor_exists")
     secret = generate_totp_secret()
-    cache.set(_setup_key(user), secret, SETUP_TIMEOUT_SECONDS)
     adapter = get_adapter()
+    cache.set(_setup_key(user), adapter.encrypt(secret), SETUP_TIMEOUT_SECONDS)
     address = adapter.build_totp_url(user, secret)
     return FactorSetup(secret=secret, address=address, picture=adapter.build_totp_svg(address))
 
@@ -74,9 +74,10 @@ def factor_confirm(*, user: User, code: str) -> tuple[str, ...]:
     User.objects.select_for_update().get(pk=user.pk)
     if has_second_factor(user):
         raise Conflict("There is an authenticator already.", code="factor_exists")
-    secret = cache.get(_setup_key(user))
-    if secret is None:
+    sealed = cache.get(_setup_key(user))
+    if sealed is None:
         raise Conflict("That took too long; begin again.", code="factor_not_begun")
+    secret = get_adapter().decrypt(sealed)
     FACTOR_LIMIT.take(str(user.pk), code="factor_throttled")
     if not validate_totp_code(secret, code.replace(" ", "")):
         raise Invalid("This is not what the authenticator shows now.", code="wrong_code")
@@ -126,4 +127,4 @@ def password_check(*, user: User, password: str) -> None:
 
 
 def _setup_key(user: User) -> str:
-    return f"factor:{user.pk}"
+    return f"factor.setup:{user.pk}"

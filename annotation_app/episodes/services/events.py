@@ -36,11 +36,8 @@ logger = logging.getLogger(__name__)
 PROCESS_ID = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 """The name of this process; whoever starts with the same host and number but another end is its successor."""
 
-
-Listener = Callable[[str, int | None], None]
-"""Hears an event as JSON text, with its version where it is durable."""
-
-
+Listener = Callable[[str | None, int | None], None]
+"""Hears an event as JSON text, with its version where it is durable; None for the text says which version is stored."""
 _listeners: dict[str, set[tuple[asyncio.AbstractEventLoop, Listener]]] = defaultdict(set)
 
 
@@ -49,7 +46,7 @@ class ChannelMessage(TypedDict):
 
     type: str
     origin: str
-    text: str
+    text: str | None
     version: int | None
 
 
@@ -79,6 +76,16 @@ def publish_on_commit(*, episode_id: str, event: DurableEvent) -> None:
 async def publish_live(episode_id: str, event: Event) -> None:
     """Tell everybody something that may be lost."""
     message = _message(event)
+    _publish_local(episode_id, message)
+    await _publish_remote(episode_id, message)
+
+
+async def publish_version(episode_id: str, version: int) -> None:
+    """Tell everybody which version is stored, so that they find out what they missed.
+
+    The event of a commit whose answer was lost, with its connection or its process, is published by nobody.
+    """
+    message = ChannelMessage(type="episode.event", origin=PROCESS_ID, text=None, version=version)
     _publish_local(episode_id, message)
     await _publish_remote(episode_id, message)
 

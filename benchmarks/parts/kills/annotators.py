@@ -13,6 +13,7 @@ import httpx
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
+from benchmarks.parts.figures import print_progress
 from benchmarks.parts.kills.episode_client import ENDED, Command, EpisodeClient
 from benchmarks.parts.kills.machine_logs import MachineLogReader, log_command
 
@@ -24,7 +25,9 @@ OUTCOME_TIMEOUT_SECONDS = 60.0
 BURST = 3
 """Most acts that are sent before the first of them is answered."""
 HTTP_SECONDS = 15.0
-READ_FIELDS_SCRIPT = "JSON.stringify([...document.querySelectorAll('input')].map(field => field.value).join(' '))"
+READ_FIELDS_SCRIPT = (
+    "JSON.stringify([document.URL, [...document.querySelectorAll('input')].map(field => field.value).join(' ')])"
+)
 
 
 @dataclass(eq=False, slots=True)
@@ -198,7 +201,10 @@ class Annotator:
             if told is None:
                 continue
             with contextlib.suppress(OSError, WebSocketException, TimeoutError, KeyError):
-                self.machine_logs.typed[episode_client.episode] = (await _field_values(told["url"])).split()
+                page, text = await _field_values(told["url"])
+                if not text:
+                    print_progress(f"the fields of {page} are empty in episode {episode_client.episode}")
+                self.machine_logs.typed[episode_client.episode] = text.split()
                 return True
         return False
 
@@ -208,15 +214,15 @@ def _has_outcome(command: Command) -> bool:
     return command.step is not None or command.fate not in ("", "acknowledged", "recorded")
 
 
-async def _field_values(url: str) -> str:
-    """What the fields of a browser's page hold, over its debugging protocol."""
+async def _field_values(url: str) -> tuple[str, str]:
+    """The address of a browser's page and what its fields hold, over its debugging protocol."""
     async with asyncio.timeout(10), connect(url, proxy=None, max_size=None) as socket:
         targets = await _cdp_call(socket, "Target.getTargets")
         page = next(each["targetId"] for each in targets["targetInfos"] if each["type"] == "page")
         session = (await _cdp_call(socket, "Target.attachToTarget", targetId=page, flatten=True))["sessionId"]
         found = await _cdp_call(socket, "Runtime.evaluate", session, expression=READ_FIELDS_SCRIPT)
-        value: str = json.loads(found["result"]["value"])
-        return value
+        page, text = json.loads(found["result"]["value"])
+        return page, text
 
 
 async def _cdp_call(socket: Any, method: str, session: str | None = None, **given: object) -> dict[str, Any]:

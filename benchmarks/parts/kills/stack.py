@@ -93,14 +93,16 @@ class Stack:
     async def claimable(self, image: str, count: int) -> int:
         """How many machines of an image can be held at once, when nobody else holds one."""
         environment = self.platform.environment
-        leases = []
+        leases, began = [], now()
         async with BridgeClient(
             environment["PILOTHOUSE_BRIDGE_URL"], environment["PILOTHOUSE_BRIDGE_MASTER_KEY"]
         ) as bridge:
             claims = [bridge.allocate(image=image, holder="bench", ttl=120, wait=CLAIM_SECONDS) for _ in range(count)]
             for claim in asyncio.as_completed(claims):
-                with contextlib.suppress(BridgeError):
+                try:
                     leases.append(await claim)
+                except BridgeError as error:
+                    print_progress(f"a claim of {image} was refused after {now() - began:.1f} s: {error}")
             if len(leases) < count:
                 for machine in await bridge.fleet.machines():
                     print_progress(

@@ -50,6 +50,27 @@ async def test_an_answer_carries_its_pictures(client: BridgeClient, lease: Lease
         assert BlobRef.of(await machine.blob(ref), ref.media_type) == ref
 
 
+async def test_an_earlier_driver_of_a_lease_changes_nothing_more(client: BridgeClient, lease: Lease) -> None:
+    """A process that was frozen while it prepared a machine wakes, and another has worked on it meanwhile."""
+    task = Task(id="t", instruction="Type hi", suite="fake", name="type", parameters={"text": "hi"})
+    frozen, present = client.machine(lease, driver=7), client.machine(lease, driver=8)
+    await frozen.observe()
+    await present.prepare(task)
+    await present.perform("command-1", TypeText(text="hi"))
+    for call in (frozen.prepare(task), frozen.perform("command-2", CLICK), frozen.snapshot(), frozen.files.list()):
+        with pytest.raises(StaleLease, match="another process"):
+            await call
+    assert (await present.evaluate()).success is True
+    assert (await client.machine(lease).evaluate()).success is True, "a caller that names no driver is none"
+
+
+async def test_drivers_of_the_next_lease_begin_again(client: BridgeClient, lease: Lease) -> None:
+    await client.machine(lease, driver=8).observe()
+    await client.release(lease)
+    again = await client.allocate(image="desktop", holder="tests")
+    await client.machine(again, driver=1).observe()
+
+
 async def test_a_prepared_task_is_judged(client: BridgeClient, lease: Lease) -> None:
     machine = client.machine(lease)
     task = Task(id="t", instruction="Type hi", suite="fake", name="type", parameters={"text": "hi"})

@@ -26,7 +26,7 @@ async def sandbox() -> FakeSandbox:
 
 @pytest_asyncio.fixture
 async def client(sandbox: FakeSandbox) -> AsyncIterator[httpx.AsyncClient]:
-    async def leased(_: str, token: int) -> Machine:
+    async def leased(_: str, token: int, driver: int | None) -> Machine:
         return sandbox.bind(token)
 
     async def ping() -> None:

@@ -4,6 +4,7 @@ import { Eye } from "lucide-react";
 
 import type { BrowserPage, Proposal, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
+import { StepErrorText } from "@/shared/ui/episode/step-error-text";
 import { ActionText } from "@/shared/ui/episode/action-text";
 import { BatchBadge, BatchNote } from "@/shared/ui/episode/batch-note";
 import { Badge, DecisionBadge, MarkBadge, PolicyBadge } from "@/shared/ui/badge";
@@ -35,7 +36,7 @@ export function StepPanel({ step, proposals, count, onPrompt }: Props) {
         <StepNotes step={step} />
         {step.error && (
           <p className={styles.error} role="note">
-            {step.error.message} <code>{step.error.code}</code>
+            <StepErrorText error={step.error} /> <code>{step.error.code}</code>
           </p>
         )}
         {step.after && <SettleTime step={step} />}

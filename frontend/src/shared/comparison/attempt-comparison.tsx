@@ -6,6 +6,7 @@ import type { AlignedSteps } from "@/generated/api";
 import type { Observation, Step } from "@/generated/vocabulary";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
+import { StepErrorText } from "@/shared/ui/episode/step-error-text";
 import { ActionText } from "@/shared/ui/episode/action-text";
 import { Badge } from "@/shared/ui/badge";
 import { Frame } from "@/shared/ui/episode/frame";
@@ -125,7 +126,7 @@ function StepText({ step }: { step: Step | undefined }) {
       {step?.thought && <p>{step.thought}</p>}
       {step?.error && (
         <p className={styles.error}>
-          {step.error.message} <code>{step.error.code}</code>
+          <StepErrorText error={step.error} /> <code>{step.error.code}</code>
         </p>
       )}
     </div>

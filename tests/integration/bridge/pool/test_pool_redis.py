@@ -8,7 +8,7 @@ from redis.exceptions import ConnectionError as RedisAway
 
 from tests.integration.bridge.pool_helpers import bridge_over
 from tests.waiting import eventually
-from vm_bridge import pool
+from vm_bridge import creation_backoff, pool
 from vm_bridge.errors import NoMachine
 from vm_bridge.leases.inventory import HostInventory
 from vm_bridge.machine import Lease
@@ -35,21 +35,22 @@ RARE = {"report_creation_failure", "withdraw_free_machine", "mark_lost"}
 
 
 class UnsteadyHost(FakeHost):
-    """Fails to make the first machine."""
+    """Fails to make the first machines, so often that somebody is told."""
 
-    tried = False
+    failures = 0
 
     async def create(self, image: str) -> Sandbox:
-        if not self.tried:
-            self.tried = True
+        if self.failures < creation_backoff.MAX_FAILURES:
+            self.failures += 1
             raise NoMachine("a program does not start")
         return await super().create(image)
 
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HEARTBEAT_SECONDS", "RESTOCK_SECONDS", "HEALTH_CHECK_SECONDS", "RETRY_AFTER_SECONDS"):
+    for name in ("HEARTBEAT_SECONDS", "RESTOCK_SECONDS", "HEALTH_CHECK_SECONDS"):
         monkeypatch.setattr(pool, name, 0.05)
+    monkeypatch.setattr(creation_backoff, "RETRY_AFTER_SECONDS", 0.05)
 
 
 @pytest.mark.parametrize("heard", [False, True], ids=["the call is lost", "the answer is lost"])

@@ -102,6 +102,19 @@ class TestSecondFactor:
         assert send(ada, "post", "/me/factor/confirm", code="000000").json()["code"] == "wrong_code"
         assert sign_in(Client()).status_code == 200
 
+    def test_the_key_is_sealed_while_it_is_set_up(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        stored: list[object] = []
+        put = cache.set
+
+        def spied(name: str, value: object, *rest: Any) -> None:
+            stored.append(value)
+            put(name, value, *rest)
+
+        monkeypatch.setattr(cache, "set", spied)
+        _ada, secret, _codes = protected(world)
+        assert stored
+        assert secret not in str(stored)
+
     def test_the_key_is_sealed_in_the_database(self, world: World) -> None:
         _ada, secret, _codes = protected(world)
         assert secret not in str(list(Authenticator.objects.values_list("data", flat=True)))

@@ -3,7 +3,7 @@
 from annotation_app.live.consumers import COMMAND_BURST, RETRYABLE_CODES
 from tests.integration.web.conftest import EpisodeSocket, Stack
 
-MORE = 10
+MORE = 300
 """So many commands beyond those that one socket may send at once."""
 
 

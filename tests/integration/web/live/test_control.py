@@ -15,7 +15,9 @@ from annotation_app.live import rooms as registry_module
 from annotation_app.live.consumers import FORBIDDEN, NOT_SIGNED_IN
 from annotation_app.live.episode_driver import EpisodeDriver
 from annotation_app.live.store import run_in_db_thread
-from tests.integration.web.conftest import BOUND, EpisodeSocket, Stack, policy_serve
+from tests.integration.web.conftest import BOUND, SECRET, EpisodeSocket, Stack, policy_serve
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.machine import Lease
 
 ACT = {"type": "act", "thought": "because", "action": {"kind": "click", "x": 5, "y": 6}}
 
@@ -87,6 +89,19 @@ async def test_another_process_takes_the_episode_over(stack: Stack) -> None:
     assert (await first.ask(**ACT, command_id=uuid4().hex))["type"] == "acknowledged"
     episode = await run_in_db_thread(Episode.objects.get, pk=first.episode_id)
     assert episode.runner_token > token
+
+
+async def test_a_machine_refuses_the_process_that_drove_its_episode_before(stack: Stack) -> None:
+    first = await stack.deciding()
+    stored = await run_in_db_thread(selectors.machine_of, episode_id=first.episode_id)
+    lease = Lease.model_validate_json(stored.lease)
+    token = await run_in_db_thread(selectors.runner_token, episode_id=first.episode_id)
+    async with BridgeClient(stack.bridge_url, SECRET) as bridge:
+        await bridge.machine(lease, driver=token + 1).observe()
+    await first.ask(**ACT, command_id=uuid4().hex)
+    failed = await first.until(type="episode.changed", status="failed")
+    assert "another process" in failed["error"]
+    assert [machine.acts for machine in stack.host.made if machine.acts] == []
 
 
 async def test_a_process_without_the_annotator_gives_way(stack: Stack) -> None:

@@ -1,6 +1,7 @@
 """A runner killed at every point where it waits: what it did is done once, and what it recorded is whole."""
 
 import asyncio
+import contextlib
 import itertools
 import types
 from collections.abc import Callable, Coroutine, Generator
@@ -74,15 +75,54 @@ class Suspending:
         return call
 
 
-class Client:
-    """A browser: sends each command until it is acknowledged, whatever happens to the runner in between."""
+class ConnectionEnded(Exception):
+    """The connection to the store ended; what was asked of it may have been done."""
 
-    def __init__(self, kill_at: int) -> None:
+
+class EndingConnection(Suspending):
+    """A store whose connection ends at one call, before or after it is done."""
+
+    def __init__(self, inner: Any, last: int, *, done: bool) -> None:
+        super().__init__(inner)
+        self._calls = 0
+        self._last, self._done = last, done
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._inner, name)
+        if not asyncio.iscoroutinefunction(value):
+            return value
+
+        async def call(*given: Any, **named: Any) -> Any:
+            number, self._calls = self._calls, self._calls + 1
+            if number != self._last:
+                return await value(*given, **named)
+            if self._done:
+                await value(*given, **named)
+            raise ConnectionEnded
+
+        return call
+
+    @property
+    def ended(self) -> bool:
+        """Whether the call at which it ends has come."""
+        return self._calls > self._last
+
+
+class Client:
+    """A browser: sends each command until it is acknowledged, whatever happens to the runner in between.
+
+    Args:
+        kill_at: The runner dies at this suspension; None for never.
+        ends: What the runner's store is seen through.
+    """
+
+    def __init__(self, kill_at: int | None = None, ends: Callable[[Any], Any] | None = None) -> None:
         self.sandbox = FakeSandbox("desktop", width=320, height=240)
         self.store = InMemoryEpisodeStore(new_episode())
         self.policy = FakePolicy()
+        self.seen_store = ends(self.store) if ends else Suspending(self.store)
         self.kill_at = kill_at
-        self.killed = False
+        self.killed = kill_at is None
         self.token = 0
         self.changed = asyncio.Event()
         self.fates: dict[str, Event] = {}
@@ -90,18 +130,22 @@ class Client:
 
     def start(self) -> None:
         self.runner = EpisodeRunner(
-            Suspending(self.store),
+            self.seen_store,
             self.open,
             lambda: self.policy,
             self.hear,
             RunnerLimits(executor=ExecutorLimits(reach=0.5)),
         )
         run = self.runner.run()
-        self.task = asyncio.ensure_future(run if self.killed else self.die(run))
+        self.task = asyncio.ensure_future(self.run(run) if self.killed else self.die(run, self.kill_at or 0))
 
-    async def die(self, run: Coroutine[Any, Any, None]) -> None:
+    async def run(self, run: Coroutine[Any, Any, None]) -> None:
+        with contextlib.suppress(ConnectionEnded):
+            await run
+
+    async def die(self, run: Coroutine[Any, Any, None], kill_at: int) -> None:
         try:
-            await killed_at(run, self.kill_at)
+            await killed_at(run, kill_at)
         except Killed:
             self.killed = True
 
@@ -167,24 +211,39 @@ async def work(client: Client) -> None:
     await client.until(lambda: client.store.state.status == "finished" and client.task.done())
 
 
+def check_effects(client: Client, where: str) -> None:
+    """Everything was done once, and is stored whole."""
+    state = client.store.state
+    assert [s.command_id for s in state.steps] == ["command-1", "command-2", "command-4"], where
+    released = build_gesture((Release(key="shift"),))
+    assert [*(s.action for s in state.steps), released] == client.sandbox.acts, where
+    assert [s.error for s in state.steps] == [None, None, None], where
+    assert [s.index for s in state.steps] == [0, 1, 2], where
+    assert state.steps[2].acceptable_ids == (state.steps[2].proposal_id,), where
+    assert all(shot.sha256 in client.store.blobs for shot in screenshots(state)), where
+    assert (state.status, state.pending, state.outcome) == ("finished", None, "success"), where
+    assert state.verdict is not None, where
+
+
 async def test_every_effect_happens_once_wherever_the_runner_dies() -> None:
     for kill_at in itertools.count():
         client = Client(kill_at)
         await work(client)
-        state = client.store.state
-        where = f"killed at suspension {kill_at}"
-        assert [s.command_id for s in state.steps] == ["command-1", "command-2", "command-4"], where
-        released = build_gesture((Release(key="shift"),))
-        assert [*(s.action for s in state.steps), released] == client.sandbox.acts, where
-        assert [s.error for s in state.steps] == [None, None, None], where
-        assert [s.index for s in state.steps] == [0, 1, 2], where
-        assert state.steps[2].acceptable_ids == (state.steps[2].proposal_id,), where
-        assert all(shot.sha256 in client.store.blobs for shot in screenshots(state)), where
-        assert (state.status, state.pending, state.outcome) == ("finished", None, "success"), where
-        assert state.verdict is not None, where
+        check_effects(client, f"killed at suspension {kill_at}")
         if not client.killed:
             break
     assert kill_at > 50, "the runner waits often enough for this to mean something"
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["not done", "done"])
+async def test_every_effect_happens_once_whichever_call_the_connection_to_the_store_ends_at(done: bool) -> None:
+    for last in itertools.count():
+        client = Client(ends=lambda store, last=last: EndingConnection(store, last, done=done))  # type: ignore[misc]
+        await work(client)
+        check_effects(client, f"ended at call {last}")
+        if not client.seen_store.ended:
+            break
+    assert last > 20, "the store is called often enough for this to mean something"
 
 
 def screenshots(state: EpisodeState) -> list[BlobRef]:

@@ -1,5 +1,7 @@
 """The recipe that the form begins with fits the pool, and says what is missing."""
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -55,7 +57,7 @@ def test_what_is_missing_is_said_by_name() -> None:
 
 @pytest.mark.parametrize("own", ["out", "checkpoint", "sources"])
 def test_what_the_cycle_sets_is_no_setting(own: str) -> None:
-    recipe = draft_recipe(NANO).recipe
+    recipe: Any = draft_recipe(NANO).recipe
     recipe["sft"]["settings"] = {own: "/elsewhere"}
     with pytest.raises(ValidationError, match=f"the cycle itself sets {own}"):
         Recipe.model_validate(recipe)

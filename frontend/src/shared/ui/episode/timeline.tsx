@@ -10,6 +10,7 @@ import { isUpright } from "@/shared/markers/mapping";
 import { ActionText } from "./action-text";
 import { BatchBadge, BatchNote } from "./batch-note";
 import { Badge, DecisionBadge } from "@/shared/ui/badge";
+import { StepErrorText } from "./step-error-text";
 import { StepNotes } from "./step-notes";
 import { Thumbnail, type BlobUrl } from "./thumbnail";
 import styles from "./timeline.module.css";
@@ -142,7 +143,7 @@ function StepCard({ step, blobUrl }: { step: Step; blobUrl: BlobUrl }) {
       <BatchNote step={step} />
       {step.thought && <p className={styles.thought}>{step.thought}</p>}
       <StepNotes step={step} />
-      {step.error && <p className={styles.error}>{step.error.message}</p>}
+      {step.error && <p className={styles.error}><StepErrorText error={step.error} /></p>}
     </>
   );
 }

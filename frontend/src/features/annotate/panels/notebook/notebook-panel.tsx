@@ -5,6 +5,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { Step } from "@/generated/vocabulary";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
+import { StepErrorText } from "@/shared/ui/episode/step-error-text";
 import { CodeEditor } from "@/features/annotate/panels/code-editor";
 import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
 import { useWorkspace } from "@/features/annotate/use-workspace";
@@ -77,7 +78,7 @@ function Cell({ step: { action, after, error }, number, onCopy }: { step: Step; 
         <pre className={styles.code}><Suspense fallback={action.code}><HighlightedCode text={action.code} /></Suspense></pre>
         {after?.text && <pre className={panel.result}>{after.text}</pre>}
         {picture && <img className={styles.plot} src={blobUrlOf(episode.id)(picture.sha256)} alt={t("notebook.picture", { number })} />}
-        {error && <p className={panel.wrong}>{error.message}</p>}
+        {error && <p className={panel.wrong}><StepErrorText error={error} /></p>}
         <UnstyledButton className={styles.again} onClick={() => onCopy(action.code)}>{t("notebook.copy")}</UnstyledButton>
       </div>
     </section>

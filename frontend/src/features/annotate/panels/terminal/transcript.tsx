@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 
 import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
+import { StepErrorText } from "@/shared/ui/episode/step-error-text";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import styles from "./terminal.module.css";
@@ -32,7 +33,7 @@ function Run({ step: { action, after, error } }: { step: Step }) {
     <>
       <p className={styles.command}>{action.command}</p>
       {after?.text && <pre className={styles.printed}>{after.text}</pre>}
-      {error && <p className={styles.wrong}>{error.message}</p>}
+      {error && <p className={styles.wrong}><StepErrorText error={error} /></p>}
     </>
   );
 }

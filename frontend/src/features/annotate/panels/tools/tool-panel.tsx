@@ -4,6 +4,7 @@ import { useState, type Ref } from "react";
 
 import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
+import { StepErrorText } from "@/shared/ui/episode/step-error-text";
 import { ActionText } from "@/shared/ui/episode/action-text";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
@@ -68,7 +69,7 @@ function Call({ step: { index, action, after, error } }: { step: Step }) {
     <section className={styles.call} aria-label={t("timeline.step", { number: index + 1 })}>
       <ActionText action={action} />
       {after?.text && <pre className={panel.result}>{after.text}</pre>}
-      {error && <p className={panel.wrong}>{error.message}</p>}
+      {error && <p className={panel.wrong}><StepErrorText error={error} /></p>}
     </section>
   );
 }
