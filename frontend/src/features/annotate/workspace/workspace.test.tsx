@@ -36,7 +36,7 @@ describe("accepting", () => {
   });
 
   it("takes two keys for a task of one click: accept, then finish and claim the next task", async () => {
-    const asked = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
+    const requests = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
     const { user, commands, say } = open();
     await user.keyboard("{Enter}");
     const last = makeProposal(1, { kind: "finish", answer: "" });
@@ -45,17 +45,17 @@ describe("accepting", () => {
     await user.keyboard("{Enter}");
     expect(commands().map(({ type }) => type)).toEqual(["accept", "accept"]);
     say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine" });
-    await waitFor(() => expect(asked.mock.calls.filter(([url]) => String(url).endsWith("/queue/next"))).toHaveLength(1));
+    await waitFor(() => expect(requests.mock.calls.filter(([url]) => String(url).endsWith("/queue/next"))).toHaveLength(1));
     expect(await screen.findByText("No task of Desktop is waiting.")).toBeDefined();
   });
 
   it("stays with a task that a digit ends, so that the verdict can be read", async () => {
-    const asked = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
+    const requests = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
     const { user, say } = open({ proposals: [makeProposal(1, { kind: "finish", answer: "" })] });
     await user.keyboard("1");
     say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine" });
     expect(await screen.findByText("Task finished")).toBeDefined();
-    expect(asked.mock.calls.filter(([url]) => String(url).endsWith("/queue/next"))).toHaveLength(0);
+    expect(requests.mock.calls.filter(([url]) => String(url).endsWith("/queue/next"))).toHaveLength(0);
   });
 
   it("never accepts what is no action", async () => {
