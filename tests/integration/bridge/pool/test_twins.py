@@ -25,15 +25,19 @@ async def bridge(redis: Redis) -> AsyncIterator[Bridge]:
         yield running
 
 
+async def free_desktops(bridge: Bridge) -> int:
+    return next(each.free for each in await bridge.manager.overview.images() if each.name == "desktop")
+
+
 async def ready(bridge: Bridge, count: int) -> None:
     """Wait until so many desktops are free."""
     async with asyncio.timeout(LIMIT):
-        while {each.name: each.free for each in await bridge.manager.overview.images()}["desktop"] < count:
+        while await free_desktops(bridge) < count:  # noqa: ASYNC110 - another task's state sends no event
             await asyncio.sleep(PAUSE)
 
 
-async def twin(bridge: Bridge, **of: str) -> Lease:
-    return await bridge.lease(holder=f"{TWIN_HOLDER}episode", wait=0, **of)
+async def twin(bridge: Bridge, pool: str = "") -> Lease:
+    return await bridge.lease(holder=f"{TWIN_HOLDER}episode", wait=0, pool=pool)
 
 
 async def test_a_twin_leaves_a_machine_for_the_next_claim(bridge: Bridge) -> None:

@@ -18,6 +18,8 @@ const open = (changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "
 
 const thought = () => screen.getByPlaceholderText<HTMLTextAreaElement>("Why this step?");
 
+const claims = (calls: Parameters<typeof fetch>[]) => calls.filter(([url]) => typeof url === "string" && url.endsWith("/queue/next"));
+
 beforeEach(() => {
   localStorage.clear();
   sessionStorage.clear();
@@ -45,7 +47,7 @@ describe("accepting", () => {
     await user.keyboard("{Enter}");
     expect(commands().map(({ type }) => type)).toEqual(["accept", "accept"]);
     say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine" });
-    await waitFor(() => expect(requests.mock.calls.filter(([url]) => String(url).endsWith("/queue/next"))).toHaveLength(1));
+    await waitFor(() => expect(claims(requests.mock.calls)).toHaveLength(1));
     expect(await screen.findByText("No task of Desktop is waiting.")).toBeDefined();
   });
 
@@ -55,7 +57,7 @@ describe("accepting", () => {
     await user.keyboard("1");
     say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine" });
     expect(await screen.findByText("Task finished")).toBeDefined();
-    expect(requests.mock.calls.filter(([url]) => String(url).endsWith("/queue/next"))).toHaveLength(0);
+    expect(claims(requests.mock.calls)).toHaveLength(0);
   });
 
   it("never accepts what is no action", async () => {
