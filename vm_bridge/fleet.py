@@ -10,6 +10,10 @@ MachineState = Literal["starting", "free", "leased", "resetting", "draining", "s
 """`resetting`: on its way from a lease to the next; `draining`: about to be destroyed; `stranded`: idle on a host
 that fell silent, or that has not adopted it yet."""
 
+TWIN_HOLDER = "twin:"
+"""How the holder of a twin begins: a machine that is leased only where room is left, and taken back first when a claim
+needs its place."""
+
 MachineKind = Literal["desktop", "phone", "browser", "terminal"]
 
 UnlimitedResource = Literal["cpu", "memory", "pids", "walls"]

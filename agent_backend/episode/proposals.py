@@ -8,13 +8,15 @@ the prompt as they are.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
+from agent_backend.episode.proposal_requests import PreparedRequest, ProposalRequest, ReadBlob, is_prepared
+from agent_backend.episode.speculation import Guess, Speculator
 from agent_backend.episode.state import EpisodeStateTracker
+from agent_backend.episode.twins import OpenTwin
 from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 from agent_backend.interfaces import EpisodeStore, Policy, SaveBlob, SummarizingPolicy, discard_blob
-from protocol.actions.tools import Tool
 from protocol.actions.types import CONTROL_KINDS
-from protocol.blobs import BlobRef
 from protocol.messages.events import EpisodeState, Partial
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation
@@ -26,18 +28,6 @@ PARTIAL_INTERVAL_SECONDS = 0.1
 """Seconds between two looks at growing texts: ten a second read as flowing and do not flood a socket."""
 CLOSE_SECONDS = 5.0
 """How long `close` waits for cancelled requests to end."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProposalRequest:
-    """What a policy is asked at a decision point."""
-
-    task: Task
-    steps: tuple[Step, ...]
-    observation: Observation
-    kinds: frozenset[str]
-    tools: tuple[Tool, ...] = ()
-    memories: tuple[Memory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +54,13 @@ class ProposalRequester:
     def __init__(
         self,
         on_done: Callable[[], None],
-        blob: Callable[[BlobRef], Awaitable[bytes]],
+        blob: ReadBlob,
         on_partials: Callable[[tuple[Partial, ...]], Awaitable[None]],
         retry_policy: RetryPolicy,
         save_blob: SaveBlob = discard_blob,
     ) -> None:
         self._save_blob = save_blob
+        self._prepared: PreparedRequest | None = None
         self._on_done = on_done
         self._read_blob = blob
         self._on_partials = on_partials
@@ -95,11 +86,29 @@ class ProposalRequester:
 
     def request_now(self, policy: Policy, request: ProposalRequest) -> None:
         """Put one question; an earlier one is dropped."""
+        prepared, self._prepared = self._prepared, None
         self.cancel()
         self.policy_ref = policy.ref
         self._request = request
-        self._task = asyncio.create_task(self._propose(policy, request))
+        if prepared is not None and prepared.task is not None and is_prepared(prepared, policy, request):
+            prepared.take()
+            self._request, self._task = prepared.request, prepared.task
+        else:
+            self._discard(prepared)
+            self._task = asyncio.create_task(self._propose(policy, request, self._read_blob, self._save_blob))
         self._task.add_done_callback(lambda _: self._on_done())
+
+    def prepare(self, guess: Guess, request: ProposalRequest) -> None:
+        """Put a question that may be put soon; it replaces the one prepared before."""
+        self._discard(self._prepared)
+        self._prepared = prepared = PreparedRequest(guess, request)
+        read = guess.twin.pictures.read
+        propose = partial(self._propose, guess.twin_policy, request, read, prepared.hold_blob)
+        prepared.task = asyncio.create_task(prepared.answer(propose, self._save_blob))
+
+    def _discard(self, prepared: PreparedRequest | None) -> None:
+        if prepared is not None and prepared.task is not None:
+            self._drop_task(prepared.task)
 
     def take(self) -> tuple[Proposal, ...] | PolicyError:
         """The answer, once; a failure sets the time to ask again."""
@@ -124,11 +133,14 @@ class ProposalRequester:
     def cancel(self) -> None:
         """Cancel the running question; its request is closed in the background."""
         self._request = None
-        if self._task is not None:
-            self._cancelled.add(self._task)
-            self._task.add_done_callback(self._discard_result)
-            self._task.cancel()
-            self._task = None
+        task, self._task = self._task, None
+        if task is not None:
+            self._drop_task(task)
+
+    def _drop_task(self, task: asyncio.Task[tuple[Proposal, ...]]) -> None:
+        self._cancelled.add(task)
+        task.add_done_callback(self._discard_result)
+        task.cancel()
 
     def _discard_result(self, task: asyncio.Task[tuple[Proposal, ...]]) -> None:
         self._cancelled.discard(task)
@@ -138,13 +150,17 @@ class ProposalRequester:
     async def close(self) -> None:
         """Drop the question and wait until nothing of it runs."""
         self.cancel()
+        prepared, self._prepared = self._prepared, None
+        self._discard(prepared)
         if self._cancelled:
             await asyncio.wait(self._cancelled, timeout=CLOSE_SECONDS)
 
-    async def _propose(self, policy: Policy, request: ProposalRequest) -> tuple[Proposal, ...]:
+    async def _propose(
+        self, policy: Policy, request: ProposalRequest, read_blob: ReadBlob, save_blob: SaveBlob
+    ) -> tuple[Proposal, ...]:
         reported_at = 0.0
 
-        async def partial(partials: tuple[Partial, ...]) -> None:
+        async def report(partials: tuple[Partial, ...]) -> None:
             nonlocal reported_at
             now = asyncio.get_running_loop().time()
             if now - reported_at >= PARTIAL_INTERVAL_SECONDS and self._request is request:
@@ -158,9 +174,9 @@ class ProposalRequester:
             kinds=request.kinds,
             tools=request.tools,
             memories=request.memories,
-            blob=self._read_blob,
-            partial=partial,
-            save_blob=self._save_blob,
+            blob=read_blob,
+            partial=report,
+            save_blob=save_blob,
         )
         if not proposals:
             raise PolicyError("the policy offered nothing")
@@ -179,15 +195,17 @@ class ProposalManager:
         record: EpisodeStateTracker,
         store: EpisodeStore,
         current_policy: CurrentPolicy,
-        read: Callable[[BlobRef], Awaitable[bytes]],
+        read: ReadBlob,
         retry_policy: RetryPolicy,
         wake: Callable[[], None],
+        open_twin: OpenTwin | None = None,
     ) -> None:
         self._record = record
         self._store = store
         self._current_policy = current_policy
         self._requester = ProposalRequester(wake, read, self._publish_partials, retry_policy, store.save_blob)
         self._summarizer = MemorySummarizer(wake)
+        self._speculator = Speculator(store, open_twin, self._prepare) if open_twin is not None else None
         self._stored_at: float | None = None
         self.failure: PolicyError | None = None
         """Why the policy was silent when it was asked last."""
@@ -254,10 +272,16 @@ class ProposalManager:
         """Ask about steps that may still be on their way into the store."""
         policy = self._current_policy()
         if policy is not None:
-            state, past = self._state, drop_undone_steps(steps)
-            kinds = frozenset(state.capabilities) | CONTROL_KINDS
-            request = ProposalRequest(state.task, past, observation, kinds, state.tools, state.memories)
-            self._requester.request_now(policy, request)
+            self._requester.request_now(policy, self._question(drop_undone_steps(steps), observation))
+
+    def _prepare(self, guess: Guess) -> None:
+        """Ask ahead what would be asked if the first candidate were accepted."""
+        self._requester.prepare(guess, self._question(guess.steps, guess.observation))
+
+    def _question(self, past: tuple[Step, ...], observation: Observation) -> ProposalRequest:
+        state = self._state
+        kinds = frozenset(state.capabilities) | CONTROL_KINDS
+        return ProposalRequest(state.task, past, observation, kinds, state.tools, state.memories)
 
     def cancel_request(self) -> None:
         """Wait for no answer any more."""
@@ -279,7 +303,10 @@ class ProposalManager:
         assert self._requester.policy_ref is not None
         await self._record.write(self._store.add_proposals(answer, self._requester.policy_ref))
         self._stored_at = asyncio.get_running_loop().time()
-        await self._request_memory(self._current_policy())
+        policy = self._current_policy()
+        if self._speculator is not None and policy is not None and self._state.proposals:
+            self._speculator.follow(self._state, policy)
+        await self._request_memory(policy)
 
     async def withdraw(self, reason: str = "a new policy took over") -> None:
         """Withdraw proposals and cancel the pending request; the policy is asked again."""
@@ -300,6 +327,8 @@ class ProposalManager:
 
     async def close(self) -> None:
         """Ask for nothing any more."""
+        if self._speculator is not None:
+            await self._speculator.close()
         await self._requester.close()
         await self._summarizer.close()
 

@@ -1,7 +1,7 @@
 """The loop of one episode: commands in, acts on the machine, steps into the store, proposals out.
 
-One task makes every durable change, one after another. Preparing a machine and asking the policy run beside it;
-their results wait until the loop takes them. So a step is stored while the policy already reads the new screen.
+One task makes every durable change, one after another. Preparing a machine and asking the policy run beside it, so
+that a step is stored while the policy already reads the new screen.
 """
 
 import asyncio
@@ -28,6 +28,7 @@ from agent_backend.episode.proposals import CurrentPolicy, ProposalManager
 from agent_backend.episode.provisioning import MachineFactory, MachineProvisioner
 from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretConfirmation, SecretRules
 from agent_backend.episode.state import EpisodeStateTracker
+from agent_backend.episode.twins import OpenTwin
 from agent_backend.errors import CommandRejected, PolicyError
 from agent_backend.interfaces import Emit, EpisodeCommand, EpisodeStore, Intent
 from protocol.actions.types import FINAL_ACTIONS, INFEASIBLE_ANSWER, Action, CallUser, Finish, Infeasible
@@ -75,6 +76,7 @@ class EpisodeRunner:
         emit: Emit,
         limits: RunnerLimits = DEFAULT_LIMITS,
         secrets: SecretRules = NO_SECRETS,
+        open_twin: OpenTwin | None = None,
     ) -> None:
         self._store = store
         self._limits = limits
@@ -82,7 +84,9 @@ class EpisodeRunner:
         self._secrets = SecretConfirmation(self._record, secrets)
         self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead, self._may_follow)
         read = self._executor.pictures.read
-        self._proposals = ProposalManager(self._record, store, current_policy, read, limits.retry_policy, self.wake)
+        self._proposals = ProposalManager(
+            record, store, current_policy, read, limits.retry_policy, self.wake, open_twin
+        )
         within, retry = limits.executor.reach, limits.machine_retry_seconds
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, within, retry)
         self._inbox = CommandQueue(limits.inbox)

@@ -21,6 +21,7 @@ from annotation_app.episodes.services.events import publish_live
 from annotation_app.live.policy_clients import PolicyClients
 from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine
 from annotation_app.live.store import DjangoStore, run_in_db_thread
+from annotation_app.live.twin_machines import TwinAllocator
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_register
@@ -69,12 +70,14 @@ class EpisodeDriver:
         self._server: PolicyServer | None = None
         self._stopping = False
         self._secrets = EpisodeSecrets()
+        self._twins = TwinAllocator(bridge, episode_id)
         self.runner = EpisodeRunner(
             DjangoStore(episode_id, token, emit=self._emit, stopping=lambda: self._stopping),
             self._open_machine,
             lambda: self._policy,
             self._emit,
             secrets=self._secrets,
+            open_twin=self._twins.open,
         )
 
     @property
@@ -96,12 +99,14 @@ class EpisodeDriver:
         except EpisodeFenced:
             logger.info("episode %s is driven by another process now", self.episode_id)
         finally:
+            await asyncio.shield(self._twins.release())
             await asyncio.shield(self._release())
 
     async def renew_lease(self) -> None:
         """Renew the machine's lease now and then; an episode whose machine is gone hears of it. One that has failed
         takes no act any more, and may wait for days until somebody leaves it: its machine goes to the next task."""
         lease = self._lease
+        await self._twins.renew(running=self.state is not None and self.state.status == "running")
         if lease is not None and self.state is not None and self.state.status == "failed":
             self._lease = None
             with contextlib.suppress(BridgeError):  # whom the bridge does not hear, it takes the machine from by itself
@@ -151,6 +156,8 @@ class EpisodeDriver:
         machine = self._bridge.machine(lease, driver=self.token)
         self._secrets.by_name = await run_in_db_thread(credentials_of, pool=stored.pool)
         if not self._secrets.by_name:
+            if stored.speculation:
+                self._twins.allow(image=stored.image, pool=stored.pool)
             return machine
         resumed = state.pending.command_id if state.pending else ""
         return SecretMaskingMachine(machine, self._secrets, self._current_observation, resumed=resumed)

@@ -82,6 +82,8 @@ class PoolSettings(FrozenModel):
     unattended_safety_checks: bool = False
     screenshot_format: Literal["jpeg", "png"] = "jpeg"
     record: bool = False
+    speculation: bool = False
+    """Whether a second machine of an episode does the first candidate ahead of the person."""
     practice: bool = False
     paused: bool = False
     lease_minutes: Annotated[int, Field(ge=1, le=10_000)] = 30

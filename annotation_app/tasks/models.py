@@ -86,6 +86,9 @@ class Pool(models.Model):
     )
     screenshot_format = models.CharField(max_length=4, default="jpeg", choices=[("jpeg", "jpeg"), ("png", "png")])
     record = models.BooleanField(default=False, help_text="Keep a video of every episode")
+    speculation = models.BooleanField(
+        default=False, help_text="A second machine does the first candidate ahead, so that the next ones come at once"
+    )
     practice = models.BooleanField(default=False, help_text="Tasks stay available; nothing of it is exported")
     paused = models.BooleanField(default=False)
     lease_minutes = models.PositiveSmallIntegerField(

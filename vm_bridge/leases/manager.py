@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from vm_bridge.fleet import QueuePosition, Quota
+from vm_bridge.errors import NoMachine
+from vm_bridge.fleet import TWIN_HOLDER, QueuePosition, Quota
 from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.fleet_overview import FleetOverview
 from vm_bridge.leases.store import ClaimRequest, LeaseStore
@@ -59,11 +60,14 @@ class LeaseManager:
     ) -> Lease | QueuePosition:
         """A lease, within `wait` seconds, else the place in the queue; `gone` returns when the asker went away.
 
-        Raises what `LeaseStore.claim` raises.
+        A twin never waits. Raises what `LeaseStore.claim` raises, and NoMachine where no room is left for a twin.
         """
+        if claim_request.holder.startswith(TWIN_HOLDER):
+            return await self._lease_twin(claim_request)
         answer = await self.leases.claim(claim_request)
         if isinstance(answer, Lease) or wait <= 0:
             return answer
+        await self._take_twin_back(claim_request, answer)
         notifications = self._notifications.setdefault(claim_request.request, asyncio.Event())
         disconnected = asyncio.ensure_future(wait_disconnect())
         try:
@@ -71,6 +75,43 @@ class LeaseManager:
         finally:
             disconnected.cancel()
             self._notifications.pop(claim_request.request, None)
+
+    async def _lease_twin(self, claim_request: ClaimRequest) -> Lease:
+        """A ready machine, where the next claim finds another one or the room for it. Raises NoMachine."""
+        image = claim_request.image
+        images = {each.name: each for each in await self.overview.images()}
+        wanted = images.get(image)
+        if wanted is None or not wanted.free or wanted.waiting or await self._room(image) < 2:
+            raise NoMachine(f"no room is left for a twin of {image}")
+        answer = await self.leases.claim(claim_request)
+        if isinstance(answer, Lease):
+            return answer
+        await self.leases.cancel(claim_request.request)
+        raise NoMachine(f"no {image} is free for a twin")
+
+    async def _room(self, image: str) -> int:
+        """How many machines of an image could be leased: idle ones, and those there is room for in place of nothing or
+        of idle machines of other images."""
+        hosts = [host for host in await self.overview.hosts() if image in host.images and not host.draining]
+        names = {host.id for host in hosts}
+        idle = [machine for machine in await self.overview.machines() if machine.state == "free"]
+        return sum(max(0, host.capacity - host.machines) for host in hosts) + sum(each.host in names for each in idle)
+
+    async def _take_twin_back(self, claim_request: ClaimRequest, place: QueuePosition) -> None:
+        """Make a twin give up its place where a claim has none: in its pool's quota, or on a host that is full."""
+        if place.why == "user_quota" or (place.why == "none_free" and await self._room(claim_request.image) > 0):
+            return
+        hosts = {host.id for host in await self.overview.hosts() if claim_request.image in host.images}
+        twins = [
+            machine
+            for machine in await self.overview.machines()
+            if machine.state == "leased"
+            and (machine.holder or "").startswith(TWIN_HOLDER)
+            and (machine.pool == claim_request.pool if place.why == "pool_quota" else machine.host in hosts)
+        ]
+        twins.sort(key=lambda machine: machine.image != claim_request.image)
+        if twins:
+            await self.leases.reclaim(twins[0].id, "a claim needs the place of this twin")
 
     async def _await_lease(
         self,

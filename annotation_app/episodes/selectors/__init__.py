@@ -357,13 +357,14 @@ def episode_summaries(*, ids: list[UUID]) -> tuple[EpisodeSummary, ...]:
 
 class StoredMachine(FrozenModel):
     """Which image an episode's machine is started from, for whom and which pool, the bridge's lease on it (empty: none
-    yet), and whether it is to be recorded."""
+    yet), whether it is to be recorded, and whether it may have a twin."""
 
     image: str
     user: str
     pool: str
     lease: str
     record: bool
+    speculation: bool
 
 
 def machine_of(*, episode_id: UUID) -> StoredMachine:
@@ -375,6 +376,7 @@ def machine_of(*, episode_id: UUID) -> StoredMachine:
         pool=episode.task.pool.name,
         lease="" if episode.status in ENDED_STATUSES else episode.machine,
         record=episode.task.pool.record,
+        speculation=episode.task.pool.speculation,
     )
 
 

@@ -575,6 +575,7 @@ export interface PoolSettings {
   unattended_safety_checks: boolean;
   screenshot_format: "jpeg" | "png";
   record: boolean;
+  speculation: boolean;
   practice: boolean;
   paused: boolean;
   lease_minutes: number;

@@ -35,9 +35,11 @@ class Bridge:
     pool: MachinePool
     manager: LeaseManager
 
-    async def lease(self, image: str = "desktop", *, ttl: float = 60, wait: float = 5, **of: str) -> Lease:
+    async def lease(
+        self, image: str = "desktop", *, holder: str = "somebody", ttl: float = 60, wait: float = 5, **of: str
+    ) -> Lease:
         """Raises NoMachine when none is free in time. `of`: user, pool, session."""
-        ask = ClaimRequest(f"request-{next(NUMBERS)}", image, "somebody", ttl=ttl, **of)
+        ask = ClaimRequest(f"request-{next(NUMBERS)}", image, holder, ttl=ttl, **of)
         given = await self.manager.allocate(ask, wait=wait, wait_disconnect=never)
         if isinstance(given, QueuePosition):
             await self.manager.leases.cancel(ask.request)
@@ -67,11 +69,18 @@ async def bridge_over(
     leave: bool = False,
     lease_file: LeaseFile | None = None,
     browser_built: Callable[[], float | None] = lambda: None,
+    capacity: int = 2,
 ) -> AsyncIterator[Bridge]:
     """A bridge that runs, and with `leave` leaves its machines behind."""
     inventory = HostInventory(redis, RedisScripts(redis), "host-1", "http://host-1")
     pool = MachinePool(
-        host, LeaseGuard(redis), inventory, capacity=2, ended=ended, lease_file=lease_file, browser_built=browser_built
+        host,
+        LeaseGuard(redis),
+        inventory,
+        capacity=capacity,
+        ended=ended,
+        lease_file=lease_file,
+        browser_built=browser_built,
     )
     manager = LeaseManager(redis)
     await pool.start()

@@ -23,6 +23,13 @@ describe("Enter", () => {
     expect(enterOf(now)).toEqual({ does: "accept", proposal: first });
   });
 
+  it("accepts a candidate that ends the task, and goes on to the next one", () => {
+    const done = makeProposal(1, { kind: "finish", answer: "" });
+    expect(enterOf({ ...now, episode: { ...episode, proposals: [done] } })).toEqual({ does: "accept_end", proposal: done });
+    const click = makeProposal(1, { kind: "click", x: 1, y: 1 }, { further_actions: [{ kind: "finish", answer: "" }] });
+    expect(enterOf({ ...now, episode: { ...episode, proposals: [click] } }).does).toBe("accept");
+  });
+
   it("does what was composed", () => {
     expect(enterOf({ ...now, composed: step }).does).toBe("step");
     expect(enterOf({ ...now, episode: ended, composed: step }).does).toBe("step");

@@ -9,6 +9,8 @@ export type Enter =
   /** The composed step, as far as it is one. */
   | { readonly does: "step" }
   | { readonly does: "accept"; readonly proposal: Proposal }
+  /** The candidate says that the task is done: it is accepted, which finishes, and the next task is claimed. */
+  | { readonly does: "accept_end"; readonly proposal: Proposal }
   /** The page has ended: the task is finished as a success, and the next one is claimed. */
   | { readonly does: "finish" }
   /** The time is over: the person is asked how it ended. */
@@ -37,7 +39,13 @@ export function enterOf({ episode, composed, connection, canAct, viewedStep }: S
 
 function acceptFirst(episode: EpisodeState): Enter {
   const proposal = episode.proposals.find(({ action }) => action !== null);
-  return proposal === undefined ? { does: "nothing", why: "none" } : { does: "accept", proposal };
+  if (proposal === undefined) return { does: "nothing", why: "none" };
+  return { does: endsEpisode(proposal) ? "accept_end" : "accept", proposal };
+}
+
+/** Whether a candidate says nothing but that the task is done, or cannot be. */
+function endsEpisode({ action, further_actions: further }: Proposal): boolean {
+  return further.length === 0 && (action?.kind === "finish" || action?.kind === "infeasible");
 }
 
 /** Whether a step was given that could not be sent yet. */

@@ -142,6 +142,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     setViewedStep(null);
     setActionLimit(null);
     setArmedKeys([]);
+    setClaimsNext(false);
     restoreFocus();
   };
 
@@ -272,6 +273,10 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     submitStep: () => {
       if (enter.does === "step") submit(draft);
       else if (enter.does === "accept") accept(enter.proposal);
+      else if (enter.does === "accept_end") {
+        accept(enter.proposal);
+        setClaimsNext(true);
+      }
       else if (enter.does === "finish_ask") setDialog("finish");
       else if (enter.does === "finish") {
         setClaimsNext(true);

@@ -126,10 +126,12 @@ function StateSince({ machine, now }: { machine: FleetMachine; now: string }) {
 function Holder({ machine }: { machine: FleetMachine }) {
   const { t } = useI18n();
   if (machine.holder === null) return null;
-  const episode = machine.holder.startsWith("episode:") ? machine.session : null;
+  const [role, holderId] = machine.holder.split(":");
+  const twin = role === "twin";
+  const episode = twin ? holderId : role === "episode" && machine.session;
   return (
     <>
-      <div>{machine.user ?? machine.holder}</div>
+      <div>{twin ? t("machines.twin") : (machine.user ?? machine.holder)}</div>
       <div className={styles.note}>
         {machine.pool}
         {machine.pool && episode && " · "}

@@ -44,10 +44,10 @@ const MACHINE: FleetMachine = {
   watchable: true,
 };
 
-function open(host: Partial<HostInfo> = {}, language: Language = "en") {
+function open(host: Partial<HostInfo> = {}, language: Language = "en", machine: Partial<FleetMachine> = {}) {
   const fleet: Fleet = {
     at: AT,
-    machines: [MACHINE],
+    machines: [{ ...MACHINE, ...machine }],
     hosts: [{ ...HOST, ...host }],
     images: [],
     queue: [],
@@ -86,6 +86,13 @@ describe("the machines page", () => {
     expect(screen.queryByText(/Without a bound/)).toBeNull();
     open({ unbounded: null });
     expect(screen.getByText(/known once it has made a machine/)).toBeDefined();
+  });
+
+  it("says which machine is the twin of an episode's, and what it costs", () => {
+    open({}, "en", { holder: "twin:episode-7", user: null, cpu_share: 0.25 });
+    expect(screen.getByText("Does an episode's next step ahead")).toBeDefined();
+    expect(screen.getByRole("link", { name: "Episode" }).getAttribute("href")).toBe("/episodes/episode-7");
+    expect(screen.getByText("25%")).toBeDefined();
   });
 
   it("calls a browser a browser", () => {

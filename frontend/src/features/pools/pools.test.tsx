@@ -33,6 +33,7 @@ const POOL: PoolRow = {
     unattended_safety_checks: false,
     screenshot_format: "jpeg",
     record: false,
+    speculation: false,
     practice: false,
     paused: false,
     lease_minutes: 30,

@@ -29,6 +29,7 @@ const DEFAULT_SETTINGS: Settings = {
   unattended_safety_checks: false,
   screenshot_format: "jpeg",
   record: false,
+  speculation: false,
   practice: false,
   paused: false,
   lease_minutes: 30,
@@ -192,6 +193,12 @@ function MachineFields({ draft, onChange, fixed }: Fields & { readonly fixed: bo
       />
       <Checkbox label={t("pools.practice")} checked={draft.practice} disabled={fixed} onChange={(event) => onChange({ practice: event.currentTarget.checked })} />
       <Checkbox label={t("pools.record")} checked={draft.record} onChange={(event) => onChange({ record: event.currentTarget.checked })} />
+      <Checkbox
+        label={t("pools.speculation")}
+        description={t("pools.speculation.help")}
+        checked={draft.speculation}
+        onChange={(event) => onChange({ speculation: event.currentTarget.checked })}
+      />
     </div>
   );
 }

@@ -22,6 +22,7 @@ const SHARED = {
   screenshot_format: "pools.screenshots",
   practice: "pools.practice",
   record: "pools.record",
+  speculation: "pools.speculation",
   max_steps: "pools.max_steps",
   minutes: "pools.minutes",
   overlap: "pools.overlap",

@@ -116,6 +116,7 @@ function SubmitButton() {
 
 function enterLabel(enter: Enter, composed: Composed, t: Translate): string {
   if (enter.does === "accept") return t("step.accept", { number: enter.proposal.rank });
+  if (enter.does === "accept_end") return t(`step.accept_${enter.proposal.action?.kind === "infeasible" ? "infeasible" : "finish"}`);
   if (enter.does === "finish" || enter.does === "finish_ask") return t(`step.${enter.does}`);
   if (enter.does === "nothing") return t(`step.enter.${enter.why}`);
   return t(composed.ok && composed.body.type === "accept" ? "step.accept_edited" : "workspace.do");

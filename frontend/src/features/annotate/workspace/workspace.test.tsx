@@ -1,6 +1,6 @@
 /** A person in the workspace: accepting, editing, overriding and ending by keyboard, over a session with a fake wire. */
-import { fireEvent, screen } from "@testing-library/react";
-import { beforeEach, describe, expect, it } from "vitest";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { Command, EpisodeState } from "@/generated/vocabulary";
 
@@ -18,10 +18,13 @@ const open = (changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "
 
 const thought = () => screen.getByPlaceholderText<HTMLTextAreaElement>("Why this step?");
 
+const claims = (calls: Parameters<typeof fetch>[]) => calls.filter(([url]) => typeof url === "string" && url.endsWith("/queue/next"));
+
 beforeEach(() => {
   localStorage.clear();
   sessionStorage.clear();
 });
+afterEach(() => vi.restoreAllMocks());
 
 describe("accepting", () => {
   it("takes the first candidate with Enter, the second with its digit", async () => {
@@ -32,6 +35,29 @@ describe("accepting", () => {
       { type: "accept", proposal_id: "proposal-1", base_version: 0, thought: null },
       { type: "accept", proposal_id: "proposal-2" },
     ]);
+  });
+
+  it("takes two keys for a task of one click: accept, then finish and claim the next task", async () => {
+    const requests = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
+    const { user, commands, say } = open();
+    await user.keyboard("{Enter}");
+    const last = makeProposal(1, { kind: "finish", answer: "" });
+    say({ type: "snapshot", state: makeEpisodeState({ proposals: [last], observation: null }), control: "mine" });
+    expect(screen.getByRole("button", { name: /Accept and finish, next task/ })).toBeDefined();
+    await user.keyboard("{Enter}");
+    expect(commands().map(({ type }) => type)).toEqual(["accept", "accept"]);
+    say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine" });
+    await waitFor(() => expect(claims(requests.mock.calls)).toHaveLength(1));
+    expect(await screen.findByText("No task of Desktop is waiting.")).toBeDefined();
+  });
+
+  it("stays with a task that a digit ends, so that the verdict can be read", async () => {
+    const requests = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
+    const { user, say } = open({ proposals: [makeProposal(1, { kind: "finish", answer: "" })] });
+    await user.keyboard("1");
+    say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine" });
+    expect(await screen.findByText("Task finished")).toBeDefined();
+    expect(claims(requests.mock.calls)).toHaveLength(0);
   });
 
   it("never accepts what is no action", async () => {

@@ -15,6 +15,7 @@ export const machineMessages = {
   "machines.actions": "Actions",
   "machines.shows": "What {name} shows",
   "machines.episode": "Episode",
+  "machines.twin": "Does an episode's next step ahead",
   "machines.lease_ends": "lease ends {when}",
   "machines.state.starting": "Starting",
   "machines.state.free": "Free",

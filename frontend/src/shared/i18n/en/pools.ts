@@ -45,6 +45,8 @@ export const poolMessages = {
   "pools.screenshots": "Screenshots",
   "pools.practice": "Practice: tasks repeat, nothing is exported",
   "pools.record": "Keep a video of every episode",
+  "pools.speculation": "Do the first candidate ahead on a second machine",
+  "pools.speculation.help": "While the person reads. Takes up to twice the machines and model requests.",
   "pools.max_steps": "Most steps",
   "pools.minutes": "Time limit (minutes)",
   "pools.no_limit": "none",

@@ -167,6 +167,8 @@ export const workspaceMessages = {
   "step.hint": "Point at the picture, or write an action. Tab completes.",
   "step.accept": "Accept {number}",
   "step.accept_edited": "Accept",
+  "step.accept_finish": "Accept and finish, next task",
+  "step.accept_infeasible": "Accept as infeasible, next task",
   "step.finish": "Finish as success, next task",
   "step.finish_ask": "Finish…",
   "step.enter.past": "You are looking at a past step",

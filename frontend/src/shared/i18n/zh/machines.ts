@@ -15,6 +15,7 @@ export const machineMessages = {
   "machines.actions": "操作",
   "machines.shows": "{name} 的画面",
   "machines.episode": "轨迹",
+  "machines.twin": "预先执行某条轨迹的下一步",
   "machines.lease_ends": "租约{when}到期",
   "machines.state.starting": "启动中",
   "machines.state.free": "空闲",

@@ -163,6 +163,8 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "step.hint": "在画面上指点，或编写动作。按 Tab 补全。",
   "step.accept": "接受 {number}",
   "step.accept_edited": "接受",
+  "step.accept_finish": "接受并完成，进入下一任务",
+  "step.accept_infeasible": "接受为无法完成，进入下一任务",
   "step.finish": "标记成功并进入下一任务",
   "step.finish_ask": "完成…",
   "step.enter.past": "正在查看过去的步骤",

@@ -1,0 +1,155 @@
+"""Doing the first candidate ahead: on a twin of the machine, so that the next proposals wait when it is accepted."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agent_backend.episode.machine_session import ActionResult, build_step
+from agent_backend.episode.twins import (
+    OpenTwin,
+    Twin,
+    TwinDiverged,
+    can_be_guessed,
+    may_speculate,
+    shows_same,
+)
+from agent_backend.interfaces import EpisodeStore, Intent, Policy
+from protocol.messages.events import EpisodeState
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.steps import Step, drop_undone_steps
+from vm_bridge.errors import BridgeError
+
+logger = logging.getLogger(__name__)
+
+MAX_TWINS = 3
+"""Most twins that an episode takes one after the other: one that was given up for a claim may come back."""
+CLOSE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The episode as it would be after its first candidate: its steps, what it would show, and who sees it there."""
+
+    steps: tuple[Step, ...]
+    observation: Observation
+    policy: Policy
+    """The episode's policy."""
+    twin_policy: Policy
+    """The one to ask: the episode's policy, or its like for the twin."""
+    twin: Twin
+
+
+class Speculator:
+    """Keeps the twin of one episode beside its loop. Nothing waits for it, and it stores nothing.
+
+    Args:
+        on_guess: Called with each guess, to ask the policy about it.
+    """
+
+    def __init__(self, store: EpisodeStore, open_twin: OpenTwin, on_guess: Callable[[Guess], None]) -> None:
+        self._store = store
+        self._open_twin = open_twin
+        self._on_guess = on_guess
+        self._goal: tuple[EpisodeState, Policy] | None = None
+        self._wakeup = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._twin: Twin | None = None
+        self._left = MAX_TWINS
+
+    def follow(self, state: EpisodeState, policy: Policy) -> None:
+        """Come to where the episode stands, and do what its policy ranks first. Never waits."""
+        if self._left <= 0 or state.autopilot or not may_speculate(state.task):
+            return
+        self._goal = (state, policy)
+        self._wakeup.set()
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        """Give the twin up."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait((self._task,), timeout=CLOSE_SECONDS)
+        await self._drop()
+
+    async def _run(self) -> None:
+        while self._left > 0:
+            await self._wakeup.wait()
+            self._wakeup.clear()
+            try:
+                await self._reach_goal()
+            except TwinDiverged as error:
+                logger.info("a twin was given up: %s", error)
+                self._left = 0
+                await self._drop()
+            except BridgeError as error:
+                logger.info("a twin is gone: %s", error)
+                self._left -= 1
+                await self._drop()
+            except Exception:
+                logger.exception("a twin failed")
+                self._left = 0
+                await self._drop()
+
+    async def _reach_goal(self) -> None:
+        goal = self._goal
+        assert goal is not None, "there is a goal when the worker is woken"
+        state, policy = goal
+        if self._twin is None:
+            lease = await self._open_twin(state)
+            if lease is None:
+                return
+            self._twin = Twin(lease, self._store)
+        await self._twin.follow(state, state.steps)
+        best = min(state.proposals, key=lambda proposal: proposal.rank)
+        if self._goal is not goal or best.action is None or best.further_actions or not can_be_guessed(best.action):
+            return
+        result = await self._twin.guess(best.action)
+        if self._goal is goal and result.after is not None:
+            steps = (*drop_undone_steps(state.steps), _guessed_step(state, best, result))
+            self._on_guess(Guess(steps, result.after, policy, self._twin.lease.policy_for(policy), self._twin))
+
+    async def _drop(self) -> None:
+        twin, self._twin = self._twin, None
+        if twin is not None:
+            with contextlib.suppress(BridgeError):
+                await twin.close()
+
+
+def _guessed_step(state: EpisodeState, best: Proposal, result: ActionResult) -> Step:
+    """The step that accepting a candidate would make, were it done where it was guessed."""
+    assert best.action is not None
+    intent = Intent(
+        command_id="guess",
+        index=len(state.steps),
+        actor="human",
+        decision="accept",
+        proposal_id=best.id,
+        thought=best.thought,
+        action=best.action,
+        started_at=datetime.now(UTC),
+    )
+    return build_step(intent, result, state.proposals, state.policy)
+
+
+def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observation) -> bool:
+    """Whether the episode came to be what was guessed, in everything that its policy is asked with."""
+    if len(steps) != len(guess.steps) or not shows_same(observation, guess.observation):
+        return False
+    earlier, guessed = guess.steps[:-1], guess.steps[-1]
+    if [step.command_id for step in earlier] != [step.command_id for step in steps[:-1]]:
+        return False
+    return _is_same_step(steps[-1], guessed)
+
+
+def _is_same_step(step: Step, guessed: Step) -> bool:
+    if not (shows_same(step.before, guessed.before) and shows_same(step.after, guessed.after)):
+        return False
+    names = ("index", "actor", "decision", "proposal_id", "thought", "action", "batch", "not_done", "provider_calls")
+    if any(getattr(step, name) != getattr(guessed, name) for name in names):
+        return False
+    return (step.error and step.error.code) == (guessed.error and guessed.error.code)

@@ -1,0 +1,229 @@
+"""The first candidate is done ahead on a twin, and what the policy says of it is shown only where the guess held."""
+
+from collections.abc import AsyncIterator
+from functools import partial
+from random import Random
+from typing import Any
+
+import pytest
+
+from agent_backend.episode.runner import EpisodeRunner
+from agent_backend.episode.twins import REACHES_OUTSIDE, TwinLease
+from agent_backend.interfaces import Policy
+from protocol.actions.types import CallTool, Click, Finish, TypeText
+from protocol.messages.events import EpisodeState, Undo
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
+from tests.unit.agent_backend.conftest import EpisodeHarness, accept, act
+from tests.unit.agent_backend.policy.fake_policy import Answer, FakePolicy
+from vm_bridge.machine import Machine
+from vm_bridge.simulators.fake.machine import FakeMachine
+from vm_bridge.simulators.fake.sandbox import FakeSandbox
+
+
+class SeededPolicy(FakePolicy):
+    """A policy whose answer is told by what it is asked, as of a model with a seed."""
+
+    answers: dict[int, Answer] = {}
+    """What it says at the steps of these indices instead."""
+
+    async def propose(self, task: Task, steps: tuple[Step, ...], observation: Observation, **asked: Any) -> Any:
+        assert observation.screenshot is not None
+        said = "|".join(f"{step.decision} {step.thought} {step.action}" for step in steps)
+        draw = Random(f"{said} {observation.screenshot.sha256}")
+        clicks = ((f"I click {n}.", Click(x=draw.randrange(320), y=draw.randrange(240))) for n in range(2))
+        self._answers = iter([self.answers.get(len(steps), tuple(clicks))])
+        return await super().propose(task, steps, observation, **asked)
+
+
+class SpeculatingHarness(EpisodeHarness):
+    """An episode that may have twins."""
+
+    def __init__(self) -> None:
+        self.twins: list[FakeSandbox] = []
+        self.released = 0
+        self.room = True
+        super().__init__()
+        self.policy = self.current = self.seeded = SeededPolicy()
+
+    def new_runner(self) -> EpisodeRunner:
+        return EpisodeRunner(
+            self.store, self._open, lambda: self.current, self.hear, self.limits, self.secrets, self._open_twin
+        )
+
+    async def _open_twin(self, state: EpisodeState) -> TwinLease | None:
+        if not self.room:
+            return None
+        sandbox = FakeSandbox("desktop", width=320, height=240)
+        self.twins.append(sandbox)
+        return TwinLease(self.twin_machine(sandbox), policy_for=same_policy, release=self._release)
+
+    def twin_machine(self, sandbox: FakeSandbox) -> Machine:
+        return FakeMachine(sandbox, 1)
+
+    async def _release(self) -> None:
+        self.released += 1
+
+    async def guessed(self, asked: int) -> None:
+        """Wait until the policy has been asked so often."""
+        await self.until(lambda: len(self.policy.asked) >= asked)
+
+
+def same_policy(policy: Policy) -> Policy:
+    return policy
+
+
+@pytest.fixture
+async def harness() -> AsyncIterator[SpeculatingHarness]:
+    made = SpeculatingHarness()
+    yield made
+    await made.kill()
+
+
+async def next_offered(harness: SpeculatingHarness, steps: int) -> None:
+    """Wait until candidates are offered after so many steps."""
+    await harness.until(lambda: len(harness.runner.state.steps) == steps and bool(harness.runner.state.proposals))
+
+
+async def test_an_accepted_guess_is_done_on_the_machine_and_needs_no_other_question(
+    harness: SpeculatingHarness,
+) -> None:
+    await harness.started()
+    await harness.guessed(2)
+    first = harness.runner.state.proposals[0]
+    assert harness.twins[0].acts == [first.action]
+    assert harness.sandbox.acts == [], "nothing is done on the machine before somebody accepts"
+    harness.policy.gate.clear()  # who asks from now on waits for ever
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    assert harness.sandbox.acts == [first.action]
+    assert harness.policy.asked[1][0].thought == first.thought
+
+
+async def test_another_step_than_the_guess_is_asked_about_and_the_twin_follows(harness: SpeculatingHarness) -> None:
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(act(1, "mine"))
+    await harness.guessed(4)  # about the step, and ahead of the next one
+    assert harness.policy.asked[2] == harness.runner.state.steps
+    assert len(harness.twins) == 1
+    assert harness.twins[0].acts[0] == TypeText(text="mine")
+    harness.policy.gate.clear()
+    await harness.send(accept(harness, 2))
+    await next_offered(harness, 2)
+
+
+async def test_a_twin_that_shows_something_else_is_given_up(harness: SpeculatingHarness) -> None:
+    await harness.started()
+    await harness.guessed(2)
+    harness.sandbox.screen.pixels[:8, :8] = 255  # as if a window had opened there, and on no twin
+    await harness.send(accept(harness, 1))
+    await harness.guessed(3)
+    await next_offered(harness, 1)
+    await harness.until(lambda: harness.released == 1)
+    await harness.send(accept(harness, 2))
+    await next_offered(harness, 2)
+    assert len(harness.twins) == 1
+    assert len(harness.policy.asked) == 4
+
+
+@pytest.mark.parametrize("fields", [{"network": ("example.org",)}, {"parameters": {REACHES_OUTSIDE: True}}])
+async def test_a_task_that_reaches_outside_has_no_twin(harness: SpeculatingHarness, fields: dict[str, Any]) -> None:
+    state = harness.store.state
+    harness.store.state = state.model_copy(update={"task": state.task.model_copy(update=fields)})
+    await harness.started()
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    assert harness.twins == []
+
+
+@pytest.mark.parametrize("action", [CallTool(name="lookup", arguments={}), Finish()])
+async def test_acts_that_reach_outside_or_end_the_task_are_never_done_ahead(
+    harness: SpeculatingHarness, action: CallTool | Finish
+) -> None:
+    harness.seeded.answers = {1: (("I say.", action),)}
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    await harness.until(lambda: harness.twins[0].acts == harness.sandbox.acts)
+    assert len(harness.policy.asked) == 2
+
+
+async def test_a_twin_taken_for_a_claim_comes_back_once_there_is_room(harness: SpeculatingHarness) -> None:
+    await harness.started()
+    await harness.guessed(2)
+    harness.twins[0].admit(2)  # its lease is another's now
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    await harness.until(lambda: harness.released == 1)
+    await harness.send(act(2))
+    await next_offered(harness, 2)
+    await harness.until(lambda: len(harness.twins) == 2 and len(harness.twins[1].acts) == 3)
+
+
+async def test_an_undone_step_is_undone_on_the_twin(harness: SpeculatingHarness) -> None:
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    await harness.guessed(3)
+    await harness.send(Undo(command_id="undo-the-last"))
+    await harness.until(lambda: harness.runner.state.steps[0].undone)
+    await harness.guessed(5)  # about the first screen again, and ahead of the step after it
+    await harness.ready()
+    harness.policy.gate.clear()
+    await harness.send(accept(harness, 3))
+    await next_offered(harness, 2)
+    assert harness.released == 0
+
+
+async def test_the_twin_goes_with_the_episode(harness: SpeculatingHarness) -> None:
+    await harness.started()
+    await harness.guessed(2)
+    harness.runner.stop()
+    await harness.end()
+    assert harness.released == 1
+
+
+async def test_no_twin_is_taken_where_there_is_no_room(harness: SpeculatingHarness) -> None:
+    harness.room = False
+    await harness.started()
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    assert len(harness.policy.asked) == 2
+
+
+async def test_trajectories_are_those_made_without_twins(harness: SpeculatingHarness) -> None:
+    """A person who accepts, picks the second candidate, acts otherwise and undoes, at random but alike."""
+    trajectories = []
+    for room in (True, False):
+        for seed in range(4):
+            episode = SpeculatingHarness()
+            episode.room = room
+            trajectories.append(await play(episode, Random(seed)))
+            await episode.kill()
+    assert trajectories[:4] == trajectories[4:]
+
+
+def was_guessed(episode: SpeculatingHarness, steps: int) -> bool:
+    """Whether the policy was asked about so many steps, where there may be twins."""
+    return not episode.room or any(len(asked) == steps for asked in episode.policy.asked)
+
+
+async def play(episode: SpeculatingHarness, draw: Random) -> list[Any]:
+    """Six decisions; what is stored of them apart from times and ids."""
+    await episode.started()
+    for number in range(6):
+        await next_offered(episode, number)
+        if draw.random() < 0.5:  # read for so long that the guess is made
+            await episode.until(partial(was_guessed, episode, number + 1))
+        choice = draw.choice(("first", "first", "second", "own"))
+        offered = episode.runner.state.proposals
+        proposal = offered[1 if choice == "second" else 0]
+        await episode.send(act(number) if choice == "own" else accept(episode, number, proposal_id=proposal.id))
+        await next_offered(episode, number + 1)
+    left_out = {"command_id", "proposal_id", "started_at", "ended_at", "decide_ms"}
+    seen = {"before": {"captured_at", "settle_ms"}, "after": {"captured_at", "settle_ms"}}
+    return [step.model_dump(exclude={**dict.fromkeys(left_out, True), **seen}) for step in episode.store.state.steps]
