@@ -165,9 +165,9 @@ const WRITTEN = [
 ] as const;
 
 describe("keys that completion saves", () => {
-  it.each(WRITTEN)("%s %s", (kind, text, instruction, shown) => {
+  it.each(WRITTEN)("%s %s", (kind, text, instruction, screenText) => {
     const episode = makeEpisodeState();
-    const texts = screenTexts({ task: { ...episode.task, instruction }, observation: { ...OBSERVATION, text: shown }, steps: [] });
+    const texts = screenTexts({ task: { ...episode.task, instruction }, observation: { ...OBSERVATION, text: screenText }, steps: [] });
     const context = { ...CONTEXT, ...texts, recentTexts: [], capabilities: [kind] };
     const whole = `${kind}(${JSON.stringify(text)})`;
     expect(keysFor(whole, context)).toBeLessThanOrEqual(whole.length);
@@ -176,8 +176,8 @@ describe("keys that completion saves", () => {
   it("are at least half of all", () => {
     const episode = makeEpisodeState();
     let [typed, needed] = [0, 0];
-    for (const [kind, text, instruction, shown] of WRITTEN) {
-      const texts = screenTexts({ task: { ...episode.task, instruction }, observation: { ...OBSERVATION, text: shown }, steps: [] });
+    for (const [kind, text, instruction, screenText] of WRITTEN) {
+      const texts = screenTexts({ task: { ...episode.task, instruction }, observation: { ...OBSERVATION, text: screenText }, steps: [] });
       const whole = `${kind}(${JSON.stringify(text)})`;
       typed += whole.length;
       needed += keysFor(whole, { ...CONTEXT, ...texts, recentTexts: [], capabilities: [kind] });

@@ -22,12 +22,12 @@ export function screenTexts({ task, observation, steps }: Source): ScreenTexts {
   const page = observation?.page ?? null;
   const titles = (page?.tabs ?? []).flatMap(({ title, url }) => [title, url]);
   const commands = done.flatMap(({ action }) => ("command" in action ? [action.command] : []));
-  const shown = [observation?.text, ...done.slice(0, 5).map(({ after }) => after?.text)].flatMap((text) => text?.slice(-READ) ?? []);
-  const texts = [task.instruction, ...shown, ...titles, ...(observation?.application ?? "").split("\n")];
+  const onScreen = [observation?.text, ...done.slice(0, 5).map(({ after }) => after?.text)].flatMap((text) => text?.slice(-READ) ?? []);
+  const texts = [task.instruction, ...onScreen, ...titles, ...(observation?.application ?? "").split("\n")];
   return {
     phrases: unique([...quotedIn(task.instruction), ...commands, ...titles]),
     words: unique(texts.flatMap((text) => text.match(WORD) ?? []).filter((word) => word.length > 2)),
-    paths: unique([task.instruction, ...shown].flatMap((text) => text.match(PATH) ?? [])),
+    paths: unique([task.instruction, ...onScreen].flatMap((text) => text.match(PATH) ?? [])),
   };
 }
 

@@ -179,7 +179,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
     }
   };
 
-  const crosshairPixel = shownPixel(pointedAt === step, crosshair, pixel);
+  const crosshairPixel = crosshairAt(pointedAt === step, crosshair, pixel);
   return (
     <>
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the picture of a machine is worked on with pointer and keys */}
@@ -232,7 +232,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
 }
 
 /** Where the crosshair is shown; null where it is not. */
-function shownPixel(pointing: boolean, crosshair: CrosshairState | null, pixel: Point | null): Point | null {
+function crosshairAt(pointing: boolean, crosshair: CrosshairState | null, pixel: Point | null): Point | null {
   return pointing ? (crosshair?.pixel ?? pixel) : null;
 }
 
