@@ -13,6 +13,7 @@ from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.operations.runtime.temporary_platform import temporary_platform
 from benchmarks.parts.desktops import cold_starts, keyboard_cases, osworld_peer, settle_detection
 from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.speculation import waits
 from benchmarks.parts.streaming import annotator_page
 
 KEEP = ROOT / ".data"
@@ -28,6 +29,8 @@ def main() -> int:
         figures |= asyncio.run(cold_starts.measure(data / "host"))
         print_progress("programs that redraw late")
         figures |= asyncio.run(settle_detection.measure(data / "host"))
+        print_progress("the first candidate done ahead")
+        figures |= asyncio.run(waits.measure(data / "ahead"))
         print_progress("OSWorld's way")
         figures |= osworld_peer.measure(KEEP)
         print_progress("the desk in a browser")

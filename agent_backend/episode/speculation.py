@@ -14,7 +14,7 @@ from agent_backend.episode.twins import (
     TwinDiverged,
     can_be_guessed,
     may_speculate,
-    shows_same,
+    reads_same,
 )
 from agent_backend.interfaces import EpisodeStore, Intent, Policy
 from protocol.messages.events import EpisodeState
@@ -26,7 +26,8 @@ from vm_bridge.errors import BridgeError
 logger = logging.getLogger(__name__)
 
 MAX_TWINS = 3
-"""Most twins that an episode takes one after the other: one that was given up for a claim may come back."""
+"""Most twins that an episode takes one after the other: after one that was given up for a claim, or that showed
+something else, as a screen caught between two redraws does."""
 CLOSE_SECONDS = 5.0
 
 
@@ -82,12 +83,8 @@ class Speculator:
             self._wakeup.clear()
             try:
                 await self._reach_goal()
-            except TwinDiverged as error:
+            except (TwinDiverged, BridgeError) as error:
                 logger.info("a twin was given up: %s", error)
-                self._left = 0
-                await self._drop()
-            except BridgeError as error:
-                logger.info("a twin is gone: %s", error)
                 self._left -= 1
                 await self._drop()
             except Exception:
@@ -138,7 +135,7 @@ def _guessed_step(state: EpisodeState, best: Proposal, result: ActionResult) -> 
 
 def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observation) -> bool:
     """Whether the episode came to be what was guessed, in everything that its policy is asked with."""
-    if len(steps) != len(guess.steps) or not shows_same(observation, guess.observation):
+    if len(steps) != len(guess.steps) or not reads_same(observation, guess.observation):
         return False
     earlier, guessed = guess.steps[:-1], guess.steps[-1]
     if [step.command_id for step in earlier] != [step.command_id for step in steps[:-1]]:
@@ -147,9 +144,7 @@ def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observatio
 
 
 def _is_same_step(step: Step, guessed: Step) -> bool:
-    if not (shows_same(step.before, guessed.before) and shows_same(step.after, guessed.after)):
+    if not (reads_same(step.before, guessed.before) and reads_same(step.after, guessed.after)):
         return False
     names = ("index", "actor", "decision", "proposal_id", "thought", "action", "batch", "not_done", "provider_calls")
-    if any(getattr(step, name) != getattr(guessed, name) for name in names):
-        return False
-    return (step.error and step.error.code) == (guessed.error and guessed.error.code)
+    return all(getattr(step, name) == getattr(guessed, name) for name in (*names, "error"))

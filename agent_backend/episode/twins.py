@@ -57,12 +57,26 @@ def can_be_guessed(action: Action) -> bool:
 
 
 def shows_same(first: Observation | None, second: Observation | None) -> bool:
-    """Whether two observations show the same to a policy: the same picture, text and page. Times are not compared."""
+    """Whether two machines show the same: picture, text and page. Times, and the ids a browser gives its pages, are not
+    compared."""
     return first is not None and second is not None and _contents(first) == _contents(second)
 
 
+def reads_same(first: Observation | None, second: Observation | None) -> bool:
+    """Whether a policy is told the same of two observations: ids of pages are told where there are several."""
+    return shows_same(first, second) and _told_pages(first) == _told_pages(second)
+
+
+def _told_pages(observation: Observation | None) -> tuple[str, ...]:
+    tabs = observation.page.tabs if observation is not None and observation.page is not None else ()
+    return tuple(tab.id for tab in tabs) if len(tabs) > 1 else ()
+
+
 def _contents(observation: Observation) -> Observation:
-    page = observation.page and observation.page.model_copy(update={"time_ms": 0.0, "pace": 0.0})
+    page = observation.page
+    if page is not None:
+        tabs = tuple(tab.model_copy(update={"id": ""}) for tab in page.tabs)
+        page = page.model_copy(update={"time_ms": 0.0, "pace": 0.0, "tabs": tabs})
     when = {"captured_at": None, "settle_ms": 0.0, "settled": True, "rest": "rested"}
     return observation.model_copy(update={**when, "page": page})
 

@@ -67,6 +67,7 @@ export const leave = workspaceCommand("leave", { name: "workspace.leave", help: 
 export const pause = workspaceCommand("pause", { name: "workspace.pause", help: "workspace.pause.help", keys: ["P"] });
 export const control = workspaceCommand("control", { name: "workspace.control", help: "workspace.control.help", keys: ["G"] });
 export const next = workspaceCommand("next", { name: "workspace.next", help: "workspace.next.help", keys: ["N"] });
+export const markers = workspaceCommand("markers", { name: "workspace.markers", help: "workspace.markers.help", keys: ["Shift+H"] });
 export const previousStep = workspaceCommand("previous_step", { name: "workspace.previous_step", help: "workspace.previous_step.help", keys: ["["], repeats: true });
 export const nextStep = workspaceCommand("next_step", { name: "workspace.next_step", help: "workspace.next_step.help", keys: ["]"], repeats: true });
 export const live = workspaceCommand("live", { name: "workspace.live", help: "workspace.live.help", keys: ["0"] });
@@ -112,6 +113,7 @@ export const workspaceCommands: readonly Command[] = [
   pause,
   control,
   next,
+  markers,
   previousStep,
   nextStep,
   live,

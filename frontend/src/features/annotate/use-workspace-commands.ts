@@ -76,6 +76,7 @@ function composerBindings(workspace: Workspace): Binding[] {
       run: () => workspace.toggleHeldKey(key),
     })),
     { command: commands.clipboard, enabled: can("set_clipboard") || can("get_clipboard"), run: () => workspace.setDialog("clipboard") },
+    { command: commands.markers, run: workspace.toggleMarkers },
     { command: commands.direct, enabled: !workspace.episode.thought_required, run: workspace.toggleDirect },
   ];
 }

@@ -67,6 +67,9 @@ export interface Workspace extends LiveSession {
   readonly viewStep: (index: number | null) => void;
   readonly hover: (proposalId: string | null) => void;
   readonly toggleDirect: () => void;
+  /** Whether nothing is marked on the picture, so that all of it can be seen. */
+  readonly markersHidden: boolean;
+  readonly toggleMarkers: () => void;
   readonly setActionLimit: (limit: number | null) => void;
   /** The keys that the drafted action holds, or that the next one will. */
   readonly heldKeys: readonly string[];
@@ -115,6 +118,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const [actionLimit, setActionLimit] = useState<number | null>(null);
   const [claimsNext, setClaimsNext] = useState(false);
   const [armedKeys, setArmedKeys] = useState<readonly string[]>([]);
+  const [hiddenAt, setHiddenAt] = useState<number | null>(null);
   const [wantsDirect, setWantsDirect] = useLocalStorage({ key: "pilothouse.direct", defaultValue: false });
   const [chosen, setChosen] = useState<{ panel: PanelName | null; step: number }>({ panel: null, step: 0 });
   const viewportRef = useRef<HTMLDivElement>(null);
@@ -128,6 +132,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const steps = useMemo(() => withoutUndone(episode.steps), [episode.steps]);
   const canAct = view.control === "mine" && episode.status === "running";
   const canAccept = canAct && viewedStep === null;
+  const markersHidden = hiddenAt === episode.steps.length;
   const direct = wantsDirect && !episode.thought_required;
   const enter = enterOf({ episode, composed, connection: live.connection, canAct, viewedStep });
 
@@ -233,6 +238,8 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     viewStep: (index) => setViewedStep(index !== null && episode.steps[index] ? index : null),
     hover,
     toggleDirect: () => setWantsDirect(!wantsDirect),
+    markersHidden,
+    toggleMarkers: () => setHiddenAt(markersHidden ? null : episode.steps.length),
     showPanel: (panel) => {
       flushSync(() => setChosen({ panel, step: episode.steps.length }));
       (panel === null ? viewportRef : panelRef).current?.focus();

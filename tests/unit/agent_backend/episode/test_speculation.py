@@ -1,6 +1,7 @@
 """The first candidate is done ahead on a twin, and what the policy says of it is shown only where the guess held."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from functools import partial
 from random import Random
 from typing import Any
@@ -8,11 +9,12 @@ from typing import Any
 import pytest
 
 from agent_backend.episode.runner import EpisodeRunner
-from agent_backend.episode.twins import REACHES_OUTSIDE, TwinLease
+from agent_backend.episode.speculation import MAX_TWINS
+from agent_backend.episode.twins import REACHES_OUTSIDE, TwinLease, reads_same, shows_same
 from agent_backend.interfaces import Policy
 from protocol.actions.types import CallTool, Click, Finish, TypeText
 from protocol.messages.events import EpisodeState, Undo
-from protocol.trajectory.observations import Observation
+from protocol.trajectory.observations import BrowserPage, Observation, Tab
 from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 from tests.unit.agent_backend.conftest import EpisodeHarness, accept, act
@@ -118,14 +120,16 @@ async def test_a_twin_that_shows_something_else_is_given_up(harness: Speculating
     await harness.started()
     await harness.guessed(2)
     harness.sandbox.screen.pixels[:8, :8] = 255  # as if a window had opened there, and on no twin
-    await harness.send(accept(harness, 1))
-    await harness.guessed(3)
-    await next_offered(harness, 1)
-    await harness.until(lambda: harness.released == 1)
-    await harness.send(accept(harness, 2))
-    await next_offered(harness, 2)
-    assert len(harness.twins) == 1
-    assert len(harness.policy.asked) == 4
+    for number in range(MAX_TWINS + 1):
+        await harness.send(accept(harness, number))
+        await next_offered(harness, number + 1)
+        await harness.until(partial(was_released, harness, min(number + 1, MAX_TWINS)))
+    assert len(harness.twins) == MAX_TWINS
+    assert [len(steps) for steps in harness.policy.asked].count(1) == 2, "what was guessed was asked about again"
+
+
+def was_released(harness: SpeculatingHarness, times: int) -> bool:
+    return harness.released == times
 
 
 @pytest.mark.parametrize("fields", [{"network": ("example.org",)}, {"parameters": {REACHES_OUTSIDE: True}}])
@@ -227,3 +231,19 @@ async def play(episode: SpeculatingHarness, draw: Random) -> list[Any]:
     left_out = {"command_id", "proposal_id", "started_at", "ended_at", "decide_ms"}
     seen = {"before": {"captured_at", "settle_ms"}, "after": {"captured_at", "settle_ms"}}
     return [step.model_dump(exclude={**dict.fromkeys(left_out, True), **seen}) for step in episode.store.state.steps]
+
+
+def observation_of(*ids: str) -> Observation:
+    """A browser with pages of these ids."""
+    tabs = tuple(Tab(id=each, title="A page", url="http://a.test/", active=not index) for index, each in enumerate(ids))
+    page = BrowserPage(title="A page", clock="exact", seed=0, time_ms=50.0, tabs=tabs)
+    seen = {"captured_at": datetime.now(UTC), "settled": True, "rest": "rested", "settle_ms": 1.0}
+    return Observation(screenshot=None, width=0, height=0, page=page, **seen)
+
+
+def test_ids_of_pages_matter_only_where_the_policy_is_told_them() -> None:
+    assert shows_same(observation_of("A", "B"), observation_of("C", "D"))
+    assert reads_same(observation_of("A"), observation_of("B"))
+    assert not reads_same(observation_of("A", "B"), observation_of("C", "D"))
+    assert not shows_same(observation_of("A"), observation_of("A", "B"))
+    assert not shows_same(None, None)

@@ -1,8 +1,33 @@
 /** Completion and pointing while a call is being written; a caret is written as ‸. */
 import { describe, expect, it } from "vitest";
 
+import { makeEpisodeState, OBSERVATION } from "@/features/annotate/testing/fixtures";
+
 import { insertPoint, placeAt } from "./call";
-import { suggestionsAt } from "./completion";
+import { suggestionsAt, type CompletionContext } from "./completion";
+import { screenTexts } from "./screen-texts";
+
+/** How many keys a call takes: characters, arrows to a suggestion, and Tab. Brackets and quotes close by themselves. */
+function keysFor(whole: string, context: CompletionContext): number {
+  const end = whole.length - 2;
+  let [keys, at] = [0, 0];
+  while (at < end) {
+    const jump = jumpAt(whole, at, end, context);
+    keys += jump?.keys ?? 1;
+    at = jump?.to ?? at + 1;
+  }
+  return keys;
+}
+
+/** The farthest that a suggestion at this place leads towards the whole. */
+function jumpAt(whole: string, at: number, end: number, context: CompletionContext): { keys: number; to: number } | null {
+  const found = at === 0 ? null : suggestionsAt(whole.slice(0, at), at, context);
+  const reached = (found?.options ?? []).flatMap(({ insert, caret }, index) => {
+    const written = whole.slice(0, found?.from) + insert.slice(0, insert.endsWith('"') ? -1 : caret);
+    return whole.startsWith(written) && written.length > at + index + 1 ? [{ keys: index + 1, to: Math.min(written.length, end) }] : [];
+  });
+  return reached.toSorted((one, other) => other.to - other.keys - (one.to - one.keys))[0] ?? null;
+}
 
 const split = (marked: string): [string, number] => [marked.replace("‸", ""), marked.indexOf("‸")];
 const CONTEXT = {
@@ -13,6 +38,9 @@ const CONTEXT = {
   pages: ["page-1", "page-2"],
   files: ["a note.txt"],
   paths: ["notes/a.txt"],
+  phrases: ["final.txt", "git status"],
+  words: ["Rename", "report", "status"],
+  toolArguments: { "notes.add": '{"text":""}' },
 };
 
 describe("the argument at the caret", () => {
@@ -76,7 +104,7 @@ describe("completion", () => {
     expect(labels('scroll(1, 2, "d‸')).toEqual(["down"]);
     expect(labels('press_keys("ctrl+pa‸")')).toEqual(["ctrl+pageup", "ctrl+pagedown", "ctrl+pause"]);
     expect(labels('press_keys("sh‸")')).toEqual(["shift+"]);
-    expect(labels('type_text("re‸")')).toEqual(["report.txt"]);
+    expect(labels('type_text("re‸")')).toEqual(["report.txt", "Rename", "report"]);
   });
   it("offers the machine's tools, and paths that were named before", () => {
     expect(labels('call_tool("no‸')).toEqual(["notes.add", "notes.read"]);
@@ -86,7 +114,74 @@ describe("completion", () => {
     expect(labels('open_app("c‸')).toEqual(["Contacts", "Clock"]);
     expect(labels('open_app("clo‸')).toEqual(["Clock"]);
   });
+  it("goes on with texts of the task, and with words and paths inside a text", () => {
+    expect(labels('type_text("fin‸")')).toEqual(["final.txt"]);
+    expect(labels('type_text("see no‸")')).toEqual(["see notes/a.txt"]);
+    expect(labels('type_text("my repo‸")')).toEqual(["my report"]);
+    expect(labels('type_text("my r‸")')).toEqual([]);
+  });
+  it("writes a tool's arguments with nothing in them yet, the caret in the first", () => {
+    const done = suggestionsAt(...split('call_tool("notes.add", ‸)'), CONTEXT)?.options[0];
+    expect(done).toMatchObject({ insert: '{"text":""}', caret: 9 });
+    expect(labels('call_tool("notes.add", {‸)')).toEqual([]);
+    expect(labels('call_tool("notes.read", ‸)')).toEqual([]);
+  });
   it("is silent among coordinates", () => {
     expect(labels("click(1‸")).toEqual([]);
+  });
+});
+
+describe("what is completed with", () => {
+  it("is what the task quotes, commands that were run, and words and paths on the screen", () => {
+    const episode = makeEpisodeState();
+    const found = screenTexts({
+      task: { ...episode.task, instruction: 'Write "Best wishes" into letter.txt, as Nina asked.' },
+      observation: { ...OBSERVATION, text: "$ ls /home/nina\nletters/first.md  total 12" },
+      steps: [],
+    });
+    expect(found.phrases).toEqual(["Best wishes"]);
+    expect(found.words).toEqual(expect.arrayContaining(["Nina", "wishes", "letter.txt"]));
+    expect(found.paths).toEqual(["letter.txt", "/home/nina", "letters/first.md"]);
+  });
+});
+
+/** Commands as people wrote them, each with what they saw. */
+const WRITTEN = [
+  ["type_text", "Best wishes", 'Write "Best wishes" into letter.txt.', ""],
+  ["type_text", "quarterly-report.ods", "Rename the file report.ods to quarterly-report.ods.", ""],
+  ["type_text", "Nina Kowalski", "Add the contact Nina Kowalski with the number 5550134.", ""],
+  ["type_text", "5550134", "Add the contact Nina Kowalski with the number 5550134.", ""],
+  ["type_text", "nina@example.org", "Send a message to nina@example.org that says \"I am late\".", ""],
+  ["type_text", "I am late", "Send a message to nina@example.org that says \"I am late\".", ""],
+  ["read_file", "/home/user/Documents/invoice-2024.csv", "Sum up the invoice.", "/home/user/Documents/invoice-2024.csv"],
+  ["read_file", "src/settings.py", "Find out the port.", "README.md\nsrc/settings.py\nsrc/main.py"],
+  ["run_command", "cat src/settings.py", "Find out the port.", "README.md\nsrc/settings.py\nsrc/main.py"],
+  ["run_command", "grep -n PORT src/settings.py", "Find out the value of PORT.", "src/settings.py"],
+  ["run_command", "python3 convert.py measurements.csv", "Convert the measurements.", "convert.py  measurements.csv"],
+  ["run_command", "mv drafts/letter.txt archive/", "Move the letter.", "archive/  drafts/letter.txt"],
+  ["type_text", "Kitchen renovation", "Name the list \"Kitchen renovation\".", ""],
+  ["navigate", "http://wiki.pilothouse.test/", "Open http://wiki.pilothouse.test/ and look for maple trees.", ""],
+  ["type_text", "maple trees", "Open the wiki and search for 'maple trees'.", ""],
+] as const;
+
+describe("keys that completion saves", () => {
+  it.each(WRITTEN)("%s %s", (kind, text, instruction, screenText) => {
+    const episode = makeEpisodeState();
+    const texts = screenTexts({ task: { ...episode.task, instruction }, observation: { ...OBSERVATION, text: screenText }, steps: [] });
+    const context = { ...CONTEXT, ...texts, recentTexts: [], capabilities: [kind] };
+    const whole = `${kind}(${JSON.stringify(text)})`;
+    expect(keysFor(whole, context)).toBeLessThanOrEqual(whole.length);
+  });
+
+  it("are at least half of all", () => {
+    const episode = makeEpisodeState();
+    let [typed, needed] = [0, 0];
+    for (const [kind, text, instruction, screenText] of WRITTEN) {
+      const texts = screenTexts({ task: { ...episode.task, instruction }, observation: { ...OBSERVATION, text: screenText }, steps: [] });
+      const whole = `${kind}(${JSON.stringify(text)})`;
+      typed += whole.length;
+      needed += keysFor(whole, { ...CONTEXT, ...texts, recentTexts: [], capabilities: [kind] });
+    }
+    expect(1 - needed / typed).toBeGreaterThanOrEqual(0.5);
   });
 });

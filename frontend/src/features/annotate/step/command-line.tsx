@@ -5,13 +5,16 @@ import { Compartment, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { useEffect, useImperativeHandle, useRef } from "react";
 
+import type { EpisodeState, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { hasScreen } from "@/features/annotate/panels/panels";
+import { emptyArguments } from "@/features/annotate/panels/tools/schema";
 import { useApps } from "@/features/annotate/phone/apps";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { insertPoint } from "./call";
 import { pathsNamed, suggestionsAt, type CompletionContext } from "./completion";
+import { screenTexts } from "./screen-texts";
 import styles from "./step.module.css";
 
 /** What the editor calls; always the latest, though the editor itself is made once. */
@@ -41,7 +44,7 @@ export function CommandLineEditor() {
         tools: episode.tools.map(({ name }) => name),
         pages: (episode.observation?.page?.tabs ?? []).map(({ id }) => id),
         files: (episode.observation?.page?.chooser?.files ?? []).map(({ name }) => name),
-        paths: pathsNamed(steps),
+        ...contextOf(episode, steps),
       }),
     };
   });
@@ -88,6 +91,13 @@ export function CommandLineEditor() {
   }), []);
 
   return <div ref={host} className={styles.line} data-testid="command-line" />;
+}
+
+/** What the machine and its task name. */
+function contextOf(episode: EpisodeState, steps: readonly Step[]): Pick<CompletionContext, "paths" | "phrases" | "words" | "toolArguments"> {
+  const { phrases, words, paths } = screenTexts(episode);
+  const toolArguments = Object.fromEntries(episode.tools.map((tool) => [tool.name, JSON.stringify(emptyArguments(tool) ?? {})]));
+  return { phrases, words, toolArguments, paths: [...new Set([...pathsNamed(steps), ...paths])] };
 }
 
 const readOnly = new Compartment();

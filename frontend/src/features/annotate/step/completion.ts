@@ -5,7 +5,7 @@ import { KEY_NAMES, MODIFIERS, NAMED_KEYS } from "@/generated/vocabulary";
 import { ALWAYS } from "@/shared/actions/parse";
 import { ALIASES, KINDS, type TypedKind } from "@/shared/actions/table";
 
-import { placeAt, slotsOf } from "./call";
+import { placeAt, slotsOf, type Place } from "./call";
 
 export interface Suggestion {
   readonly label: string;
@@ -31,9 +31,19 @@ export interface CompletionContext {
   readonly pages: readonly string[];
   /** The names of the files that a page which asks for some may have. */
   readonly files: readonly string[];
-  /** Paths that were named before. */
+  /** Paths that were named before, and those the machine shows. */
   readonly paths: readonly string[];
+  /** Whole texts of the task and the screen, and single words of them. */
+  readonly phrases: readonly string[];
+  readonly words: readonly string[];
+  /** What a tool wants, by its name: its arguments with nothing in them yet, as JSON. */
+  readonly toolArguments: Readonly<Record<string, string>>;
 }
+
+/** A word is completed from so many of its characters on. */
+const LEAST = 2;
+/** So many suggestions at a time. */
+const MOST = 50;
 
 const CHOICES = {
   direction: ["up", "down", "left", "right"],
@@ -49,14 +59,34 @@ export function suggestionsAt(text: string, caret: number, context: CompletionCo
   const slot = place.slot === null ? undefined : place.slots[place.slot];
   const part = place.slot === null ? undefined : place.parts[place.slot];
   if (slot === undefined || part === undefined) return null;
+  if (slot.type === "object") return suggestArguments(text, caret, place, context);
   const lead = /^\s*/.exec(text.slice(part.from, part.to))?.[0].length ?? 0;
   const from = Math.min(part.from + lead, caret);
   const written = text.slice(from, caret).replace(/^["']/, "");
   const values = valuesFor(slot.type, written, context).filter((value) => value.toLowerCase().startsWith(written.toLowerCase()));
-  const options = values
+  const options = [...new Set(values)]
     .filter((value) => value !== written)
+    .slice(0, MOST)
     .map((value) => ({ label: value, insert: JSON.stringify(value), caret: JSON.stringify(value).length, detail: slot.field }));
   return options.length === 0 ? null : { from, to: part.to, options };
+}
+
+/** The arguments of the tool that is named before the caret, while nothing of them is written. */
+function suggestArguments(text: string, caret: number, place: Place, { toolArguments }: CompletionContext): Suggestions | null {
+  const [name, part] = [place.parts[0], place.slot === null ? undefined : place.parts[place.slot]];
+  if (place.kind !== "call_tool" || name === undefined || part === undefined || text.slice(part.from, part.to).trim() !== "") return null;
+  const insert = toolArguments[text.slice(name.from, name.to).trim().replaceAll(/^["']|["']$/g, "")];
+  if (insert === undefined) return null;
+  const hole = insert.indexOf('""');
+  return { from: caret, to: part.to, options: [{ label: insert, insert, caret: hole < 0 ? insert.length : hole + 1, detail: "arguments" }] };
+}
+
+/** The words that may end a text whose last word was begun. */
+function completedTexts(written: string, words: readonly string[]): string[] {
+  const begun = /[^\s"'=(/]*$/.exec(written)?.[0] ?? "";
+  if (begun.length < LEAST) return [];
+  const before = written.slice(0, written.length - begun.length);
+  return words.filter((word) => word.toLowerCase().startsWith(begun.toLowerCase())).map((word) => before + word);
 }
 
 /** The paths the steps named, the latest first. */
@@ -80,7 +110,7 @@ function valuesFor(type: string, written: string, context: CompletionContext): r
       );
     }
     case "text":
-      return context.recentTexts;
+      return [...context.recentTexts, ...context.phrases, ...completedTexts(written, [...context.paths, ...context.words])];
     case "app":
       return context.apps;
     case "tool":

@@ -37,6 +37,20 @@ export function moveCrosshair(crosshair: CrosshairState, key: string, repeat: bo
   };
 }
 
+/** The target that an arrow key jumps to: the one nearest in its direction, what lies aside counting twice; null where there is none. */
+export function jumpTarget(from: Point, key: string, targets: readonly Point[]): Point | null {
+  const direction = DIRECTIONS[key];
+  if (direction === undefined) return null;
+  const ahead = targets.flatMap((point) => {
+    const [dx, dy] = [point.x - from.x, point.y - from.y];
+    const along = dx * direction.x + dy * direction.y;
+    const aside = Math.abs(dx * direction.y) + Math.abs(dy * direction.x);
+    return along > 0 ? [{ point, distance: along + 2 * aside }] : [];
+  });
+  const [nearest] = ahead.toSorted((one, other) => one.distance - other.distance);
+  return nearest?.point ?? null;
+}
+
 function clamp(value: number, size: number): number {
   return Math.min(Math.max(value, 0), size - 1);
 }

@@ -2,9 +2,16 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import { makeEpisodeState, makeProposal } from "@/features/annotate/testing/fixtures";
+import type { Step } from "@/generated/vocabulary";
+import { makeEpisodeState, makeProposal, OBSERVATION } from "@/features/annotate/testing/fixtures";
 import { renderWorkspace } from "@/features/annotate/testing/harness";
 
+const STEP: Step = {
+  ...{ index: 0, command_id: "step-1", actor: "human", decision: "override", proposal_id: null, acceptable_ids: [], wrong_ids: [] },
+  ...{ thought: "", action: { kind: "wait", seconds: 1 }, before: OBSERVATION, after: OBSERVATION, error: null, policy: null },
+  ...{ started_at: OBSERVATION.captured_at, ended_at: OBSERVATION.captured_at, decide_ms: null, batch: null, not_done: [] },
+  ...{ provider_calls: [], undone: false, review: null },
+};
 const WITH_KEYS = [...makeEpisodeState().capabilities, "mouse_click"];
 
 function point(changed: Parameters<typeof renderWorkspace>[0] = {}) {
@@ -80,5 +87,46 @@ describe("the autopilot", () => {
     fireEvent.keyDown(document.body, { key: "Escape", code: "Escape" });
     document.removeEventListener("keydown", swallow, true);
     expect(commands()).toMatchObject([{ type: "autopilot", on: false }]);
+  });
+});
+
+describe("pointing by keys", () => {
+  const marked = [makeProposal(1, { kind: "click", x: 900, y: 360 }), makeProposal(2, { kind: "click", x: 300, y: 360 })];
+  const arrow = (picture: HTMLElement, key: string, ctrlKey = true) => fireEvent.keyDown(picture, { key, code: key, ctrlKey });
+
+  it("jumps from marker to marker with Ctrl and an arrow, and clicks there", () => {
+    const { picture, line } = point({ proposals: marked });
+    arrow(picture, "ArrowRight");
+    expect(screen.getByText("900, 360")).toBeDefined();
+    arrow(picture, "ArrowLeft");
+    expect(screen.getByText("300, 360")).toBeDefined();
+    fireEvent.keyDown(picture, { key: "Enter", code: "Enter" });
+    expect(line()).toBe("click(300, 360)");
+  });
+
+  it("hides the magnifier after each act, until something is pointed at again", () => {
+    const { picture, say } = point({ proposals: marked });
+    arrow(picture, "ArrowRight");
+    say({ type: "snapshot", state: makeEpisodeState({ proposals: marked, steps: [STEP] }), control: "mine" });
+    expect(screen.queryByText("900, 360")).toBeNull();
+    arrow(picture, "ArrowLeft", false);
+    expect(screen.getByText("892, 360")).toBeDefined();
+  });
+
+  it("hides the markers until the next step, and shows them again with the same key", async () => {
+    const { picture, say, user } = point({ proposals: marked });
+    const jumps = () => {
+      fireEvent.pointerMove(picture, { clientX: 640, clientY: 360 });
+      arrow(picture, "ArrowRight");
+      return screen.queryByText("900, 360") !== null;
+    };
+    expect(jumps()).toBe(true);
+    await user.keyboard("{Shift>}h{/Shift}");
+    expect(jumps()).toBe(false);
+    await user.keyboard("{Shift>}h{/Shift}");
+    expect(jumps()).toBe(true);
+    await user.keyboard("{Shift>}h{/Shift}");
+    say({ type: "snapshot", state: makeEpisodeState({ proposals: marked, steps: [STEP] }), control: "mine" });
+    expect(jumps()).toBe(true);
   });
 });

@@ -8,6 +8,7 @@ import { modifiersOf } from "@/shared/actions/keys";
 import { formatKeys } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { nearestPixel, pixelAt, type Box, type Size } from "@/shared/markers/mapping";
+import { anchorOf, markerOf } from "@/shared/markers/marker";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { Crosshair } from "./crosshair";
@@ -15,8 +16,9 @@ import { DragPathHint, useDragPath } from "./drag-path";
 import { DragTrail, type Trail } from "./drag-trail";
 import { reduceGesture, HOLD_MS, IDLE, type Input, type State } from "./gestures";
 import { PointMenu } from "./point-menu";
-import { moveCrosshair, type CrosshairState } from "./crosshair-keys";
+import { jumpTarget, moveCrosshair, type CrosshairState } from "./crosshair-keys";
 import { buttonFromNumber } from "./takeover";
+import { marksOf } from "./viewed-step";
 import styles from "./viewport.module.css";
 
 interface Props {
@@ -32,6 +34,8 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   const holdTimer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [pixel, setPixel] = useState<Point | null>(null);
   const [crosshair, setCrosshair] = useState<CrosshairState | null>(null);
+  /** The step at which the pointer or the crosshair was moved last: the magnifier leaves with each act. */
+  const [pointedAt, setPointedAt] = useState(0);
   const [menu, setMenu] = useState<Point | null>(null);
   const [dragFrom, setDragFrom] = useState<Point | null>(null);
   const path = useDragPath();
@@ -39,6 +43,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   const [refusedKeys, setRefusedKeys] = useState<string | null>(null);
   const held = useRef<readonly string[]>([]);
   const touch = workspace.episode.task.platform === "phone";
+  const step = workspace.episode.steps.length;
   const active = workspace.canAct && workspace.viewedStep === null;
 
   const dispatch = (input: Input) => {
@@ -90,6 +95,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   const move = (event: PointerEvent<HTMLDivElement>) => {
     const { inside, pointer } = read(event);
     setPixel(inside);
+    setPointedAt(step);
     setCrosshair(null);
     if (active) dispatch({ type: "move", ...pointer });
   };
@@ -118,25 +124,40 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   }, { passive: false });
   const ref = useMergedRef(workspace.viewportRef, wheel);
 
+  /** Whether a drag was under way. */
+  const cancelDrag = (): boolean => {
+    path.begin(null);
+    const dragging = state.current.name === "dragging";
+    if (dragging) cancel();
+    return dragging;
+  };
+
   const key = (event: KeyboardEvent<HTMLDivElement>) => {
-    const modified = event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing;
-    if (event.key === "Escape") {
-      path.begin(null);
-      if (state.current.name === "dragging") {
-        cancel();
-        event.preventDefault();
-        event.stopPropagation();
-        return;
-      }
-    }
-    if (active && !modified && (handleArrowKey(event) || handleCrosshairKey(event))) event.preventDefault();
+    const modified = event.metaKey || event.altKey || event.nativeEvent.isComposing;
+    if (event.key === "Escape" && cancelDrag()) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else if (active && (event.ctrlKey ? jump(event.key) : !modified && (handleArrowKey(event) || handleCrosshairKey(event)))) event.preventDefault();
+  };
+
+  const crosshairFrom: CrosshairState = crosshair ?? { pixel: pixel ?? middleOf(picture), repeats: 0 };
+  const showCrosshair = (at: CrosshairState) => {
+    setCrosshair(at);
+    setPointedAt(step);
   };
 
   const handleArrowKey = (event: KeyboardEvent): boolean => {
-    const from = crosshair ?? { pixel: pixel ?? middleOf(picture), repeats: 0 };
-    const next = moveCrosshair(from, event.key, event.repeat, event.shiftKey, picture);
-    if (next !== null) setCrosshair(next);
+    const next = moveCrosshair(crosshairFrom, event.key, event.repeat, event.shiftKey, picture);
+    if (next !== null) showCrosshair(next);
     return next !== null;
+  };
+
+  /** Ctrl and an arrow: to the nearest marker there. */
+  const jump = (key: string): boolean => {
+    const marked = marksOf(workspace).flatMap(({ action }) => markerOf(action) ?? []);
+    const target = jumpTarget(crosshairFrom.pixel, key, marked.map((marker) => anchorOf(marker, crosshairFrom.pixel)));
+    if (target !== null) showCrosshair({ pixel: target, repeats: 0 });
+    return target !== null;
   };
 
   const handleCrosshairKey = (event: KeyboardEvent): boolean => {
@@ -158,7 +179,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
     }
   };
 
-  const crosshairPixel = crosshair?.pixel ?? pixel;
+  const crosshairPixel = crosshairAt(pointedAt === step, crosshair, pixel);
   return (
     <>
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the picture of a machine is worked on with pointer and keys */}
@@ -195,12 +216,12 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
         onDragFrom={(from) => {
           setDragFrom(from);
           path.begin(null);
-          setCrosshair({ pixel: from, repeats: 0 });
+          showCrosshair({ pixel: from, repeats: 0 });
         }}
         onPathFrom={(from) => {
           setDragFrom(null);
           path.begin(from);
-          setCrosshair({ pixel: from, repeats: 0 });
+          showCrosshair({ pixel: from, repeats: 0 });
         }}
       />
       {dragFrom !== null && <span className={styles.hint}>{t("viewport.drag_to")}</span>}
@@ -208,6 +229,11 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
       <DragPathHint points={path.points} />
     </>
   );
+}
+
+/** Where the crosshair is shown; null where it is not. */
+function crosshairAt(pointing: boolean, crosshair: CrosshairState | null, pixel: Point | null): Point | null {
+  return pointing ? (crosshair?.pixel ?? pixel) : null;
 }
 
 function preventMiddle(event: MouseEvent): void {

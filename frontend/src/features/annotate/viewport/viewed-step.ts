@@ -3,10 +3,11 @@ import type { Workspace } from "@/features/annotate/use-workspace";
 import type { Observation, Proposal } from "@/generated/vocabulary";
 import type { Mark } from "@/shared/markers/marker-layer";
 
-type MarkedState = Pick<Workspace, "episode" | "draftedAction" | "viewedStep" | "hovered" | "actionLimit">;
+type MarkedState = Pick<Workspace, "episode" | "draftedAction" | "viewedStep" | "hovered" | "actionLimit" | "markersHidden">;
 
 /** A past step shows its own action only; a running action hides the candidates. */
-export function marksOf({ episode, draftedAction, viewedStep, hovered, actionLimit }: MarkedState): Mark[] {
+export function marksOf({ episode, draftedAction, viewedStep, hovered, actionLimit, markersHidden }: MarkedState): Mark[] {
+  if (markersHidden) return [];
   const past = viewedStep === null ? undefined : episode.steps[viewedStep];
   if (past) return [{ key: past.command_id, action: past.action, tone: "done" }];
   if (episode.pending) return [{ key: episode.pending.command_id, action: episode.pending.action, tone: "pending" }];

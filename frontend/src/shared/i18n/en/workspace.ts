@@ -81,6 +81,8 @@ export const workspaceMessages = {
   "workspace.control.help": "Act from this page instead of the other one",
   "workspace.next": "Next task",
   "workspace.next.help": "Claim the next task and go there",
+  "workspace.markers": "Hide or show the markers",
+  "workspace.markers.help": "Until the next step; candidates and the draft stay as they are.",
   "workspace.previous_step": "Previous step",
   "workspace.previous_step.help": "Look at the step before",
   "workspace.next_step": "Next step",

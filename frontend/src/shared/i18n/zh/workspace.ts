@@ -81,6 +81,8 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "workspace.control.help": "改由本页面操作",
   "workspace.next": "下一任务",
   "workspace.next.help": "领取下一任务并前往",
+  "workspace.markers": "隐藏或显示标记",
+  "workspace.markers.help": "到下一步为止；候选和草稿不变。",
   "workspace.previous_step": "上一步",
   "workspace.previous_step.help": "查看上一步",
   "workspace.next_step": "下一步",

@@ -90,6 +90,19 @@ function valueOf(kind: FieldKind, text: string): unknown {
   return value;
 }
 
+const EMPTY: Readonly<Record<FieldKind, unknown>> = { text: "", number: 0, integer: 0, boolean: false, choice: null, json: null };
+
+/** A tool's required arguments with what its schema says stands there at first; null where they are no plain object. */
+export function emptyArguments(tool: Tool): Record<string, unknown> | null {
+  const required = fieldsOf(tool)?.filter((field) => field.required);
+  return required === undefined ? null : Object.fromEntries(required.map((field) => [field.name, initialOf(field)]));
+}
+
+function initialOf({ kind, initial, choices }: Field): unknown {
+  if (kind === "text") return initial;
+  return fromJson(initial) ?? (kind === "choice" ? fromJson(choices[0] ?? "null") : EMPTY[kind]);
+}
+
 /** A text read as JSON; undefined where it is none. */
 export function fromJson(text: string): unknown {
   try {

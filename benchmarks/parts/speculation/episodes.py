@@ -1,0 +1,167 @@
+"""Episodes of a person who reads and decides, with a twin of the machine or without."""
+
+import asyncio
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
+from agent_backend.episode.runner import EpisodeRunner
+from agent_backend.episode.twins import TwinLease
+from agent_backend.interfaces import EpisodeCommand
+from benchmarks.parts.speculation.policies import TimedExpert, TimedPolicy
+from protocol.actions.types import FINAL_ACTIONS, Click
+from protocol.messages.events import Accept, Act, EpisodeState, Event, Rejected
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.tasks import Task
+from vm_bridge.machine import Machine
+from vm_bridge.sandbox import Sandbox
+
+WAIT_SECONDS = 120.0
+TOKENS = itertools.count(1)
+Decide = Callable[[EpisodeState, int], EpisodeCommand | None]
+"""What the person does at a decision point, given the episode and the number of the decision; None ends it."""
+
+
+@dataclass(slots=True)
+class Played:
+    """What became of an episode: for each accepted first candidate the wait until the next ones (ms) and whether no
+    further question was needed, and what is stored of its steps apart from times and ids."""
+
+    waits: list[float] = field(default_factory=list)
+    held: list[bool] = field(default_factory=list)
+    steps: list[Any] = field(default_factory=list)
+
+
+class Episode:
+    """One episode on a machine, with another machine for its twin where there is one."""
+
+    def __init__(self, task: Task, machine: Sandbox, twin: Sandbox | None, policy: TimedPolicy | TimedExpert) -> None:
+        state = EpisodeState(
+            id="bench", version=0, status="warming", task=task, pool="bench", created_at=datetime.now(UTC)
+        )
+        self.policy = policy
+        self._changed = asyncio.Event()
+        self._rejected: list[Rejected] = []
+        self.store = InMemoryEpisodeStore(state, self._hear)
+        self._machine, self._twin = machine, twin
+        self.machine = machine.bind(next(TOKENS))
+        """The machine as the episode has it."""
+        self.runner = EpisodeRunner(
+            self.store, self._open, lambda: self.policy, self._hear, open_twin=self._open_twin if twin else None
+        )
+
+    async def _hear(self, event: Event) -> None:
+        if isinstance(event, Rejected):
+            self._rejected.append(event)
+        self._changed.set()
+
+    async def _open(self, state: EpisodeState) -> Machine:
+        self.machine = self._machine.bind(next(TOKENS))
+        return self.machine
+
+    async def _open_twin(self, state: EpisodeState) -> TwinLease:
+        assert self._twin is not None
+        machine = self._twin.bind(next(TOKENS))
+        policy = self.policy
+        like = policy.for_twin(machine) if isinstance(policy, TimedExpert) else policy
+        return TwinLease(machine, lambda _: like, _nothing)
+
+    async def _until_ready(self, steps: int, running: "asyncio.Task[None]") -> None:
+        """Wait until candidates are offered after so many steps, or the episode has ended."""
+        running.add_done_callback(lambda _: self._changed.set())
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not self._is_ready(steps) and not running.done():
+                self._changed.clear()
+                await self._changed.wait()
+        assert not self._rejected, self._rejected
+
+    async def play(self, decide: Decide, read: Callable[[int], float]) -> Played:
+        """Read for so many seconds (`read`, by the number of the decision), decide, until there is nothing to do."""
+        played = Played()
+        running = asyncio.create_task(self.runner.run())
+        try:
+            for number in itertools.count():
+                await self._until_ready(number, running)
+                await asyncio.sleep(read(number))
+                command = decide(self.runner.state, number) if not running.done() else None
+                if command is None:
+                    break
+                await self._decide(command, number, running, played)
+        finally:
+            self.runner.stop()
+            await asyncio.wait((running,), timeout=WAIT_SECONDS)
+        played.steps = [_comparable(step.model_dump()) for step in self.store.state.steps]
+        return played
+
+    def _is_ready(self, steps: int) -> bool:
+        state = getattr(self.runner, "state", None)
+        return state is not None and len(state.steps) == steps and bool(state.proposals)
+
+    async def _decide(
+        self, command: EpisodeCommand, number: int, running: "asyncio.Task[None]", played: Played
+    ) -> None:
+        before, began = len(self.policy.questions), time.monotonic()
+        await self.runner.submit(command, self._hear)
+        await self._until_ready(number + 1, running)
+        first = self._first_of(command)
+        if first and not running.done():
+            played.waits.append((time.monotonic() - began) * 1000)
+            played.held.append(number + 1 not in self.policy.questions[before:])
+
+    def _first_of(self, command: EpisodeCommand) -> bool:
+        step = self.store.state.steps[-1] if self.store.state.steps else None
+        return isinstance(command, Accept) and step is not None and not isinstance(step.action, FINAL_ACTIONS)
+
+
+async def _nothing() -> None:
+    """These machines are the benchmark's own."""
+
+
+def _comparable(step: dict[str, Any]) -> dict[str, Any]:
+    """A step apart from times and ids."""
+    for name in ("command_id", "proposal_id", "acceptable_ids", "wrong_ids", "started_at", "ended_at", "decide_ms"):
+        step.pop(name)
+    for name in ("before", "after"):
+        for when in ("captured_at", "settle_ms"):
+            if step[name] is not None:
+                step[name].pop(when)
+        if step[name] is not None and step[name]["page"] is not None:
+            step[name]["page"]["tabs"] = [tab["title"] for tab in step[name]["page"]["tabs"]]
+    return step
+
+
+def accept(proposal: Proposal, steps: int) -> Accept:
+    """The acceptance of a candidate."""
+    return Accept(command_id=f"accept-{steps:04}", proposal_id=proposal.id, base_version=steps)
+
+
+def first_candidate(most: int) -> Decide:
+    """A person who accepts the first candidate, until it ends the task or so many steps are done."""
+
+    def decide(state: EpisodeState, number: int) -> EpisodeCommand | None:
+        best = min(state.proposals, key=lambda each: each.rank)
+        ends = best.action is None or isinstance(best.action, FINAL_ACTIONS)
+        return None if ends or number >= most else accept(best, number)
+
+    return decide
+
+
+def anyhow(seed: int, most: int) -> Decide:
+    """A person who accepts the first or the second candidate or clicks elsewhere, by a seed."""
+    draw = Random(seed)
+
+    def decide(state: EpisodeState, number: int) -> EpisodeCommand | None:
+        if number >= most:
+            return None
+        choice = draw.choice(("first", "first", "second", "own"))
+        if choice == "own":
+            click = Click(x=draw.randrange(100), y=draw.randrange(100))
+            return Act(command_id=f"own-{number:05}", action=click, thought="I click elsewhere.")
+        return accept(state.proposals[1 if choice == "second" else 0], number)
+
+    return decide
