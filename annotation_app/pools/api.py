@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.errors import TooLarge
+from annotation_app.live.suite_tasks import MachineChoices
 from annotation_app.pools import selectors, services
 from annotation_app.pools.schemas import (
     Board,
@@ -20,6 +21,7 @@ from annotation_app.pools.schemas import (
     SecretApplication,
     SecretHost,
     SecretKind,
+    SuiteChoice,
     TaskPage,
     UploadReport,
 )
@@ -60,10 +62,9 @@ class CredentialIn(FrozenModel):
     """Whether a person confirms its use where a policy proposes it. False needs hosts or applications."""
 
 
-class SuiteIn(FrozenModel):
-    """Which suite's tasks are wanted; a preview adds none."""
+class SuiteIn(SuiteChoice):
+    """Which tasks of a suite are wanted; a preview adds none."""
 
-    suite: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
     preview: bool = False
 
 
@@ -89,6 +90,12 @@ def pools_list(request: HttpRequest) -> list[PoolSummary]:
 def pools_board(request: HttpRequest) -> Board:
     """Every pool with its settings and counts, and who works where; for admins."""
     return selectors.board(user=user_of(request))
+
+
+@router.get("/pools/choices", response=MachineChoices)
+def pools_choices(request: HttpRequest) -> MachineChoices:
+    """Machine images and suites that the bridge reports, for forms; for admins."""
+    return services.choices(user=user_of(request))
 
 
 @router.post("/pools", response=PoolRow)
@@ -154,7 +161,7 @@ def tasks_upload(
 @router.post("/pools/{pool_id}/suite", response=UploadReport)
 def suite_upload(request: HttpRequest, pool_id: PathId, body: SuiteIn) -> UploadReport:
     """Add the tasks that a suite brings along."""
-    return services.suite_upload(user=user_of(request), pool_id=pool_id, suite=body.suite, preview=body.preview)
+    return services.suite_upload(user=user_of(request), pool_id=pool_id, choice=body, preview=body.preview)
 
 
 @router.post("/pools/{pool_id}/people/{person_id}", response={204: None})

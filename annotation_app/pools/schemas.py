@@ -9,6 +9,7 @@ from annotation_app.pools.task_files import RowFault
 from annotation_app.tasks.active_hours import ActiveHours
 from protocol.base import FrozenModel
 from protocol.trajectory.observations import Platform
+from protocol.trajectory.tasks import Language
 
 Line = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
@@ -95,6 +96,22 @@ class PoolSettings(FrozenModel):
     consent: Prose = ""
     open_to_all: bool = False
     skills: Annotated[tuple[Skill, ...], Field(max_length=20), AfterValidator(_once)] = ()
+
+
+class SuiteChoice(FrozenModel):
+    """Tasks of a suite: all of them, or those named, once for each seed."""
+
+    suite: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")]
+    tasks: Annotated[
+        tuple[Annotated[str, StringConstraints(min_length=1, max_length=200)], ...], Field(max_length=1_000)
+    ] = ()
+    """Names of the tasks; none: all that have the level."""
+    level: Annotated[int, Field(ge=1, le=100)] = 1
+    first_seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    seeds: Annotated[int, Field(ge=1, le=100)] = 1
+    language: Language = "en"
+    size: tuple[Annotated[int, Field(ge=1, le=4096)], Annotated[int, Field(ge=1, le=4096)]] | None = None
+    """The screen's, where the suite lets it be chosen (pixels)."""
 
 
 class PoolCreate(FrozenModel):

@@ -36,8 +36,9 @@ class RowFault(FrozenModel):
 
     row: int
     reason: str
-    code: Literal["invalid_row", "unsupported_task"] = "invalid_row"
-    """`unsupported_task`: it is a task, which no machine of the pool can judge."""
+    code: Literal["invalid_row", "unknown_task", "unsupported_task"] = "invalid_row"
+    """`unknown_task`: its suite or name is none that the bridge has. `unsupported_task`: no machine of the pool can
+    judge it."""
 
 
 class TaskFile(FrozenModel):

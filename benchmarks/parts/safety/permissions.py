@@ -131,6 +131,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/tasks/{task_id}/reopen": only("admin"),
     "POST /api/tasks/{task_id}/gold": only("reviewer", "admin", body=body_of(episode=None)),
     "GET /api/pools/board": only("admin"),
+    "GET /api/pools/choices": only("admin"),
     "POST /api/pools": only("admin", body=body_of(settings={"name": "new"})),
     "PATCH /api/pools": only(
         "admin",

@@ -160,6 +160,7 @@ export interface Check {
     | "bridge"
     | "gateway"
     | "host"
+    | "image"
     | "model"
     | "database"
     | "redis"
@@ -186,6 +187,7 @@ export interface Check {
         | "secret_shared"
         | "draining"
         | "not_heard"
+        | "no_host"
         | "browser_old"
         | "no_backup"
         | "backup_old"
@@ -656,6 +658,31 @@ export interface GroupRow {
   size: number;
 }
 /**
+ * What a pool's settings and tasks are chosen from.
+ */
+export interface MachineChoices {
+  reachable: boolean;
+  images: string[];
+  suites: SuiteInfo[];
+}
+/**
+ * A suite that comes with the bridge.
+ */
+export interface SuiteInfo {
+  name: string;
+  platform: "desktop" | "phone" | "browser" | "terminal";
+  languages: ("en" | "zh")[];
+  tasks: SuiteTaskInfo[];
+}
+/**
+ * A task of a suite, as somebody chooses it.
+ */
+export interface SuiteTaskInfo {
+  name: string;
+  instruction: string;
+  levels: number;
+}
+/**
  * How many episodes were stopped.
  */
 export interface StopOut {
@@ -691,7 +718,7 @@ export interface TaskRow {
 export interface RowFault {
   row: number;
   reason: string;
-  code: "invalid_row" | "unsupported_task";
+  code: "invalid_row" | "unknown_task" | "unsupported_task";
 }
 /**
  * What is in an upload: `new` tasks, or those the pool `known` already has; with faults nothing was added, nor in a
@@ -705,10 +732,19 @@ export interface UploadReport {
   first: TaskRow[];
 }
 /**
- * Which suite's tasks are wanted; a preview adds none.
+ * Which tasks of a suite are wanted; a preview adds none.
  */
 export interface SuiteIn {
   suite: string;
+  /**
+   * @maxItems 1000
+   */
+  tasks?: string[];
+  level?: number;
+  first_seed?: number;
+  seeds?: number;
+  language?: "en" | "zh";
+  size?: unknown[] | null;
   preview?: boolean;
 }
 /**
@@ -2218,6 +2254,7 @@ export interface Fleet {
   queue: QueueEntry[];
   losses: LostMachine[];
   quotas: Quota[];
+  missing: MissingImage[];
 }
 /**
  * One machine, and who has it.
@@ -2299,6 +2336,13 @@ export interface Quota {
   name: string;
   limit: number | null;
   held: number;
+}
+/**
+ * A machine image that pools need and no host makes: their episodes cannot begin.
+ */
+export interface MissingImage {
+  image: string;
+  pools: string[];
 }
 /**
  * Which kind of picture to watch.

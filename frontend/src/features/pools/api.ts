@@ -1,7 +1,7 @@
 /** Pools over HTTP. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Board, CredentialIn, PoolRow, PoolSettings, RevisionSummary, TaskPage, UploadReport } from "@/generated/api";
+import type { Board, CredentialIn, MachineChoices, PoolRow, PoolSettings, RevisionSummary, SuiteIn, TaskPage, UploadReport } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "pools-board";
@@ -15,6 +15,13 @@ export const boardQuery = queryOptions({
 export const revisionsQuery = queryOptions({
   queryKey: [KEY, "revisions"],
   queryFn: () => request<RevisionSummary[]>("GET", "/policies"),
+});
+
+/** Machine images and suites that the bridge reports. */
+export const choicesQuery = queryOptions({
+  queryKey: ["pools-choices"],
+  queryFn: () => request<MachineChoices>("GET", "/pools/choices"),
+  staleTime: 10_000,
 });
 
 export const tasksQuery = (pool: number, search: string) =>
@@ -64,14 +71,14 @@ export function useChange() {
   return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: [KEY] }) });
 }
 
-export type Upload = { readonly file: File; readonly kind: string } | { readonly suite: string };
+export type Upload = { readonly file: File; readonly kind: string } | { readonly choice: Omit<SuiteIn, "preview"> };
 
 /** Look at what is to be added to a pool, or add it. */
 export function useUpload(pool: number) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ upload, preview }: { readonly upload: Upload; readonly preview: boolean }) => {
-      if ("suite" in upload) return request<UploadReport>("POST", `/pools/${pool}/suite`, { suite: upload.suite, preview });
+      if ("choice" in upload) return request<UploadReport>("POST", `/pools/${pool}/suite`, { ...upload.choice, preview });
       const form = new FormData();
       form.set("file", upload.file);
       form.set("kind", upload.kind);

@@ -14,7 +14,7 @@ import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import PoolsPage from "./pools-page";
 import { changesOf } from "./settings";
-import { kindOf } from "./tasks-dialog";
+import { kindOf } from "./upload-form";
 
 const POOL: PoolRow = {
   id: 7,
