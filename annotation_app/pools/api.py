@@ -22,14 +22,26 @@ from annotation_app.pools.schemas import (
     SecretHost,
     SecretKind,
     SuiteChoice,
+    TaskChanges,
     TaskPage,
+    TaskReference,
+    TaskRow,
+    TaskStateName,
     UploadReport,
 )
 from annotation_app.pools.task_files import UploadFormat
 from annotation_app.tasks.schemas import PoolSummary
 from annotation_app.tasks.selectors import pools_of
-from annotation_app.tasks.services import consent_give, gold_set
+from annotation_app.tasks.services import (
+    consent_give,
+    gold_set,
+    gold_want,
+    task_change,
+    tasks_delete,
+    tasks_withdraw,
+)
 from protocol.base import FrozenModel
+from protocol.trajectory.tasks import Task
 
 router = Router(tags=["pools"])
 PathId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
@@ -66,6 +78,43 @@ class SuiteIn(SuiteChoice):
     """Which tasks of a suite are wanted; a preview adds none."""
 
     preview: bool = False
+
+
+TaskIds = Annotated[tuple[Annotated[int, Field(ge=1, le=2**31 - 1)], ...], Field(min_length=1, max_length=1_000)]
+
+
+class WithdrawIn(FrozenModel):
+    """Tasks of the pool that are given to nobody any more; False: they are given out again."""
+
+    tasks: TaskIds
+    withdrawn: bool = True
+
+
+class GoldWantIn(FrozenModel):
+    """Tasks whose first accepted episode becomes the reference; False: no longer."""
+
+    tasks: TaskIds
+    wanted: bool = True
+
+
+class TasksIn(FrozenModel):
+    """Tasks of the pool."""
+
+    tasks: TaskIds
+
+
+class ChangedOut(FrozenModel):
+    """How many tasks changed; the others were so before."""
+
+    tasks: int
+
+
+class DeletedOut(FrozenModel):
+    """The tasks that were deleted, as a file may bring them again, and how many are kept because somebody was given
+    them."""
+
+    deleted: tuple[Task, ...]
+    in_use: int
 
 
 class ConsentIn(FrozenModel):
@@ -137,7 +186,7 @@ def pool_tasks(
     request: HttpRequest,
     pool_id: PathId,
     search: Annotated[str, Query(), StringConstraints(max_length=200, pattern=r"^[^\x00]*$")] = "",
-    state: Literal["", "waiting", "claimed", "done", "broken"] = "",
+    state: Literal[""] | TaskStateName = "",
     after: Annotated[str, Query(), StringConstraints(max_length=40)] = "",
 ) -> TaskPage:
     """The pool's tasks in order, page after page."""
@@ -214,6 +263,40 @@ def pool_consent(request: HttpRequest, pool_id: PathId, body: ConsentIn) -> Stat
     """Agree to the pool's terms; for annotators of the pool."""
     consent_give(user=user_of(request), pool_id=pool_id, version=body.version)
     return Status(204, None)
+
+
+@router.post("/pools/{pool_id}/tasks/withdrawal", response=ChangedOut)
+def pool_tasks_withdraw(request: HttpRequest, pool_id: PathId, body: WithdrawIn) -> ChangedOut:
+    """Give tasks to nobody any more, or give them out again. Who has one may finish it."""
+    return ChangedOut(
+        tasks=tasks_withdraw(user=user_of(request), pool_id=pool_id, task_ids=body.tasks, withdrawn=body.withdrawn)
+    )
+
+
+@router.post("/pools/{pool_id}/tasks/gold", response=ChangedOut)
+def pool_tasks_gold(request: HttpRequest, pool_id: PathId, body: GoldWantIn) -> ChangedOut:
+    """Mark tasks that are to become gold with their first accepted episode."""
+    return ChangedOut(tasks=gold_want(user=user_of(request), pool_id=pool_id, task_ids=body.tasks, wanted=body.wanted))
+
+
+@router.post("/pools/{pool_id}/tasks/deletion", response=DeletedOut)
+def pool_tasks_delete(request: HttpRequest, pool_id: PathId, body: TasksIn) -> DeletedOut:
+    """Delete tasks that nobody was ever given; the others are kept."""
+    deleted, in_use = tasks_delete(user=user_of(request), pool_id=pool_id, task_ids=body.tasks)
+    return DeletedOut(deleted=deleted, in_use=in_use)
+
+
+@router.patch("/tasks/{task_id}", response=TaskRow)
+def task_edit(request: HttpRequest, task_id: PathId, body: TaskChanges) -> TaskRow:
+    """Change a task that nobody was given; for admins."""
+    changes = body.model_dump(exclude_none=True)
+    return selectors.task_row(task_change(user=user_of(request), task_id=task_id, changes=changes))
+
+
+@router.get("/tasks/{task_id}/references", response=list[TaskReference])
+def task_references(request: HttpRequest, task_id: PathId) -> list[TaskReference]:
+    """The finished episodes of a task, from which its reference is chosen; for admins and reviewers."""
+    return list(selectors.task_references(user=user_of(request), task_id=task_id))
 
 
 @router.post("/tasks/{task_id}/gold", response={204: None})

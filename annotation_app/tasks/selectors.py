@@ -113,7 +113,8 @@ def unseen_gold_tasks(user: User, pool: Pool) -> QuerySet[Task]:
     met = Assignment.objects.filter(
         task=OuterRef("pk"), annotator=user, state__in=(*HELD_STATES, AssignmentState.DONE, AssignmentState.SKIPPED)
     )
-    return Task.objects.filter(~Exists(met), pool=pool, gold__isnull=False)
+    tasks = Task.objects.exclude(state__in=(TaskState.BROKEN, TaskState.WITHDRAWN))
+    return tasks.filter(~Exists(met), pool=pool, gold__isnull=False)
 
 
 def tasks_blinded_for(user: User) -> QuerySet[Task]:

@@ -137,7 +137,7 @@ def _columns(settings: PoolSettings) -> dict[str, object]:
 
 def _states_count(pool: Pool) -> None:
     """Where the tasks of a pool stand with its present overlap."""
-    pool.tasks.filter(gold__isnull=True).exclude(state=TaskState.BROKEN).update(
+    pool.tasks.filter(gold__isnull=True).exclude(state__in=(TaskState.BROKEN, TaskState.WITHDRAWN)).update(
         state=Case(
             When(finished__gte=pool.overlap, then=Value(TaskState.DONE)),
             When(held__gte=pool.overlap - F("finished"), then=Value(TaskState.CLAIMED)),

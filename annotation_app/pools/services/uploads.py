@@ -33,7 +33,8 @@ def tasks_upload(*, user: User, pool_id: int, data: bytes, kind: UploadFormat, p
         raise TooLarge(f"A file of tasks may have {MAX_UPLOAD_BYTES} bytes.")
     pool = _pool(pool_id)
     upload = task_file_read(data, kind, settings_of(pool).platform)
-    return _add(user, pool_id, upload.tasks, upload.faults or _bridge_faults(pool, upload), preview, source=kind)
+    faults = upload.faults or _bridge_faults(pool, upload)
+    return _add(user, pool_id, upload.tasks, faults, preview, source=kind, gold=upload.gold)
 
 
 def _pool(pool_id: int) -> Pool:
@@ -82,7 +83,14 @@ def _suite_tasks(choice: SuiteChoice) -> Iterable[Task]:
 
 @transaction.atomic(durable=True)
 def _add(
-    user: User, pool_id: int, tasks: tuple[Task, ...], faults: tuple[RowFault, ...], preview: bool, *, source: str
+    user: User,
+    pool_id: int,
+    tasks: tuple[Task, ...],
+    faults: tuple[RowFault, ...],
+    preview: bool,
+    *,
+    source: str,
+    gold: frozenset[str] = frozenset(),
 ) -> UploadReport:
     pool = pool_locked(pool_id)
     keys = [task.id for task in tasks]
@@ -90,7 +98,7 @@ def _add(
     new = [task for task in tasks if task.id not in known]
     added = not faults and not preview
     if added:
-        tasks_add(pool=pool, definitions=new)
+        tasks_add(pool=pool, definitions=new, gold=gold)
         audit_record(
             actor=user, verb="tasks.loaded", subject=f"pool:{pool.pk}", details={"new": len(new), "source": source}
         )
@@ -100,4 +108,13 @@ def _add(
 
 
 def _task_row(task: Task) -> TaskRow:
-    return TaskRow(id=0, key=task.id, instruction=task.instruction, state="waiting", done=0, gold=False)
+    return TaskRow(
+        id=0,
+        key=task.id,
+        instruction=task.instruction,
+        state="waiting",
+        done=0,
+        gold=False,
+        max_steps=task.max_steps,
+        network=task.network,
+    )

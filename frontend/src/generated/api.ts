@@ -44,6 +44,7 @@ import type {
   Step,
   Swipe,
   SwitchPage,
+  Task,
   TripleClick,
   TypeTerminal,
   TypeText,
@@ -602,6 +603,7 @@ export interface TaskCounts {
   claimed: number;
   done: number;
   broken: number;
+  withdrawn: number;
   gold: number;
 }
 /**
@@ -708,9 +710,13 @@ export interface TaskRow {
   id: number;
   key: string;
   instruction: string;
-  state: "waiting" | "claimed" | "done" | "broken";
+  state: "waiting" | "claimed" | "done" | "broken" | "withdrawn";
   done: number;
   gold: boolean;
+  gold_wanted: boolean;
+  max_steps: number;
+  network: string[];
+  reference: string | null;
 }
 /**
  * Why a row is no task; rows count from 1, the line of a heading included.
@@ -774,6 +780,71 @@ export interface CredentialIn {
  */
 export interface ConsentIn {
   version: number;
+}
+/**
+ * How many tasks changed; the others were so before.
+ */
+export interface ChangedOut {
+  tasks: number;
+}
+/**
+ * Tasks of the pool that are given to nobody any more; False: they are given out again.
+ */
+export interface WithdrawIn {
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  tasks: number[];
+  withdrawn?: boolean;
+}
+/**
+ * Tasks whose first accepted episode becomes the reference; False: no longer.
+ */
+export interface GoldWantIn {
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  tasks: number[];
+  wanted?: boolean;
+}
+/**
+ * The tasks that were deleted, as a file may bring them again, and how many are kept because somebody was given
+ * them.
+ */
+export interface DeletedOut {
+  deleted: Task[];
+  in_use: number;
+}
+/**
+ * Tasks of the pool.
+ */
+export interface TasksIn {
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  tasks: number[];
+}
+/**
+ * What is to be another in a task that nobody was given; null stays.
+ */
+export interface TaskChanges {
+  instruction?: string | null;
+  max_steps?: number | null;
+  network?: string[] | null;
+}
+/**
+ * A finished episode of a task, which may show how it is done well.
+ */
+export interface TaskReference {
+  id: string;
+  annotator: string;
+  outcome: string;
+  review: string;
+  steps: number;
+  finished_at: string | null;
 }
 /**
  * The finished episode that shows how a task is done well; None: there is none any more.
@@ -2478,7 +2549,7 @@ export interface PlacedTask {
   pool: string;
   key: string;
   instruction: string;
-  state: "waiting" | "claimed" | "done" | "broken";
+  state: "waiting" | "claimed" | "done" | "broken" | "withdrawn";
   level: 1 | 2 | 3 | 4 | 5;
   rubric: Rubric;
   guessed: boolean;

@@ -48,7 +48,7 @@ const POOL: PoolRow = {
     skills: [],
   },
   policy: "nano 1",
-  tasks: { waiting: 4, claimed: 1, done: 2, broken: 0, gold: 0 },
+  tasks: { waiting: 4, claimed: 1, done: 2, broken: 0, withdrawn: 0, gold: 0 },
   open_episodes: 1,
   policy_spent: 0,
   stopped_at: null,
