@@ -52,7 +52,7 @@ class StrictParser(Parser):
         value = json.loads(request.body)
         if (fault := find_json_error(value)) is not None:
             path, reason = fault
-            raise Invalid("The request is not understood.", extra={"fields": [{"field": path, "message": reason}]})
+            raise _invalid_fields([{"field": path, "message": reason}])
         return value
 
 
@@ -80,7 +80,13 @@ def _field_errors(error: ValidationError) -> ApplicationError:
     fields = [
         {"field": ".".join(str(part) for part in e["loc"][2:] or e["loc"]), "message": e["msg"]} for e in error.errors
     ]
-    return Invalid("The request is not understood.", extra={"fields": fields})
+    return _invalid_fields(fields)
+
+
+def _invalid_fields(fields: list[dict[str, str]]) -> Invalid:
+    """A refusal whose message names the first field and what is wrong with it."""
+    first = f"{fields[0]['field']}: {fields[0]['message']}" if fields else "it is empty"
+    return Invalid(f"The request is not understood: {first}", extra={"fields": fields})
 
 
 def _http_error(error: HttpError) -> ApplicationError:

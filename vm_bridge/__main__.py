@@ -21,7 +21,7 @@ from vm_bridge.host_keys import MANAGER, CallVerifier
 from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.manager import LeaseManager
 from vm_bridge.sandbox import Host
-from vm_bridge.suites.registry import make_tasks
+from vm_bridge.suites.registry import list_suites, make_tasks
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +71,7 @@ def create_bridge_app(config: Config, host: Host | None = None) -> FastAPI:
         web_origins=config.web_origins,
         ping=LeaseGuard(redis).ping,
         suite_tasks=make_tasks,
+        suites=list_suites,
         manager=manager,
         pool=here.pool if here else None,
         machine_routers=here.machine_routers if here else (),

@@ -5,6 +5,8 @@ from typing import Literal
 from pydantic import AwareDatetime, Field
 
 from protocol.base import FrozenModel
+from protocol.trajectory.observations import Platform
+from protocol.trajectory.tasks import Language
 
 MachineState = Literal["starting", "free", "leased", "resetting", "draining", "stranded"]
 """`resetting`: on its way from a lease to the next; `draining`: about to be destroyed; `stranded`: idle on a host
@@ -139,3 +141,22 @@ class Quota(FrozenModel):
     """None lifts it."""
     held: int = 0
     """How many it holds now; not read when a limit is set."""
+
+
+class SuiteTaskInfo(FrozenModel):
+    """A task of a suite, as somebody chooses it."""
+
+    name: str
+    instruction: str
+    """Of its first level and the seed 0."""
+    levels: int = Field(default=1, ge=1)
+
+
+class SuiteInfo(FrozenModel):
+    """A suite that comes with the bridge."""
+
+    name: str
+    platform: Platform
+    languages: tuple[Language, ...]
+    """Those its tasks are written in."""
+    tasks: tuple[SuiteTaskInfo, ...]

@@ -393,9 +393,8 @@ class EpisodeRunner:
             if may_go_on and (error := invalid_reply_error(self.state, best)) is not None:
                 return await self._executor.store_invalid_reply(best, error)
             return await self._record.change(autopilot=False)
-        if await self._secrets.hold(best):
-            return None
-        fields = {"thought": best.thought, "proposal_id": best.id, "actor": "policy", **batch_fields(best.actions)}
-        intent = self._executor.intent(command_id=f"auto-{best.id}", decision="auto", **fields)
-        await self._executor.begin(intent, best.id)
-        await self._act(intent)
+        if not await self._secrets.hold(best):
+            fields = {"thought": best.thought, "proposal_id": best.id, "actor": "policy", **batch_fields(best.actions)}
+            intent = self._executor.intent(command_id=f"auto-{best.id}", decision="auto", **fields)
+            await self._executor.begin(intent, best.id)
+            await self._act(intent)

@@ -123,7 +123,7 @@ class PlacedTask(FrozenModel):
     pool: str
     key: str
     instruction: str
-    state: Literal["waiting", "claimed", "done", "broken"]
+    state: Literal["waiting", "claimed", "done", "broken", "withdrawn"]
     level: Level
     rubric: Rubric
     guessed: bool

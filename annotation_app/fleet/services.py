@@ -1,7 +1,7 @@
 """The fleet through the bridge: what is there now, and an admin's changes, each in the audit log."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 from uuid import UUID
@@ -15,6 +15,7 @@ from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.live.stream_tickets import TICKET_TTL_SECONDS, host_key, stream_url
 from annotation_app.notifications.services.notices import notice_create
+from annotation_app.tasks.selectors import pools_by_image
 from protocol.base import FrozenModel
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.api.fleet_client import FleetClient
@@ -48,6 +49,13 @@ class FleetMachine(FrozenModel):
     """Whether it has a picture that an admin may look at now."""
 
 
+class MissingImage(FrozenModel):
+    """A machine image that pools need and no host makes: their episodes cannot begin."""
+
+    image: str
+    pools: tuple[str, ...]
+
+
 class Fleet(FrozenModel):
     """Everything at `at`; parts of it may be some milliseconds apart."""
 
@@ -58,11 +66,20 @@ class Fleet(FrozenModel):
     queue: tuple[QueueEntry, ...]
     losses: tuple[LostMachine, ...]
     quotas: tuple[Quota, ...]
+    missing: tuple[MissingImage, ...]
 
 
 def fleet_now(*, user: User) -> Fleet:
     """Raises Forbidden, Conflict when the bridge does not answer."""
-    return _query_as_admin(user, _fetch_fleet)
+    fleet = _query_as_admin(user, _fetch_fleet)
+    return fleet.model_copy(update={"missing": missing_images(fleet.hosts)})
+
+
+def missing_images(hosts: Iterable[HostInfo], *, waiting: bool = False) -> tuple[MissingImage, ...]:
+    """The images that no host makes, of pools that may give out tasks; with `waiting` of those where tasks wait."""
+    made = {image for host in hosts for image in host.images}
+    needed = pools_by_image(waiting=waiting).items()
+    return tuple(MissingImage(image=image, pools=tuple(pools)) for image, pools in needed if image not in made)
 
 
 def hosts_now(*, within: float) -> tuple[HostInfo, ...]:
@@ -182,6 +199,7 @@ async def _fetch_fleet(fleet: FleetClient) -> Fleet:
         queue=queue,
         losses=losses,
         quotas=quotas,
+        missing=(),
     )
 
 

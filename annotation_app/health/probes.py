@@ -23,7 +23,7 @@ from redis.exceptions import RedisError
 
 from annotation_app.celery import QUEUED_HEADER
 from annotation_app.errors import ApplicationError
-from annotation_app.fleet.services import hosts_now
+from annotation_app.fleet.services import hosts_now, missing_images
 from annotation_app.health import history, part_status
 from annotation_app.health.part_status import PartStatus, QueueStatus
 from annotation_app.health.schemas import CheckKind
@@ -40,6 +40,8 @@ HEARTBEAT_KEY = "health:heartbeat"
 LAST_BACKUP_NAME = "last-backup.json"
 """Left in the data folder by `./pilothouse backup`."""
 T = TypeVar("T")
+FleetStatuses = tuple[tuple[CheckKind, str, PartStatus], ...]
+"""What is said of hosts and images, each by its kind and name."""
 PROBE_ERRORS = (DatabaseError, RedisError, OSError, httpx.HTTPError, ApplicationError)
 
 
@@ -101,7 +103,7 @@ def run_probes(models: dict[str, ModelServer], *, with_trainer: bool) -> tuple[P
         *(Probe("model", partial(_model_status, server), name) for name, server in models.items()),
     )
     with ThreadPoolExecutor(max_workers=len(parts) + 1) as threads:
-        hosts = threads.submit(_timed_call, _host_statuses)
+        hosts = threads.submit(_timed_call, _fleet_statuses)
         results = [(part, threads.submit(_timed_call, part.run)) for part in parts]
         return (*(_probe_result(part, status) for part, status in results), *_host_results(hosts))
 
@@ -143,14 +145,14 @@ def _probe_result(part: Probe, future: Future[tuple[PartStatus, float]]) -> Prob
     return ProbeResult(part.name, part.kind, part.subject, status, seconds)
 
 
-def _host_results(future: Future[tuple[dict[str, PartStatus], float]]) -> Iterator[ProbeResult]:
+def _host_results(future: Future[tuple[FleetStatuses, float]]) -> Iterator[ProbeResult]:
     """Nothing where the bridge does not say, which its own check tells."""
     try:
         hosts, seconds = future.result(2 * PROBE_TIMEOUT_SECONDS)
     except (TooLong, *PROBE_ERRORS):
         return
-    for name, status in hosts.items():
-        yield ProbeResult(f"host {name}", "host", name, status, seconds)
+    for kind, name, status in hosts:
+        yield ProbeResult(f"{kind} {name}", kind, name, status, seconds)
 
 
 def _heartbeat() -> float | None:
@@ -238,16 +240,25 @@ def _model_status(server: ModelServer) -> PartStatus:
     return PartStatus("down", "no_answer", problem[:300]) if problem else status
 
 
-def _host_statuses() -> dict[str, PartStatus]:
+def _fleet_statuses() -> FleetStatuses:
+    """Every host, and every image for which tasks wait and that no host makes."""
+    hosts = hosts_now(within=PROBE_TIMEOUT_SECONDS)
+    missing = missing_images(hosts, waiting=True)
     now = timezone.now()
-    return {
-        host.id: part_status.host_status(
-            (now - host.last_seen).total_seconds(),
-            host.machines,
-            host.capacity,
-            host.draining,
-            browser_age=None if host.browser_built is None else (now - host.browser_built).total_seconds(),
-            warnings=host.warnings,
+    statuses: list[tuple[CheckKind, str, PartStatus]] = [
+        (
+            "host",
+            host.id,
+            part_status.host_status(
+                (now - host.last_seen).total_seconds(),
+                host.machines,
+                host.capacity,
+                host.draining,
+                browser_age=None if host.browser_built is None else (now - host.browser_built).total_seconds(),
+                warnings=host.warnings,
+            ),
         )
-        for host in hosts_now(within=PROBE_TIMEOUT_SECONDS)
-    }
+        for host in hosts
+    ]
+    statuses += [("image", one.image, PartStatus("down", "no_host", ", ".join(one.pools)[:300])) for one in missing]
+    return tuple(statuses)

@@ -1,27 +1,87 @@
-"""What the bridge says of tasks: those its suites bring along, and those that machines of an image cannot judge."""
+"""What the bridge says of tasks: its hosts' images, its suites with their tasks, and what machines cannot judge."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 
 from django.conf import settings
 
-from annotation_app.errors import Conflict, NotFound
-from protocol.trajectory.tasks import Task
-from vm_bridge.api.client import BridgeClient
-from vm_bridge.errors import BridgeError, UnknownTask
+from annotation_app.errors import Conflict, Invalid, NotFound
+from protocol.base import FrozenModel
+from protocol.trajectory.tasks import Task, TaskVariant
+from vm_bridge.api.client import DEFAULT_VARIANT, BridgeClient
+from vm_bridge.errors import BridgeError, InvalidAction, UnknownTask
+from vm_bridge.fleet import SuiteInfo
 
 TASKS_PER_REQUEST = 16
 """Tasks the bridge is asked about in one call, whose bodies may have 8 MiB."""
 
+CHOICES_TIMEOUT_SECONDS = 3.0
 
-async def suite_tasks(suite: str) -> tuple[Task, ...]:
-    """The tasks a suite of the bridge brings along. Raises NotFound, and Conflict when the bridge does not answer."""
+
+class MachineChoices(FrozenModel):
+    """What a pool's settings and tasks are chosen from."""
+
+    reachable: bool
+    """Whether the bridge answered; where it did not nothing is known."""
+    images: tuple[str, ...] = ()
+    """Those that some host makes."""
+    suites: tuple[SuiteInfo, ...] = ()
+
+
+async def machine_choices() -> MachineChoices:
+    """What the bridge reports now."""
+    try:
+        async with (
+            asyncio.timeout(CHOICES_TIMEOUT_SECONDS),
+            BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge,
+        ):
+            images = sorted({image for host in await bridge.fleet.hosts() for image in host.images})
+            return MachineChoices(reachable=True, images=tuple(images), suites=await bridge.suites())
+    except (BridgeError, TimeoutError):
+        return MachineChoices(reachable=False)
+
+
+async def suite_tasks(suite: str, variant: TaskVariant = DEFAULT_VARIANT) -> tuple[Task, ...]:
+    """The tasks a suite of the bridge brings along, those left out that have no such variant.
+
+    Raises NotFound, Invalid where no task has the variant, and Conflict when the bridge does not answer.
+    """
     async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         try:
-            return await bridge.suite_tasks(suite)
+            return await bridge.suite_tasks(suite, variant)
         except UnknownTask as error:
             raise NotFound(str(error)) from error
+        except InvalidAction as error:
+            raise Invalid(str(error), code="unknown_variant") from error
         except BridgeError as error:
             raise Conflict(str(error), code=error.code) from error
+
+
+async def unknown_tasks(tasks: Sequence[Task]) -> dict[str, str]:
+    """Why some of the tasks name a suite or a task of it that the bridge does not have, by the tasks' ids. Raises
+    Conflict when it does not answer."""
+    named = [task for task in tasks if task.suite is not None]
+    if not named:
+        return {}
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
+        try:
+            suites = {suite.name: suite for suite in await bridge.suites()}
+        except BridgeError as error:
+            raise Conflict(str(error), code=error.code) from error
+    return {task.id: reason for task in named if (reason := _unknown_reason(suites, task)) is not None}
+
+
+def _unknown_reason(suites: Mapping[str, SuiteInfo], task: Task) -> str | None:
+    suite = suites.get(task.suite or "")
+    if suite is None:
+        return f"suite: there is no {task.suite}; there are {', '.join(sorted(suites))}"
+    if suite.platform != task.platform:
+        return (
+            f"suite: the tasks of {suite.name} are for a {suite.platform}, and this pool's platform is {task.platform}"
+        )
+    if task.name not in {known.name for known in suite.tasks}:
+        return f"name: the suite {suite.name} has no task {task.name or ''}"
+    return None
 
 
 async def unsupported_tasks(image: str, tasks: Sequence[Task]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.errors import TooLarge
+from annotation_app.live.suite_tasks import MachineChoices
 from annotation_app.pools import selectors, services
 from annotation_app.pools.schemas import (
     Board,
@@ -20,14 +21,27 @@ from annotation_app.pools.schemas import (
     SecretApplication,
     SecretHost,
     SecretKind,
+    SuiteChoice,
+    TaskChanges,
     TaskPage,
+    TaskReference,
+    TaskRow,
+    TaskStateName,
     UploadReport,
 )
 from annotation_app.pools.task_files import UploadFormat
 from annotation_app.tasks.schemas import PoolSummary
 from annotation_app.tasks.selectors import pools_of
-from annotation_app.tasks.services import consent_give, gold_set
+from annotation_app.tasks.services import (
+    consent_give,
+    gold_set,
+    gold_want,
+    task_change,
+    tasks_delete,
+    tasks_withdraw,
+)
 from protocol.base import FrozenModel
+from protocol.trajectory.tasks import Task
 
 router = Router(tags=["pools"])
 PathId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
@@ -60,11 +74,47 @@ class CredentialIn(FrozenModel):
     """Whether a person confirms its use where a policy proposes it. False needs hosts or applications."""
 
 
-class SuiteIn(FrozenModel):
-    """Which suite's tasks are wanted; a preview adds none."""
+class SuiteIn(SuiteChoice):
+    """Which tasks of a suite are wanted; a preview adds none."""
 
-    suite: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
     preview: bool = False
+
+
+TaskIds = Annotated[tuple[Annotated[int, Field(ge=1, le=2**31 - 1)], ...], Field(min_length=1, max_length=1_000)]
+
+
+class WithdrawIn(FrozenModel):
+    """Tasks of the pool that are given to nobody any more; False: they are given out again."""
+
+    tasks: TaskIds
+    withdrawn: bool = True
+
+
+class GoldWantIn(FrozenModel):
+    """Tasks whose first accepted episode becomes the reference; False: no longer."""
+
+    tasks: TaskIds
+    wanted: bool = True
+
+
+class TasksIn(FrozenModel):
+    """Tasks of the pool."""
+
+    tasks: TaskIds
+
+
+class ChangedOut(FrozenModel):
+    """How many tasks changed; the others were so before."""
+
+    tasks: int
+
+
+class DeletedOut(FrozenModel):
+    """The tasks that were deleted, as a file may bring them again, and how many are kept because somebody was given
+    them."""
+
+    deleted: tuple[Task, ...]
+    in_use: int
 
 
 class ConsentIn(FrozenModel):
@@ -89,6 +139,12 @@ def pools_list(request: HttpRequest) -> list[PoolSummary]:
 def pools_board(request: HttpRequest) -> Board:
     """Every pool with its settings and counts, and who works where; for admins."""
     return selectors.board(user=user_of(request))
+
+
+@router.get("/pools/choices", response=MachineChoices)
+def pools_choices(request: HttpRequest) -> MachineChoices:
+    """Machine images and suites that the bridge reports, for forms; for admins."""
+    return services.choices(user=user_of(request))
 
 
 @router.post("/pools", response=PoolRow)
@@ -130,7 +186,7 @@ def pool_tasks(
     request: HttpRequest,
     pool_id: PathId,
     search: Annotated[str, Query(), StringConstraints(max_length=200, pattern=r"^[^\x00]*$")] = "",
-    state: Literal["", "waiting", "claimed", "done", "broken"] = "",
+    state: Literal[""] | TaskStateName = "",
     after: Annotated[str, Query(), StringConstraints(max_length=40)] = "",
 ) -> TaskPage:
     """The pool's tasks in order, page after page."""
@@ -154,7 +210,7 @@ def tasks_upload(
 @router.post("/pools/{pool_id}/suite", response=UploadReport)
 def suite_upload(request: HttpRequest, pool_id: PathId, body: SuiteIn) -> UploadReport:
     """Add the tasks that a suite brings along."""
-    return services.suite_upload(user=user_of(request), pool_id=pool_id, suite=body.suite, preview=body.preview)
+    return services.suite_upload(user=user_of(request), pool_id=pool_id, choice=body, preview=body.preview)
 
 
 @router.post("/pools/{pool_id}/people/{person_id}", response={204: None})
@@ -207,6 +263,40 @@ def pool_consent(request: HttpRequest, pool_id: PathId, body: ConsentIn) -> Stat
     """Agree to the pool's terms; for annotators of the pool."""
     consent_give(user=user_of(request), pool_id=pool_id, version=body.version)
     return Status(204, None)
+
+
+@router.post("/pools/{pool_id}/tasks/withdrawal", response=ChangedOut)
+def pool_tasks_withdraw(request: HttpRequest, pool_id: PathId, body: WithdrawIn) -> ChangedOut:
+    """Give tasks to nobody any more, or give them out again. Who has one may finish it."""
+    return ChangedOut(
+        tasks=tasks_withdraw(user=user_of(request), pool_id=pool_id, task_ids=body.tasks, withdrawn=body.withdrawn)
+    )
+
+
+@router.post("/pools/{pool_id}/tasks/gold", response=ChangedOut)
+def pool_tasks_gold(request: HttpRequest, pool_id: PathId, body: GoldWantIn) -> ChangedOut:
+    """Mark tasks that are to become gold with their first accepted episode."""
+    return ChangedOut(tasks=gold_want(user=user_of(request), pool_id=pool_id, task_ids=body.tasks, wanted=body.wanted))
+
+
+@router.post("/pools/{pool_id}/tasks/deletion", response=DeletedOut)
+def pool_tasks_delete(request: HttpRequest, pool_id: PathId, body: TasksIn) -> DeletedOut:
+    """Delete tasks that nobody was ever given; the others are kept."""
+    deleted, in_use = tasks_delete(user=user_of(request), pool_id=pool_id, task_ids=body.tasks)
+    return DeletedOut(deleted=deleted, in_use=in_use)
+
+
+@router.patch("/tasks/{task_id}", response=TaskRow)
+def task_edit(request: HttpRequest, task_id: PathId, body: TaskChanges) -> TaskRow:
+    """Change a task that nobody was given; for admins."""
+    changes = body.model_dump(exclude_none=True)
+    return selectors.task_row(task_change(user=user_of(request), task_id=task_id, changes=changes))
+
+
+@router.get("/tasks/{task_id}/references", response=list[TaskReference])
+def task_references(request: HttpRequest, task_id: PathId) -> list[TaskReference]:
+    """The finished episodes of a task, from which its reference is chosen; for admins and reviewers."""
+    return list(selectors.task_references(user=user_of(request), task_id=task_id))
 
 
 @router.post("/tasks/{task_id}/gold", response={204: None})

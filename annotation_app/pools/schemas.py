@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
 
@@ -9,6 +10,7 @@ from annotation_app.pools.task_files import RowFault
 from annotation_app.tasks.active_hours import ActiveHours
 from protocol.base import FrozenModel
 from protocol.trajectory.observations import Platform
+from protocol.trajectory.tasks import HostPattern, Language
 
 Line = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
@@ -99,6 +101,22 @@ class PoolSettings(FrozenModel):
     skills: Annotated[tuple[Skill, ...], Field(max_length=20), AfterValidator(_once)] = ()
 
 
+class SuiteChoice(FrozenModel):
+    """Tasks of a suite: all of them, or those named, once for each seed."""
+
+    suite: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")]
+    tasks: Annotated[
+        tuple[Annotated[str, StringConstraints(min_length=1, max_length=200)], ...], Field(max_length=1_000)
+    ] = ()
+    """Names of the tasks; none: all that have the level."""
+    level: Annotated[int, Field(ge=1, le=100)] = 1
+    first_seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    seeds: Annotated[int, Field(ge=1, le=100)] = 1
+    language: Language = "en"
+    size: tuple[Annotated[int, Field(ge=1, le=4096)], Annotated[int, Field(ge=1, le=4096)]] | None = None
+    """The screen's, where the suite lets it be chosen (pixels)."""
+
+
 class PoolCreate(FrozenModel):
     """A new pool, and which revision proposes in it, if any."""
 
@@ -127,6 +145,7 @@ class TaskCounts(FrozenModel):
     claimed: int = 0
     done: int = 0
     broken: int = 0
+    withdrawn: int = 0
     gold: int = 0
 
 
@@ -177,15 +196,46 @@ class Board(FrozenModel):
     groups: tuple[GroupRow, ...]
 
 
+class TaskChanges(FrozenModel):
+    """What is to be another in a task that nobody was given; null stays."""
+
+    instruction: (
+        Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000, pattern=r"^[^\x00]*$")]
+        | None
+    ) = None
+    max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    network: Annotated[tuple[HostPattern, ...], Field(max_length=64)] | None = None
+
+
+class TaskReference(FrozenModel):
+    """A finished episode of a task, which may show how it is done well."""
+
+    id: UUID
+    annotator: str
+    outcome: str
+    review: str
+    steps: int
+    finished_at: datetime | None
+
+
+TaskStateName = Literal["waiting", "claimed", "done", "broken", "withdrawn"]
+
+
 class TaskRow(FrozenModel):
     """A task in the list of a pool's tasks."""
 
     id: int
     key: str
     instruction: str
-    state: Literal["waiting", "claimed", "done", "broken"]
+    state: TaskStateName
     done: int
     gold: bool
+    gold_wanted: bool = False
+    """Whether its first episode that a reviewer accepts becomes the reference."""
+    max_steps: int
+    network: tuple[str, ...]
+    reference: UUID | None = None
+    """The episode that shows how it is done well, of a gold one."""
 
 
 class TaskPage(FrozenModel):

@@ -21,6 +21,7 @@ from annotation_app.pools.schemas import (
     PoolSettings,
     TaskCounts,
     TaskPage,
+    TaskReference,
     TaskRow,
     Worker,
 )
@@ -133,6 +134,29 @@ def task_row(task: Task) -> TaskRow:
         state=task.state,
         done=task.done,
         gold=task.gold_id is not None,
+        gold_wanted=task.gold_wanted,
+        max_steps=task.definition.max_steps,
+        network=task.definition.network,
+        reference=task.gold_id,
+    )
+
+
+def task_references(*, user: User, task_id: int) -> tuple[TaskReference, ...]:
+    """The finished episodes of a task, the newest first. Raises Forbidden and NotFound."""
+    role_check(user, Role.ADMIN, Role.REVIEWER)
+    if not Task.objects.filter(pk=task_id).exists():
+        raise NotFound("There is no such task.")
+    found = Episode.objects.filter(task_id=task_id, status="finished").select_related("annotator")
+    return tuple(
+        TaskReference(
+            id=episode.pk,
+            annotator=episode.annotator.name,
+            outcome=episode.outcome,
+            review=episode.review,
+            steps=episode.n,
+            finished_at=episode.finished_at,
+        )
+        for episode in found.annotate(n=Count("steps")).order_by("-finished_at")[:PAGE]
     )
 
 

@@ -17,7 +17,7 @@ from protocol.trajectory.tasks import Task
 
 UploadFormat = Literal["csv", "xlsx", "jsonl", "osworld", "harbor"]
 
-COLUMNS = ("id", "instruction", "suite", "name", "seed", "max_steps", "parameters", "network")
+COLUMNS = ("id", "instruction", "suite", "name", "seed", "max_steps", "parameters", "network", "gold")
 """What a table may have; only the instruction must be there."""
 MAX_ROW_LENGTH = 100_000
 """Characters of one task."""
@@ -27,6 +27,7 @@ MAX_FAULTS = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _WHOLE = re.compile(r"([+-]?[0-9]{1,30})(?:\.0*)?")
 """A whole number; spreadsheets and pandas write 1 as 1.0 too."""
+_FLAGS = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 """NUL in JSON, which a backslash before `u0000` is not."""
 
@@ -36,8 +37,9 @@ class RowFault(FrozenModel):
 
     row: int
     reason: str
-    code: Literal["invalid_row", "unsupported_task"] = "invalid_row"
-    """`unsupported_task`: it is a task, which no machine of the pool can judge."""
+    code: Literal["invalid_row", "unknown_task", "unsupported_task"] = "invalid_row"
+    """`unknown_task`: its suite or name is none that the bridge has. `unsupported_task`: no machine of the pool can
+    judge it."""
 
 
 class TaskFile(FrozenModel):
@@ -47,6 +49,8 @@ class TaskFile(FrozenModel):
     faults: tuple[RowFault, ...]
     rows: Mapping[str, int] = {}
     """Where in the file each task is, by its id."""
+    gold: frozenset[str] = frozenset()
+    """The ids of those that are to become gold."""
 
 
 class _InvalidRow(ValueError):
@@ -62,6 +66,7 @@ def task_file_read(data: bytes, kind: UploadFormat, platform: Platform) -> TaskF
     tasks: list[Task] = []
     faults: list[RowFault] = []
     rows: dict[str, int] = {}
+    gold: set[str] = set()
     readers: dict[UploadFormat, Callable[[bytes], Iterator[tuple[int, dict[str, Any] | _InvalidRow]]]] = {
         "csv": lambda data: _table_rows(csv_cells(data, wanted="instruction")),
         "xlsx": lambda data: _table_rows(workbook_cells(data)),
@@ -73,6 +78,9 @@ def task_file_read(data: bytes, kind: UploadFormat, platform: Platform) -> TaskF
         try:
             if isinstance(found, _InvalidRow):
                 raise found
+            wanted = found.pop("gold", False)
+            if not isinstance(wanted, bool):
+                raise _InvalidRow("gold: it is true or false")
             task = _task_of(found, platform)
             if task.id in rows:
                 raise _InvalidRow(_duplicate_reason(task, rows[task.id], named="id" in found))
@@ -83,9 +91,11 @@ def task_file_read(data: bytes, kind: UploadFormat, platform: Platform) -> TaskF
         else:
             rows[task.id] = row
             tasks.append(task)
+            if wanted:
+                gold.add(task.id)
     if not tasks and not faults:
         faults.append(RowFault(row=1, reason="the file holds no task"))
-    return TaskFile(tasks=tuple(tasks), faults=tuple(faults), rows=rows)
+    return TaskFile(tasks=tuple(tasks), faults=tuple(faults), rows=rows, gold=frozenset(gold))
 
 
 def _duplicate_reason(task: Task, row: int, *, named: bool) -> str:
@@ -215,6 +225,13 @@ def _table_task(heading: list[str], cells: Cells) -> dict[str, Any] | _InvalidRo
         fields["parameters"] = parameters
     if "network" in fields:
         fields["network"] = fields["network"].split()
+    return _typed_cells(fields)
+
+
+def _typed_cells(fields: dict[str, Any]) -> dict[str, Any] | _InvalidRow:
+    """The same with its flags and numbers as such."""
+    if "gold" in fields:
+        fields["gold"] = _FLAGS.get(fields["gold"].strip().lower(), fields["gold"])
     for name in ("seed", "max_steps"):
         if name in fields:
             whole = _WHOLE.fullmatch(fields[name].strip())

@@ -152,12 +152,13 @@ class PolicySpending(models.Model):
 
 class TaskState(models.TextChoices):
     """Where a task stands: WAITING while it can be given to somebody, CLAIMED while everybody it is for holds or has
-    done it, DONE when as many as its pool's overlap asks for have done it."""
+    done it, DONE when as many as its pool's overlap asks for have done it. A WITHDRAWN one is given to nobody."""
 
     WAITING = "waiting"
     CLAIMED = "claimed"
     DONE = "done"
     BROKEN = "broken"
+    WITHDRAWN = "withdrawn"
 
 
 class Task(models.Model):
@@ -168,7 +169,7 @@ class Task(models.Model):
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="tasks", db_index=False)  # task_listed is one
     key = models.CharField(max_length=200, help_text="The definition's id, unique in its pool")
     definition: DocumentField[protocol.trajectory.tasks.Task] = DocumentField(protocol.trajectory.tasks.Task)
-    state = models.CharField(max_length=8, choices=TaskState.choices, default=TaskState.WAITING)
+    state = models.CharField(max_length=9, choices=TaskState.choices, default=TaskState.WAITING)
     position = models.IntegerField(default=0, help_text="Lower comes first")
     kind = models.CharField(max_length=400, default="", help_text="What tasks with other seeds have in common")
     done = models.PositiveIntegerField(default=0, help_text="How often it was done")
@@ -176,6 +177,9 @@ class Task(models.Model):
     finished = models.PositiveSmallIntegerField(default=0, help_text="How many people have done it in this round")
     gold = models.ForeignKey(
         "episodes.Episode", null=True, blank=True, on_delete=models.SET_NULL, related_name="gold_of"
+    )
+    gold_wanted = models.BooleanField(
+        default=False, db_default=False, help_text="Its first episode that is accepted becomes the reference"
     )
     reopened_at = models.DateTimeField(null=True, help_text="Since when it is to be done again, by anybody")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -50,6 +50,18 @@ def pools_visible(user: User) -> QuerySet[Pool]:
     return Pool.objects.all() if can_see_all_work(user) else pools_assigned_to(user)
 
 
+def pools_by_image(*, waiting: bool = False) -> dict[str, list[str]]:
+    """The names of pools that may give out tasks, by the machine image they need; with `waiting` those where tasks
+    wait."""
+    pools = Pool.objects.filter(paused=False, stopped_at__isnull=True)
+    if waiting:
+        pools = pools.filter(Exists(Task.objects.filter(pool=OuterRef("pk"), state=TaskState.WAITING)))
+    found: dict[str, list[str]] = {}
+    for image, name in pools.order_by("image", "name").values_list("image", "name"):
+        found.setdefault(image, []).append(name)
+    return found
+
+
 def pools_with_tasks(user: User, *, pool_id: int | None, practice: bool) -> list[Pool]:
     """The pools that give tasks to this person now, in the order in which they are asked; `agreed` says whether they
     agreed to a pool's terms."""
@@ -101,7 +113,8 @@ def unseen_gold_tasks(user: User, pool: Pool) -> QuerySet[Task]:
     met = Assignment.objects.filter(
         task=OuterRef("pk"), annotator=user, state__in=(*HELD_STATES, AssignmentState.DONE, AssignmentState.SKIPPED)
     )
-    return Task.objects.filter(~Exists(met), pool=pool, gold__isnull=False)
+    tasks = Task.objects.exclude(state__in=(TaskState.BROKEN, TaskState.WITHDRAWN))
+    return tasks.filter(~Exists(met), pool=pool, gold__isnull=False)
 
 
 def tasks_blinded_for(user: User) -> QuerySet[Task]:

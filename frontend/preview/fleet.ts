@@ -61,5 +61,6 @@ export function fleet(empty: boolean): Fleet {
       ? []
       : [{ machine_id: "desktop-aa10be77", image: "desktop", host: "lab-2", holder: "episode:4", user: "annie", pool: "Desktop basics", session: "4", reason: "desktop-aa10be77 died or hung; what was done on it is lost", at: secondsAgo(4_000) }],
     quotas: empty ? [] : [{ scope: "user", name: "*", limit: 2, held: 0 }, { scope: "pool", name: "Phone tasks", limit: 4, held: 1 }],
+    missing: empty ? [] : [{ image: "windows", pools: ["Office", "Reports"] }],
   };
 }

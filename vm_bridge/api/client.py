@@ -28,13 +28,14 @@ from vm_bridge.api.wire import (
     WarmTarget,
 )
 from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
-from vm_bridge.fleet import QueuePosition, RenewalResult
+from vm_bridge.fleet import QueuePosition, RenewalResult, SuiteInfo
 from vm_bridge.machine import Capabilities, Lease, Machine
 
 STOP_RECORDING_TIMEOUT_SECONDS = 30.0
 """A recording that ends is indexed first (seconds)."""
 DEFAULT_VARIANT = TaskVariant()
 TASKS = TypeAdapter(tuple[Task, ...])
+SUITES = TypeAdapter(tuple[SuiteInfo, ...])
 UNSUPPORTED_REASONS: TypeAdapter[tuple[str | None, ...]] = TypeAdapter(tuple[str | None, ...])
 CLAIM_RESULT: TypeAdapter[Lease | QueuePosition] = TypeAdapter(Lease | QueuePosition)
 RENEWALS = TypeAdapter(tuple[RenewalResult, ...])
@@ -139,6 +140,10 @@ class BridgeClient(BridgeRequests):
     async def warm(self, *, image: str, count: int) -> None:
         """Make sure that `count` machines of `image` stand ready, as far as there is room."""
         await self.call("PUT", f"{self._base_url}/v1/images/{image}/warm", WarmTarget(count=count, at_least=True))
+
+    async def suites(self) -> tuple[SuiteInfo, ...]:
+        """The suites that come with the bridge, and the names of their tasks."""
+        return SUITES.validate_json(await self.call("GET", f"{self._base_url}/v1/suites"))
 
     async def suite_tasks(self, suite: str, variant: TaskVariant = DEFAULT_VARIANT) -> tuple[Task, ...]:
         """The bundled tasks of a suite, those left out that have no such variant. Raises UnknownTask, and InvalidAction

@@ -36,6 +36,7 @@ from vm_bridge.api.wire import (
 )
 from vm_bridge.drivers.osworld.task_files import unsupported_reason
 from vm_bridge.errors import BridgeError
+from vm_bridge.fleet import SuiteInfo
 from vm_bridge.host_keys import CallVerifier
 from vm_bridge.leases.manager import LeaseManager
 from vm_bridge.machine import Machine
@@ -72,6 +73,7 @@ class Bridge:
     """Raises redis.RedisError when Redis does not answer."""
     suite_tasks: Callable[[str, TaskVariant], tuple[Task, ...]]
     """Raises UnknownTask."""
+    suites: Callable[[], tuple[SuiteInfo, ...]] = tuple
     manager: LeaseManager | None = None
     pool: MachinePool | None = None
     machine_routers: tuple[APIRouter, ...] = ()
@@ -160,6 +162,12 @@ async def thumbnail(request: Request, machine_id: Name) -> Response:
     pool = _bridge(request).pool
     assert pool is not None
     return Response(await render_thumbnail(pool.sandbox(machine_id)), media_type="image/jpeg")
+
+
+@suite_routes.get("/suites")
+async def suites(request: Request) -> tuple[SuiteInfo, ...]:
+    """The suites that come with the bridge, and the names of their tasks."""
+    return _bridge(request).suites()
 
 
 @suite_routes.post("/suites/{suite}/tasks")

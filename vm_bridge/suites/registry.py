@@ -1,14 +1,18 @@
 """Every suite that comes with the bridge, by name."""
 
+from functools import cache
+
 from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.errors import InvalidAction, UnknownTask
+from vm_bridge.fleet import SuiteInfo, SuiteTaskInfo
 from vm_bridge.suites import Suite
 from vm_bridge.suites.desktop import DESKTOP
 from vm_bridge.suites.harbor import HarborSuite
 from vm_bridge.suites.miniwob.suite import MiniWob
 from vm_bridge.suites.phone import PhoneSuite
 from vm_bridge.suites.terminal import TERMINAL
-from vm_bridge.suites.web import DRILLS, GAMES, SITES
+from vm_bridge.suites.web import DRILLS, GAMES, SITES, FolderSuite
+from vm_bridge.suites.web.manifest import LANGUAGES
 from vm_bridge.suites.web_suite import WebSuite
 
 SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL, "harbor": HarborSuite()}
@@ -37,3 +41,25 @@ def make_tasks(name: str, variant: TaskVariant) -> tuple[Task, ...]:
     if why is not None and not made:
         raise why
     return tuple(made)
+
+
+@cache
+def list_suites() -> tuple[SuiteInfo, ...]:
+    """Every suite that has tasks of its own, with the names of its tasks."""
+    return tuple(
+        SuiteInfo(
+            name=name,
+            platform=suite.tasks[0].platform,
+            languages=LANGUAGES if isinstance(suite, FolderSuite) else ("en",),
+            tasks=tuple(
+                SuiteTaskInfo(name=task.name or "", instruction=task.instruction, levels=_levels(suite, task))
+                for task in suite.tasks
+            ),
+        )
+        for name, suite in (SUITES | WEB_SUITES).items()
+        if suite.tasks
+    )
+
+
+def _levels(suite: Suite | WebSuite, task: Task) -> int:
+    return len(suite.folder(task.name).manifest.levels) if isinstance(suite, FolderSuite) else 1

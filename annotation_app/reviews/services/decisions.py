@@ -17,7 +17,7 @@ from annotation_app.reviews.schemas import DecisionWord
 from annotation_app.reviews.selectors.queue import Direction, QueueFilters, reviewable_by, unclaimed_for
 from annotation_app.reviews.services.access import claim_make, claimed_episode, current_round, reviewer_check
 from annotation_app.tasks.models import Assignment, AssignmentState
-from annotation_app.tasks.services import assignment_end
+from annotation_app.tasks.services import assignment_end, gold_adopt
 
 
 @transaction.atomic(durable=True)
@@ -77,6 +77,8 @@ def review_decide(*, user: User, episode_id: UUID, decision: DecisionWord, reaso
     episode = claimed_episode(user=user, episode_id=episode_id)
     number = current_round(episode)
     episode_review(reviewer=user, episode_id=episode_id, decision=decision, reason=reason)
+    if decision == "accept":
+        gold_adopt(actor=user, task_id=episode.task_id, episode_id=episode_id)
     Claim.objects.filter(episode=episode).delete()
     return Round.objects.create(
         episode=episode, number=number, decision=Decision(decision), reason=reason, reviewer=user

@@ -1,5 +1,6 @@
 """Changing pools' tasks, the leases on them, and what goes with both: the only writers of their tables."""
 
+from annotation_app.tasks.services.changes import gold_adopt, gold_want, task_change, tasks_delete, tasks_withdraw
 from annotation_app.tasks.services.claims import (
     assignment_claim,
     assignment_end,
@@ -17,14 +18,19 @@ __all__ = [
     "assignment_end",
     "assignment_return",
     "consent_give",
+    "gold_adopt",
     "gold_set",
+    "gold_want",
     "lease_end",
     "pool_ensure",
     "spending_reserve",
     "spending_settle",
     "tally_add",
+    "task_change",
     "task_open_again",
     "task_reopen",
     "tasks_add",
+    "tasks_delete",
     "tasks_load",
+    "tasks_withdraw",
 ]

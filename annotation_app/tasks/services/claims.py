@@ -24,8 +24,8 @@ def lease_end(pool: Pool, claimed_at: datetime, *, paused: bool = False) -> date
 
 def state_of(task: Task) -> TaskState:
     """Where a task stands by its counts."""
-    if task.state == TaskState.BROKEN:
-        return TaskState.BROKEN
+    if task.state in (TaskState.BROKEN, TaskState.WITHDRAWN):
+        return TaskState(task.state)
     if task.gold_id is not None or task.finished >= task.pool.overlap:
         return TaskState.DONE
     return TaskState.CLAIMED if task.held + task.finished >= task.pool.overlap else TaskState.WAITING

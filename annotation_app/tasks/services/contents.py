@@ -1,7 +1,7 @@
 """What is in pools: their tasks, which of them are gold, and what became of proposals."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -44,16 +44,26 @@ def pool_ensure(*, name: str, members: list[User], **settings: object) -> Pool:
     return pool
 
 
-def tasks_add(*, pool: Pool, definitions: Sequence[protocol.trajectory.tasks.Task]) -> int:
-    """Add the definitions the pool does not have yet behind its others, in this order; how many were new. Runs inside
-    the caller's transaction, with the pool locked where others may add to it."""
+def tasks_add(*, pool: Pool, definitions: Sequence[protocol.trajectory.tasks.Task], gold: Collection[str] = ()) -> int:
+    """Add the definitions the pool does not have yet behind its others, in this order; how many were new.
+
+    Those with an id in `gold` are to become gold (`Task.gold_wanted`). Runs inside the caller's transaction, with the
+    pool locked where others may add to it.
+    """
     keys = [definition.id for definition in definitions]
     known = set(pool.tasks.filter(key__in=keys).values_list("key", flat=True))
     last = pool.tasks.aggregate(last=Max("position"))["last"]
     new = [definition for definition in definitions if definition.id not in known]
     Task.objects.bulk_create(
         (
-            Task(pool=pool, key=definition.id, definition=definition, position=position, kind=task_kind(definition))
+            Task(
+                pool=pool,
+                key=definition.id,
+                definition=definition,
+                position=position,
+                kind=task_kind(definition),
+                gold_wanted=definition.id in gold,
+            )
             for position, definition in enumerate(new, start=0 if last is None else last + 1)
         ),
         batch_size=BATCH,

@@ -130,7 +130,13 @@ ROUTES: dict[str, Rule] = {
     "GET /api/pools": everybody(),
     "POST /api/tasks/{task_id}/reopen": only("admin"),
     "POST /api/tasks/{task_id}/gold": only("reviewer", "admin", body=body_of(episode=None)),
+    "PATCH /api/tasks/{task_id}": only("admin"),
+    "GET /api/tasks/{task_id}/references": only("reviewer", "admin"),
+    "POST /api/pools/{pool_id}/tasks/withdrawal": only("admin", body=body_of(tasks=[1])),
+    "POST /api/pools/{pool_id}/tasks/gold": only("admin", body=body_of(tasks=[1])),
+    "POST /api/pools/{pool_id}/tasks/deletion": only("admin", body=body_of(tasks=[1])),
     "GET /api/pools/board": only("admin"),
+    "GET /api/pools/choices": only("admin"),
     "POST /api/pools": only("admin", body=body_of(settings={"name": "new"})),
     "PATCH /api/pools": only(
         "admin",

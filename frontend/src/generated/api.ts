@@ -44,6 +44,7 @@ import type {
   Step,
   Swipe,
   SwitchPage,
+  Task,
   TripleClick,
   TypeTerminal,
   TypeText,
@@ -160,6 +161,7 @@ export interface Check {
     | "bridge"
     | "gateway"
     | "host"
+    | "image"
     | "model"
     | "database"
     | "redis"
@@ -186,6 +188,7 @@ export interface Check {
         | "secret_shared"
         | "draining"
         | "not_heard"
+        | "no_host"
         | "browser_old"
         | "no_backup"
         | "backup_old"
@@ -601,6 +604,7 @@ export interface TaskCounts {
   claimed: number;
   done: number;
   broken: number;
+  withdrawn: number;
   gold: number;
 }
 /**
@@ -657,6 +661,31 @@ export interface GroupRow {
   size: number;
 }
 /**
+ * What a pool's settings and tasks are chosen from.
+ */
+export interface MachineChoices {
+  reachable: boolean;
+  images: string[];
+  suites: SuiteInfo[];
+}
+/**
+ * A suite that comes with the bridge.
+ */
+export interface SuiteInfo {
+  name: string;
+  platform: "desktop" | "phone" | "browser" | "terminal";
+  languages: ("en" | "zh")[];
+  tasks: SuiteTaskInfo[];
+}
+/**
+ * A task of a suite, as somebody chooses it.
+ */
+export interface SuiteTaskInfo {
+  name: string;
+  instruction: string;
+  levels: number;
+}
+/**
  * How many episodes were stopped.
  */
 export interface StopOut {
@@ -682,9 +711,13 @@ export interface TaskRow {
   id: number;
   key: string;
   instruction: string;
-  state: "waiting" | "claimed" | "done" | "broken";
+  state: "waiting" | "claimed" | "done" | "broken" | "withdrawn";
   done: number;
   gold: boolean;
+  gold_wanted: boolean;
+  max_steps: number;
+  network: string[];
+  reference: string | null;
 }
 /**
  * Why a row is no task; rows count from 1, the line of a heading included.
@@ -692,7 +725,7 @@ export interface TaskRow {
 export interface RowFault {
   row: number;
   reason: string;
-  code: "invalid_row" | "unsupported_task";
+  code: "invalid_row" | "unknown_task" | "unsupported_task";
 }
 /**
  * What is in an upload: `new` tasks, or those the pool `known` already has; with faults nothing was added, nor in a
@@ -706,10 +739,19 @@ export interface UploadReport {
   first: TaskRow[];
 }
 /**
- * Which suite's tasks are wanted; a preview adds none.
+ * Which tasks of a suite are wanted; a preview adds none.
  */
 export interface SuiteIn {
   suite: string;
+  /**
+   * @maxItems 1000
+   */
+  tasks?: string[];
+  level?: number;
+  first_seed?: number;
+  seeds?: number;
+  language?: "en" | "zh";
+  size?: unknown[] | null;
   preview?: boolean;
 }
 /**
@@ -739,6 +781,71 @@ export interface CredentialIn {
  */
 export interface ConsentIn {
   version: number;
+}
+/**
+ * How many tasks changed; the others were so before.
+ */
+export interface ChangedOut {
+  tasks: number;
+}
+/**
+ * Tasks of the pool that are given to nobody any more; False: they are given out again.
+ */
+export interface WithdrawIn {
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  tasks: number[];
+  withdrawn?: boolean;
+}
+/**
+ * Tasks whose first accepted episode becomes the reference; False: no longer.
+ */
+export interface GoldWantIn {
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  tasks: number[];
+  wanted?: boolean;
+}
+/**
+ * The tasks that were deleted, as a file may bring them again, and how many are kept because somebody was given
+ * them.
+ */
+export interface DeletedOut {
+  deleted: Task[];
+  in_use: number;
+}
+/**
+ * Tasks of the pool.
+ */
+export interface TasksIn {
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  tasks: number[];
+}
+/**
+ * What is to be another in a task that nobody was given; null stays.
+ */
+export interface TaskChanges {
+  instruction?: string | null;
+  max_steps?: number | null;
+  network?: string[] | null;
+}
+/**
+ * A finished episode of a task, which may show how it is done well.
+ */
+export interface TaskReference {
+  id: string;
+  annotator: string;
+  outcome: string;
+  review: string;
+  steps: number;
+  finished_at: string | null;
 }
 /**
  * The finished episode that shows how a task is done well; None: there is none any more.
@@ -2234,6 +2341,7 @@ export interface Fleet {
   queue: QueueEntry[];
   losses: LostMachine[];
   quotas: Quota[];
+  missing: MissingImage[];
 }
 /**
  * One machine, and who has it.
@@ -2315,6 +2423,13 @@ export interface Quota {
   name: string;
   limit: number | null;
   held: number;
+}
+/**
+ * A machine image that pools need and no host makes: their episodes cannot begin.
+ */
+export interface MissingImage {
+  image: string;
+  pools: string[];
 }
 /**
  * Which kind of picture to watch.
@@ -2450,7 +2565,7 @@ export interface PlacedTask {
   pool: string;
   key: string;
   instruction: string;
-  state: "waiting" | "claimed" | "done" | "broken";
+  state: "waiting" | "claimed" | "done" | "broken" | "withdrawn";
   level: 1 | 2 | 3 | 4 | 5;
   rubric: Rubric;
   guessed: boolean;

@@ -208,7 +208,7 @@ def session_of(user: User) -> str:
 @pytest.fixture
 async def stack(committed: World, bridge_redis: str, data: Path, settings: Any) -> AsyncIterator[Stack]:
     """A bridge over painted machines and the scripted model server, both over HTTP, and what goes with them."""
-    host = FakeHost(("desktop", "browser"), capacity=4)
+    host = FakeHost(("desktop", "browser", "osworld"), capacity=4)
     scripts = (*(script_for(task_named(name)) for name in ("one", "two", "three", "try")), script_for(sign_in_task()))
     desks: list[EpisodeSocket] = []
 

@@ -18,5 +18,5 @@ export const GROUPS = [
   { key: "processes", kinds: ["web", "worker", "trainer", "beat", "bridge", "gateway"] },
   { key: "storage", kinds: ["database", "redis", "queue", "disk", "backup"] },
   { key: "models", kinds: ["model"] },
-  { key: "hosts", kinds: ["host"] },
+  { key: "hosts", kinds: ["host", "image"] },
 ] as const satisfies readonly { key: string; kinds: readonly Kind[] }[];

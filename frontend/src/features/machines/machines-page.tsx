@@ -13,6 +13,7 @@ import { fleetQuery } from "./api";
 import { HostTable } from "./host-table";
 import { ImageTable } from "./image-table";
 import { LossTable } from "./loss-table";
+import styles from "./machines.module.css";
 import { MachineTable } from "./machine-table";
 import { QueueTable } from "./queue-table";
 import { QuotaDialog, QuotaTable } from "./quotas";
@@ -41,6 +42,7 @@ function Overview({ fleet }: { fleet: Fleet }) {
   const leased = fleet.machines.filter(({ state }) => state === "leased").length;
   return (
     <>
+      <MissingImages missing={fleet.missing} />
       <Section title={t("machines.count", { count: fleet.machines.length, leased })}>
         <RowsOrEmpty rows={fleet.machines} none={t("machines.none")}>
           <MachineTable
@@ -82,6 +84,19 @@ function Overview({ fleet }: { fleet: Fleet }) {
       <ReclaimDialog machine={open?.what === "reclaim" ? open.machine : null} onClose={close} />
       <QuotaDialog opened={open?.what === "quota"} onClose={close} />
     </>
+  );
+}
+
+/** Images that pools need and no host makes: what begins there waits until one does. */
+function MissingImages({ missing }: Pick<Fleet, "missing">) {
+  const { t, language } = useI18n();
+  if (missing.length === 0) return null;
+  return (
+    <ul className={styles.missing} role="alert">
+      {missing.map(({ image, pools }) => (
+        <li key={image}>{t("machines.missing", { image, pools: new Intl.ListFormat(language).format(pools) })}</li>
+      ))}
+    </ul>
   );
 }
 

@@ -52,6 +52,7 @@ function open(host: Partial<HostInfo> = {}, language: Language = "en", machine: 
     images: [],
     queue: [],
     quotas: [],
+    missing: [],
     losses: [],
   };
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });

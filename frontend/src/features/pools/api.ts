@@ -1,7 +1,7 @@
 /** Pools over HTTP. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Board, CredentialIn, PoolRow, PoolSettings, RevisionSummary, TaskPage, UploadReport } from "@/generated/api";
+import type { Board, CredentialIn, DeletedOut, MachineChoices, PoolRow, PoolSettings, RevisionSummary, SuiteIn, Task, TaskChanges, TaskPage, TaskReference, UploadReport } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "pools-board";
@@ -17,11 +17,18 @@ export const revisionsQuery = queryOptions({
   queryFn: () => request<RevisionSummary[]>("GET", "/policies"),
 });
 
-export const tasksQuery = (pool: number, search: string) =>
+/** Machine images and suites that the bridge reports. */
+export const choicesQuery = queryOptions({
+  queryKey: ["pools-choices"],
+  queryFn: () => request<MachineChoices>("GET", "/pools/choices"),
+  staleTime: 10_000,
+});
+
+export const tasksQuery = (pool: number, search: string, state = "") =>
   infiniteQueryOptions({
-    queryKey: [KEY, "tasks", pool, search],
+    queryKey: [KEY, "tasks", pool, search, state],
     queryFn: ({ pageParam }) =>
-      request<TaskPage>("GET", `/pools/${pool}/tasks?${new URLSearchParams({ search, after: pageParam })}`),
+      request<TaskPage>("GET", `/pools/${pool}/tasks?${new URLSearchParams({ search, state, after: pageParam })}`),
     initialPageParam: "",
     getNextPageParam: (page) => page.after,
   });
@@ -64,14 +71,14 @@ export function useChange() {
   return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: [KEY] }) });
 }
 
-export type Upload = { readonly file: File; readonly kind: string } | { readonly suite: string };
+export type Upload = { readonly file: File; readonly kind: string } | { readonly choice: Omit<SuiteIn, "preview"> };
 
 /** Look at what is to be added to a pool, or add it. */
 export function useUpload(pool: number) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ upload, preview }: { readonly upload: Upload; readonly preview: boolean }) => {
-      if ("suite" in upload) return request<UploadReport>("POST", `/pools/${pool}/suite`, { suite: upload.suite, preview });
+      if ("choice" in upload) return request<UploadReport>("POST", `/pools/${pool}/suite`, { ...upload.choice, preview });
       const form = new FormData();
       form.set("file", upload.file);
       form.set("kind", upload.kind);
@@ -79,5 +86,47 @@ export function useUpload(pool: number) {
       return request<UploadReport>("POST", `/pools/${pool}/tasks`, form);
     },
     onSuccess: ({ added }) => (added ? client.invalidateQueries({ queryKey: [KEY] }) : undefined),
+  });
+}
+
+/** The finished episodes of a task, from which its reference is chosen. */
+export const referencesQuery = (task: number) =>
+  queryOptions({ queryKey: [KEY, "references", task], queryFn: () => request<TaskReference[]>("GET", `/tasks/${task}/references`) });
+
+export type TaskChange =
+  | { readonly type: "withdraw"; readonly tasks: readonly number[]; readonly withdrawn: boolean }
+  | { readonly type: "gold"; readonly tasks: readonly number[]; readonly wanted: boolean }
+  | { readonly type: "delete"; readonly tasks: readonly number[] }
+  | { readonly type: "add"; readonly definitions: readonly Task[] }
+  | { readonly type: "edit"; readonly task: number; readonly changes: TaskChanges }
+  | { readonly type: "reference"; readonly task: number; readonly episode: string | null };
+
+function sendTasks(pool: number, change: TaskChange): Promise<DeletedOut | object | null> {
+  switch (change.type) {
+    case "withdraw":
+      return request("POST", `/pools/${pool}/tasks/withdrawal`, { tasks: change.tasks, withdrawn: change.withdrawn });
+    case "gold":
+      return request("POST", `/pools/${pool}/tasks/gold`, { tasks: change.tasks, wanted: change.wanted });
+    case "delete":
+      return request<DeletedOut>("POST", `/pools/${pool}/tasks/deletion`, { tasks: change.tasks });
+    case "add": {
+      const form = new FormData();
+      form.set("file", new Blob([change.definitions.map((task) => JSON.stringify(task)).join("\n")]), "tasks.jsonl");
+      form.set("kind", "jsonl");
+      return request("POST", `/pools/${pool}/tasks`, form);
+    }
+    case "edit":
+      return request("PATCH", `/tasks/${change.task}`, change.changes);
+    case "reference":
+      return request("POST", `/tasks/${change.task}/gold`, { episode: change.episode });
+  }
+}
+
+/** Change tasks of a pool. */
+export function useTaskChange(pool: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (change: TaskChange) => sendTasks(pool, change),
+    onSettled: () => client.invalidateQueries({ queryKey: [KEY] }),
   });
 }

@@ -19,7 +19,7 @@ type Props = {
   readonly onStart: (pool: PoolRow) => void;
 };
 
-const STATES = ["waiting", "claimed", "done", "broken"] as const;
+const STATES = ["waiting", "claimed", "done", "broken", "withdrawn"] as const;
 
 export function PoolTable({ pools, chosen, onChoose, onOpen, onStart }: Props) {
   const { t } = useI18n();

@@ -14,7 +14,7 @@ import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import PoolsPage from "./pools-page";
 import { changesOf } from "./settings";
-import { kindOf } from "./tasks-dialog";
+import { kindOf } from "./upload-form";
 
 const POOL: PoolRow = {
   id: 7,
@@ -49,7 +49,7 @@ const POOL: PoolRow = {
     skills: [],
   },
   policy: "nano 1",
-  tasks: { waiting: 4, claimed: 1, done: 2, broken: 0, gold: 0 },
+  tasks: { waiting: 4, claimed: 1, done: 2, broken: 0, withdrawn: 0, gold: 0 },
   open_episodes: 1,
   policy_spent: 0,
   stopped_at: null,

@@ -8,7 +8,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { revisionsQuery, type Settings } from "./api";
+import { choicesQuery, revisionsQuery, type Settings } from "./api";
 import { HostedModelFields } from "./hosted-model-fields";
 import { HoursFields } from "./hours-fields";
 import styles from "./pools.module.css";
@@ -182,7 +182,7 @@ function MachineFields({ draft, onChange, fixed }: Fields & { readonly fixed: bo
         disabled={fixed}
         allowDeselect={false}
       />
-      <TextInput label={t("pools.image")} value={draft.image} onChange={(event) => onChange({ image: event.currentTarget.value })} required />
+      <ImageSelect draft={draft} onChange={onChange} />
       <IntegerInput name="candidates" label={t("pools.candidates")} min={1} max={16} draft={draft} onChange={onChange} />
       <Select
         label={t("pools.screenshots")}
@@ -200,6 +200,36 @@ function MachineFields({ draft, onChange, fixed }: Fields & { readonly fixed: bo
         onChange={(event) => onChange({ speculation: event.currentTarget.checked })}
       />
     </div>
+  );
+}
+
+/** Of what hosts report; the image a pool has stays in the list also where no host makes it. */
+function ImageSelect({ draft, onChange }: Fields) {
+  const { t } = useI18n();
+  const choices = useQuery(choicesQuery).data;
+  const images = choices?.images ?? [];
+  if (choices !== undefined && images.length === 0) {
+    return (
+      <TextInput
+        label={t("pools.image")}
+        description={t(choices.reachable ? "pools.image.no_host" : "pools.image.unreachable")}
+        value={draft.image}
+        onChange={(event) => onChange({ image: event.currentTarget.value })}
+        required
+      />
+    );
+  }
+  const missing = choices !== undefined && !images.includes(draft.image);
+  return (
+    <Select
+      label={t("pools.image")}
+      data={missing || choices === undefined ? [...images, draft.image] : images}
+      value={draft.image}
+      error={missing ? t("pools.image.missing") : undefined}
+      onChange={(image) => image !== null && onChange({ image })}
+      allowDeselect={false}
+      searchable
+    />
   );
 }
 

@@ -14,6 +14,8 @@ export type Command = {
   readonly keys: readonly string[];
   /** Also while a text field has the focus. */
   readonly whileTyping?: boolean;
+  /** Also over a dialog: what it does is offered above all that is open. */
+  readonly overDialogs?: boolean;
   /** Again and again while the key is held. */
   readonly repeats?: boolean;
 };

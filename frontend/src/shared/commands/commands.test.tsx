@@ -91,6 +91,14 @@ describe("a key", () => {
     await user.keyboard("n");
     expect(run).not.toHaveBeenCalled();
   });
+
+  it("undoes over a dialog, where the offer is shown above it", async () => {
+    const run = vi.fn();
+    const user = open([{ command: { ...next, overDialogs: true }, run }]);
+    screen.getByRole("button", { name: "inside" }).focus();
+    await user.keyboard("n");
+    expect(run).toHaveBeenCalledOnce();
+  });
 });
 
 describe("conflictsOf", () => {

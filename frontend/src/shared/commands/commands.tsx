@@ -2,7 +2,7 @@
 import { createContext, useContext, useEffect, useLayoutEffect, useMemo, useRef, type ReactNode } from "react";
 
 import { keysOf, type Binding, type Command, type KeyMap } from "@/shared/commands/command";
-import { isClaimed, isTyping, Registry, type Layer } from "@/shared/commands/registry";
+import { isClaimed, isInDialog, isTyping, Registry, type Layer } from "@/shared/commands/registry";
 
 type Commands = { readonly registry: Registry; readonly keyMap: KeyMap; readonly all: readonly Command[] };
 
@@ -25,7 +25,7 @@ export function CommandsProvider({
     const press = (event: KeyboardEvent) => {
       // While an input method composes, the keyboard is its own; its first key says "Process" and stands for no combination.
       if (event.defaultPrevented || event.isComposing || isClaimed(event)) return;
-      const binding = registry.find(event, keyMap, isTyping(event.target));
+      const binding = registry.find(event, keyMap, isTyping(event.target), isInDialog(event.target));
       if (!binding || (event.repeat && !binding.command.repeats)) return;
       event.preventDefault();
       binding.run();

@@ -26,7 +26,7 @@ export const globalCommands = {
   people: global("people", ["Alt+U"], true),
   health: global("health", ["Alt+H"], true),
   preferences: global("preferences", ["Mod+,"], true),
-  undo: global("undo", ["Alt+Z"], true),
+  undo: { ...global("undo", ["Alt+Z"], true), overDialogs: true },
   theme: global("theme", ["Alt+T"], true),
   language: global("language", ["Alt+L"], true),
   signOut: global("sign_out", ["Alt+Shift+Q"], true),

@@ -23,9 +23,9 @@ export class Registry {
   }
 
   /** The binding a key press means, if it is enabled; the most literal reading of the press wins. */
-  find(press: KeyPress, keyMap: KeyMap, typing: boolean): Binding | null {
+  find(press: KeyPress, keyMap: KeyMap, typing: boolean, inDialog = false): Binding | null {
     const live = this.live().filter(
-      ({ command, enabled }) => enabled !== false && (!typing || command.whileTyping === true),
+      ({ command, enabled }) => enabled !== false && (!typing || command.whileTyping === true) && (!inDialog || command.overDialogs === true),
     );
     for (const combination of combinationsOf(press)) {
       const binding = live.find(({ command }) => keysOf(command, keyMap).includes(combination));
@@ -42,11 +42,13 @@ const STEERED = "select, [role=slider], [role=tab], [role=radio], [role=option],
 /** Whether a text field has the focus. */
 export const isTyping = (target: EventTarget | null) => target instanceof Element && target.closest(EDITABLE) !== null;
 
-/** Whether the focused control needs this key for itself, as a button needs Enter; or a dialog is open over the screen. */
+/** Whether a dialog that is open over the screen has the focus. */
+export const isInDialog = (target: EventTarget | null) => target instanceof Element && target.closest("[aria-modal=true]") !== null;
+
+/** Whether the focused control needs this key for itself, as a button needs Enter. */
 export function isClaimed(event: KeyboardEvent): boolean {
   const { target } = event;
   if (!(target instanceof Element)) return false;
-  if (target.closest("[aria-modal=true]")) return true;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   if (event.key === "Enter" || event.key === " ") return target.closest(ACTIVATED) !== null;
   return event.key.startsWith("Arrow") && target.closest(STEERED) !== null;

@@ -13,10 +13,11 @@ export function Problem({ error }: { error: Error | null }) {
   const { t } = useI18n();
   if (error === null) return null;
   const extra: Extra = error instanceof ApiError ? ((error.extra as Extra | null) ?? {}) : {};
+  const { text } = messageOf(error, t);
   return (
     <div role="alert" className={styles.problem} data-problem>
-      {messageOf(error, t).text}
-      {(extra.fields ?? []).map(({ field, message }) => (
+      {text}
+      {(extra.fields ?? []).filter(({ message }) => !text.includes(message)).map(({ field, message }) => (
         <div key={field}>
           <code>{field}</code>: {message}
         </div>

@@ -29,7 +29,16 @@ export function ViewportOverlay() {
 
 function Warming() {
   const { t } = useI18n();
-  const branch = useWorkspace().episode.branch_of;
+  const { branch_of: branch, error } = useWorkspace().episode;
+  if (error !== "") {
+    return (
+      <div className={styles.cover} role="status">
+        <Loader size="sm" aria-hidden />
+        <strong>{t("state.no_machine")}</strong>
+        <span>{t("state.no_machine.help", { reason: error })}</span>
+      </div>
+    );
+  }
   return (
     <div className={styles.cover} role="status">
       <Loader size="sm" aria-hidden />

@@ -45,6 +45,7 @@ export const designMessages = {
   "design.state.claimed": "being done",
   "design.state.done": "done",
   "design.state.broken": "broken",
+  "design.state.withdrawn": "withdrawn",
   "design.edit": "Edit",
   "design.edit.close": "Close",
   "design.placement": "Stands under",

@@ -5,6 +5,7 @@ export const machineMessages = {
   "machines.title": "Machines",
   "machines.count": { one: "{count} machine, {leased} in use", other: "{count} machines, {leased} in use" },
   "machines.none": "No machine runs; the next claim starts one",
+  "machines.missing": "No host makes the image {image}. Episodes of {pools} cannot begin: start a host that makes it, or choose another image under Pools.",
   "machines.machine": "Machine",
   "machines.state": "State",
   "machines.holder": "Holder",

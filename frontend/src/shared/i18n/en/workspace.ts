@@ -243,6 +243,8 @@ export const workspaceMessages = {
 
   "state.warming": "The machine is starting",
   "state.warming.help": "The task begins as soon as it is ready.",
+  "state.no_machine": "No machine can be had yet",
+  "state.no_machine.help": "The bridge says: {reason}. It is asked again every few seconds. If this stays, tell an admin, or leave the task.",
   "state.paused": "Paused",
   "state.paused.help": "The clock is stopped and the task stays yours.",
   "state.go_on": "Resume",

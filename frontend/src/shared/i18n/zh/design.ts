@@ -45,6 +45,7 @@ export const designMessages = {
   "design.state.claimed": "进行中",
   "design.state.done": "已完成",
   "design.state.broken": "已损坏",
+  "design.state.withdrawn": "已撤回",
   "design.edit": "编辑",
   "design.edit.close": "收起",
   "design.placement": "归类于",

@@ -5,6 +5,7 @@ export const machineMessages = {
   "machines.title": "机器",
   "machines.count": { other: "{count} 台机器，{leased} 台使用中" },
   "machines.none": "没有机器在运行；下一次领取会启动一台",
+  "machines.missing": "没有主机能提供镜像 {image}。{pools} 的任务无法开始：请启动能提供它的主机，或在“任务池”中选择其他镜像。",
   "machines.machine": "机器",
   "machines.state": "状态",
   "machines.holder": "使用者",

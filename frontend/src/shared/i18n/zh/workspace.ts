@@ -238,6 +238,8 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
 
   "state.warming": "机器启动中",
   "state.warming.help": "就绪后任务立即开始。",
+  "state.no_machine": "暂时没有可用的机器",
+  "state.no_machine.help": "桥接服务的答复：{reason}。系统每隔几秒会再次请求。若一直如此，请告知管理员，或离开此任务。",
   "state.paused": "已暂停",
   "state.paused.help": "计时已停止，任务仍归你。",
   "state.go_on": "继续",

@@ -1,6 +1,5 @@
-"""Changing pools; each change is in the audit log."""
+"""Changing pools: their settings, people and secrets."""
 
-import itertools
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -20,28 +19,27 @@ from annotation_app.episodes.services.withdrawals import (
     pool_episodes_resume,
     unauthorized_episodes_withdraw,
 )
-from annotation_app.errors import Conflict, Invalid, NotFound, TooLarge
-from annotation_app.live.suite_tasks import suite_tasks, unsupported_tasks
+from annotation_app.errors import Conflict, Invalid, NotFound
+from annotation_app.live.suite_tasks import MachineChoices, machine_choices
 from annotation_app.policies.models import PolicyRevision
-from annotation_app.pools.schemas import PoolRef, PoolSettings, TaskRow, UploadReport
+from annotation_app.pools.schemas import PoolRef, PoolSettings
 from annotation_app.pools.selectors import changes_since, settings_of
-from annotation_app.pools.task_files import MAX_FAULTS, RowFault, TaskFile, UploadFormat, task_file_read
 from annotation_app.tasks.models import Credential, Pool, TaskState
-from annotation_app.tasks.services import tasks_add
-from protocol.trajectory.tasks import Task
 
-MAX_UPLOAD_BYTES = 64 * 2**20
-"""Bytes of a file of tasks."""
-TASKS_SHOWN = 10
-"""Tasks of an upload that are shown."""
 NAME_TAKEN = "Another pool has this name."
 CHANGES: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
 
 
-@transaction.atomic(durable=True)
 def pool_create(*, user: User, settings: PoolSettings, policy_id: int | None = None) -> Pool:
-    """A new pool, empty and for nobody yet. Raises Forbidden, NotFound, and Conflict for a name that is taken."""
+    """A new pool, empty and for nobody yet. Raises Forbidden, NotFound, Conflict for a name that is taken, and Invalid
+    for an image that no host makes."""
     role_check(user, Role.ADMIN)
+    _check_image(settings.image)
+    return _create(user, settings, policy_id)
+
+
+@transaction.atomic(durable=True)
+def _create(user: User, settings: PoolSettings, policy_id: int | None) -> Pool:
     if policy_id is not None and not PolicyRevision.objects.filter(pk=policy_id).exists():
         raise NotFound("There is no such revision.")
     if Pool.objects.filter(name=settings.name).exists():
@@ -52,13 +50,35 @@ def pool_create(*, user: User, settings: PoolSettings, policy_id: int | None = N
     return pool
 
 
-@transaction.atomic(durable=True)
+def choices(*, user: User) -> MachineChoices:
+    """What settings and tasks of pools are chosen from. Raises Forbidden."""
+    role_check(user, Role.ADMIN)
+    return async_to_sync(machine_choices)()
+
+
+def _check_image(image: str) -> None:
+    """Raises Invalid where hosts report their images and none makes this one."""
+    images = async_to_sync(machine_choices)().images
+    if images and image not in images:
+        reason = f"No host makes the machine image {image}; there are {', '.join(images)}."
+        raise Invalid(
+            reason, code="unknown_image", extra={"fields": [{"field": "image", "message": reason}], "images": images}
+        )
+
+
 def pools_change(*, user: User, pools: tuple[PoolRef, ...], changes: dict[str, object]) -> None:
     """Change the same settings of these pools, of all or of none. Raises Forbidden, NotFound, Invalid, and Conflict
     where somebody else changed one of them meanwhile, which says what."""
     role_check(user, Role.ADMIN)
+    if isinstance(image := changes.get("image"), str):
+        _check_image(image)
+    _change_all(user, pools, changes)
+
+
+@transaction.atomic(durable=True)
+def _change_all(user: User, pools: tuple[PoolRef, ...], changes: dict[str, object]) -> None:
     for ref in sorted(pools, key=lambda each: each.id):
-        pool = _locked(ref.id)
+        pool = pool_locked(ref.id)
         if pool.version != ref.version:
             raise _version_conflict(pool, ref.version)
         _change(user, pool, changes)
@@ -117,7 +137,7 @@ def _columns(settings: PoolSettings) -> dict[str, object]:
 
 def _states_count(pool: Pool) -> None:
     """Where the tasks of a pool stand with its present overlap."""
-    pool.tasks.filter(gold__isnull=True).exclude(state=TaskState.BROKEN).update(
+    pool.tasks.filter(gold__isnull=True).exclude(state__in=(TaskState.BROKEN, TaskState.WITHDRAWN)).update(
         state=Case(
             When(finished__gte=pool.overlap, then=Value(TaskState.DONE)),
             When(held__gte=pool.overlap - F("finished"), then=Value(TaskState.CLAIMED)),
@@ -140,7 +160,7 @@ def worker_set(*, user: User, pool_id: int, person_id: int, works: bool) -> None
     """Let somebody work in a pool, by name, or no longer: what they have open is ended and kept. Raises Forbidden,
     NotFound, and Conflict for who does no tasks."""
     role_check(user, Role.ADMIN)
-    pool, person = _locked(pool_id), User.objects.filter(pk=person_id).first()
+    pool, person = pool_locked(pool_id), User.objects.filter(pk=person_id).first()
     if person is None:
         raise NotFound("There is no such person.")
     if works and not person.has_role(Role.ANNOTATOR):
@@ -153,7 +173,7 @@ def worker_set(*, user: User, pool_id: int, person_id: int, works: bool) -> None
 def group_set(*, user: User, pool_id: int, group_id: int, works: bool) -> None:
     """The same for everybody of a group, now and later. Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN)
-    pool, group = _locked(pool_id), Group.objects.filter(pk=group_id).first()
+    pool, group = pool_locked(pool_id), Group.objects.filter(pk=group_id).first()
     if group is None:
         raise NotFound("There is no such group.")
     pool.groups.add(group) if works else pool.groups.remove(group)
@@ -170,7 +190,7 @@ def pool_stop(*, user: User, pool_id: int, reason: str) -> int:
     """Stop everything that runs in a pool at its next step, and give nothing out; how many episodes were stopped.
     Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN)
-    pool = _locked(pool_id)
+    pool = pool_locked(pool_id)
     if pool.stopped_at is not None:
         return 0
     pool.stopped_at, pool.stop_reason = timezone.now(), reason
@@ -185,7 +205,7 @@ def pool_stop(*, user: User, pool_id: int, reason: str) -> int:
 def pool_start(*, user: User, pool_id: int) -> None:
     """Let a stopped pool go on: its people resume by themselves. Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN)
-    pool = _locked(pool_id)
+    pool = pool_locked(pool_id)
     if pool.stopped_at is None:
         return
     reason, pool.stopped_at, pool.stop_reason = pool.stop_reason, None, ""
@@ -210,7 +230,7 @@ def credential_set(
         Forbidden, NotFound
     """
     role_check(user, Role.ADMIN)
-    pool = _locked(pool_id)
+    pool = pool_locked(pool_id)
     credential = pool.credentials.filter(name=name).first() or Credential(pool=pool, name=name)
     if value is not None:
         credential.sealed = encrypt_value(value)
@@ -231,74 +251,14 @@ def credential_set(
 def credential_remove(*, user: User, pool_id: int, name: str) -> None:
     """Forget a value. Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN)
-    pool = _locked(pool_id)
+    pool = pool_locked(pool_id)
     if not pool.credentials.filter(name=name).delete()[0]:
         raise NotFound("There is no such credential.")
     audit_record(actor=user, verb="credential.removed", subject=f"pool:{pool.pk}", details={"name": name})
 
 
-def tasks_upload(*, user: User, pool_id: int, data: bytes, kind: UploadFormat, preview: bool) -> UploadReport:
-    """Add the tasks of a file to a pool, all of them or, where one row is wrong or this is a preview, none. Raises
-    Forbidden, NotFound, TooLarge, and Conflict when the bridge is needed and does not answer."""
-    role_check(user, Role.ADMIN)
-    if len(data) > MAX_UPLOAD_BYTES:
-        raise TooLarge(f"A file of tasks may have {MAX_UPLOAD_BYTES} bytes.")
-    pool = Pool.objects.filter(pk=pool_id).first()
-    if pool is None:
-        raise NotFound("There is no such pool.")
-    upload = task_file_read(data, kind, settings_of(pool).platform)
-    return _add(user, pool_id, upload.tasks, upload.faults or _unsupported_tasks(pool, upload), preview, source=kind)
-
-
-def _unsupported_tasks(pool: Pool, upload: TaskFile) -> tuple[RowFault, ...]:
-    """The tasks that no machine of the pool could judge. Raises Conflict when the bridge does not answer."""
-    refused = async_to_sync(unsupported_tasks)(pool.image, upload.tasks)
-    return tuple(
-        RowFault(row=upload.rows[key], reason=reason, code="unsupported_task")
-        for key, reason in itertools.islice(refused.items(), MAX_FAULTS)
-    )
-
-
-def suite_upload(*, user: User, pool_id: int, suite: str, preview: bool) -> UploadReport:
-    """The same with the tasks that a suite of the bridge brings along. Raises Forbidden, NotFound, and Conflict when
-    the bridge does not answer."""
-    role_check(user, Role.ADMIN)
-    pool = Pool.objects.filter(pk=pool_id).first()
-    if pool is None:
-        raise NotFound("There is no such pool.")
-    tasks: tuple[Task, ...] = async_to_sync(suite_tasks)(suite)
-    faults = tuple(
-        RowFault(row=row, reason=f"platform: this pool's is {pool.platform}")
-        for row, task in enumerate(tasks, start=1)
-        if task.platform != pool.platform
-    )
-    return _add(user, pool_id, tasks, faults, preview, source=f"suite {suite}")
-
-
-@transaction.atomic(durable=True)
-def _add(
-    user: User, pool_id: int, tasks: tuple[Task, ...], faults: tuple[RowFault, ...], preview: bool, *, source: str
-) -> UploadReport:
-    pool = _locked(pool_id)
-    keys = [task.id for task in tasks]
-    known = set(pool.tasks.filter(key__in=keys).values_list("key", flat=True))
-    new = [task for task in tasks if task.id not in known]
-    added = not faults and not preview
-    if added:
-        tasks_add(pool=pool, definitions=new)
-        audit_record(
-            actor=user, verb="tasks.loaded", subject=f"pool:{pool.pk}", details={"new": len(new), "source": source}
-        )
-    return UploadReport(
-        added=added, new=len(new), known=len(known), faults=faults, first=tuple(map(_task_row, new[:TASKS_SHOWN]))
-    )
-
-
-def _task_row(task: Task) -> TaskRow:
-    return TaskRow(id=0, key=task.id, instruction=task.instruction, state="waiting", done=0, gold=False)
-
-
-def _locked(pool_id: int) -> Pool:
+def pool_locked(pool_id: int) -> Pool:
+    """The pool, its row locked until the transaction ends. Raises NotFound."""
     pool = Pool.objects.select_for_update().filter(pk=pool_id).first()
     if pool is None:
         raise NotFound("There is no such pool.")

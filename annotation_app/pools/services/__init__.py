@@ -1,0 +1,29 @@
+"""Changing pools and their tasks; each change is in the audit log."""
+
+from annotation_app.pools.services.settings import (
+    choices,
+    credential_remove,
+    credential_set,
+    group_set,
+    pool_create,
+    pool_start,
+    pool_stop,
+    pools_change,
+    worker_set,
+)
+from annotation_app.pools.services.uploads import MAX_UPLOAD_BYTES, suite_upload, tasks_upload
+
+__all__ = [
+    "MAX_UPLOAD_BYTES",
+    "choices",
+    "credential_remove",
+    "credential_set",
+    "group_set",
+    "pool_create",
+    "pool_start",
+    "pool_stop",
+    "pools_change",
+    "suite_upload",
+    "tasks_upload",
+    "worker_set",
+]

@@ -1,0 +1,70 @@
+/** Changes the instruction, steps and hosts of a task that nobody was given. */
+import { Button, Group, NumberInput, Stack, TagsInput, Textarea } from "@mantine/core";
+import { useState } from "react";
+
+import type { TaskRow } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
+
+import { useTaskChange } from "./api";
+
+const MAX_STEPS = 1_000;
+
+type Props = { readonly pool: number; readonly task: TaskRow | null; readonly onClose: () => void };
+
+export function TaskEditDialog({ pool, task, onClose }: Props) {
+  const { t } = useI18n();
+  return (
+    <Dialog opened={task !== null} onClose={onClose} title={t("pools.task.edit_title", { task: task?.key ?? "" })} size="lg">
+      {task && <TaskForm key={task.id} pool={pool} task={task} onDone={onClose} />}
+    </Dialog>
+  );
+}
+
+function TaskForm({ pool, task, onDone }: { readonly pool: number; readonly task: TaskRow; readonly onDone: () => void }) {
+  const { t } = useI18n();
+  const change = useTaskChange(pool);
+  const [instruction, setInstruction] = useState(task.instruction);
+  const [steps, setSteps] = useState(task.max_steps);
+  const [network, setNetwork] = useState([...task.network]);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate({ type: "edit", task: task.id, changes: { instruction, max_steps: steps, network } }, { onSuccess: onDone });
+      }}
+    >
+      <Stack gap="sm">
+        <Textarea
+          label={t("pools.instruction")}
+          value={instruction}
+          onChange={(event) => setInstruction(event.currentTarget.value)}
+          autosize
+          minRows={2}
+          maxRows={10}
+          required
+          data-autofocus
+        />
+        <NumberInput
+          label={t("pools.max_steps")}
+          value={steps}
+          min={1}
+          max={MAX_STEPS}
+          clampBehavior="strict"
+          onChange={(value) => typeof value === "number" && setSteps(value)}
+        />
+        <TagsInput label={t("pools.task.network")} description={t("pools.task.network.help")} value={network} onChange={setNetwork} />
+        <Problem error={change.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            {t("common.cancel")}
+          </Button>
+          <Button type="submit" loading={change.isPending}>
+            {t("pools.save")}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,1 @@
+"""What admins, researchers and operators do in the app, in a real browser."""
