@@ -54,15 +54,22 @@ BRIDGE_USER = "rollout"
 
 
 @asynccontextmanager
-async def leased_machine(bridge: BridgeClient, image: str, session: str) -> AsyncIterator[Machine]:
-    """A machine of our own while the block runs. Raises BridgeError when there is none."""
+async def leased_machine(
+    bridge: BridgeClient,
+    image: str,
+    session: str,
+    *,
+    holder: str = BRIDGE_USER,
+    wait: float = MACHINE_WAIT_SECONDS,
+) -> AsyncIterator[Machine]:
+    """A machine of our own while the block runs. Raises BridgeError when there is none after `wait` seconds."""
     lease = await bridge.allocate(
         image=image,
-        holder=f"rollout:{session}",
-        user=BRIDGE_USER,
+        holder=f"{holder}:{session}",
+        user=holder,
         session=session,
         ttl=LEASE_SECONDS,
-        wait=MACHINE_WAIT_SECONDS,
+        wait=wait,
     )
     renewal = asyncio.create_task(renew_lease(bridge, lease))
     try:

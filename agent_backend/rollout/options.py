@@ -24,8 +24,8 @@ ALL_LEVELS, MAX_STEPS = 0, 1_000
 REQUIRED_MODEL_OPTIONS = ("model_url", "model", "dialect", "revision")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """All that says what is attempted, and by whom."""
+def add_task_options(parser: argparse.ArgumentParser) -> None:
+    """What says which tasks are attempted, and where."""
     what = parser.add_argument_group("attempts")
     what.add_argument("--bridge", help="the bridge's address; the key is PILOTHOUSE_BRIDGE_MASTER_KEY")
     what.add_argument("--suite", help="whose bundled tasks")
@@ -43,6 +43,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--size", type=parse_size, help="of the screen, as 320x240, where a suite lets it be chosen")
     what.add_argument("--image", help="kind of machine; by default the one called like the task's platform")
     what.add_argument("--parallel", type=int, default=1, help="machines at a time")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """All that says what is attempted, and by whom."""
+    add_task_options(parser)
     where = parser.add_argument_group("cluster", "attempts as tasks of a Ray cluster: docs/cluster.md")
     where.add_argument("--ray", help="its address, or auto")
     where.add_argument("--ray-cpus", type=float, default=1, help="processors that Ray sets aside for an attempt")

@@ -69,9 +69,9 @@ def main(words: list[str] | None = None) -> int:
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
     words = current_words(words) or ["--help"]
-    help_words = [word for word in words if word in HELP_OPTIONS and words[0] == "manage"]
+    help_words = [word for word in words if word in HELP_OPTIONS and words[0] in ("manage", "openenv")]
     arguments, rest = _parser().parse_known_args([word for word in words if word not in help_words])
-    if help_words and not rest:  # else it is asked of a command of Django's
+    if help_words and not rest and words[0] == "manage":  # else it is asked of a command of Django's
         _parser().parse_args(words)
     rest += help_words
     if rest and not arguments.takes_rest:
@@ -238,6 +238,12 @@ def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) ->
     os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **note.environment})  # noqa: S606 - this interpreter
 
 
+def _openenv(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    note = read_platform_info(arguments.data)
+    environment = {**(note.environment if note is not None else {}), **os.environ}
+    os.execve(sys.executable, [sys.executable, "-m", "agent_backend.environments", *rest], environment)  # noqa: S606 - this interpreter
+
+
 def _backup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     backup(arguments.data, arguments.folder, console)
     return 0
@@ -263,15 +269,8 @@ def _parse_replies(arguments: argparse.Namespace, rest: list[str], console: Cons
 
 def _probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     os.chdir(ROOT)
-    options = [
-        arguments.server,
-        "--model",
-        arguments.model,
-        "--dialect",
-        arguments.dialect,
-        "--screens",
-        arguments.screens,
-    ]
+    options = [arguments.server, "--model", arguments.model]
+    options += ["--dialect", arguments.dialect, "--screens", arguments.screens]
     os.execv(sys.executable, [sys.executable, "-m", "agent_backend.probe", *options])  # noqa: S606 - no shell is wanted
 
 
@@ -347,6 +346,11 @@ def _parser() -> argparse.ArgumentParser:
         takes_rest=True, environment=EnvironmentRequirement.PRESENT,
     )  # fmt: skip
     manage.add_argument("--data", type=Path, default=DEFAULT_DATA, help="where it is kept (.data)")
+    openenv = add(
+        "openenv", _openenv, "serve machines and tasks to OpenEnv clients and as MCP tools",
+        takes_rest=True, environment=EnvironmentRequirement.PRESENT,
+    )  # fmt: skip
+    openenv.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
     for name, command, about in (
         ("backup", _backup, "copy an installation, running or not, to a folder"),
         ("restore", _restore, "make an installation of a backup, in an empty folder"),

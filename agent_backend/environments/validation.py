@@ -1,0 +1,33 @@
+"""Requests of clients as values: actions and resets, with errors that name the field."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from agent_backend.environments.errors import EnvironmentRefusal
+from agent_backend.environments.session import ResetRequest
+from protocol.actions.types import ACTION_ADAPTER, Action
+
+
+def parse_action(fields: Mapping[str, Any]) -> Action:
+    """An action of the protocol. Raises EnvironmentRefusal (`invalid_request`)."""
+    try:
+        return ACTION_ADAPTER.validate_python(dict(fields))
+    except ValidationError as error:
+        raise _invalid_request(error) from None
+
+
+def parse_reset(fields: Mapping[str, Any]) -> ResetRequest:
+    """What a reset asks for; further fields are refused. Raises EnvironmentRefusal (`invalid_request`)."""
+    try:
+        return ResetRequest.model_validate(dict(fields))
+    except ValidationError as error:
+        raise _invalid_request(error) from None
+
+
+def _invalid_request(error: ValidationError) -> EnvironmentRefusal:
+    """What is wrong with which field, without repeating the input."""
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return EnvironmentRefusal("invalid_request", f"{place}: {first['msg']}" if place else first["msg"])
