@@ -44,6 +44,7 @@ import type {
   Step,
   Swipe,
   SwitchPage,
+  Task,
   TripleClick,
   TypeTerminal,
   TypeText,
@@ -654,6 +655,15 @@ export interface GroupRow {
   id: number;
   name: string;
   size: number;
+}
+/**
+ * Some tasks of a pool as they are attempted, and the image of its machines; `after` asks for the following ones,
+ * if any.
+ */
+export interface PoolTasks {
+  image: string;
+  items: Task[];
+  after: number | null;
 }
 /**
  * How many episodes were stopped.

@@ -11,7 +11,7 @@ from agent_backend.rollout.attempt_log import AttemptLog
 from agent_backend.rollout.attempts import AttemptResult, run_episode
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.runner import MAX_TRIES, RolloutRunner
-from agent_backend.rollout.task_sources import source_checksum
+from agent_backend.rollout.task_sources import read_source
 from agent_backend.trajectory_folders import TrajectoryFolderWriter, count_infrastructure
 from protocol.actions.types import Finish
 from protocol.trajectory.observations import Verdict
@@ -51,7 +51,7 @@ async def run(
     source.write_text("".join(f'{{"id": "{name}", "instruction": "Do."}}\n' for name in "abc"))
     plan = RolloutPlan(
         source=str(source),
-        source_sha256=source_checksum(source),
+        source_sha256=read_source(str(source)).sha256,
         policy=PolicyRef(name="p", revision="r", dialect="ui_tars_1_5"),
     )
     log = AttemptLog(tmp_path / "attempts.jsonl")
