@@ -142,7 +142,7 @@ ROUTES: dict[str, Rule] = {
     "GET /api/pools/{pool_id}": only("admin"),
     "POST /api/pools/{pool_id}/stop": only("admin"),
     "DELETE /api/pools/{pool_id}/stop": only("admin"),
-    "GET /api/pools/definitions": only("admin"),
+    "GET /api/pools/definitions": only("admin", absent=True, path="?pool=none"),
     "GET /api/pools/{pool_id}/tasks": only("admin"),
     "POST /api/pools/{pool_id}/tasks": only("admin"),
     "POST /api/pools/{pool_id}/suite": only("admin", body=body_of(suite="desktop")),
