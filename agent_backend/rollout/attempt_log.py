@@ -3,27 +3,35 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from protocol.evaluation.records import AttemptRecord, record_attempt
 from protocol.trajectory.tasks import Task, task_level
 from protocol.trajectory.trajectories import Trajectory
 
 
 class AttemptLog:
-    """Appends whole lines to a file; a command that goes on writes after what is there."""
+    """Appends whole lines to a file; a command that goes on writes after the whole lines that are there."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.infrastructure = 0
         """How many attempts of this command were lost."""
+        self._recorded = self._resume()
 
-    def add(self, done: Trajectory) -> None:
-        """A finished attempt."""
-        self._write(record_attempt(done))
+    def add_missing(self, done: Trajectory) -> None:
+        """Write a finished attempt whose line a crash prevented."""
+        if done.id not in self._recorded:
+            self.add(done)
 
-    def add_lost(self, task: Task, code: str, reason: str) -> None:
-        """An attempt whose machine, verifier or server failed."""
+    def add(self, done: Trajectory) -> AttemptRecord:
+        """Write a finished attempt."""
+        return self._write(record_attempt(done))
+
+    def add_lost(self, task: Task, code: str, reason: str) -> AttemptRecord:
+        """Write an attempt whose machine, verifier or server failed."""
         self.infrastructure += 1
-        self._write(
+        return self._write(
             AttemptRecord(
                 task=task.id,
                 suite=task.suite or "",
@@ -37,6 +45,25 @@ class AttemptLog:
             )
         )
 
-    def _write(self, record: AttemptRecord) -> None:
+    def _resume(self) -> set[str]:
+        """The trajectories that have their line; what a crash left of another line is cut off."""
+        self._path.touch()
+        recorded: set[str] = set()
+        with self._path.open("r+b") as lines:
+            whole = 0
+            for line in lines:
+                try:
+                    record = AttemptRecord.model_validate_json(line)
+                except ValidationError:
+                    break
+                if not line.endswith(b"\n"):
+                    break
+                whole += len(line)
+                recorded.add(record.trajectory or "")
+            lines.truncate(whole)
+        return recorded
+
+    def _write(self, record: AttemptRecord) -> AttemptRecord:
         with self._path.open("ab") as lines:
             lines.write(record.model_dump_json().encode() + b"\n")
+        return record

@@ -114,3 +114,26 @@ def _actor(trajectory: Trajectory) -> dict[str, object]:
     scripted = bool(trajectory.policies) and all(policy.scripted for policy in trajectory.policies)
     by = ", ".join(f"{policy.name} {policy.revision}" for policy in trajectory.policies)
     return {"actor": "script" if scripted else "policy", "by": by}
+
+
+class RunningAttempt(FrozenModel):
+    """An attempt that is being made."""
+
+    task: str
+    name: str | None
+    seed: int
+    started_at: datetime
+
+
+class RolloutProgress(FrozenModel):
+    """How far a rollout is; the figures are those of its present command, `done` and `total` of the whole."""
+
+    total: int = Field(default=0, ge=0)
+    done: int = Field(default=0, ge=0)
+    successes: int = Field(default=0, ge=0)
+    infrastructure: int = Field(default=0, ge=0)
+    """Attempts that were lost; most are repeated."""
+    cost_usd: float | None = Field(default=None, ge=0)
+    running: tuple[RunningAttempt, ...] = ()
+    started_at: datetime
+    updated_at: datetime | None = None
