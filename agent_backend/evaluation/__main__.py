@@ -18,7 +18,14 @@ from agent_backend.evaluation.attempts import Attempts, collect_attempts
 from agent_backend.evaluation.comparison import compare_policies, passes_gate
 from agent_backend.evaluation.judgements import add_judgement_options, read_judge_outcomes
 from agent_backend.evaluation.report_table import render_table
-from agent_backend.evaluation.results import ReferenceScores, read_references, suite_results, task_results
+from agent_backend.evaluation.results import (
+    NO_BASELINES,
+    Baselines,
+    category_results,
+    read_baselines,
+    suite_results,
+    task_results,
+)
 from agent_backend.rollout.__main__ import roll_out
 from agent_backend.rollout.options import add_options, check_options
 from agent_backend.trajectory_folders import count_infrastructure, read_trajectories, write_atomically
@@ -30,7 +37,7 @@ def build_evaluation(
     attempts: Attempts,
     *,
     against: Attempts | None = None,
-    references: ReferenceScores | None = None,
+    baselines: Baselines = NO_BASELINES,
     judge: str = "",
     infrastructure: int = 0,
     at: datetime,
@@ -49,8 +56,13 @@ def build_evaluation(
         judged=sum(attempt.judged for attempt in attempts.included),
         judge=judge,
         left_out=attempts.left_out,
-        suites=suite_results(attempts, references or {}),
-        tasks=task_results(attempts, references or {}),
+        cost_usd=sum(costs)
+        if (costs := [each.cost_usd for each in attempts.included if each.cost_usd is not None])
+        else None,
+        human_tasks=sum(task in baselines.people for task in attempts.by_task()),
+        suites=suite_results(attempts, baselines),
+        categories=category_results(attempts, baselines),
+        tasks=task_results(attempts, baselines),
         comparison=None if against is None else compare_policies(attempts, against),
     )
 
@@ -61,6 +73,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="trajectories of the policy")
     parser.add_argument("--against", type=Path, nargs="+", metavar="FOLDER", help="those of the one before it")
     parser.add_argument("--references", type=Path, help="SUITE/NAME/manifest.json below it have reference scores")
+    parser.add_argument("--people", type=Path, nargs="+", metavar="FOLDER", help="people's trajectories: their 100")
     parser.add_argument("--out", type=Path, help="the report as JSON")
     add_judgement_options(parser)
     add_options(parser)
@@ -88,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.against
             else None
         )
-        references = read_references(arguments.references) if arguments.references else None
+        baselines = read_baselines(arguments.references, arguments.people)
         infrastructure = sum(count_infrastructure(folder) for folder in arguments.folders)
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)
@@ -96,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     evaluation = build_evaluation(
         attempts,
         against=against,
-        references=references,
+        baselines=baselines,
         judge=judge_outcomes.judge,
         infrastructure=infrastructure,
         at=datetime.now(UTC),

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from protocol.evaluation.records import attempt_cost
 from protocol.evaluation.reports import ExcludedAttempts
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.steps import Step
-from protocol.trajectory.tasks import task_level
+from protocol.trajectory.tasks import task_category, task_level
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 ExclusionReason = Literal["unjudged", "broken", "assisted"]
@@ -44,6 +45,10 @@ class Attempt:
     replies: int
     """How many of the replies carried out kept their tokens."""
     policies: tuple[PolicyRef, ...]
+    points: float | None = None
+    """The task's own count."""
+    category: str = ""
+    cost_usd: float | None = None
     judged: bool = False
     """Whether only a judge said how it ended."""
 
@@ -91,6 +96,9 @@ def summarize_attempt(trajectory: Trajectory, judge_outcomes: OutcomesById) -> A
         reply_tokens=sum(counts),
         replies=len(counts),
         policies=whole.policies,
+        points=verdict.points if verdict is not None and verdict.success is not None else None,
+        category=task_category(task),
+        cost_usd=attempt_cost(trajectory),
         judged=verified is None,
     )
 

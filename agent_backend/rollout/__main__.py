@@ -18,7 +18,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from agent_backend.errors import AgentError
-from agent_backend.rollout.attempt_log import AttemptLog
+from agent_backend.rollout.attempt_log import AttemptLog, log_path
 from agent_backend.rollout.attempts import AttemptRunner
 from agent_backend.rollout.in_process import bridge_client, in_process_attempts
 from agent_backend.rollout.options import add_options, build_plan, check_options
@@ -48,7 +48,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
     """Make the attempts and write the folder. Raises AgentError, BridgeError."""
     plan = build_plan(arguments)
-    attempt_log = AttemptLog(out.with_name(f"{out.name}.attempts.jsonl"))
+    attempt_log = AttemptLog(log_path(out))
     filters: dict[str, JsonValue] = {"origin": "rollout", "plan": plan.record()}
     folder = TrajectoryFolderWriter(out, filters, on_existing=attempt_log.add_missing)
     progress = ProgressFile(out.with_name(f"{out.name}.progress.json"))

@@ -5,9 +5,26 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from agent_backend.trajectory_folders import InvalidFolder
 from protocol.evaluation.records import AttemptRecord, record_attempt
 from protocol.trajectory.tasks import Task, task_level
 from protocol.trajectory.trajectories import Trajectory
+
+
+def log_path(folder: Path) -> Path:
+    """Where the records of a folder's attempts are."""
+    return folder.with_name(f"{folder.name}.attempts.jsonl")
+
+
+def read_records(folder: Path) -> tuple[AttemptRecord, ...]:
+    """The records of a folder's attempts. Raises InvalidFolder."""
+    try:
+        lines = log_path(folder).read_bytes().splitlines()
+        return tuple(AttemptRecord.model_validate_json(line) for line in lines)
+    except OSError as error:
+        raise InvalidFolder(f"{log_path(folder)} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        raise InvalidFolder(f"{log_path(folder)} has a line that is no attempt: {error.errors()[0]['msg']}") from None
 
 
 class AttemptLog:

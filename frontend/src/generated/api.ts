@@ -935,6 +935,52 @@ export interface Registered {
   new: boolean;
 }
 /**
+ * One category's, over all its attempts: OSWorld's application, Harbor's category, else the suite.
+ */
+export interface CategoryResult {
+  successes: Rate;
+  score?: number | null;
+  score_low?: number | null;
+  score_high?: number | null;
+  points?: number | null;
+  human?: number | null;
+  normalised?: number | null;
+  normalised_attempts?: number;
+  steps: number;
+  steps_of_successes?: number | null;
+  think_characters: number;
+  reply_tokens?: number | null;
+  pass_at?: PassAt[];
+  scaling?: StepLimitResult[];
+  category: string;
+  tasks: Spread;
+}
+/**
+ * The chance that at least one of `k` attempts succeeds, unbiased, over the tasks attempted at least k times.
+ */
+export interface PassAt {
+  k: number;
+  tasks: number;
+  rate: number;
+}
+/**
+ * How the attempts stand when so many steps are allowed.
+ */
+export interface StepLimitResult {
+  steps: number;
+  successes: Rate;
+  score?: number | null;
+  cut_off?: number;
+}
+/**
+ * A value over so many runs or tasks: its mean, and by how much they differ (None for a single one).
+ */
+export interface Spread {
+  count: number;
+  mean: number;
+  deviation?: number | null;
+}
+/**
  * Against another evaluation; tasks that only one has are named, not compared.
  */
 export interface Comparison {
@@ -979,7 +1025,10 @@ export interface Evaluation {
   judge?: string;
   left_out?: ExcludedAttempts;
   infrastructure?: number;
+  cost_usd?: number | null;
+  human_tasks?: number;
   suites?: SuiteResult[];
+  categories?: CategoryResult[];
   tasks?: TaskResult[];
   comparison?: Comparison | null;
 }
@@ -997,6 +1046,10 @@ export interface ExcludedAttempts {
 export interface SuiteResult {
   successes: Rate;
   score?: number | null;
+  score_low?: number | null;
+  score_high?: number | null;
+  points?: number | null;
+  human?: number | null;
   normalised?: number | null;
   normalised_attempts?: number;
   steps: number;
@@ -1010,36 +1063,15 @@ export interface SuiteResult {
   runs?: Spread | null;
 }
 /**
- * The chance that at least one of `k` attempts succeeds, unbiased, over the tasks attempted at least k times.
- */
-export interface PassAt {
-  k: number;
-  tasks: number;
-  rate: number;
-}
-/**
- * How the attempts stand when so many steps are allowed.
- */
-export interface StepLimitResult {
-  steps: number;
-  successes: Rate;
-  score?: number | null;
-  cut_off?: number;
-}
-/**
- * A value over so many runs or tasks: its mean, and by how much they differ (None for a single one).
- */
-export interface Spread {
-  count: number;
-  mean: number;
-  deviation?: number | null;
-}
-/**
  * One task's.
  */
 export interface TaskResult {
   successes: Rate;
   score?: number | null;
+  score_low?: number | null;
+  score_high?: number | null;
+  points?: number | null;
+  human?: number | null;
   normalised?: number | null;
   normalised_attempts?: number;
   steps: number;
