@@ -45,7 +45,7 @@ from agent_backend.trajectory_folders import count_infrastructure, read_trajecto
 from protocol.evaluation.benchmarks import BenchmarkManifest, BenchmarkResult
 from vm_bridge.errors import BridgeError
 
-RUNS_FOLDER = Path(".data") / "benchmarks"
+RUNS_FOLDER = Path(os.environ.get("PILOTHOUSE_DATA", ".data")) / "benchmarks"
 REFERENCES = Path(__file__).parents[2] / "vm_bridge" / "suites"
 
 

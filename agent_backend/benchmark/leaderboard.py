@@ -1,19 +1,18 @@
 """Finished runs of a folder side by side: those over the same tasks and verifiers, the best score first."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, RESULT_FILE, InvalidManifest
-from agent_backend.evaluation.attempts import Attempts, collect_attempts
-from agent_backend.evaluation.comparison import compare_policies
 from agent_backend.evaluation.report_table import align_columns, format_number
-from agent_backend.trajectory_folders import read_trajectories
+from agent_backend.rollout.attempt_log import read_records
 from protocol.evaluation.benchmarks import BenchmarkResult, Leaderboard, LeaderboardRow
-from protocol.evaluation.statistics import wilson_rate
+from protocol.evaluation.reports import Finding
+from protocol.evaluation.statistics import classify_difference, sign_test, wilson_rate
 
 HEADER = ("run", "success", "95 %", "score", "95 %", "normalised", "human", "steps", "cost", "against the first", "how")
 
@@ -39,16 +38,14 @@ def build_leaderboards(folder: Path) -> tuple[Leaderboard, ...]:
 
 def _leaderboard(runs: list[tuple[Path, BenchmarkResult]]) -> Leaderboard:
     ordered = sorted(runs, key=lambda each: (-_score(each[1]), each[0].name))
-    first = _attempts(ordered[0][0]) if len(ordered) > 1 else None
+    first = _outcomes(ordered[0][0])
     result = ordered[0][1]
     return Leaderboard(
         name=result.manifest.name,
         tasks=len(result.manifest.tasks),
         tasks_sha256=result.manifest.tasks_sha256,
         verifiers_sha256=result.verifiers_sha256,
-        rows=tuple(
-            _row(run, each, first if place and first is not None else None) for place, (run, each) in enumerate(ordered)
-        ),
+        rows=tuple(_row(run, each, first if place else None) for place, (run, each) in enumerate(ordered)),
     )
 
 
@@ -83,9 +80,9 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _row(run: Path, result: BenchmarkResult, first: Attempts | None) -> LeaderboardRow:
+def _row(run: Path, result: BenchmarkResult, first: Mapping[str, bool] | None) -> LeaderboardRow:
     evaluation, overall = result.evaluation, _overall(result)
-    against = compare_policies(_attempts(run), first).overall if first is not None else None
+    against = _against(_outcomes(run), first) if first is not None else None
     policy = result.manifest.plan["policy"]
     assert isinstance(policy, dict), "a plan names its policy"
     return LeaderboardRow(
@@ -97,15 +94,26 @@ def _row(run: Path, result: BenchmarkResult, first: Attempts | None) -> Leaderbo
         attempts=evaluation.attempts,
         infrastructure=evaluation.infrastructure,
         missing=result.missing,
-        finding=against.finding if against is not None else None,
-        chance=against.chance if against is not None else None,
+        finding=against[0] if against is not None else None,
+        chance=against[1] if against is not None else None,
         how=_how(result),
         finished_at=result.finished_at,
     )
 
 
-def _attempts(run: Path) -> Attempts:
-    return collect_attempts(read_trajectories([run / ATTEMPTS_FOLDER]))
+def _outcomes(run: Path) -> dict[str, bool]:
+    """Which attempts of a run were solved, by their tasks with their seeds; those that say nothing are left out."""
+    records = read_records(run / ATTEMPTS_FOLDER)
+    return {record.task: record.outcome == "success" for record in records if record.outcome in ("success", "failure")}
+
+
+def _against(outcomes: Mapping[str, bool], first: Mapping[str, bool]) -> tuple[Finding, float]:
+    """By the exact sign test on the attempts that only one of two runs solved."""
+    both = outcomes.keys() & first.keys()
+    won = sum(outcomes[task] and not first[task] for task in both)
+    lost = sum(first[task] and not outcomes[task] for task in both)
+    chance = sign_test(won, lost)
+    return classify_difference(won - lost, chance), chance
 
 
 def _how(result: BenchmarkResult) -> str:

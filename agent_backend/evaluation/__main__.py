@@ -29,6 +29,7 @@ from agent_backend.evaluation.results import (
 from agent_backend.rollout.__main__ import roll_out
 from agent_backend.rollout.options import add_options, check_options
 from agent_backend.trajectory_folders import count_infrastructure, read_trajectories, write_atomically
+from protocol.evaluation.records import record_attempt
 from protocol.evaluation.reports import Evaluation
 from vm_bridge.errors import BridgeError
 
@@ -67,6 +68,12 @@ def build_evaluation(
     )
 
 
+def write_records(target: Path, folders: Sequence[Path]) -> None:
+    """Write the record of every attempt in folders, of people and of policies, a line each. Raises InvalidFolder."""
+    lines = (record_attempt(trajectory).model_dump_json() for _, trajectory in read_trajectories(folders))
+    write_atomically(target, "".join(f"{line}\n" for line in lines).encode())
+
+
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m agent_backend.evaluation", description=__doc__.splitlines()[0])
@@ -74,6 +81,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--against", type=Path, nargs="+", metavar="FOLDER", help="those of the one before it")
     parser.add_argument("--references", type=Path, help="SUITE/NAME/manifest.json below it have reference scores")
     parser.add_argument("--people", type=Path, nargs="+", metavar="FOLDER", help="people's trajectories: their 100")
+    parser.add_argument("--records", type=Path, metavar="FILE", help="where the record of every attempt is written")
     parser.add_argument("--out", type=Path, help="the report as JSON")
     add_judgement_options(parser)
     add_options(parser)
@@ -96,6 +104,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             asyncio.run(roll_out(arguments, arguments.folders[0]))
         judge_outcomes = read_judge_outcomes(arguments.judgements, arguments.threshold)
         attempts = collect_attempts(read_trajectories(arguments.folders), judge_outcomes.attempts)
+        if arguments.records is not None:
+            write_records(arguments.records, arguments.folders)
         against = (
             collect_attempts(read_trajectories(arguments.against), judge_outcomes.attempts)
             if arguments.against

@@ -51,7 +51,7 @@ async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
     attempt_log = AttemptLog(log_path(out))
     filters: dict[str, JsonValue] = {"origin": "rollout", "plan": plan.record()}
     folder = TrajectoryFolderWriter(out, filters, on_existing=attempt_log.add_missing)
-    progress = ProgressFile(out.with_name(f"{out.name}.progress.json"))
+    progress = ProgressFile(out)
     async with AsyncExitStack() as stack:
         bridge = await stack.enter_async_context(bridge_client(arguments))
         attempt_runner = await stack.enter_async_context(_attempts(plan, arguments, bridge))

@@ -9,7 +9,7 @@ from agent_backend.errors import AgentError, PolicyError
 from agent_backend.rollout.attempt_log import AttemptLog
 from agent_backend.rollout.attempts import AttemptResult, AttemptRunner
 from agent_backend.rollout.plan import RolloutPlan
-from agent_backend.rollout.progress import ProgressFile
+from agent_backend.rollout.progress import ProgressFile, RolloutCancelled
 from agent_backend.rollout.task_sources import list_tasks
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
 from protocol.evaluation.records import AttemptRecord
@@ -44,16 +44,16 @@ class RolloutRunner:
     _pending: deque[Task] = field(default_factory=deque)
     _tries: Counter[str] = field(default_factory=Counter)
     _total: int = 0
-    _fault: BridgeUnavailable | PolicyError | None = None
-    """Why no further attempt is begun: the bridge or the policy's server is gone."""
+    _fault: BridgeUnavailable | PolicyError | RolloutCancelled | None = None
+    """Why no further attempt is begun: the bridge or the policy's server is gone, or somebody asked for none."""
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, parallel: int) -> None:
         """Every attempt that is not in the folder, so many at a time.
 
         When the bridge or the policy's server is gone, no further attempt is begun, and those that can end do. Raises
-        BridgeUnavailable or PolicyError then, UnknownTask or InvalidAction where there is nothing to attempt, and
-        NoAttemptFinished; what was done stays in the folder.
+        BridgeUnavailable or PolicyError then, RolloutCancelled where somebody asked for that, UnknownTask or
+        InvalidAction where there is nothing to attempt, and NoAttemptFinished; what was done stays in the folder.
         """
         tasks = await list_tasks(self.plan, self.bridge)
         done = {task.id for task in self.folder.tasks_by_id.values()}
@@ -62,13 +62,15 @@ class RolloutRunner:
         self.progress.open(len(tasks), len(tasks) - len(self._pending))
         if done:
             self.log(f"{len(done)} of {len(tasks)} were done before")
+        heartbeat = asyncio.create_task(self.progress.beat())
         workers = [asyncio.create_task(self._worker()) for _ in range(min(parallel, len(self._pending)))]
         try:
             await asyncio.gather(*workers)
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+            for task in (*workers, heartbeat):
+                task.cancel()
+            await asyncio.gather(*workers, heartbeat, return_exceptions=True)
+            self.progress.close()
         if self._fault is not None:
             raise self._fault
         if not self.folder.tasks_by_id:
@@ -76,6 +78,11 @@ class RolloutRunner:
 
     async def _worker(self) -> None:
         while self._pending and self._fault is None:
+            try:
+                self.progress.check_cancelled()
+            except RolloutCancelled as cancelled:
+                self._fault = cancelled
+                return
             task = self._pending.popleft()
             self.progress.begin(task)
             record = None

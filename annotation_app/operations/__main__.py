@@ -272,7 +272,11 @@ def _probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 
 def _benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     note = read_platform_info(arguments.data)
-    environment = {**(note.environment if note is not None else {}), **os.environ}
+    environment = {
+        "PILOTHOUSE_DATA": str(arguments.data),
+        **(note.environment if note is not None else {}),
+        **os.environ,
+    }
     command = [sys.executable, "-m", "agent_backend.benchmark", *rest]
     os.execve(sys.executable, command, {**environment, "PYTHONPATH": str(ROOT)})  # noqa: S606 - no shell is wanted
 

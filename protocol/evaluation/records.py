@@ -137,3 +137,6 @@ class RolloutProgress(FrozenModel):
     running: tuple[RunningAttempt, ...] = ()
     started_at: datetime
     updated_at: datetime | None = None
+    """Renewed every few seconds while the command runs."""
+    ended: bool = False
+    """Whether the command ended, for whatever reason."""

@@ -41,7 +41,7 @@ from vm_bridge.simulators.fake.machine import FakeMachine
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
 SUITE, TASKS, SEEDS, PARALLEL = "drills", ("press", "tabs", "rows", "links", "icons", "options"), 8, 2
-SHORT_SECONDS, STRAGGLER = 0.05, "task-0"
+SHORT_SECONDS, STRAGGLER = 0.3, "task-0"
 REF = PolicyRef(name="p", revision="r", dialect="ui_tars_1_5", scripted=True)
 LIMITS = RunnerLimits(executor=ExecutorLimits(reach=0.5), retry_policy=RetryPolicy(first=0.01, longest=0.01, tries=2))
 
@@ -143,7 +143,7 @@ async def _run(
     """A rollout of tasks of a file by this function; its folder is finished however it ends."""
     plan, writer, log = _begin(folder, names)
     async with BridgeClient("http://127.0.0.1:1", "") as bridge:
-        progress = ProgressFile(folder / "progress.json")
+        progress = ProgressFile(folder / "out")
         runner = RolloutRunner(plan, bridge, attempt, writer, lambda _: None, log, progress)
         try:
             await runner.run(parallel)

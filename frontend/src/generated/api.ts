@@ -3193,3 +3193,120 @@ export interface DeliveryPage {
   items: DeliveryOut[];
   next: string | null;
 }
+/**
+ * A run in the list. `interrupted`: its command ended before all attempts were made, or was killed.
+ */
+export interface BenchmarkRunRow {
+  name: string;
+  benchmark: string;
+  policy: string;
+  revision: string;
+  attempts: number;
+  status: "running" | "cancelling" | "interrupted" | "finished";
+  progress: RolloutProgress | null;
+  software: string;
+  created_at: string;
+}
+/**
+ * How far a rollout is; the figures are those of its present command, `done` and `total` of the whole.
+ */
+export interface RolloutProgress {
+  total: number;
+  done: number;
+  successes: number;
+  infrastructure: number;
+  cost_usd: number | null;
+  running: RunningAttempt[];
+  started_at: string;
+  updated_at: string | null;
+  ended: boolean;
+}
+/**
+ * An attempt that is being made.
+ */
+export interface RunningAttempt {
+  task: string;
+  name: string | null;
+  seed: number;
+  started_at: string;
+}
+/**
+ * All runs of this installation, the newest first, and the leaderboards of those that finished.
+ */
+export interface BenchmarksPage {
+  runs: BenchmarkRunRow[];
+  leaderboards: Leaderboard[];
+  unreadable: string[];
+}
+/**
+ * Runs over the same tasks and verifiers, the best score first.
+ */
+export interface Leaderboard {
+  name: string;
+  tasks: number;
+  tasks_sha256: string;
+  verifiers_sha256: string;
+  rows: LeaderboardRow[];
+}
+/**
+ * One run, in the order of the leaderboard.
+ */
+export interface LeaderboardRow {
+  run: string;
+  policy: string;
+  revision: string;
+  score: number | null;
+  score_low: number | null;
+  score_high: number | null;
+  success: number;
+  success_low: number;
+  success_high: number;
+  normalised: number | null;
+  human: number | null;
+  steps: number;
+  cost_usd: number | null;
+  attempts: number;
+  infrastructure: number;
+  missing: number;
+  finding: ("worse" | "better" | "chance") | null;
+  chance: number | null;
+  how: string;
+  finished_at: string;
+}
+/**
+ * One attempt. With the outcome `infrastructure` its machine, its verifier or a server failed, which says nothing
+ * of who acted: such a record has no reward and no trajectory.
+ */
+export interface AttemptRecord {
+  format: "pilothouse-attempt-1";
+  task: string;
+  suite: string;
+  name: string | null;
+  level: number;
+  seed: number;
+  actor: "person" | "policy" | "script";
+  by: string;
+  assisted: boolean;
+  outcome: "success" | "failure" | "unjudged" | "infrastructure";
+  trajectory: string | null;
+  reward: number | null;
+  points: number | null;
+  steps: number;
+  terminated: boolean;
+  truncated: boolean;
+  version: string;
+  verifier: string;
+  code: string;
+  reason: string;
+  cost_usd: number | null;
+  seconds: number | null;
+  ended_at: string;
+}
+/**
+ * A run with its newest attempts, the newest first.
+ */
+export interface BenchmarkRunOut {
+  run: BenchmarkRunRow;
+  images: string[];
+  records: AttemptRecord[];
+}
