@@ -108,10 +108,13 @@ async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...
 
 
 def _with_seed(task: Task, seed: int) -> Task:
-    """An attempt at a task of a file; what it is called says which task it is, whatever its seed."""
+    """An attempt at a task of a file; what it is called says which task it is, whatever its seed.
+
+    A bundled task keeps its own seed: its instruction was made for that one.
+    """
     more: dict[str, Any] = {"name": task.name or task.id}
     if seed:
-        more |= {"id": f"{task.id}-{seed}", "seed": task.seed + seed}
+        more |= {"id": f"{task.id}-{seed}", "seed": task.seed + (seed if task.suite is None else 0)}
     return task.model_copy(update=more)
 
 

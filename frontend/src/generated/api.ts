@@ -2682,9 +2682,11 @@ export interface ReinforcementTraining {
   };
 }
 /**
- * Attempts on the bridge's machines: at the kinds of task of a suite that are worth playing.
+ * Attempts on the bridge's machines: at the kinds of task that are worth playing, of a suite or of the flywheel's
+ * pool.
  */
 export interface RolloutSettings {
+  source: "suite" | "pool";
   suite: string;
   first_seed: number;
   pages: number;
