@@ -5,6 +5,7 @@ AgentError                  every error of this package; `code` is stable
 ├── PolicyError             the policy gave nothing usable
 │   ├── PolicyUnavailable   no answer in time, refused connection, or the circuit is open
 │   └── PolicyRejected      the server refused the request
+│       ├── PolicyMisconfigured  every request of this policy: its key, credit, address or model's name is wrong
 │       └── BudgetSpent     asking would cost more than is left of the pool's budget
 ├── EpisodeFenced           another process drives this episode now
 ├── WebAppRejected             the web app refused what a simulated annotator asked; `code` is the app's
@@ -42,6 +43,10 @@ class PolicyUnavailable(PolicyError):
 
 class PolicyRejected(PolicyError):
     code = "policy_rejected"
+
+
+class PolicyMisconfigured(PolicyRejected):
+    code = "policy_misconfigured"
 
 
 class BudgetSpent(PolicyRejected):

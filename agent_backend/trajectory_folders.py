@@ -99,13 +99,23 @@ class TrajectoryFolderWriter:
     A writer that was killed is followed by another with the same target and `filters`, which goes on after the last
     whole trajectory. Raises InvalidFolder when the target is there already, or when what stands aside is the
     beginning of another.
+
+    Args:
+        on_existing: Hears of each trajectory that is there already.
     """
 
-    def __init__(self, target: Path, filters: Mapping[str, JsonValue]) -> None:
+    def __init__(
+        self,
+        target: Path,
+        filters: Mapping[str, JsonValue],
+        *,
+        on_existing: Callable[[Trajectory], None] = lambda _: None,
+    ) -> None:
         if target.exists():
             raise InvalidFolder(f"{target} exists")
         self._target, self._filters = target, dict(filters)
         self._unfinished = target.with_name(target.name + UNFINISHED_SUFFIX)
+        self._on_existing = on_existing
         self._files: dict[str, ExportedFile] = {}
         self._steps = 0
         self.tasks_by_id: dict[str, Task] = {}
@@ -175,6 +185,7 @@ class TrajectoryFolderWriter:
                     break
                 if not line.endswith(b"\n") or not self._register_existing(trajectory):
                     break
+                self._on_existing(trajectory)
                 whole += len(line)
             lines.truncate(whole)
 

@@ -6,6 +6,7 @@ from django.urls import include, path, re_path
 from annotation_app.accounts.api import router as accounts
 from annotation_app.accounts.people_api import router as people
 from annotation_app.accounts.security_api import router as security
+from annotation_app.benchmark_runs.api import router as benchmark_runs
 from annotation_app.catalogue.api import router as catalogue
 from annotation_app.design.api import router as design
 from annotation_app.episodes.api import router as episodes
@@ -35,7 +36,7 @@ api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
     *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, flywheel, probes),
-    *(notices_router, webhooks_router),
+    *(notices_router, webhooks_router, benchmark_runs),
 )
 for router in ROUTERS:
     api.add_router("", router)

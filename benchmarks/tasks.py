@@ -19,6 +19,12 @@ from agent_backend.rollout.task_sources import read_tasks
 from annotation_app.pools.task_files import task_file_read
 from benchmarks.parts.desktops.live_bridge import live_bridge
 from benchmarks.parts.figures import floor_share, print_figures, print_progress
+from benchmarks.parts.tasks.attempt_runs import (
+    attempts_per_minute,
+    infrastructure_apart,
+    records_share,
+    straggler_wait_share,
+)
 from benchmarks.parts.tasks.bad_folders import (
     BAD_ARCHIVES,
     BAD_DISKS,
@@ -59,12 +65,18 @@ def measure(scratch: Path) -> dict[str, Any]:
         print_progress(f"{oracle} solved by their solutions")
         nothing = asyncio.run(passed_by_nothing(folders, bridge.url, bridge.secret))
         apart = asyncio.run(lost_apart(scratch, bridge.url))
+        speed = asyncio.run(attempts_per_minute(scratch, bridge.url))
+    print_progress(f"{speed['rollout_attempts_per_minute']} attempts a minute of {speed['engine_attempts_per_minute']}")
     return {
         **figures,
         "harbor_export_oracle_pass_share": floor_share(oracle, count),
         "harbor_noop_pass_share": floor_share(nothing, count),
         "harbor_runner": "absent" if shutil.which("harbor") is None else "not played",
         "verifier_failures_apart": apart,
+        **speed,
+        "straggler_wait_share": asyncio.run(straggler_wait_share(scratch / "straggler")),
+        "infrastructure_apart": asyncio.run(infrastructure_apart(scratch / "lost")),
+        "records_of_attempts_share": records_share([scratch / "solved", scratch / "rolled"]),
         "bad_verifiers": len(BAD_VERIFIERS),
         "bad_verifiers_refused": asyncio.run(refused_verifiers()),
     }

@@ -60,9 +60,6 @@ async def retry_unavailable(call: Callable[[], Awaitable[T]], *, within: float) 
 MAX_CACHED_BYTES = 96 * 2**20
 """Most bytes of pictures and files at hand; the latest stays, however large."""
 
-VERIFIER_FAILED = "the verifier could not judge"
-"""How the reason of a verdict begins whose verifier failed."""
-
 
 class PictureCache:
     """The screenshots of one episode and the files that were brought out: the latest at hand, every one in the
@@ -321,11 +318,11 @@ class MachineSession:
             return unknown_result(result.before, result.started_at, str(error), machine_lost=True)
 
     async def judge(self, answer: str) -> Verdict:
-        """The verifier's verdict; one without success where it could not judge."""
+        """The verifier's verdict; where it could not judge, one without success and with the error's code."""
         try:
             return await retry_unavailable(lambda: self._machine.evaluate(answer=answer), within=self._timeout_seconds)
         except BridgeError as error:
-            return Verdict(success=None, score=0.0, reason=f"{VERIFIER_FAILED}: {error}")
+            return Verdict(success=None, score=0.0, reason=f"the verifier could not judge: {error}", error=error.code)
 
     async def skip_settle(self) -> None:
         """Cut a running settle short; a machine that cannot be reached settles at its own pace."""

@@ -18,7 +18,7 @@ from agent_backend.episode.limits import RunnerLimits
 from agent_backend.episode.proposals import CurrentPolicy
 from agent_backend.episode.provisioning import MachineFactory
 from agent_backend.episode.runner import EpisodeRunner
-from agent_backend.errors import CommandRejected, PolicyError, PolicyUnavailable
+from agent_backend.errors import CommandRejected, PolicyError, PolicyMisconfigured, PolicyUnavailable
 from agent_backend.interfaces import EpisodeCommand
 from protocol.messages.events import (
     Accept,
@@ -34,6 +34,7 @@ from protocol.messages.events import (
 )
 
 PAGE_ENDED, TIME_LIMIT_REACHED = "the page has ended by itself", "the time of the page's task is over"
+SERVER_FAULTS = (PolicyUnavailable, PolicyMisconfigured)
 MAX_RESAMPLES = 3
 """How often in a row a server may refuse to answer."""
 MAX_INVALID_REPLIES = 3
@@ -46,8 +47,8 @@ async def run_unattended(
     """Run one episode to its end without a person. Returns its store; a lost machine leaves it `left` with an error.
 
     Where nobody is there to take the wheel back, a reply that is no action is a step that did nothing. Raises
-    PolicyUnavailable when the policy's server stays away for longer than `limits` have patience: that says nothing of
-    the policy.
+    PolicyUnavailable when the policy's server stays away for longer than `limits` have patience, and
+    PolicyMisconfigured where it refuses every request: that says nothing of the policy.
     """
     wakeup = asyncio.Event()
     controller = UnattendedController()
@@ -68,8 +69,8 @@ async def run_unattended(
         while not running.done():
             wakeup.clear()
             command = controller.next(store.state, getattr(runner, "state", start).thinking, runner.failure)
-            if command is None and isinstance(runner.failure, PolicyUnavailable) and runner.retries_exhausted:
-                raise runner.failure
+            if command is None and (fault := _server_fault(runner)) is not None:
+                raise fault
             if command is not None:
                 await runner.submit(command, on_event)
             await wakeup.wait()
@@ -103,7 +104,7 @@ class UnattendedController:
             return None
         if len(state.steps) > self._steps:
             self._steps, self._resamples = len(state.steps), 0
-        if thinking == "failed" and isinstance(failure, PolicyUnavailable) and not _is_over(state):
+        if thinking == "failed" and isinstance(failure, SERVER_FAULTS) and not _is_over(state):
             return None
         self.awaits_reply = True
         return self._decide(state, thinking, f"pilot-{next(self._numbers):06d}")
@@ -140,6 +141,12 @@ class UnattendedController:
         if self._resamples > MAX_RESAMPLES:
             return FinishEpisode(command_id=command_id, outcome="failure", reason=why)
         return Resample(command_id=command_id)
+
+
+def _server_fault(runner: EpisodeRunner) -> PolicyError | None:
+    """Why the policy cannot be asked, where that is no fault of its own."""
+    unavailable = isinstance(runner.failure, PolicyUnavailable) and runner.retries_exhausted
+    return runner.failure if unavailable or isinstance(runner.failure, PolicyMisconfigured) else None
 
 
 def _is_over(state: EpisodeState) -> bool:

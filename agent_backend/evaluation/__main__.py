@@ -14,9 +14,9 @@ from pathlib import Path
 
 from agent_backend.errors import AgentError
 from agent_backend.evaluation.judgements import add_judgement_options, read_judge_outcomes
-from agent_backend.evaluation.report import evaluate_folders, passes_gate
+from agent_backend.evaluation.report import evaluate_folders, passes_gate, write_records
 from agent_backend.evaluation.report_table import render_table
-from agent_backend.evaluation.results import read_references
+from agent_backend.evaluation.results import read_baselines
 from agent_backend.rollout.__main__ import roll_out
 from agent_backend.rollout.options import add_options, check_options
 from agent_backend.trajectory_folders import write_atomically
@@ -29,6 +29,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="trajectories of the policy")
     parser.add_argument("--against", type=Path, nargs="+", metavar="FOLDER", help="those of the one before it")
     parser.add_argument("--references", type=Path, help="SUITE/NAME/manifest.json below it have reference scores")
+    parser.add_argument("--people", type=Path, nargs="+", metavar="FOLDER", help="people's trajectories: their 100")
+    parser.add_argument("--records", type=Path, metavar="FILE", help="where the record of every attempt is written")
     parser.add_argument("--out", type=Path, help="the report as JSON")
     add_judgement_options(parser)
     add_options(parser)
@@ -50,9 +52,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (arguments.suite or arguments.tasks) and not arguments.folders[0].exists():
             asyncio.run(roll_out(arguments, arguments.folders[0]))
         judge_outcomes = read_judge_outcomes(arguments.judgements, arguments.threshold)
-        references = read_references(arguments.references) if arguments.references else None
+        if arguments.records is not None:
+            write_records(arguments.records, arguments.folders)
         evaluation = evaluate_folders(
-            arguments.folders, against=arguments.against or (), judge_outcomes=judge_outcomes, references=references
+            arguments.folders,
+            against=arguments.against or (),
+            judge_outcomes=judge_outcomes,
+            baselines=read_baselines(arguments.references, arguments.people),
         )
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from protocol.evaluation.records import attempt_cost
 from protocol.evaluation.reports import ExcludedAttempts
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import task_category, task_level
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 ExclusionReason = Literal["unjudged", "broken", "assisted"]
@@ -43,6 +45,10 @@ class Attempt:
     replies: int
     """How many of the replies carried out kept their tokens."""
     policies: tuple[PolicyRef, ...]
+    points: float | None = None
+    """The task's own count."""
+    category: str = ""
+    cost_usd: float | None = None
     judged: bool = False
     """Whether only a judge said how it ended."""
 
@@ -75,12 +81,11 @@ def summarize_attempt(trajectory: Trajectory, judge_outcomes: OutcomesById) -> A
     verified = verified_outcome(trajectory)
     whole = without_undone_steps(trajectory)
     task, verdict = whole.task, whole.verdict
-    level = task.parameters.get("level", 1)
     counts = [count for step in whole.steps if (count := _reply_tokens(whole, step)) is not None]
     pages = tuple(page.score if (page := step.after and step.after.page) else None for step in whole.steps)
     return Attempt(
         id=whole.id,
-        task=TaskKey(task.suite or "", task.name or task.id, level if isinstance(level, int) else 1),
+        task=TaskKey(task.suite or "", task.name or task.id, task_level(task)),
         seed=task.seed,
         success=judge_outcomes.get(trajectory.id, False) if verified is None else verified,
         score=verdict.score if verdict is not None and verdict.success is not None else None,
@@ -91,6 +96,9 @@ def summarize_attempt(trajectory: Trajectory, judge_outcomes: OutcomesById) -> A
         reply_tokens=sum(counts),
         replies=len(counts),
         policies=whole.policies,
+        points=verdict.points if verdict is not None and verdict.success is not None else None,
+        category=task_category(task),
+        cost_usd=attempt_cost(trajectory),
         judged=verified is None,
     )
 

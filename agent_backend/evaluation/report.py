@@ -6,8 +6,9 @@ from pathlib import Path
 
 from agent_backend.evaluation.attempts import Attempt, Attempts, collect_attempts
 from agent_backend.evaluation.judgements import NO_JUDGE, JudgeOutcomes
-from agent_backend.evaluation.results import ReferenceScores, suite_results, task_results
-from agent_backend.trajectory_folders import count_infrastructure, read_trajectories
+from agent_backend.evaluation.results import NO_BASELINES, Baselines, category_results, suite_results, task_results
+from agent_backend.trajectory_folders import count_infrastructure, read_trajectories, write_atomically
+from protocol.evaluation.records import record_attempt
 from protocol.evaluation.reports import Comparison, Evaluation, PairedComparison, Rate, TaskChange
 from protocol.evaluation.statistics import classify_difference, fisher_exact, holm_adjust, sign_test, wilson_rate
 
@@ -17,7 +18,7 @@ def evaluate_folders(
     *,
     against: Sequence[Path] = (),
     judge_outcomes: JudgeOutcomes = NO_JUDGE,
-    references: ReferenceScores | None = None,
+    baselines: Baselines = NO_BASELINES,
 ) -> Evaluation:
     """The report on a policy's attempts, compared with those of another one. Raises InvalidFolder.
 
@@ -26,6 +27,7 @@ def evaluate_folders(
     """
     attempts = collect_attempts(read_trajectories(folders), judge_outcomes.attempts)
     before = collect_attempts(read_trajectories(against), judge_outcomes.attempts) if against else None
+    costs = [each.cost_usd for each in attempts.included if each.cost_usd is not None]
     return Evaluation(
         created_at=datetime.now(UTC),
         infrastructure=sum(map(count_infrastructure, folders)),
@@ -34,10 +36,19 @@ def evaluate_folders(
         judged=sum(attempt.judged for attempt in attempts.included),
         judge=judge_outcomes.judge,
         left_out=attempts.left_out,
-        suites=suite_results(attempts, references or {}),
-        tasks=task_results(attempts, references or {}),
+        cost_usd=sum(costs) if costs else None,
+        human_tasks=sum(task in baselines.people for task in attempts.by_task()),
+        suites=suite_results(attempts, baselines),
+        categories=category_results(attempts, baselines),
+        tasks=task_results(attempts, baselines),
         comparison=None if before is None else compare_policies(attempts, before),
     )
+
+
+def write_records(target: Path, folders: Sequence[Path]) -> None:
+    """Write the record of every attempt in folders, of people and of policies, a line each. Raises InvalidFolder."""
+    lines = (record_attempt(trajectory).model_dump_json() for _, trajectory in read_trajectories(folders))
+    write_atomically(target, "".join(f"{line}\n" for line in lines).encode())
 
 
 def compare_policies(after: Attempts, before: Attempts) -> Comparison:

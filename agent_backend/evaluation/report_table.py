@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from agent_backend.evaluation.results import task_label
-from protocol.evaluation.reports import Comparison, Evaluation, PassAt, Rate, Result, SuiteResult
+from protocol.evaluation.reports import CategoryResult, Comparison, Evaluation, PassAt, Rate, Result, SuiteResult
 from protocol.trajectory.proposals import PolicyRef
 
-HEADER = ("", "success", "95 %", "n", "pass@k", "score", "normalised", "steps", "thought", "tokens")
+HEADER = ("", "success", "95 %", "n", "pass@k", "score", "normalised", "human", "steps", "thought", "tokens")
 
 
 def render_table(evaluation: Evaluation) -> str:
@@ -16,12 +16,14 @@ def render_table(evaluation: Evaluation) -> str:
         f"{_policies(evaluation.policies)}: {evaluation.attempts} attempts; "
         f"left out: {out.unjudged} unjudged, {out.broken} broken, {out.assisted} with a person's help",
         *([f"{evaluation.infrastructure} attempts lost to infrastructure"] if evaluation.infrastructure else []),
+        *([f"requests cost ${evaluation.cost_usd:.2f}"] if evaluation.cost_usd is not None else []),
         *([f"{evaluation.judged} ended as only a judge says: {evaluation.judge}"] if evaluation.judge else []),
         "",
-        *_aligned(
+        *align_columns(
             [
                 HEADER,
                 *((suite.suite or "no suite", *_cells(suite)) for suite in evaluation.suites),
+                *((f"category {each.category}", *_cells(each)) for each in _categories(evaluation)),
                 *((task_label(task), *_cells(task)) for task in evaluation.tasks),
             ]
         ),
@@ -38,6 +40,12 @@ def _policies(policies: Sequence[PolicyRef]) -> str:
     return ", ".join(parts) or "no policy"
 
 
+def _categories(evaluation: Evaluation) -> tuple[CategoryResult, ...]:
+    """Those that are not the suites themselves."""
+    suites = {suite.suite for suite in evaluation.suites}
+    return tuple(each for each in evaluation.categories if each.category not in suites)
+
+
 def _cells(result: Result) -> tuple[str, ...]:
     rate = result.successes
     return (
@@ -45,11 +53,12 @@ def _cells(result: Result) -> tuple[str, ...]:
         f"{_percent(rate.low)}–{_percent(rate.high)}",
         str(rate.attempts),
         _pass(result.pass_at),
-        _number(result.score, 2),
-        _number(result.normalised, 2),
-        _number(result.steps, 1),
-        _number(result.think_characters, 0),
-        _number(result.reply_tokens, 0),
+        format_number(result.score, 2),
+        format_number(result.normalised, 2),
+        format_number(result.human, 1),
+        format_number(result.steps, 1),
+        format_number(result.think_characters, 0),
+        format_number(result.reply_tokens, 0),
     )
 
 
@@ -57,7 +66,8 @@ def _percent(rate: float) -> str:
     return f"{100 * rate:.1f}"
 
 
-def _number(value: float | None, places: int) -> str:
+def format_number(value: float | None, places: int) -> str:
+    """A number with so many decimals; a dash where there is none."""
     return "–" if value is None else f"{value:.{places}f}"
 
 
@@ -84,7 +94,7 @@ def _comparison(comparison: Comparison) -> list[str]:
         f"against {_policies(comparison.policies)}: {overall.pairs} pairs, {overall.won} won, {overall.lost} lost, "
         f"p {overall.chance:.3g}: {parts[overall.finding]}"
     ]
-    lines += _aligned(
+    lines += align_columns(
         [
             (
                 task_label(task),
@@ -105,7 +115,7 @@ def _share(rate: Rate) -> str:
     return f"{rate.successes}/{rate.attempts}"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns as wide as their widest cell, the first one to the left."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [

@@ -1,7 +1,8 @@
 """From attempts to results: rates, scores, lengths, pass@k and the scaling curve, by task and by suite."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -10,9 +11,18 @@ from pydantic import Field, ValidationError
 
 from agent_backend.errors import AgentError
 from agent_backend.evaluation.attempts import Attempt, Attempts, TaskKey
+from agent_backend.evaluation.people import PeopleScore, human_percent, read_people
 from protocol.base import FrozenModel
-from protocol.evaluation.reports import PassAt, Rate, StepLimitResult, SuiteResult, TaskChange, TaskResult
-from protocol.evaluation.statistics import measure_spread, pass_at_k, wilson_rate
+from protocol.evaluation.reports import (
+    CategoryResult,
+    PassAt,
+    Rate,
+    StepLimitResult,
+    SuiteResult,
+    TaskChange,
+    TaskResult,
+)
+from protocol.evaluation.statistics import mean_interval, measure_spread, pass_at_k, wilson_rate
 
 
 class InvalidReferences(AgentError):
@@ -53,15 +63,34 @@ def read_references(folder: Path) -> ReferenceScores:
     return references
 
 
-def task_results(attempts: Attempts, references: ReferenceScores) -> tuple[TaskResult, ...]:
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """What scores are measured against: scripted experts, and people."""
+
+    references: Mapping[tuple[str, str], ReferenceScore] = field(default_factory=dict)
+    people: Mapping[TaskKey, PeopleScore] = field(default_factory=dict)
+
+
+NO_BASELINES = Baselines()
+
+
+def read_baselines(references: Path | None, people: Sequence[Path] | None) -> Baselines:
+    """The baselines that are asked for. Raises InvalidReferences and InvalidFolder."""
+    return Baselines(
+        references=read_references(references) if references is not None else {},
+        people=read_people(people) if people else {},
+    )
+
+
+def task_results(attempts: Attempts, baselines: Baselines) -> tuple[TaskResult, ...]:
     """Each task's, in order of suite, name and level."""
     return tuple(
-        TaskResult(suite=task.suite, name=task.name, level=task.level, **_result((tries,), references))
+        TaskResult(suite=task.suite, name=task.name, level=task.level, **_result((tries,), baselines))
         for task, tries in attempts.by_task().items()
     )
 
 
-def suite_results(attempts: Attempts, references: ReferenceScores) -> tuple[SuiteResult, ...]:
+def suite_results(attempts: Attempts, baselines: Baselines) -> tuple[SuiteResult, ...]:
     """Each suite's."""
     suites: dict[str, list[list[Attempt]]] = {}
     for task, tries in attempts.by_task().items():
@@ -71,9 +100,24 @@ def suite_results(attempts: Attempts, references: ReferenceScores) -> tuple[Suit
             suite=suite,
             tasks=measure_spread([_rate(tries).rate for tries in tasks]),
             runs=measure_spread([_rate(run).rate for run in zip(*tasks, strict=False)]),
-            **_result(tasks, references),
+            **_result(tasks, baselines),
         )
         for suite, tasks in suites.items()
+    )
+
+
+def category_results(attempts: Attempts, baselines: Baselines) -> tuple[CategoryResult, ...]:
+    """Each category's, in order of their names."""
+    categories: dict[str, list[list[Attempt]]] = {}
+    for tries in attempts.by_task().values():
+        categories.setdefault(tries[0].category, []).append(tries)
+    return tuple(
+        CategoryResult(
+            category=category,
+            tasks=measure_spread([_rate(tries).rate for tries in tasks]),
+            **_result(tasks, baselines),
+        )
+        for category, tasks in sorted(categories.items())
     )
 
 
@@ -81,15 +125,22 @@ def _rate(tries: Sequence[Attempt]) -> Rate:
     return wilson_rate(sum(attempt.success for attempt in tries), len(tries))
 
 
-def _result(tasks: Sequence[Sequence[Attempt]], references: ReferenceScores) -> dict[str, Any]:
+def _result(tasks: Sequence[Sequence[Attempt]], baselines: Baselines) -> dict[str, Any]:
     """The fields of `Result`, over the attempts at these tasks."""
     tries = [attempt for task in tasks for attempt in task]
     steps = sum(attempt.steps for attempt in tries)
     replies = sum(attempt.replies for attempt in tries)
-    normalised = [value for attempt in tries if (value := _normalised(attempt, references)) is not None]
+    normalised = [value for attempt in tries if (value := _normalised(attempt, baselines.references)) is not None]
+    scores = [attempt.score for attempt in tries if attempt.score is not None]
+    points = [attempt.points for attempt in tries if attempt.points is not None]
+    low, high = mean_interval(scores) or (None, None)
     return {
         "successes": _rate(tries),
-        "score": _mean([attempt.score for attempt in tries if attempt.score is not None]),
+        "score": _mean(scores),
+        "score_low": None if low is None else max(0.0, low),
+        "score_high": None if high is None else min(1.0, high),
+        "points": _mean(points) if len(points) == len(tries) else None,
+        "human": _mean([value for task in tasks if (value := human_percent(task, baselines.people)) is not None]),
         "normalised": _mean(normalised),
         "normalised_attempts": len(normalised),
         "steps": steps / len(tries),
@@ -107,7 +158,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
 
 
-def _normalised(attempt: Attempt, references: ReferenceScores) -> float | None:
+def _normalised(attempt: Attempt, references: Mapping[tuple[str, str], ReferenceScore]) -> float | None:
     reference = references.get(attempt.task[:2])
     return None if reference is None or attempt.score is None else reference.normalised(attempt.score)
 

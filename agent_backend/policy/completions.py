@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from pydantic import JsonValue
 
-from agent_backend.errors import PolicyRejected, PolicyUnavailable
+from agent_backend.errors import PolicyMisconfigured, PolicyRejected, PolicyUnavailable
 from agent_backend.policy.circuit_breaker import CircuitBreaker
 from agent_backend.policy.samples import Samples
 from agent_backend.policy.server_sent_events import read_chunks
@@ -21,6 +21,8 @@ OPTIONAL_FIELDS = (("return_token_ids",), ("top_k", "min_p"), ("logprobs", "top_
 
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 REJECTED_STATUSES = frozenset({400, 404, 405, 413, 415, 422})
+MISCONFIGURED_STATUSES = frozenset({401, 402, 403})
+"""Of refusals that meet every request: the key is missing, wrong, or without credit or rights."""
 WEIGHT_VERSION_TIMEOUT_SECONDS = 0.5
 """Seconds a server may take to say what its weights are called."""
 TOKENIZE_TIMEOUT_SECONDS = 2.0
@@ -291,9 +293,8 @@ async def raise_for_status(response: httpx.Response) -> None:
     if response.status_code in REJECTED_STATUSES:
         raise RequestRejected(response.status_code, text)
     hint = " Check the key of this endpoint." if response.status_code in (401, 403) else ""
-    raise PolicyRejected(
-        f"the model server refused the request ({response.status_code}): {text[:MAX_ERROR_CHARACTERS]}{hint}"
-    )
+    kind = PolicyMisconfigured if response.status_code in MISCONFIGURED_STATUSES else PolicyRejected
+    raise kind(f"the model server refused the request ({response.status_code}): {text[:MAX_ERROR_CHARACTERS]}{hint}")
 
 
 def parse_retry_after(header: str, now: datetime | None = None) -> float | None:

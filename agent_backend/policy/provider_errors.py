@@ -8,10 +8,11 @@ from functools import cache
 from types import ModuleType
 from typing import Any, Protocol
 
-from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
+from agent_backend.errors import PolicyError, PolicyMisconfigured, PolicyRejected, PolicyUnavailable
 from agent_backend.policy.completions import (
     CONTEXT_LENGTH_ERROR,
     MAX_ERROR_CHARACTERS,
+    MISCONFIGURED_STATUSES,
     RequestTimeouts,
     ServerBusy,
     parse_retry_after,
@@ -41,12 +42,13 @@ def status_error(title: str, model: str, status: int, message: str, retry_after:
     words = _SECRET.sub("…", " ".join(message.split()))[:MAX_ERROR_CHARACTERS]
     told = f"{title} answers {status}: {words}" if words else f"{title} answers {status}"
     if _NO_CREDIT.search(message) and status in (400, 402, 403, 429):
-        return PolicyRejected(f"{told}. The account has no credit left: an admin must add some at {title}.")
+        return PolicyMisconfigured(f"{told}. The account has no credit left: an admin must add some at {title}.")
     if status in _BUSY:
         wait = parse_retry_after(retry_after)
         what = "limits how often it is asked" if status == 429 else "is overloaded or fails"
         return ServerBusy(f"{title} {what} ({status}): {words}", retry_after=wait)
-    return PolicyRejected(f"{told}. {_remedy(title, model, status, message)}")
+    kind = PolicyMisconfigured if status in MISCONFIGURED_STATUSES else PolicyRejected
+    return kind(f"{told}. {_remedy(title, model, status, message)}")
 
 
 def _remedy(title: str, model: str, status: int, message: str) -> str:

@@ -8,6 +8,7 @@
 
 import argparse
 import asyncio
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
@@ -17,11 +18,12 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from agent_backend.errors import AgentError
-from agent_backend.rollout.attempt_log import AttemptLog
+from agent_backend.rollout.attempt_log import AttemptLog, log_path
 from agent_backend.rollout.attempts import AttemptRunner
 from agent_backend.rollout.in_process import bridge_client, in_process_attempts
 from agent_backend.rollout.options import add_options, build_plan, check_options
 from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.rollout.progress import ProgressFile
 from agent_backend.rollout.runner import RolloutRunner
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
 from protocol.trajectory.export_folders import ExportManifest
@@ -46,12 +48,16 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
     """Make the attempts and write the folder. Raises AgentError, BridgeError."""
     plan = build_plan(arguments)
-    folder = TrajectoryFolderWriter(out, {"origin": "rollout", "plan": plan.record()})
-    attempt_log = AttemptLog(out.with_name(f"{out.name}.attempts.jsonl"))
+    attempt_log = AttemptLog(log_path(out))
+    filters: dict[str, JsonValue] = {"origin": "rollout", "plan": plan.record()}
+    folder = TrajectoryFolderWriter(out, filters, on_existing=attempt_log.add_missing)
+    progress = ProgressFile(out)
     async with AsyncExitStack() as stack:
         bridge = await stack.enter_async_context(bridge_client(arguments))
         attempt_runner = await stack.enter_async_context(_attempts(plan, arguments, bridge))
-        runner = RolloutRunner(plan, bridge, attempt_runner, folder, lambda line: print(line, flush=True), attempt_log)
+        runner = RolloutRunner(
+            plan, bridge, attempt_runner, folder, lambda line: print(line, flush=True), attempt_log, progress
+        )
         await runner.run(arguments.parallel)
     lost: list[JsonValue] = [task.id for task in runner.lost]
     return folder.finish(at=datetime.now(UTC), lost=lost, infrastructure=attempt_log.infrastructure)
@@ -72,6 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Roll out and say what came of it. Returns 1 where it could not be done; what was done is kept for the next
     time."""
     arguments = parse_arguments(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # who cancels it: machines are given back
     try:
         manifest = asyncio.run(roll_out(arguments, arguments.out))
     except (AgentError, BridgeError) as error:

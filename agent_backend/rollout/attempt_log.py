@@ -1,72 +1,86 @@
 """One line of JSON for each attempt as it ends, beside the folder of trajectories."""
 
-import time
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
-from pydantic import Field
+from pydantic import ValidationError
 
-from protocol.base import FrozenModel
-from protocol.trajectory.tasks import Task
+from agent_backend.trajectory_folders import InvalidFolder
+from protocol.evaluation.records import AttemptRecord, record_attempt
+from protocol.trajectory.tasks import Task, task_level
 from protocol.trajectory.trajectories import Trajectory
 
 
-class AttemptRecord(FrozenModel):
-    """How an attempt ended. `infrastructure`: its machine or its verifier failed, which says nothing of the policy."""
+def log_path(folder: Path) -> Path:
+    """Where the records of a folder's attempts are."""
+    return folder.with_name(f"{folder.name}.attempts.jsonl")
 
-    task: str
-    name: str | None
-    seed: int
-    outcome: Literal["success", "failure", "unjudged", "infrastructure"]
-    trajectory: str | None = None
-    """The id of its trajectory; an attempt of the outcome `infrastructure` has none."""
-    score: float | None = None
-    steps: int = 0
-    truncated: bool = False
-    verifier: str = ""
-    """The sha256 of what judged, where it is a script."""
-    code: str = ""
-    """Why it was lost, as a stable word, and for people."""
-    reason: str = ""
-    ended_at: float = Field(default_factory=time.time)
-    """Seconds since the epoch."""
+
+def read_records(folder: Path) -> tuple[AttemptRecord, ...]:
+    """The records of a folder's attempts. Raises InvalidFolder."""
+    try:
+        lines = log_path(folder).read_bytes().splitlines()
+        return tuple(AttemptRecord.model_validate_json(line) for line in lines)
+    except OSError as error:
+        raise InvalidFolder(f"{log_path(folder)} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        raise InvalidFolder(f"{log_path(folder)} has a line that is no attempt: {error.errors()[0]['msg']}") from None
 
 
 class AttemptLog:
-    """Appends whole lines to a file; a command that goes on writes after what is there."""
+    """Appends whole lines to a file; a command that goes on writes after the whole lines that are there."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.infrastructure = 0
         """How many attempts of this command were lost."""
+        self._recorded = self._resume()
 
-    def add(self, done: Trajectory) -> None:
-        """A finished attempt."""
-        verdict = done.verdict
-        judged = verdict is not None and verdict.success is not None
-        self._write(
-            AttemptRecord(
-                task=done.task.id,
-                name=done.task.name,
-                seed=done.task.seed,
-                outcome="unjudged" if not judged else "success" if verdict and verdict.success else "failure",
-                trajectory=done.id,
-                score=verdict.score if verdict is not None and judged else None,
-                steps=len(done.steps),
-                truncated=done.truncated,
-                verifier=verdict.verifier if verdict is not None else "",
-            )
-        )
+    def add_missing(self, done: Trajectory) -> None:
+        """Write a finished attempt whose line a crash prevented."""
+        if done.id not in self._recorded:
+            self.add(done)
 
-    def add_lost(self, task: Task, code: str, reason: str) -> None:
-        """An attempt whose machine or verifier failed."""
+    def add(self, done: Trajectory) -> AttemptRecord:
+        """Write a finished attempt."""
+        return self._write(record_attempt(done))
+
+    def add_lost(self, task: Task, code: str, reason: str) -> AttemptRecord:
+        """Write an attempt whose machine, verifier or server failed."""
         self.infrastructure += 1
-        self._write(
+        return self._write(
             AttemptRecord(
-                task=task.id, name=task.name, seed=task.seed, outcome="infrastructure", code=code, reason=reason
+                task=task.id,
+                suite=task.suite or "",
+                name=task.name,
+                level=task_level(task),
+                seed=task.seed,
+                outcome="infrastructure",
+                code=code,
+                reason=reason,
+                ended_at=datetime.now(UTC),
             )
         )
 
-    def _write(self, record: AttemptRecord) -> None:
+    def _resume(self) -> set[str]:
+        """The trajectories that have their line; what a crash left of another line is cut off."""
+        self._path.touch()
+        recorded: set[str] = set()
+        with self._path.open("r+b") as lines:
+            whole = 0
+            for line in lines:
+                try:
+                    record = AttemptRecord.model_validate_json(line)
+                except ValidationError:
+                    break
+                if not line.endswith(b"\n"):
+                    break
+                whole += len(line)
+                recorded.add(record.trajectory or "")
+            lines.truncate(whole)
+        return recorded
+
+    def _write(self, record: AttemptRecord) -> AttemptRecord:
         with self._path.open("ab") as lines:
             lines.write(record.model_dump_json().encode() + b"\n")
+        return record

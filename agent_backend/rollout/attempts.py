@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from agent_backend.episode.commands import count_invalid_replies, current_page
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.episode.limits import RunnerLimits
-from agent_backend.episode.machine_session import VERIFIER_FAILED
 from agent_backend.episode.unattended import MAX_INVALID_REPLIES, run_unattended
 from agent_backend.interfaces import Policy
 from protocol.actions.types import FINAL_ACTIONS
@@ -122,10 +121,13 @@ async def run_episode(
 
     store = await run_unattended(start, open_machine, lambda: policy, limits)
     if store.state.status != "finished":
+        page = current_page(store.state)
+        if page is not None and page.verifier_error is not None:
+            return AttemptResult(None, page.verifier_error, {}, VerifierFailed.code)
         return AttemptResult(None, store.state.error, {})
     verdict = store.state.verdict
-    if verdict is not None and verdict.success is None and verdict.reason.startswith(VERIFIER_FAILED):
-        return AttemptResult(None, verdict.reason, {}, VerifierFailed.code)
+    if verdict is not None and verdict.error:
+        return AttemptResult(None, verdict.reason, {}, verdict.error)
     return AttemptResult(build_trajectory(store), "", store.blobs)
 
 

@@ -12,7 +12,7 @@ from agent_backend.policy.openai_chat import PolicyEndpoint
 from agent_backend.policy.providers import ClosablePolicy, open_policy
 from agent_backend.rollout.attempts import PolicyFactory
 from agent_backend.rollout.plan import RolloutPlan
-from agent_backend.rollout.task_sources import source_checksum
+from agent_backend.rollout.task_sources import read_source
 from protocol.dialects.prompt_template import PromptTemplate
 from protocol.providers import BASE_URLS, DIALECTS, Provider
 from protocol.sampling import MAX_ACTIONS, SamplingParams
@@ -31,8 +31,8 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--suite", help="whose bundled tasks")
     what.add_argument(
         "--tasks",
-        type=Path,
-        help="in place of --suite: a Harbor folder, a folder or zip of them, JSON Lines, OSWorld's",
+        metavar="SOURCE",
+        help="in place of --suite: pool:NAME, a Harbor folder, a folder or zip of them, JSON Lines, OSWorld's",
     )
     what.add_argument("--max-steps", type=int, help="most steps of every attempt, beyond the tasks' own too")
     what.add_argument("--task", action="append", default=[], help="only this one; may be given again")
@@ -141,12 +141,13 @@ def parse_prompt(text: str) -> PromptTemplate:
 
 
 def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
-    """What is to be attempted. Raises InvalidSource."""
+    """What is to be attempted. Raises InvalidSource and PoolUnavailable."""
     levels = tuple(arguments.level or (1,))
+    stored = read_source(arguments.tasks) if arguments.tasks else None
     return RolloutPlan(
         suite=arguments.suite or "",
-        source=str(arguments.tasks or ""),
-        source_sha256=source_checksum(arguments.tasks) if arguments.tasks else "",
+        source=arguments.tasks or "",
+        source_sha256=stored.sha256 if stored is not None else "",
         max_steps=arguments.max_steps,
         policy=_policy_ref(arguments),
         sampling=None if arguments.expert else _sampling(arguments),
@@ -158,7 +159,7 @@ def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
         levels=() if ALL_LEVELS in levels else levels,
         language=arguments.language,
         size=arguments.size,
-        image=arguments.image,
+        image=arguments.image or (stored.image if stored is not None else None),
     )
 
 

@@ -5,12 +5,14 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agent_backend.errors import AgentError
+from agent_backend.errors import AgentError, PolicyError
 from agent_backend.rollout.attempt_log import AttemptLog
-from agent_backend.rollout.attempts import AttemptRunner
+from agent_backend.rollout.attempts import AttemptResult, AttemptRunner
 from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.rollout.progress import ProgressFile, RolloutCancelled
 from agent_backend.rollout.task_sources import list_tasks
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
+from protocol.evaluation.records import AttemptRecord
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
 from vm_bridge.api.client import BridgeClient
@@ -36,58 +38,88 @@ class RolloutRunner:
     folder: TrajectoryFolderWriter
     log: Callable[[str], None]
     attempt_log: AttemptLog
+    progress: ProgressFile
     lost: list[Task] = field(default_factory=list)
     """Attempts whose machines failed every time; they say nothing of the policy."""
     _pending: deque[Task] = field(default_factory=deque)
     _tries: Counter[str] = field(default_factory=Counter)
     _total: int = 0
+    _fault: BridgeUnavailable | PolicyError | RolloutCancelled | None = None
+    """Why no further attempt is begun: the bridge or the policy's server is gone, or somebody asked for none."""
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, parallel: int) -> None:
-        """Every attempt that is not in the folder, so many at a time. Raises BridgeUnavailable when the bridge is gone
-        and PolicyUnavailable when the policy's server is, UnknownTask or InvalidAction where there is nothing to
-        attempt, and NoAttemptFinished; what was done stays in the folder."""
+        """Every attempt that is not in the folder, so many at a time.
+
+        When the bridge or the policy's server is gone, no further attempt is begun, and those that can end do. Raises
+        BridgeUnavailable or PolicyError then, RolloutCancelled where somebody asked for that, UnknownTask or
+        InvalidAction where there is nothing to attempt, and NoAttemptFinished; what was done stays in the folder.
+        """
         tasks = await list_tasks(self.plan, self.bridge)
         done = {task.id for task in self.folder.tasks_by_id.values()}
         self._total = len(tasks)
         self._pending.extend(task for task in tasks if task.id not in done)
+        self.progress.open(len(tasks), len(tasks) - len(self._pending))
         if done:
             self.log(f"{len(done)} of {len(tasks)} were done before")
+        heartbeat = asyncio.create_task(self.progress.beat())
         workers = [asyncio.create_task(self._worker()) for _ in range(min(parallel, len(self._pending)))]
         try:
             await asyncio.gather(*workers)
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+            for task in (*workers, heartbeat):
+                task.cancel()
+            await asyncio.gather(*workers, heartbeat, return_exceptions=True)
+            self.progress.close()
+        if self._fault is not None:
+            raise self._fault
         if not self.folder.tasks_by_id:
             raise NoAttemptFinished("no attempt came to its end: every machine failed")
 
     async def _worker(self) -> None:
-        while self._pending:
-            await self._attempt(self._pending.popleft())
+        while self._pending and self._fault is None:
+            try:
+                self.progress.check_cancelled()
+            except RolloutCancelled as cancelled:
+                self._fault = cancelled
+                return
+            task = self._pending.popleft()
+            self.progress.begin(task)
+            record = None
+            try:
+                record = await self._attempt(task)
+            finally:
+                self.progress.end(task, record)
 
-    async def _attempt(self, task: Task) -> None:
+    async def _attempt(self, task: Task) -> AttemptRecord:
         try:
             done = await self.attempt_runner(task)
-        except BridgeUnavailable:
-            raise
+        except (BridgeUnavailable, PolicyError) as error:
+            self._fault = error
+            return self.attempt_log.add_lost(task, error.code, str(error))
         except BridgeError as error:
             return self._retry_or_drop(task, str(error), error.code)
         if done.trajectory is None:
             return self._retry_or_drop(task, done.error, done.code)
-        self.folder.add(done.trajectory, done.blob)
+        async with self._writing:  # others act meanwhile
+            record = await asyncio.to_thread(self._keep, done.trajectory, done)
         self._report(done.trajectory)
+        return record
 
-    def _retry_or_drop(self, task: Task, why: str, code: str) -> None:
+    def _keep(self, trajectory: Trajectory, result: AttemptResult) -> AttemptRecord:
+        """Write the trajectory and its record; a cancelled worker leaves neither without the other."""
+        self.folder.add(trajectory, result.blob)
+        return self.attempt_log.add(trajectory)
+
+    def _retry_or_drop(self, task: Task, why: str, code: str) -> AttemptRecord:
         self._tries[task.id] += 1
-        self.attempt_log.add_lost(task, code, why)
         again = self._tries[task.id] < MAX_TRIES
         (self._pending if again else self.lost).append(task)
         then = "it is tried again" if again else "it is left out"
         self.log(f"{_name(task)}: its machine or verifier failed, {then}: {why}")
+        return self.attempt_log.add_lost(task, code, why)
 
     def _report(self, done: Trajectory) -> None:
-        self.attempt_log.add(done)
         verdict = f"verdict {done.verdict.success}" if done.verdict else "no verdict"
         count = f"{len(self.folder.tasks_by_id)}/{self._total}"
         self.log(f"{count} {_name(done.task)}: {len(done.steps)} steps, {done.outcome}, {verdict}")

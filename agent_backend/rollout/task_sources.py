@@ -1,9 +1,9 @@
-"""Where the tasks of attempts come from: a bundled suite, a file of tasks, OSWorld's files, Harbor's folders."""
+"""Where the tasks of attempts come from: a bundled suite, a pool, a file, OSWorld's files, Harbor's folders."""
 
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from agent_backend.errors import AgentError
 from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.rollout.pool_tasks import is_pool, read_pool
 from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import read_task_archive, read_task_folders
 from protocol.trajectory.tasks import Task, TaskVariant
@@ -68,24 +69,24 @@ class SuiteSource:
 
 
 @dataclass(frozen=True, slots=True)
-class FileSource:
-    """Tasks from a file or a folder; the attempts with rising seeds are at the same task."""
+class StoredSource:
+    """Tasks from a file, a folder or a pool; the attempts with rising seeds are at the same task."""
 
     plan: RolloutPlan
 
     async def tasks(self) -> tuple[Task, ...]:
         """See `TaskSource`."""
-        path = Path(self.plan.source)
-        if source_checksum(path) != self.plan.source_sha256:
-            raise InvalidSource(f"{path} was changed meanwhile")
-        known = read_tasks(path)
+        source = self.plan.source
+        known = read_source(source)
+        if known.sha256 != self.plan.source_sha256:
+            raise InvalidSource(f"{source} was changed meanwhile")
         seeds = range(self.plan.first_seed, self.plan.first_seed + self.plan.seeds)
-        return tuple(_with_seed(task, seed) for seed in seeds for task in known)
+        return tuple(_with_seed(task, seed) for seed in seeds for task in known.tasks)
 
 
 def open_source(plan: RolloutPlan, bridge: BridgeClient) -> TaskSource:
     """The tasks of a plan."""
-    return FileSource(plan) if plan.source else SuiteSource(plan, bridge)
+    return StoredSource(plan) if plan.source else SuiteSource(plan, bridge)
 
 
 async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...]:
@@ -107,10 +108,13 @@ async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...
 
 
 def _with_seed(task: Task, seed: int) -> Task:
-    """An attempt at a task of a file; what it is called says which task it is, whatever its seed."""
+    """An attempt at a task of a file; what it is called says which task it is, whatever its seed.
+
+    A bundled task keeps its own seed: its instruction was made for that one.
+    """
     more: dict[str, Any] = {"name": task.name or task.id}
     if seed:
-        more |= {"id": f"{task.id}-{seed}", "seed": task.seed + seed}
+        more |= {"id": f"{task.id}-{seed}", "seed": task.seed + (seed if task.suite is None else 0)}
     return task.model_copy(update=more)
 
 
@@ -136,12 +140,32 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
     return tasks
 
 
-def source_checksum(path: Path) -> str:
-    """The sha256 of a file, or of the tasks of a folder. Raises InvalidSource."""
-    if not path.is_dir():
-        return hashlib.sha256(_read_bytes(path)).hexdigest()
+@dataclass(frozen=True, slots=True)
+class SourceTasks:
+    """What a source holds."""
+
+    tasks: tuple[Task, ...]
+    sha256: str
+    """Of the file, or of the tasks of a folder or a pool."""
+    image: str | None = None
+    """The machine image that a pool sets."""
+
+
+def read_source(source: str) -> SourceTasks:
+    """The tasks of a file, a folder, or `pool:NAME`. Raises InvalidSource and PoolUnavailable."""
+    if is_pool(source):
+        pool = read_pool(source)
+        return SourceTasks(pool.items, tasks_checksum(pool.items), pool.image)
+    path = Path(source)
+    tasks = read_tasks(path)
+    sha256 = tasks_checksum(tasks) if path.is_dir() else hashlib.sha256(_read_bytes(path)).hexdigest()
+    return SourceTasks(tasks, sha256)
+
+
+def tasks_checksum(tasks: Iterable[Task]) -> str:
+    """The sha256 of tasks as lines of JSON."""
     whole = hashlib.sha256()
-    for task in read_tasks(path):
+    for task in tasks:
         whole.update(task.model_dump_json().encode() + b"\n")
     return whole.hexdigest()
 

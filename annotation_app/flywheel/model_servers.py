@@ -111,7 +111,7 @@ def _classified_failure(failed: ProgramFailed, what: str, log: Path) -> ProgramF
     match code:
         case "policy_unavailable":
             return ServingUnavailable(f"{what}: {why}")
-        case "policy_rejected":
+        case "policy_rejected" | "policy_misconfigured":
             return ServingRefused(f"{what}: {why}")
         case _:
             return failed

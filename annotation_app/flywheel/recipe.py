@@ -68,9 +68,12 @@ class LikelihoodTraining(FrozenModel):
 
 
 class RolloutSettings(FrozenModel):
-    """Attempts on the bridge's machines: at the kinds of task of a suite that are worth playing."""
+    """Attempts on the bridge's machines: at the kinds of task that are worth playing, of a suite or of the flywheel's
+    pool."""
 
-    suite: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[a-z0-9_-]+$")]
+    source: Literal["suite", "pool"] = "suite"
+    """`pool`: the pool's own tasks, on the pool's machines, whatever they are made of."""
+    suite: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]*$")] = ""
     first_seed: Annotated[int, Field(ge=0)] = 0
     pages: Annotated[int, Field(ge=1, le=1_000_000)]
     """How many seeds there are to play at; updates go through them, and begin anew after the last."""
@@ -86,6 +89,10 @@ class RolloutSettings(FrozenModel):
     def _divides(self) -> "RolloutSettings":
         if self.pages % self.seeds:
             raise ValueError("`pages` is a multiple of `seeds`")
+        if (self.source == "suite") != bool(self.suite):
+            raise ValueError("`suite` names whose tasks are played, unless `source` is `pool`")
+        if self.source == "pool" and self.size:
+            raise ValueError("the tasks of a pool have their own `size`")
         return self
 
 
@@ -184,8 +191,10 @@ class Recipe(FrozenModel):
             raise ValueError("the toy world asks no server: `serving` is for the bridge's machines")
         if self.serving is not None and server_root(self.serving.url) == server_root(self.server):
             raise ValueError("the policy server answers people: what is tried needs a server of its own")
-        if play is not None and any(
-            self.trials.holds(play.suite, play.first_seed + page) for page in range(play.pages)
+        if (
+            play is not None
+            and play.suite
+            and any(self.trials.holds(play.suite, play.first_seed + page) for page in range(play.pages))
         ):
             raise ValueError("the pages of the gate are not played")
         return self

@@ -28,6 +28,7 @@ class RolloutPlan:
 
     play: RolloutSettings
     tasks: tuple[str, ...]
+    """Names of the suite's tasks, or ids of those of `source`."""
     bridge: str
     policy: str
     dialect: str
@@ -42,6 +43,10 @@ class RolloutPlan:
     """In place of the dialect's own."""
     serving: ServingSettings | None = None
     """The server that answers; none: one that is begun for it."""
+    source: Path | None = None
+    """A file with the tasks of a pool, in place of the suite."""
+    image: str = ""
+    """The pool's machines."""
 
     @property
     def attempts(self) -> int:
@@ -75,15 +80,20 @@ class RolloutPlan:
         number = (self.turn - 1) * self.updates + update + again
         return self.play.first_seed + number * self.play.seeds % self.play.pages
 
+    def _task_words(self) -> list[str]:
+        if self.source is not None:
+            return ["--tasks", str(self.source), "--image", self.image]
+        return ["--suite", self.play.suite, *(word for task in self.tasks for word in ("--task", task))]
+
     def command(self, server: ModelEndpoint, update: int, again: int, out: Path) -> list[str]:
         """The command whose attempts the weights of an update make."""
         play = self.play
-        what = [word for task in self.tasks for word in ("--task", task)]
+        what = self._task_words()
         what += ["--size", play.size] if play.size else []
         what += ["--memory", json.dumps(self.memory)] if self.memory else []
         what += ["--prompt", self.prompt.model_dump_json()] if self.prompt else []
         return [
-            *(platform_python(), "-m", "agent_backend.rollout", "--bridge", self.bridge, "--suite", play.suite, *what),
+            *(platform_python(), "-m", "agent_backend.rollout", "--bridge", self.bridge, *what),
             *("--first-seed", str(self.seed(update, again)), "--seeds", str(play.seeds)),
             *(
                 "--parallel",

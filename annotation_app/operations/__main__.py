@@ -69,7 +69,7 @@ def main(words: list[str] | None = None) -> int:
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
     words = current_words(words) or ["--help"]
-    help_words = [word for word in words if word in HELP_OPTIONS and words[0] in ("manage", "openenv")]
+    help_words = [word for word in words if word in HELP_OPTIONS and words[0] in ("manage", "openenv", "benchmark")]
     arguments, rest = _parser().parse_known_args([word for word in words if word not in help_words])
     if help_words and not rest and words[0] == "manage":  # else it is asked of a command of Django's
         _parser().parse_args(words)
@@ -274,6 +274,17 @@ def _probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     os.execv(sys.executable, [sys.executable, "-m", "agent_backend.probe", *options])  # noqa: S606 - no shell is wanted
 
 
+def _benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    note = read_platform_info(arguments.data)
+    environment = {
+        "PILOTHOUSE_DATA": str(arguments.data),
+        **(note.environment if note is not None else {}),
+        **os.environ,
+    }
+    command = [sys.executable, "-m", "agent_backend.benchmark", *rest]
+    os.execve(sys.executable, command, {**environment, "PYTHONPATH": str(ROOT)})  # noqa: S606 - no shell is wanted
+
+
 def _positive_int(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
@@ -395,6 +406,16 @@ def _parser() -> argparse.ArgumentParser:
     probe.add_argument("--screens", choices=("desktop", "small"), default="desktop", help="what it is shown (desktop)")
     osworld = add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
     osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
+    benchmark = add(
+        "benchmark",
+        _benchmark,
+        "let a policy attempt a suite, a pool or tasks of a file, score it, and compare runs",
+        takes_rest=True,
+        environment=EnvironmentRequirement.PRESENT,
+    )
+    benchmark.add_argument(
+        "--data", type=Path, default=DEFAULT_DATA, help="of the platform whose bridge is used (.data)"
+    )
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
     bench.add_argument("name", help=f"one of {', '.join(_benchmarks())}")
     return parser

@@ -9,6 +9,7 @@ from ninja.files import UploadedFile
 from pydantic import Field, StringConstraints
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.errors import TooLarge
 from annotation_app.live.suite_tasks import MachineChoices
 from annotation_app.pools import selectors, services
@@ -18,6 +19,7 @@ from annotation_app.pools.schemas import (
     PoolChanges,
     PoolCreate,
     PoolRow,
+    PoolTasks,
     SecretApplication,
     SecretHost,
     SecretKind,
@@ -145,6 +147,16 @@ def pools_board(request: HttpRequest) -> Board:
 def pools_choices(request: HttpRequest) -> MachineChoices:
     """Machine images and suites that the bridge reports, for forms; for admins."""
     return services.choices(user=user_of(request))
+
+
+@router.get("/pools/definitions", response=PoolTasks, auth=TOKEN_OR_SESSION_AUTH)
+def pool_definitions(
+    request: HttpRequest,
+    pool: Annotated[str, Query(), StringConstraints(max_length=100, pattern=r"^[^\x00]*$")],
+    after: Annotated[int, Query(), Field(ge=0, le=2**31 - 1)] = 0,
+) -> PoolTasks:
+    """The whole tasks of the pool of this name, page after page, for programs that attempt them; for admins."""
+    return selectors.task_definitions(user=user_of(request), name=pool, after=after)
 
 
 @router.post("/pools", response=PoolRow)

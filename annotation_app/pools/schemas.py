@@ -10,7 +10,7 @@ from annotation_app.pools.task_files import RowFault
 from annotation_app.tasks.active_hours import ActiveHours
 from protocol.base import FrozenModel
 from protocol.trajectory.observations import Platform
-from protocol.trajectory.tasks import HostPattern, Language
+from protocol.trajectory.tasks import HostPattern, Language, Task
 
 Line = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
@@ -243,6 +243,15 @@ class TaskPage(FrozenModel):
 
     items: tuple[TaskRow, ...]
     after: str | None
+
+
+class PoolTasks(FrozenModel):
+    """Some tasks of a pool as they are attempted, and the image of its machines; `after` asks for the following ones,
+    if any."""
+
+    image: str
+    items: tuple[Task, ...]
+    after: int | None
 
 
 class UploadReport(FrozenModel):

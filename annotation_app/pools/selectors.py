@@ -19,6 +19,7 @@ from annotation_app.pools.schemas import (
     GroupRow,
     PoolRow,
     PoolSettings,
+    PoolTasks,
     TaskCounts,
     TaskPage,
     TaskReference,
@@ -183,6 +184,21 @@ def tasks_page(*, user: User, pool_id: int, search: str = "", state: str = "", a
     more = rows[PAGE - 1] if len(rows) > PAGE else None
     return TaskPage(
         items=tuple(map(task_row, rows[:PAGE])), after=f"{more.position}.{more.pk}" if more is not None else None
+    )
+
+
+def task_definitions(*, user: User, name: str, after: int = 0) -> PoolTasks:
+    """The tasks of a pool in order of their numbers, those after one, as programs play them. Raises Forbidden and
+    NotFound."""
+    role_check(user, Role.ADMIN)
+    pool = Pool.objects.filter(name=name).first()
+    if pool is None:
+        raise NotFound("There is no such pool.")
+    rows = list(Task.objects.filter(pool=pool, id__gt=after).order_by("id")[: PAGE + 1])
+    return PoolTasks(
+        image=pool.image,
+        items=tuple(row.definition for row in rows[:PAGE]),
+        after=rows[PAGE - 1].pk if len(rows) > PAGE else None,
     )
 
 

@@ -126,7 +126,7 @@ export const trajectory = (running: boolean): Trajectory => ({
   memories: [],
   outcome: running ? null : "success",
   answer: "",
-  verdict: running ? null : { success: false, score: 0, reason: "final.txt exists, but it is not open in the editor.", verifier: "" },
+  verdict: running ? null : { success: false, score: 0, reason: "final.txt exists, but it is not open in the editor.", verifier: "", version: "", points: null, error: "" },
   terminated: !running,
   truncated: false,
   created_at: time(0),

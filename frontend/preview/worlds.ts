@@ -35,7 +35,7 @@ const ended = (number: number, patch: Partial<EpisodeSummary>): EpisodeSummary =
   id: `0192f0c4-0000-7000-8000-0000000001${String(number).padStart(2, "0")}`,
   status: "finished",
   outcome: "success",
-  verdict: { success: true, score: 1, reason: "final.txt exists and is open", verifier: "" },
+  verdict: { success: true, score: 1, reason: "final.txt exists and is open", verifier: "", version: "", points: null, error: "" },
   created_at: minutesAgo(40 * number),
   finished_at: minutesAgo(40 * number - 9),
   ...patch,
@@ -46,13 +46,13 @@ const RECENT: EpisodeSummary[] = [
   ended(2, {
     instruction: "In the calculator work out 17 % of 4 380 and write the result into a new note called vat.txt.",
     outcome: "success",
-    verdict: { success: false, score: 0, reason: "vat.txt says 744, expected 744.6", verifier: "" },
+    verdict: { success: false, score: 0, reason: "vat.txt says 744, expected 744.6", verifier: "", version: "", points: null, error: "" },
     steps: 14,
   }),
   ended(3, { instruction: "把桌面上的“会议记录.md”移动到“归档”文件夹，并将文件夹改名为“2026 归档”。", steps: 9, review: "returned", returned_reason: "…" }),
   ended(4, { instruction: "Find the largest file in Documents and delete it.", outcome: "infeasible", verdict: null, steps: 5 }),
   ended(5, { instruction: "Set the terminal's font to 14 points.", status: "left", outcome: "skipped", verdict: null, steps: 2 }),
-  ended(6, { instruction: "Copy the second paragraph of notes.md to the clipboard and paste it at the end of report.txt.", outcome: "failure", verdict: { success: false, score: 0.3, reason: "", verifier: "" }, steps: 30 }),
+  ended(6, { instruction: "Copy the second paragraph of notes.md to the clipboard and paste it at the end of report.txt.", outcome: "failure", verdict: { success: false, score: 0.3, reason: "", verifier: "", version: "", points: null, error: "" }, steps: 30 }),
 ];
 
 const TO_REVIEW: EpisodeSummary = { ...ended(8, { instruction: "Empty the bin." }), id: "somebody-elses", annotator: "bo" };

@@ -57,6 +57,14 @@ class Result(FrozenModel):
     successes: Rate
     score: float | None = None
     """Mean of the verifier's scores, 0 to 1."""
+    score_low: float | None = None
+    score_high: float | None = None
+    """The 95 % interval of that mean (Student's t), within 0 to 1; None for a single attempt."""
+    points: float | None = None
+    """Mean of the tasks' own counts, such as tiles, apples or lines; None where attempts have none."""
+    human: float | None = None
+    """100 times the mean over people's median, in points where there are some, else in scores. Of several tasks: the
+    mean of theirs, each alike. None where fewer than three people's own episodes are known."""
     normalised: float | None = None
     """The score between that of random acts (0) and the reference's (1); mean over the attempts that have one."""
     normalised_attempts: int = Field(default=0, ge=0)
@@ -87,6 +95,13 @@ class SuiteResult(Result):
     """Of the tasks' success rates: each task counts alike, however often it was attempted."""
     runs: Spread | None = None
     """Of the success rates of whole runs, a run being every task's first attempt, second attempt, …"""
+
+
+class CategoryResult(Result):
+    """One category's, over all its attempts: OSWorld's application, Harbor's category, else the suite."""
+
+    category: str
+    tasks: Spread
 
 
 class TaskChange(FrozenModel):
@@ -150,7 +165,12 @@ class Evaluation(FrozenModel):
     left_out: ExcludedAttempts = ExcludedAttempts()
     infrastructure: int = Field(default=0, ge=0)
     """Attempts that were lost with their machines or verifiers while the folders were made; most were repeated."""
+    cost_usd: float | None = Field(default=None, ge=0)
+    """What the attempts' requests to hosted models cost; None where no prices are known."""
+    human_tasks: int = Field(default=0, ge=0)
+    """How many tasks have people's episodes to compare with."""
     suites: tuple[SuiteResult, ...] = ()
+    categories: tuple[CategoryResult, ...] = ()
     tasks: tuple[TaskResult, ...] = ()
     comparison: Comparison | None = None
 

@@ -1,7 +1,7 @@
 """The arithmetic of success rates. Everything is exact or a closed formula: the same attempts give the same figures."""
 
 from collections.abc import Sequence
-from math import comb, sqrt
+from math import comb, pi, sqrt, tan
 from statistics import NormalDist, fmean, stdev
 
 from protocol.evaluation.reports import Finding, Rate, Spread
@@ -37,6 +37,34 @@ def pass_at_k(successes: int, attempts: int, k: int) -> float:
 def measure_spread(values: Sequence[float]) -> Spread:
     """Mean and standard deviation (of a sample)."""
     return Spread(count=len(values), mean=fmean(values), deviation=stdev(values) if len(values) > 1 else None)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval of a mean by Student's t; None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    reach = t_quantile(len(values) - 1) * stdev(values) / sqrt(len(values))
+    return fmean(values) - reach, fmean(values) + reach
+
+
+def t_quantile(freedom: int) -> float:
+    """Student's t at 97.5 %: exact for one and two degrees of freedom, above by Abramowitz and Stegun, 26.7.5."""
+    chance = (1 + CONFIDENCE) / 2
+    if freedom == 1:
+        return tan(pi * (chance - 0.5))
+    if freedom == 2:
+        return (2 * chance - 1) / sqrt(2 * chance * (1 - chance))
+    z, found = NormalDist().inv_cdf(chance), 0.0
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    for power, term in enumerate(terms):
+        found += term / freedom**power
+    return found
 
 
 def fisher_exact(won: int, of: int, won_other: int, of_other: int) -> float:

@@ -172,6 +172,13 @@ class Verdict(FrozenModel):
     reason: str = ""
     verifier: str = ""
     """The sha256 of what judged, where it is a script of its own."""
+    version: str = ""
+    """The version of the task that was judged, where it has one."""
+    points: float | None = None
+    """The task's own count, such as tiles, apples or lines."""
+    error: str = ""
+    """Why the verifier could not judge, as a stable code: it failed, or its machine did not answer. Such an end says
+    nothing of who acted."""
 
 
 TextElementKind = Literal["button", "checkbox", "radio", "link", "text"]

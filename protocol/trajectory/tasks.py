@@ -50,7 +50,21 @@ def format_task_kind(suite: str, name: str, level: int = 1) -> str:
     return "/".join(part for part in (suite, name) if part) + (f" level {level}" if level > 1 else "")
 
 
+def task_level(task: Task) -> int:
+    """The level of a bundled task; 1 where there are none."""
+    level = task.parameters.get("level", 1)
+    return level if isinstance(level, int) else 1
+
+
+def task_category(task: Task) -> str:
+    """What kind of work a task is: its own word, OSWorld's or Harbor's, else its suite."""
+    osworld, harbor = task.parameters.get("osworld"), task.parameters.get("harbor")
+    words = [task.parameters.get("category")]
+    words += [osworld.get("snapshot")] if isinstance(osworld, dict) else []
+    words += [harbor.get("category")] if isinstance(harbor, dict) else []
+    return next((word for word in words if isinstance(word, str) and word), task.suite or "")
+
+
 def task_kind(task: Task) -> str:
     """The kind of a task; one of no suite is a kind of its own."""
-    level = task.parameters.get("level", 1)
-    return format_task_kind(task.suite or "", task.name or task.id, level if isinstance(level, int) else 1)
+    return format_task_kind(task.suite or "", task.name or task.id, task_level(task))

@@ -45,7 +45,7 @@ class SandboxEnvironment(Protocol):
         ...
 
 
-class TaskSource(Protocol):
+class BundledTasks(Protocol):
     """A set of tasks. Tasks it does not know raise UnknownTask."""
 
     @property
@@ -66,7 +66,7 @@ class TaskSource(Protocol):
         ...
 
 
-class Suite(TaskSource, Protocol):
+class Suite(BundledTasks, Protocol):
     """A set of tasks with their start states and verifiers."""
 
     async def prepare(self, task: Task, environment: SandboxEnvironment) -> None:

@@ -7,6 +7,7 @@ from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import MachineGone, UnknownTask
 from vm_bridge.suites import SandboxEnvironment, reject_variants
 from vm_bridge.suites.checks import Check
+from vm_bridge.suites.checksums import package_checksum
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class TableSuite:
             success=not reasons,
             score=(len(checks) - len(reasons)) / len(checks),
             reason="; ".join(reasons),
+            verifier=package_checksum(self._name),
         )
 
     def definition(self, name: str) -> TableTask:

@@ -8,7 +8,7 @@ from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.browser import FilePayload, Session, Site
 from vm_bridge.machine import ExpertSuggestion
-from vm_bridge.suites import TaskSource
+from vm_bridge.suites import BundledTasks
 
 START_TIME = 1_767_261_600.0
 """When a page's time begins where its task does not say (seconds since the epoch): the first of January 2026, ten
@@ -48,7 +48,7 @@ class TaskProgress:
 
 
 @runtime_checkable
-class WebSuite(TaskSource, Protocol):
+class WebSuite(BundledTasks, Protocol):
     """A set of web tasks. Parameters it cannot take raise InvalidAction.
 
     What it does to a page must be the same every time, and only `set_up` may change anything: episodes are made again

@@ -29,6 +29,7 @@ from annotation_app.flywheel.rollouts import RolloutPlan, train_on_rollouts
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.lineage import lineage_record
+from annotation_app.flywheel.services.pool_tasks import write_pool_tasks
 from annotation_app.flywheel.value import REFUSALS
 
 logger = logging.getLogger(__name__)
@@ -274,11 +275,14 @@ def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str])
     """Who plays these kinds of task for the trainer, as far as they are the suite's; None where others do."""
     if plan.play is None:
         return None
-    prefix, folder, active = f"{plan.play.suite}/", turn_folder(turn) / "train", own_active(turn)
-    named = (kind.removeprefix(prefix).partition(" ")[0] for kind in kinds if kind.startswith(prefix))
+    folder, active = turn_folder(turn) / "train", own_active(turn)
+    from_pool = plan.play.source == "pool"
+    source = folder / "rl-tasks.jsonl" if from_pool else None
     return RolloutPlan(
         play=plan.play,
-        tasks=tuple(dict.fromkeys(named)),
+        tasks=_suite_names(plan.play.suite, kinds) if source is None else write_pool_tasks(turn, kinds, source),
+        source=source,
+        image=turn.wheel.pool.image if from_pool else "",
         bridge=settings.ENV.bridge_url,
         policy=turn.recipe.policy,
         dialect=turn.recipe.dialect,
@@ -300,6 +304,14 @@ def _wording(turn: Turn) -> dict[str, Any]:
         "dialect": turn.recipe.dialect,
         **({"prompt": active.prompt.model_dump()} if active and active.prompt else {}),
     }
+
+
+def _suite_names(suite: str, kinds: Sequence[str]) -> tuple[str, ...]:
+    """The names of a suite's tasks among kinds, each once."""
+    prefix = f"{suite}/"
+    return tuple(
+        dict.fromkeys(kind.removeprefix(prefix).partition(" ")[0] for kind in kinds if kind.startswith(prefix))
+    )
 
 
 def _training_command(

@@ -174,6 +174,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "episode_id": lambda things: things.episode.pk,
     "person_id": lambda things: things.annotator.pk,
     "name": lambda things: "PASSWORD",
+    "run": lambda things: "no-such-run",
     "index": lambda things: 0,
     "job_id": _job,
     "user_id": lambda things: things.annotator.pk,

@@ -98,6 +98,7 @@ export const routes: RouteObject[] = [
       { path: "flywheel", lazy: page(() => import("@/features/flywheel/flywheel-page")) },
       { path: "flywheel/:id", lazy: cyclePage(() => import("@/features/flywheel/cycle-page")) },
       { path: "flywheel/:id/beside", lazy: cyclePage(() => import("@/features/flywheel/trials/comparison-page")) },
+      { path: "benchmarks", lazy: page(() => import("@/features/benchmarks/benchmarks-page")) },
       { path: "health", lazy: page(() => import("@/features/health/health-page")) },
       { path: "retention", lazy: page(() => import("@/features/retention/retention-page")) },
       { path: "security", lazy: page(() => import("@/features/session/security/security-page")) },

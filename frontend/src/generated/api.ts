@@ -686,6 +686,15 @@ export interface SuiteTaskInfo {
   levels: number;
 }
 /**
+ * Some tasks of a pool as they are attempted, and the image of its machines; `after` asks for the following ones,
+ * if any.
+ */
+export interface PoolTasks {
+  image: string;
+  items: Task[];
+  after: number | null;
+}
+/**
  * How many episodes were stopped.
  */
 export interface StopOut {
@@ -1047,6 +1056,52 @@ export interface Registered {
   new: boolean;
 }
 /**
+ * One category's, over all its attempts: OSWorld's application, Harbor's category, else the suite.
+ */
+export interface CategoryResult {
+  successes: Rate;
+  score?: number | null;
+  score_low?: number | null;
+  score_high?: number | null;
+  points?: number | null;
+  human?: number | null;
+  normalised?: number | null;
+  normalised_attempts?: number;
+  steps: number;
+  steps_of_successes?: number | null;
+  think_characters: number;
+  reply_tokens?: number | null;
+  pass_at?: PassAt[];
+  scaling?: StepLimitResult[];
+  category: string;
+  tasks: Spread;
+}
+/**
+ * The chance that at least one of `k` attempts succeeds, unbiased, over the tasks attempted at least k times.
+ */
+export interface PassAt {
+  k: number;
+  tasks: number;
+  rate: number;
+}
+/**
+ * How the attempts stand when so many steps are allowed.
+ */
+export interface StepLimitResult {
+  steps: number;
+  successes: Rate;
+  score?: number | null;
+  cut_off?: number;
+}
+/**
+ * A value over so many runs or tasks: its mean, and by how much they differ (None for a single one).
+ */
+export interface Spread {
+  count: number;
+  mean: number;
+  deviation?: number | null;
+}
+/**
  * Against another evaluation; tasks that only one has are named, not compared.
  */
 export interface Comparison {
@@ -1091,7 +1146,10 @@ export interface Evaluation {
   judge?: string;
   left_out?: ExcludedAttempts;
   infrastructure?: number;
+  cost_usd?: number | null;
+  human_tasks?: number;
   suites?: SuiteResult[];
+  categories?: CategoryResult[];
   tasks?: TaskResult[];
   comparison?: Comparison | null;
 }
@@ -1109,6 +1167,10 @@ export interface ExcludedAttempts {
 export interface SuiteResult {
   successes: Rate;
   score?: number | null;
+  score_low?: number | null;
+  score_high?: number | null;
+  points?: number | null;
+  human?: number | null;
   normalised?: number | null;
   normalised_attempts?: number;
   steps: number;
@@ -1122,36 +1184,15 @@ export interface SuiteResult {
   runs?: Spread | null;
 }
 /**
- * The chance that at least one of `k` attempts succeeds, unbiased, over the tasks attempted at least k times.
- */
-export interface PassAt {
-  k: number;
-  tasks: number;
-  rate: number;
-}
-/**
- * How the attempts stand when so many steps are allowed.
- */
-export interface StepLimitResult {
-  steps: number;
-  successes: Rate;
-  score?: number | null;
-  cut_off?: number;
-}
-/**
- * A value over so many runs or tasks: its mean, and by how much they differ (None for a single one).
- */
-export interface Spread {
-  count: number;
-  mean: number;
-  deviation?: number | null;
-}
-/**
  * One task's.
  */
 export interface TaskResult {
   successes: Rate;
   score?: number | null;
+  score_low?: number | null;
+  score_high?: number | null;
+  points?: number | null;
+  human?: number | null;
   normalised?: number | null;
   normalised_attempts?: number;
   steps: number;
@@ -2771,9 +2812,11 @@ export interface ReinforcementTraining {
   };
 }
 /**
- * Attempts on the bridge's machines: at the kinds of task of a suite that are worth playing.
+ * Attempts on the bridge's machines: at the kinds of task that are worth playing, of a suite or of the flywheel's
+ * pool.
  */
 export interface RolloutSettings {
+  source: "suite" | "pool";
   suite: string;
   first_seed: number;
   pages: number;
@@ -3310,4 +3353,121 @@ export interface DeliveryOut {
 export interface DeliveryPage {
   items: DeliveryOut[];
   next: string | null;
+}
+/**
+ * A run in the list. `interrupted`: its command ended before all attempts were made, or was killed.
+ */
+export interface BenchmarkRunRow {
+  name: string;
+  benchmark: string;
+  policy: string;
+  revision: string;
+  attempts: number;
+  status: "running" | "cancelling" | "interrupted" | "finished";
+  progress: RolloutProgress | null;
+  software: string;
+  created_at: string;
+}
+/**
+ * How far a rollout is; the figures are those of its present command, `done` and `total` of the whole.
+ */
+export interface RolloutProgress {
+  total: number;
+  done: number;
+  successes: number;
+  infrastructure: number;
+  cost_usd: number | null;
+  running: RunningAttempt[];
+  started_at: string;
+  updated_at: string | null;
+  ended: boolean;
+}
+/**
+ * An attempt that is being made.
+ */
+export interface RunningAttempt {
+  task: string;
+  name: string | null;
+  seed: number;
+  started_at: string;
+}
+/**
+ * All runs of this installation, the newest first, and the leaderboards of those that finished.
+ */
+export interface BenchmarksPage {
+  runs: BenchmarkRunRow[];
+  leaderboards: Leaderboard[];
+  unreadable: string[];
+}
+/**
+ * Runs over the same tasks and verifiers, the best score first.
+ */
+export interface Leaderboard {
+  name: string;
+  tasks: number;
+  tasks_sha256: string;
+  verifiers_sha256: string;
+  rows: LeaderboardRow[];
+}
+/**
+ * One run, in the order of the leaderboard.
+ */
+export interface LeaderboardRow {
+  run: string;
+  policy: string;
+  revision: string;
+  score: number | null;
+  score_low: number | null;
+  score_high: number | null;
+  success: number;
+  success_low: number;
+  success_high: number;
+  normalised: number | null;
+  human: number | null;
+  steps: number;
+  cost_usd: number | null;
+  attempts: number;
+  infrastructure: number;
+  missing: number;
+  finding: ("worse" | "better" | "chance") | null;
+  chance: number | null;
+  how: string;
+  finished_at: string;
+}
+/**
+ * One attempt. With the outcome `infrastructure` its machine, its verifier or a server failed, which says nothing
+ * of who acted: such a record has no reward and no trajectory.
+ */
+export interface AttemptRecord {
+  format: "pilothouse-attempt-1";
+  task: string;
+  suite: string;
+  name: string | null;
+  level: number;
+  seed: number;
+  actor: "person" | "policy" | "script";
+  by: string;
+  assisted: boolean;
+  outcome: "success" | "failure" | "unjudged" | "infrastructure";
+  trajectory: string | null;
+  reward: number | null;
+  points: number | null;
+  steps: number;
+  terminated: boolean;
+  truncated: boolean;
+  version: string;
+  verifier: string;
+  code: string;
+  reason: string;
+  cost_usd: number | null;
+  seconds: number | null;
+  ended_at: string;
+}
+/**
+ * A run with its newest attempts, the newest first.
+ */
+export interface BenchmarkRunOut {
+  run: BenchmarkRunRow;
+  images: string[];
+  records: AttemptRecord[];
 }

@@ -1101,6 +1101,9 @@ export interface Verdict {
   score: number;
   reason: string;
   verifier: string;
+  version: string;
+  points: number | null;
+  error: string;
 }
 /**
  * All the desk shows of an episode; the snapshot, and the state every event is applied to.

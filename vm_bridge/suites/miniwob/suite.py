@@ -107,7 +107,12 @@ class MiniWob:
         """The page's reward, cut at 0; no answer is asked for."""
         reward = await read_reward(session)
         if not reward.done:
-            return Verdict(success=False, score=0.0, reason="the page has not ended the episode")
+            return Verdict(
+                success=False,
+                score=0.0,
+                reason="the page has not ended the episode",
+                verifier=checksum(self._known(task)),
+            )
         why = f": {reward.why}" if reward.why else ""
         return Verdict(
             success=_is_solved(self._known(task), reward),

@@ -8,6 +8,7 @@ from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import MachineGone, UnknownTask
 from vm_bridge.suites import SandboxEnvironment, reject_variants
+from vm_bridge.suites.checksums import package_checksum
 from vm_bridge.suites.phone import app_tasks, contact_tasks
 from vm_bridge.suites.phone.task import PhoneTask
 from vm_bridge.suites.phone.world import World, make_world
@@ -105,11 +106,18 @@ class PhoneSuite:
         phone_task = make_phone_task(task.name or "", task.seed)
         text = await environment.read(STATE_FILE)
         if text is None:
-            return Verdict(success=False, score=0.0, reason="the phone's state is gone")
+            return Verdict(
+                success=False, score=0.0, reason="the phone's state is gone", verifier=package_checksum(NAME)
+            )
         return judge(phone_task, json.loads(text), answer)
 
 
 def judge(phone_task: PhoneTask, now: World, answer: str) -> Verdict:
     """The verdict on what the phone holds; pure."""
     reasons = [reason for check in phone_task.checks if (reason := check(phone_task.world, now, answer))]
-    return Verdict(success=not reasons, score=1 - len(reasons) / len(phone_task.checks), reason="; ".join(reasons))
+    return Verdict(
+        success=not reasons,
+        score=1 - len(reasons) / len(phone_task.checks),
+        reason="; ".join(reasons),
+        verifier=package_checksum(NAME),
+    )

@@ -121,10 +121,11 @@ class FolderSuite:
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
         """The verifier's word on the present state."""
         found = await self.find(task, session, answer)
-        checksum = self.folder(task.name).checksum
+        folder = self.folder(task.name)
+        judged_by = {"verifier": folder.checksum, "version": folder.manifest.version}
         if found is None:
-            return Verdict(success=False, score=0.0, reason=NOT_OPEN, verifier=checksum)
-        return Verdict(success=found.success, score=found.score, reason=found.reason, verifier=checksum)
+            return Verdict(success=False, score=0.0, reason=NOT_OPEN, **judged_by)
+        return Verdict(success=found.success, score=found.score, reason=found.reason, points=found.points, **judged_by)
 
     async def find(self, task: Task, session: Session, answer: str | None) -> VerifierResult | None:
         """All the verifier says; None while no page of the task is open. Raises ScriptFailed, VerifierFailed."""

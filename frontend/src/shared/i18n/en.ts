@@ -1,4 +1,5 @@
 /** The English catalogue: the one that defines which messages exist. */
+import { benchmarkMessages } from "./en/benchmarks";
 import { branchMessages } from "./en/branch";
 import { browserMessages } from "./en/browser";
 import { dataMessages } from "./en/data";
@@ -40,6 +41,7 @@ export const en = {
   ...healthMessages,
   ...retentionMessages,
   ...judgeMessages,
+  ...benchmarkMessages,
   ...policyMessages,
   ...probeMessages,
   ...poolMessages,

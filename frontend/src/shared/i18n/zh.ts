@@ -1,4 +1,5 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
+import { benchmarkMessages } from "./zh/benchmarks";
 import { branchMessages } from "./zh/branch";
 import { browserMessages } from "./zh/browser";
 import { dataMessages } from "./zh/data";
@@ -40,6 +41,7 @@ export const zh = {
   ...healthMessages,
   ...retentionMessages,
   ...judgeMessages,
+  ...benchmarkMessages,
   ...policyMessages,
   ...probeMessages,
   ...poolMessages,

@@ -229,3 +229,14 @@ class TestCredentials:
         settings.CREDENTIALS_KEYS = ["newer"]
         with pytest.raises(ValueError, match="another key"):
             decrypt_value(sealed)
+
+
+def test_programs_read_whole_tasks_page_by_page(alex: Client, world: World) -> None:
+    pool = post_pool(alex, name="big", image="browser")["id"]
+    upload(alex, pool, b"id,instruction\n" + b"".join(b"%03d,Do %d\n" % (n, n) for n in range(60)))
+    first = sent(alex, "GET", "/pools/definitions?pool=big")
+    rest = sent(alex, "GET", f"/pools/definitions?pool=big&after={first['after']}")
+    assert [task["id"] for page in (first, rest) for task in page["items"]] == [f"{n:03d}" for n in range(60)]
+    assert (first["image"], rest["after"]) == ("browser", None)
+    assert sent(alex, "GET", "/pools/definitions?pool=none")["code"] == "not_found"
+    assert sent(world.client(world.ada), "GET", "/pools/definitions?pool=big")["code"] == "forbidden"

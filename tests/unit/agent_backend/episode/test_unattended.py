@@ -13,7 +13,7 @@ from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.episode.limits import RunnerLimits
 from agent_backend.episode.proposals import RetryPolicy
 from agent_backend.episode.unattended import MAX_INVALID_REPLIES, run_unattended
-from agent_backend.errors import PolicyRejected, PolicyUnavailable
+from agent_backend.errors import PolicyMisconfigured, PolicyRejected, PolicyUnavailable
 from agent_backend.rollout.attempts import build_trajectory
 from agent_backend.trajectory_folders import InvalidFolder, TrajectoryFolderWriter
 from protocol.actions.types import CallUser, Finish, Infeasible, NoAction, OpenApp, TypeText
@@ -170,3 +170,13 @@ async def test_the_folder_is_what_the_trainer_reads(tmp_path: Path) -> None:
     assert manifest.counts.steps == 2
     with pytest.raises(InvalidFolder):
         TrajectoryFolderWriter(tmp_path / "out", {})
+
+
+async def test_a_policy_without_a_key_is_no_failure_of_the_policy() -> None:
+    class Keyless(FakePolicy):
+        async def propose(self, *given: Any, **more: Any) -> tuple[Proposal, ...]:
+            raise PolicyMisconfigured("it does not accept the API key")
+
+    async with asyncio.timeout(60):
+        with pytest.raises(PolicyMisconfigured):
+            await run_episode(Keyless())

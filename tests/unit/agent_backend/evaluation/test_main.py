@@ -13,13 +13,16 @@ from agent_backend.evaluation.__main__ import main
 from agent_backend.evaluation.rejection_sampling import write_selected
 from agent_backend.rollout.attempts import build_trajectory
 from agent_backend.trajectory_folders import InvalidFolder, TrajectoryFolderWriter, read_trajectories
+from protocol.actions.types import Click
 from protocol.blobs import BlobRef
+from protocol.evaluation.records import AttemptRecord
 from protocol.evaluation.reports import Evaluation
 from protocol.trajectory.export_folders import IMAGES, TRAJECTORIES
 from protocol.trajectory.observations import Verdict
 from tests.unit.agent_backend.episode.test_unattended import SAID, run_episode
 from tests.unit.agent_backend.evaluation.examples import example_attempt
 from tests.unit.agent_backend.policy.fake_policy import FakePolicy
+from tests.unit.protocol.examples import step
 from tests.unit.trainer.trajectory_folders import write_trajectory_folder
 from trainer.data.trajectories import open_folder
 
@@ -162,3 +165,28 @@ def test_keeping_by_command_never_overwrites(
     assert rejection_sampling.main(given) == 1
     with pytest.raises(SystemExit):
         rejection_sampling.main([*given[:2], "0", *given[3:]])
+
+
+def test_people_and_policies_have_records_of_one_form(tmp_path: Path) -> None:
+    folder, target = tmp_path / "all", tmp_path / "records.jsonl"
+    verdict = Verdict(success=True, score=0.5, points=7.0, verifier="ab" * 32, version="1.2")
+    own = step(0, Click(x=1, y=1), actor="human", decision="override")
+    write_trajectory_folder(
+        folder,
+        example_attempt("maze", True, verdict=verdict, terminated=True, truncated=False),
+        example_attempt(
+            "maze", True, run="p", verdict=verdict, origin="annotation", annotator="p1", steps=0, proposals=()
+        ).model_copy(update={"steps": (own,)}),
+        example_attempt("maze", True, run="h", verdict=verdict, origin="annotation", annotator="p1"),
+        example_attempt("maze", None, run="l", verdict=Verdict(success=None, score=0, error="verifier_failed")),
+    )
+    assert main([str(folder), "--records", str(target)]) == 0
+    records = [AttemptRecord.model_validate_json(line) for line in target.read_text().splitlines()]
+    assert [(each.actor, each.assisted, each.outcome, each.reward) for each in records] == [
+        ("policy", False, "success", 0.5),
+        ("person", False, "success", 0.5),
+        ("person", True, "success", 0.5),
+        ("policy", False, "infrastructure", None),
+    ]
+    whole = records[1]
+    assert (whole.by, whole.points, whole.version, whole.verifier, whole.steps) == ("p1", 7.0, "1.2", "ab" * 32, 1)

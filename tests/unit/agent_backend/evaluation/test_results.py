@@ -6,6 +6,8 @@ import pytest
 
 from agent_backend.evaluation.attempts import Attempts, collect_attempts
 from agent_backend.evaluation.results import (
+    NO_BASELINES,
+    Baselines,
     InvalidReferences,
     ReferenceScore,
     powers_of_two,
@@ -46,7 +48,7 @@ def test_a_persons_word_counts_where_no_verifier_can_judge() -> None:
     alone = step(0, Click(x=1, y=1), actor="policy", decision="auto")
     attempts = read(trajectory(steps=(alone,), proposals=((),)), trajectory(steps=(alone,), outcome="failure"))
     assert [attempt.success for attempt in attempts.included] == [True, False]
-    assert task_results(attempts, {})[0].score is None
+    assert task_results(attempts, NO_BASELINES)[0].score is None
 
 
 def test_a_step_taken_back_is_no_step_of_the_attempt() -> None:
@@ -63,7 +65,7 @@ def test_levels_are_tasks_of_their_own_and_seeds_are_not() -> None:
         example_attempt("snake", True, seed=2),
     )
     harder = other.model_copy(update={"task": other.task.model_copy(update={"parameters": {"level": 2}})})
-    results = task_results(read(first, second, harder), {})
+    results = task_results(read(first, second, harder), NO_BASELINES)
     assert [(task.level, task.successes.successes, task.successes.attempts) for task in results] == [
         (1, 1, 2),
         (2, 1, 1),
@@ -72,11 +74,11 @@ def test_levels_are_tasks_of_their_own_and_seeds_are_not() -> None:
 
 def test_lengths_are_means_over_attempts_steps_and_kept_replies() -> None:
     result = task_results(
-        read(example_attempt("a", True, steps=1, tokens=10), example_attempt("a", False, steps=4, seed=1)), {}
+        read(example_attempt("a", True, steps=1, tokens=10), example_attempt("a", False, steps=4, seed=1)), NO_BASELINES
     )[0]
     assert (result.steps, result.steps_of_successes) == (2.5, 1)
     assert (result.think_characters, result.reply_tokens) == (4, 10)
-    assert task_results(read(example_attempt("a", True)), {})[0].reply_tokens is None
+    assert task_results(read(example_attempt("a", True)), NO_BASELINES)[0].reply_tokens is None
 
 
 def test_scores_are_normalised_where_there_is_a_reference() -> None:
@@ -90,11 +92,11 @@ def test_scores_are_normalised_where_there_is_a_reference() -> None:
         example_attempt("maze", True),
         example_attempt("tetris", True),
     )
-    by_name = {task.name: task for task in task_results(attempts, references)}
+    by_name = {task.name: task for task in task_results(attempts, Baselines(references))}
     assert by_name["snake"].normalised == pytest.approx(0.75)
     assert by_name["snake"].score == pytest.approx(0.7)
     assert (by_name["maze"].normalised, by_name["tetris"].normalised) == (None, None)
-    suite = suite_results(attempts, references)[0]
+    suite = suite_results(attempts, Baselines(references))[0]
     assert suite.normalised == pytest.approx(0.75)
     assert suite.normalised_attempts == 2
 
@@ -107,7 +109,7 @@ def test_pass_at_k_is_over_the_tasks_with_enough_attempts() -> None:
         example_attempt("a", False, seed=3),
         example_attempt("b", True),
     )
-    passes = {one.k: one for one in suite_results(attempts, {})[0].pass_at}
+    passes = {one.k: one for one in suite_results(attempts, NO_BASELINES)[0].pass_at}
     assert [(k, passes[k].tasks) for k in passes] == [(1, 2), (2, 1), (4, 1)]
     assert [passes[k].rate for k in passes] == [pytest.approx(0.625), pytest.approx(0.5), 1]
 
@@ -120,7 +122,7 @@ def test_a_suite_counts_tasks_alike_and_runs_by_their_turn() -> None:
         example_attempt("b", True, seed=1),
         example_attempt("b", True, seed=2),
     )
-    suite = suite_results(attempts, {})[0]
+    suite = suite_results(attempts, NO_BASELINES)[0]
     assert suite.successes.rate == pytest.approx(0.8)
     assert suite.tasks.mean == pytest.approx(0.75)
     assert suite.runs is not None
@@ -133,7 +135,7 @@ def test_the_curve_says_what_fewer_steps_would_have_come_to() -> None:
         example_attempt("a", False, steps=5, seed=1, score=0.25, pages=(0.0, 0.1, -1.0, 0.2, 0.25)),
         example_attempt("a", False, steps=3, seed=2, pages=(None, None, 0.0), terminated=False, truncated=True),
     )
-    curve = {point.steps: point for point in task_results(attempts, {})[0].scaling}
+    curve = {point.steps: point for point in task_results(attempts, NO_BASELINES)[0].scaling}
     assert list(curve) == [1, 2, 4, 5]
     assert [curve[steps].successes.successes for steps in curve] == [0, 1, 1, 1]
     assert [curve[steps].cut_off for steps in curve] == [0, 0, 1, 1]
@@ -147,7 +149,7 @@ def test_an_attempt_that_was_stopped_at_a_success_was_not_cut_off() -> None:
         example_attempt("a", True, steps=2, terminated=False, truncated=True),
         example_attempt("a", False, steps=4, seed=1),
     )
-    assert task_results(attempts, {})[0].scaling[-1].cut_off == 0
+    assert task_results(attempts, NO_BASELINES)[0].scaling[-1].cut_off == 0
 
 
 def test_attempts_are_in_order_of_their_seeds() -> None:
@@ -157,7 +159,7 @@ def test_attempts_are_in_order_of_their_seeds() -> None:
 
 def test_a_curve_never_falls_and_ends_at_the_rate() -> None:
     attempts = read(*(example_attempt("a", seed % 3 == 0, steps=1 + seed % 9, seed=seed) for seed in range(40)))
-    result = task_results(attempts, {})[0]
+    result = task_results(attempts, NO_BASELINES)[0]
     rates = [point.successes.rate for point in result.scaling]
     assert rates == sorted(rates)
     assert rates[-1] == result.successes.rate
@@ -168,7 +170,7 @@ def test_doubling_ends_at_the_most() -> None:
 
 
 def test_attempts_without_a_step_can_be_evaluated() -> None:
-    result = task_results(read(example_attempt("a", False, steps=0)), {})[0]
+    result = task_results(read(example_attempt("a", False, steps=0)), NO_BASELINES)[0]
     assert (result.steps, result.think_characters, result.scaling) == (0, 0, ())
 
 

@@ -1,19 +1,25 @@
 """Attempts side by side: each is told of as it ends, and one that was lost is none of the policy's."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from agent_backend.episode.limits import RunnerLimits
+from agent_backend.errors import PolicyMisconfigured
 from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.rollout.attempt_log import AttemptLog
 from agent_backend.rollout.attempts import AttemptResult, run_episode
 from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.rollout.progress import ProgressFile, RolloutCancelled, cancel_path
 from agent_backend.rollout.runner import MAX_TRIES, RolloutRunner
-from agent_backend.rollout.task_sources import source_checksum
+from agent_backend.rollout.task_sources import read_source
 from agent_backend.trajectory_folders import TrajectoryFolderWriter, count_infrastructure
 from protocol.actions.types import Finish
+from protocol.evaluation.records import AttemptRecord, RolloutProgress
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Task
@@ -45,19 +51,20 @@ def finished(task: Task, *, success: bool) -> AttemptResult:
 
 
 async def run(
-    tmp_path: Path, attempt: Callable[[Task], Awaitable[AttemptResult]]
+    tmp_path: Path, attempt: Callable[[Task], Awaitable[AttemptResult]], *, parallel: int = 2
 ) -> tuple[list[dict[str, object]], Path]:
     source, out = tmp_path / "tasks.jsonl", tmp_path / "out"
     source.write_text("".join(f'{{"id": "{name}", "instruction": "Do."}}\n' for name in "abc"))
     plan = RolloutPlan(
         source=str(source),
-        source_sha256=source_checksum(source),
+        source_sha256=read_source(str(source)).sha256,
         policy=PolicyRef(name="p", revision="r", dialect="ui_tars_1_5"),
     )
     log = AttemptLog(tmp_path / "attempts.jsonl")
+    progress = ProgressFile(out)
     folder = TrajectoryFolderWriter(out, {"plan": plan.record()})
     async with BridgeClient("http://127.0.0.1:1", "") as bridge:
-        await RolloutRunner(plan, bridge, attempt, folder, lambda _: None, log).run(2)
+        await RolloutRunner(plan, bridge, attempt, folder, lambda _: None, log, progress).run(parallel)
     folder.finish(at=NOW, infrastructure=log.infrastructure)
     return [json.loads(line) for line in (tmp_path / "attempts.jsonl").read_text().splitlines()], out
 
@@ -95,3 +102,68 @@ async def test_lost_machines_are_counted_apart_and_are_no_failures(tmp_path: Pat
     assert count_infrastructure(out) == MAX_TRIES
     samples = (out / "trajectories.jsonl").read_text().splitlines()
     assert sorted(json.loads(line)["task"]["id"] for line in samples) == ["b", "c"]
+
+
+async def test_a_server_that_is_gone_ends_the_command_and_keeps_the_attempts_that_end(tmp_path: Path) -> None:
+    gone = asyncio.Event()
+
+    async def attempt(task: Task) -> AttemptResult:
+        if task.id == "a":
+            await gone.wait()
+            return finished(task, success=True)
+        gone.set()
+        raise PolicyMisconfigured("it has no key")
+
+    with pytest.raises(PolicyMisconfigured):
+        await run(tmp_path, attempt)
+    records = [
+        AttemptRecord.model_validate_json(line) for line in (tmp_path / "attempts.jsonl").read_text().splitlines()
+    ]
+    assert sorted((record.task, record.outcome, record.code) for record in records) == [
+        ("a", "success", ""),
+        ("b", "infrastructure", "policy_misconfigured"),
+    ]
+    progress = RolloutProgress.model_validate_json((tmp_path / "out.progress.json").read_bytes())
+    assert (progress.done, progress.total, progress.infrastructure, progress.running) == (1, 3, 1, ())
+
+
+async def test_running_attempts_are_told_while_they_run(tmp_path: Path) -> None:
+    seen: list[RolloutProgress] = []
+
+    async def attempt(task: Task) -> AttemptResult:
+        seen.append(RolloutProgress.model_validate_json((tmp_path / "out.progress.json").read_bytes()))
+        return finished(task, success=True)
+
+    await run(tmp_path, attempt)
+    assert {running.task for progress in seen for running in progress.running} == {"a", "b", "c"}
+
+
+def test_a_line_that_a_crash_prevented_is_written_afterwards(tmp_path: Path) -> None:
+    path, task = tmp_path / "attempts.jsonl", Task(id="a", instruction="Do.")
+    done = finished(task, success=True).trajectory
+    assert done is not None
+    AttemptLog(path).add(done)
+    with path.open("ab") as lines:
+        lines.write(b'{"task": "b", "na')
+    log = AttemptLog(path)
+    log.add_missing(done)
+    log.add_missing(done.model_copy(update={"id": "t-other"}))
+    assert [json.loads(line)["trajectory"] for line in path.read_text().splitlines()] == ["t-a", "t-other"]
+
+
+async def test_a_cancelled_rollout_begins_no_further_attempt_and_resumes(tmp_path: Path) -> None:
+    begun: list[str] = []
+
+    async def attempt(task: Task) -> AttemptResult:
+        begun.append(task.id)
+        if len(begun) == 2:
+            cancel_path(tmp_path / "out").touch()
+        return finished(task, success=True)
+
+    with pytest.raises(RolloutCancelled):
+        await run(tmp_path, attempt, parallel=1)
+    assert len(begun) == 2
+    progress = RolloutProgress.model_validate_json((tmp_path / "out.progress.json").read_bytes())
+    assert (progress.ended, progress.done) == (True, len(begun))
+    records, _ = await run(tmp_path, attempt)
+    assert sorted(str(record["task"]) for record in records) == ["a", "b", "c"]

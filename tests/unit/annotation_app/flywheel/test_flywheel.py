@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from annotation_app.flywheel.mixing import mix_sources
+from annotation_app.flywheel.model_servers import ModelEndpoint
 from annotation_app.flywheel.recipe import (
     GateTrials,
     GeneralData,
@@ -163,6 +164,9 @@ def test_updates_play_at_every_page_before_one_comes_again() -> None:
         ({"pages": 5, "seeds": 2}, "multiple"),
         ({"pages": 8, "first_seed": 94}, "gate"),
         ({"pages": 8, "group": 1}, "group"),
+        ({"pages": 8, "suite": ""}, "suite"),
+        ({"pages": 8, "source": "pool"}, "suite"),
+        ({"pages": 8, "source": "pool", "suite": "", "size": "160x210"}, "size"),
     ],
 )
 def test_what_cannot_be_played_is_refused(play: dict[str, Any], said: str) -> None:
@@ -170,3 +174,16 @@ def test_what_cannot_be_played_is_refused(play: dict[str, Any], said: str) -> No
     trials = {"world": "bridge", "suite": "miniwob", "first_seed": 100, "seeds": 4}
     with pytest.raises(ValidationError, match=said):
         recipe(rl=rl, trials=trials)
+
+
+def test_the_tasks_of_a_pool_are_played_from_a_file_on_its_machines(tmp_path: Path) -> None:
+    play = RolloutSettings(source="pool", pages=2, seeds=2, group=1)
+    plan = RolloutPlan(
+        play=play, tasks=("a", "b"), bridge="http://b", policy="p", dialect="ui_tars_1_5", memory={}, temperature=1.0,
+        turn=1, updates=1, run=tmp_path, inbox=tmp_path, source=tmp_path / "rl-tasks.jsonl", image="terminal",
+    )  # fmt: skip
+    words = plan.command(ModelEndpoint("http://m/v1", "m"), 0, 0, tmp_path / "out")
+    assert "--suite" not in words
+    assert words[words.index("--tasks") + 1] == str(tmp_path / "rl-tasks.jsonl")
+    assert words[words.index("--image") + 1] == "terminal"
+    assert plan.attempts == 4

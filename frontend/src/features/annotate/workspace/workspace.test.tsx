@@ -259,7 +259,7 @@ describe("the whole task", () => {
   });
 
   it("shows both judgements, and that they differ", () => {
-    open({ status: "finished", proposals: [], outcome: "success", verdict: { success: false, score: 0.5, reason: "not open", verifier: "" } });
+    open({ status: "finished", proposals: [], outcome: "success", verdict: { success: false, score: 0.5, reason: "not open", verifier: "", version: "", points: null, error: "" } });
     expect(screen.getByText("Success")).toBeDefined();
     expect(screen.getByText("Not verified")).toBeDefined();
     expect(screen.getByRole("alert").textContent).toContain("disagree");

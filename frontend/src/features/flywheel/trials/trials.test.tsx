@@ -41,8 +41,8 @@ const COMPARISON: TrialComparison = {
   kind: "toy/lights",
   seed: 905,
   instruction: "Point",
-  active: { steps: [step(0, 10, "a"), step(1, 10, "a")], outcome: "failure", verdict: { success: false, score: 0, reason: "", verifier: "" } },
-  candidate: { steps: [step(0, 10, "c"), step(1, 40, "c"), step(2, 40, "c")], outcome: "success", verdict: { success: true, score: 1, reason: "", verifier: "" } },
+  active: { steps: [step(0, 10, "a"), step(1, 10, "a")], outcome: "failure", verdict: { success: false, score: 0, reason: "", verifier: "", version: "", points: null, error: "" } },
+  candidate: { steps: [step(0, 10, "c"), step(1, 40, "c"), step(2, 40, "c")], outcome: "success", verdict: { success: true, score: 1, reason: "", verifier: "", version: "", points: null, error: "" } },
   pairs: [
     { one: 0, other: 0, same: true },
     { one: 1, other: 1, same: false },

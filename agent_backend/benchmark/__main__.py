@@ -1,0 +1,163 @@
+"""A benchmark run: a policy's attempts at pinned tasks, in a folder with its manifest, replays and result.
+
+    ./pilothouse benchmark games --policy expert
+    ./pilothouse benchmark games --seeds 4 \\
+        --model-url http://127.0.0.1:8091/v1 --model m --dialect ui_tars_1_5 --revision r1
+    ./pilothouse benchmark --manifest .data/benchmarks/games-m-r1/manifest.json …      the tasks of that run again
+    ./pilothouse benchmark --leaderboard .data/benchmarks
+
+The same command resumes a run that was interrupted. The policy `expert` is the tasks' own scripts.
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import signal
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_backend.benchmark.leaderboard import build_leaderboards, render_leaderboards
+from agent_backend.benchmark.manifest import (
+    ATTEMPTS_FOLDER,
+    RESULT_FILE,
+    check_same_tasks,
+    make_manifest,
+    pin,
+    read_manifest_file,
+    read_plan,
+    verifiers_checksum,
+)
+from agent_backend.errors import AgentError
+from agent_backend.evaluation.report import evaluate_folders
+from agent_backend.evaluation.report_table import render_table
+from agent_backend.evaluation.results import read_baselines
+from agent_backend.rollout.__main__ import roll_out
+from agent_backend.rollout.attempt_log import read_records
+from agent_backend.rollout.in_process import bridge_client
+from agent_backend.rollout.options import ALL_LEVELS, EXPERT, add_options, build_plan, check_options
+from agent_backend.rollout.pool_tasks import is_pool
+from agent_backend.rollout.task_sources import list_tasks
+from agent_backend.trajectory_folders import write_atomically
+from protocol.evaluation.benchmarks import BenchmarkManifest, BenchmarkResult
+from vm_bridge.errors import BridgeError
+
+RUNS_FOLDER = Path(os.environ.get("PILOTHOUSE_DATA", ".data")) / "benchmarks"
+REFERENCES = Path(__file__).parents[2] / "vm_bridge" / "suites"
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="./pilothouse benchmark", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", nargs="?", metavar="SUITE", help="a bundled suite, pool:NAME, or a path of tasks")
+    parser.add_argument("--out", type=Path, help=f"the folder of the run ({RUNS_FOLDER}/SUITE-POLICY-REVISION)")
+    parser.add_argument("--manifest", type=Path, metavar="FILE", help="of an earlier run: its tasks again")
+    parser.add_argument("--people", type=Path, nargs="+", metavar="FOLDER", help="people's trajectories: their 100")
+    parser.add_argument("--leaderboard", type=Path, metavar="FOLDER", help="compare the finished runs of a folder")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where the leaderboards are written too")
+    add_options(parser)
+    arguments = parser.parse_args(argv)
+    if arguments.leaderboard is not None:
+        return arguments
+    if sum(each is not None for each in (arguments.what, arguments.suite, arguments.tasks, arguments.manifest)) != 1:
+        parser.error("one of SUITE, --suite, --tasks and --manifest says what is attempted")
+    if arguments.what is not None:
+        stored = is_pool(arguments.what) or "/" in arguments.what or Path(arguments.what).is_file()
+        setattr(arguments, "tasks" if stored else "suite", arguments.what)
+    if arguments.manifest is not None:
+        try:
+            repeat_tasks(arguments, read_manifest_file(arguments.manifest))
+        except AgentError as error:
+            parser.error(f"{error.code}: {error}")
+    if arguments.policy == EXPERT and not arguments.model:
+        arguments.expert = True
+    arguments.bridge = arguments.bridge or os.environ.get("PILOTHOUSE_BRIDGE_URL")
+    check_options(parser, arguments)
+    return arguments
+
+
+def repeat_tasks(arguments: argparse.Namespace, manifest: BenchmarkManifest) -> None:
+    """Attempt the tasks of a manifest, with its seeds, levels, step limit and machines. Raises InvalidManifest."""
+    plan = read_plan(manifest)
+    arguments.suite, arguments.tasks, arguments.task = plan.suite or None, plan.source or None, list(plan.names)
+    arguments.seeds, arguments.first_seed, arguments.max_steps = plan.seeds, plan.first_seed, plan.max_steps
+    if plan.suite:
+        arguments.level, arguments.size = list(plan.levels) or [ALL_LEVELS], plan.size
+    arguments.language, arguments.image = plan.language, plan.image
+
+
+async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkResult]:
+    """Make or resume a run. Raises AgentError and BridgeError; what was done stays in the folder."""
+    plan = build_plan(arguments)
+    async with bridge_client(arguments) as bridge:
+        tasks = await list_tasks(plan, bridge)
+    manifest = make_manifest(plan.suite or Path(plan.source).name, plan, tasks)
+    if arguments.manifest is not None:
+        check_same_tasks(read_manifest_file(arguments.manifest), manifest)
+    name = f"{manifest.name}-{plan.policy.name}-{plan.policy.revision}"
+    run = arguments.out or RUNS_FOLDER / re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+    manifest = pin(run, manifest)
+    attempts = run / ATTEMPTS_FOLDER
+    if not attempts.exists():
+        await roll_out(arguments, attempts)
+    result = build_result(run, manifest, arguments.people)
+    write_atomically(run / RESULT_FILE, result.model_dump_json(indent=1).encode() + b"\n")
+    return run, result
+
+
+def build_result(run: Path, manifest: BenchmarkManifest, people: Sequence[Path] | None) -> BenchmarkResult:
+    """What the attempts of a run come to. Raises AgentError."""
+    attempts = run / ATTEMPTS_FOLDER
+    records = read_records(attempts)
+    made = {record.task for record in records if record.trajectory is not None}
+    now = datetime.now(UTC)
+    return BenchmarkResult(
+        manifest=manifest,
+        evaluation=evaluate_folders(
+            [attempts], baselines=read_baselines(REFERENCES if REFERENCES.is_dir() else None, people)
+        ),
+        records=len(records),
+        verifiers_sha256=verifiers_checksum(
+            [(f"{each.suite}/{each.name}", each.version, each.verifier) for each in records if each.verifier]
+        ),
+        missing=sum(task.id not in made for task in manifest.tasks),
+        seconds=sum(record.seconds or 0.0 for record in records),
+        finished_at=now,
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run, or compare runs, and print what came of it. Returns 1 where it could not be done."""
+    arguments = parse_arguments(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # who cancels it: machines are given back
+    try:
+        if arguments.leaderboard is not None:
+            return _print_leaderboards(arguments)
+        run, result = asyncio.run(run_benchmark(arguments))
+    except (AgentError, BridgeError) as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("ended; the same command goes on from here", file=sys.stderr)
+        return 130
+    print(render_table(result.evaluation))
+    lost = f", {result.missing} attempts given up" if result.missing else ""
+    print(f"\n{run}: manifest, attempts with their replays, result{lost}")
+    return 0
+
+
+def _print_leaderboards(arguments: argparse.Namespace) -> int:
+    boards = build_leaderboards(arguments.leaderboard)
+    print(render_leaderboards(boards))
+    if arguments.json is not None:
+        text = "[" + ",\n".join(board.model_dump_json() for board in boards) + "]\n"
+        write_atomically(arguments.json, text.encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

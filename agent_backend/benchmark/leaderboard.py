@@ -1,0 +1,163 @@
+"""Finished runs of a folder side by side: those over the same tasks and verifiers, the best score first."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, RESULT_FILE, InvalidManifest
+from agent_backend.evaluation.report_table import align_columns, format_number
+from agent_backend.rollout.attempt_log import read_records
+from protocol.evaluation.benchmarks import BenchmarkResult, Leaderboard, LeaderboardRow
+from protocol.evaluation.reports import Finding
+from protocol.evaluation.statistics import classify_difference, sign_test, wilson_rate
+
+HEADER = ("run", "success", "95 %", "score", "95 %", "normalised", "human", "steps", "cost", "against the first", "how")
+
+
+def read_results(folder: Path) -> dict[Path, BenchmarkResult]:
+    """The result of every finished run below a folder. Raises InvalidManifest."""
+    found = {}
+    for path in sorted(folder.glob(f"*/{RESULT_FILE}")):
+        try:
+            found[path.parent] = BenchmarkResult.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise InvalidManifest(f"{path} is no result of a run: {error.errors()[0]['msg']}") from None
+    return found
+
+
+def build_leaderboards(folder: Path) -> tuple[Leaderboard, ...]:
+    """A leaderboard for each set of tasks and verifiers. Raises InvalidManifest and InvalidFolder."""
+    groups: defaultdict[tuple[str, str], list[tuple[Path, BenchmarkResult]]] = defaultdict(list)
+    for run, result in read_results(folder).items():
+        groups[result.manifest.tasks_sha256, result.verifiers_sha256].append((run, result))
+    return tuple(_leaderboard(runs) for _, runs in sorted(groups.items()))
+
+
+def _leaderboard(runs: list[tuple[Path, BenchmarkResult]]) -> Leaderboard:
+    ordered = sorted(runs, key=lambda each: (-_score(each[1]), each[0].name))
+    first = _outcomes(ordered[0][0])
+    result = ordered[0][1]
+    return Leaderboard(
+        name=result.manifest.name,
+        tasks=len(result.manifest.tasks),
+        tasks_sha256=result.manifest.tasks_sha256,
+        verifiers_sha256=result.verifiers_sha256,
+        rows=tuple(_row(run, each, first if place else None) for place, (run, each) in enumerate(ordered)),
+    )
+
+
+def _score(result: BenchmarkResult) -> float:
+    """By which runs are ordered: the mean score, else the success rate."""
+    return float(_overall(result)["score"] or _overall(result)["success"])
+
+
+def _overall(result: BenchmarkResult) -> dict[str, Any]:
+    """Of all attempts: each task alike for scores, all attempts for the success rate."""
+    suites = result.evaluation.suites
+    if len(suites) == 1:
+        one = suites[0]
+        rate = one.successes
+        means = {
+            name: getattr(one, name) for name in ("score", "score_low", "score_high", "normalised", "human", "steps")
+        }
+        return {**means, "success": rate.rate, "success_low": rate.low, "success_high": rate.high}
+    tasks = result.evaluation.tasks
+    attempts = sum(task.successes.attempts for task in tasks)
+    rate = wilson_rate(sum(task.successes.successes for task in tasks), max(1, attempts))
+    means = {name: _mean(getattr(task, name) for task in tasks) for name in ("score", "normalised", "human", "steps")}
+    return {
+        **means,
+        **{"score_low": None, "score_high": None},
+        **{"success": rate.rate, "success_low": rate.low, "success_high": rate.high},
+    }
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _row(run: Path, result: BenchmarkResult, first: Mapping[str, bool] | None) -> LeaderboardRow:
+    evaluation, overall = result.evaluation, _overall(result)
+    against = _against(_outcomes(run), first) if first is not None else None
+    policy = result.manifest.plan["policy"]
+    assert isinstance(policy, dict), "a plan names its policy"
+    return LeaderboardRow(
+        run=run.name,
+        policy=str(policy["name"]),
+        revision=str(policy["revision"]),
+        **{**overall, "steps": overall["steps"] or 0.0},
+        cost_usd=evaluation.cost_usd,
+        attempts=evaluation.attempts,
+        infrastructure=evaluation.infrastructure,
+        missing=result.missing,
+        finding=against[0] if against is not None else None,
+        chance=against[1] if against is not None else None,
+        how=_how(result),
+        finished_at=result.finished_at,
+    )
+
+
+def _outcomes(run: Path) -> dict[str, bool]:
+    """Which attempts of a run were solved, by their tasks with their seeds; those that say nothing are left out."""
+    records = read_records(run / ATTEMPTS_FOLDER)
+    return {record.task: record.outcome == "success" for record in records if record.outcome in ("success", "failure")}
+
+
+def _against(outcomes: Mapping[str, bool], first: Mapping[str, bool]) -> tuple[Finding, float]:
+    """By the exact sign test on the attempts that only one of two runs solved."""
+    both = outcomes.keys() & first.keys()
+    won = sum(outcomes[task] and not first[task] for task in both)
+    lost = sum(first[task] and not outcomes[task] for task in both)
+    chance = sign_test(won, lost)
+    return classify_difference(won - lost, chance), chance
+
+
+def _how(result: BenchmarkResult) -> str:
+    """What differs between runs of the same tasks, for people."""
+    plan = result.manifest.plan
+    policy, sampling, memory = plan["policy"], plan.get("sampling"), plan.get("memory")
+    parts = [str(policy["dialect"])] if isinstance(policy, dict) else []
+    if isinstance(sampling, dict):
+        parts.append(f"temperature {sampling.get('temperature')}")
+    if isinstance(memory, dict) and memory.get("images") is not None:
+        parts.append(f"{memory['images']} pictures")
+    if plan.get("max_steps"):
+        parts.append(f"{plan['max_steps']} steps")
+    return ", ".join((*parts, result.manifest.software))
+
+
+def render_leaderboards(boards: Sequence[Leaderboard]) -> str:
+    """All of them for people, as plain text."""
+    return "\n\n".join(_render(board) for board in boards) or "no finished runs"
+
+
+def _render(board: Leaderboard) -> str:
+    sums = f"tasks {board.tasks_sha256[:12]}, verifiers {board.verifiers_sha256[:12]}"
+    title = f"{board.name}: {board.tasks} attempts, {sums}"
+    return "\n".join((title, *align_columns([HEADER, *map(_cells, board.rows)])))
+
+
+def _cells(row: LeaderboardRow) -> tuple[str, ...]:
+    lost = f", {row.infrastructure} lost" if row.infrastructure else ""
+    missing = f", {row.missing} missing" if row.missing else ""
+    against = "–" if row.finding is None else f"{row.finding}, p {row.chance:.3g}"
+    interval = (
+        f"{format_number(row.score_low, 2)}–{format_number(row.score_high, 2)}" if row.score_low is not None else "–"
+    )
+    return (
+        row.run,
+        f"{100 * row.success:.1f}",
+        f"{100 * row.success_low:.1f}–{100 * row.success_high:.1f}",
+        format_number(row.score, 2),
+        interval,
+        format_number(row.normalised, 2),
+        format_number(row.human, 1),
+        format_number(row.steps, 1),
+        "–" if row.cost_usd is None else f"${row.cost_usd:.2f}",
+        against,
+        f"{row.how}{lost}{missing}",
+    )

@@ -1,0 +1,87 @@
+"""How far a rollout is: a file beside the folder, replaced whenever an attempt begins or ends."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_backend.errors import AgentError
+from agent_backend.trajectory_folders import write_atomically
+from protocol.evaluation.records import AttemptRecord, RolloutProgress, RunningAttempt
+from protocol.trajectory.tasks import Task
+
+HEARTBEAT_SECONDS = 5.0
+PROGRESS_SUFFIX, CANCEL_SUFFIX = ".progress.json", ".cancel"
+
+
+def progress_path(folder: Path) -> Path:
+    """Where the progress of a folder's attempts is."""
+    return folder.with_name(folder.name + PROGRESS_SUFFIX)
+
+
+def cancel_path(folder: Path) -> Path:
+    """The file whose presence asks a rollout to begin no further attempt."""
+    return folder.with_name(folder.name + CANCEL_SUFFIX)
+
+
+class RolloutCancelled(AgentError):
+    """Somebody asked for no further attempts; the same command resumes."""
+
+    code = "cancelled"
+
+
+class ProgressFile:
+    """Writes the progress of one command; attempts that an earlier one made are `done` from the beginning."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path, self._cancel = progress_path(folder), cancel_path(folder)
+        self._progress = RolloutProgress(started_at=datetime.now(UTC))
+        self._running: dict[str, RunningAttempt] = {}
+
+    def open(self, total: int, done: int) -> None:
+        """Say how many attempts there are, and how many were made before. What an earlier command was asked is over."""
+        self._cancel.unlink(missing_ok=True)
+        self._write(total=total, done=done)
+
+    def check_cancelled(self) -> None:
+        """Raises RolloutCancelled where somebody asked for that."""
+        if self._cancel.exists():
+            raise RolloutCancelled("no further attempts were wanted")
+
+    async def beat(self) -> None:
+        """Renew the file until it is cancelled."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            self._write()
+
+    def close(self) -> None:
+        """Say that the command ended."""
+        self._write(ended=True)
+
+    def begin(self, task: Task) -> None:
+        """An attempt begins."""
+        self._running[task.id] = RunningAttempt(
+            task=task.id, name=task.name, seed=task.seed, started_at=datetime.now(UTC)
+        )
+        self._write()
+
+    def end(self, task: Task, record: AttemptRecord | None) -> None:
+        """An attempt ended with this record; None: it was cancelled."""
+        self._running.pop(task.id, None)
+        now = self._progress
+        if record is None:
+            return self._write()
+        lost = record.outcome == "infrastructure"
+        cost = None if record.cost_usd is None else (now.cost_usd or 0.0) + record.cost_usd
+        self._write(
+            done=now.done + (not lost),
+            successes=now.successes + (record.outcome == "success"),
+            infrastructure=now.infrastructure + lost,
+            cost_usd=now.cost_usd if cost is None else cost,
+        )
+
+    def _write(self, **changes: object) -> None:
+        running = tuple(self._running.values())
+        self._progress = self._progress.model_copy(
+            update={**changes, "running": running, "updated_at": datetime.now(UTC)}
+        )
+        write_atomically(self._path, self._progress.model_dump_json().encode() + b"\n")

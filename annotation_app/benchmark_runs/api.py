@@ -1,0 +1,34 @@
+"""Benchmark runs over HTTP: researchers and admins look, admins cancel."""
+
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Path, Router, Status
+from pydantic import StringConstraints
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
+from annotation_app.benchmark_runs import selectors, services
+from annotation_app.benchmark_runs.schemas import BenchmarkRunOut, BenchmarksPage
+
+router = Router(tags=["benchmarks"], auth=TOKEN_OR_SESSION_AUTH)
+RunName = Annotated[str, Path(), StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+
+@router.get("/benchmarks", response=BenchmarksPage)
+def benchmarks_list(request: HttpRequest) -> BenchmarksPage:
+    """All runs, how far each is, and the leaderboards."""
+    return selectors.runs_page(user=user_of(request))
+
+
+@router.get("/benchmarks/{run}", response=BenchmarkRunOut)
+def benchmark_get(request: HttpRequest, run: RunName) -> BenchmarkRunOut:
+    """A run with its newest attempts."""
+    return selectors.run_out(user=user_of(request), name=run)
+
+
+@router.post("/benchmarks/{run}/cancel", response={204: None})
+def benchmark_cancel(request: HttpRequest, run: RunName) -> Status[None]:
+    """Begin no further attempt; the same command resumes."""
+    services.run_cancel(user=user_of(request), name=run)
+    return Status(204, None)

@@ -1,0 +1,32 @@
+"""The tasks of a flywheel's pool as a file that rollouts play."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import protocol.trajectory.tasks
+from annotation_app.flywheel.models import Turn
+from annotation_app.tasks.models import Task
+from protocol.trajectory.tasks import task_kind
+
+
+def write_pool_tasks(turn: Turn, kinds: Sequence[str], target: Path) -> tuple[str, ...]:
+    """Write the pool's tasks of these kinds, but for those of the gate, a line each. Returns their ids.
+
+    A file that is there is read instead: a cycle that goes on plays what it began with.
+    """
+    if not target.exists():
+        wanted, trials = set(kinds), turn.recipe.trials
+        rows = Task.objects.filter(pool=turn.wheel.pool_id).order_by("id")
+        tasks = (row.definition for row in rows.iterator())
+        lines = [
+            task.model_dump_json()
+            for task in tasks
+            if task_kind(task) in wanted and not trials.holds(task.suite, task.seed)
+        ]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        aside = target.with_name(target.name + ".part")
+        aside.write_text("".join(f"{line}\n" for line in lines))
+        os.replace(aside, target)
+    parsed = map(protocol.trajectory.tasks.Task.model_validate_json, target.read_text().splitlines())
+    return tuple(task.id for task in parsed)

@@ -1,0 +1,168 @@
+/** The benchmarks page: what runs now, what was lost, who may cancel, and how runs compare, in both languages. */
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { render, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { MemoryRouter } from "react-router";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage as Benchmarks, LeaderboardRow } from "@/generated/api";
+import { I18nProvider, type Language } from "@/shared/i18n/i18n";
+import { TopBarProvider } from "@/shared/ui/top-bar";
+
+import BenchmarksPage from "./benchmarks-page";
+
+const account = vi.hoisted(() => ({ admin: true }));
+vi.mock("@/shared/account/account", () => ({ useUser: () => ({}), hasRole: () => account.admin }));
+
+const AT = "2026-01-01T10:00:00Z";
+const RUN: BenchmarkRunRow = {
+  name: "games-m-r2",
+  benchmark: "games",
+  policy: "m",
+  revision: "r2",
+  attempts: 8,
+  status: "running",
+  progress: {
+    total: 8,
+    done: 3,
+    successes: 2,
+    infrastructure: 1,
+    cost_usd: 0.5,
+    running: [{ task: "games/snake-1", name: "snake", seed: 1, started_at: AT }],
+    started_at: AT,
+    updated_at: AT,
+    ended: false,
+  },
+  software: "0.1.0",
+  created_at: AT,
+};
+const ROW: LeaderboardRow = {
+  run: "games-m-r1",
+  policy: "m",
+  revision: "r1",
+  score: 0.62,
+  score_low: 0.5,
+  score_high: 0.74,
+  success: 0.5,
+  success_low: 0.2,
+  success_high: 0.8,
+  normalised: 0.4,
+  human: 62.5,
+  steps: 12,
+  cost_usd: null,
+  attempts: 8,
+  infrastructure: 0,
+  missing: 0,
+  finding: null,
+  chance: null,
+  how: "ui_tars_1_5, temperature 0",
+  finished_at: AT,
+};
+const DETAILS: BenchmarkRunOut = {
+  run: RUN,
+  images: ["browser"],
+  records: [
+    {
+      format: "pilothouse-attempt-1",
+      task: "games/maze",
+      suite: "games",
+      name: "maze",
+      level: 1,
+      seed: 0,
+      actor: "policy",
+      by: "m r2",
+      assisted: false,
+      outcome: "infrastructure",
+      trajectory: null,
+      reward: null,
+      points: null,
+      steps: 0,
+      terminated: false,
+      truncated: false,
+      version: "",
+      verifier: "",
+      code: "machine_gone",
+      reason: "its host was killed",
+      cost_usd: null,
+      seconds: null,
+      ended_at: AT,
+    },
+  ],
+};
+
+function open(page: Partial<Benchmarks>, { language = "en", admin = true }: { language?: Language; admin?: boolean } = {}) {
+  account.admin = admin;
+  const sent: [string, string][] = [];
+  vi.stubGlobal("fetch", (path: string, { method = "GET" }: RequestInit = {}) => {
+    if (method !== "GET") {
+      sent.push([method, path]);
+      return Promise.resolve(new Response(null, { status: 204 }));
+    }
+    return Promise.resolve(Response.json(path.endsWith("/benchmarks") ? { runs: [], leaderboards: [], unreadable: [], ...page } : DETAILS));
+  });
+  render(
+    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+      <MantineProvider>
+        <I18nProvider language={language}>
+          <MemoryRouter>
+            <TopBarProvider>
+              <BenchmarksPage />
+            </TopBarProvider>
+          </MemoryRouter>
+        </I18nProvider>
+      </MantineProvider>
+    </QueryClientProvider>,
+  );
+  return { sent, user: userEvent.setup() };
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("the benchmarks page", () => {
+  it("says how to start a run where there is none", async () => {
+    open({});
+    expect(await screen.findByText("No runs yet")).toBeTruthy();
+    expect(screen.getByText(/pilothouse benchmark games/)).toBeTruthy();
+  });
+
+  it("shows progress and cost, and the attempts of a run when it is opened", async () => {
+    const { user } = open({ runs: [RUN] });
+    expect(await screen.findByText("3 of 8")).toBeTruthy();
+    expect(screen.getByText("$0.50")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Attempts of games-m-r2" }));
+    expect(await screen.findByText(/snake, seed 1: begun/)).toBeTruthy();
+    const lost = screen.getByText(/machine_gone/);
+    expect(lost.getAttribute("title")).toBe("its host was killed");
+    expect(screen.getByText("maze, level 1, seed 0")).toBeTruthy();
+  });
+
+  it("lets an admin cancel a running run after a word", async () => {
+    const { sent, user } = open({ runs: [RUN, { ...RUN, name: "done", status: "finished" }] });
+    expect(await screen.findAllByRole("button", { name: /^Cancel/ })).toHaveLength(1);
+    await user.click(screen.getByRole("button", { name: "Cancel games-m-r2" }));
+    const dialog = await screen.findByRole("dialog", { name: "Cancel games-m-r2" });
+    for (const button of within(dialog).getAllByRole("button", { name: "Cancel" }).slice(-1)) await user.click(button);
+    await waitFor(() => expect(sent).toEqual([["POST", "/api/benchmarks/games-m-r2/cancel"]]));
+  });
+
+  it("offers researchers no cancelling", async () => {
+    open({ runs: [RUN] }, { admin: false });
+    expect(await screen.findByText("3 of 8")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /^Cancel/ })).toBeNull();
+  });
+
+  it("compares runs with their intervals, people's hundred, and how they were run", async () => {
+    const rows = [ROW, { ...ROW, run: "games-m-r0", revision: "r0", score: 0.2, finding: "worse" as const, chance: 0.01 }];
+    open({ leaderboards: [{ name: "games", tasks: 8, tasks_sha256: "ab".repeat(32), verifiers_sha256: "cd".repeat(32), rows }] });
+    expect(await screen.findByText("Leaderboard: games")).toBeTruthy();
+    expect(screen.getAllByText("62.5")).toHaveLength(2);
+    expect(screen.getByText("Worse")).toBeTruthy();
+    expect(screen.getAllByText("ui_tars_1_5, temperature 0")).toHaveLength(2);
+  });
+
+  it("speaks Chinese", async () => {
+    open({ runs: [RUN] }, { language: "zh" });
+    expect(await screen.findByText("3 / 8")).toBeTruthy();
+  });
+});

@@ -1,0 +1,129 @@
+/** Each run with its progress; opened, the attempts that are running and those that ended last. */
+import { Progress } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import type { AttemptRecord, BenchmarkRunRow } from "@/generated/api";
+import { hasRole, useUser } from "@/shared/account/account";
+import { dollars } from "@/shared/i18n/dollars";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
+import { Problem } from "@/shared/ui/problem";
+import { DataTable } from "@/shared/ui/tables/data-table";
+
+import { isActive, runQuery, useCancel } from "./api";
+import styles from "./benchmarks.module.css";
+
+const STATUS_TONES = { running: "policy", cancelling: "warn", interrupted: "warn", finished: "ok" } as const;
+const OUTCOME_TONES = { success: "ok", failure: "danger", unjudged: "neutral", infrastructure: "warn" } as const;
+
+export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
+  const { t, language, relative } = useI18n();
+  const cancel = useCancel();
+  const admin = hasRole(useUser(), "admin");
+  return (
+    <DataTable
+      rows={runs}
+      keyOf={(run) => run.name}
+      columns={[
+        { header: t("benchmarks.run"), kind: "name", cell: (run) => <strong className={styles.name}>{run.name}</strong> },
+        { header: t("benchmarks.policy"), cell: (run) => `${run.policy} ${run.revision}` },
+        {
+          header: t("benchmarks.status"),
+          cell: (run) => (
+            <Badge tone={STATUS_TONES[run.status]} title={t(`benchmarks.status.${run.status}.help`)}>
+              {t(`benchmarks.status.${run.status}`)}
+            </Badge>
+          ),
+        },
+        { header: t("benchmarks.done"), cell: (run) => <Done run={run} /> },
+        { header: t("benchmarks.lost"), help: t("benchmarks.lost.help"), kind: "number", cell: ({ progress }) => progress?.infrastructure ?? "–" },
+        {
+          header: t("benchmarks.cost"),
+          kind: "number",
+          cell: ({ progress }) => (progress?.cost_usd == null ? "–" : dollars(progress.cost_usd, language)),
+        },
+        { header: t("benchmarks.started"), cell: (run) => relative(run.created_at) },
+        {
+          header: t("benchmarks.actions"),
+          kind: "actions",
+          cell: (run) =>
+            admin &&
+            run.status === "running" && (
+              <ConfirmButton
+                label={t("benchmarks.cancel")}
+                ariaLabel={t("benchmarks.cancel_one", { run: run.name })}
+                confirmation={t("benchmarks.cancel.ask")}
+                onConfirm={() => cancel(run.name)}
+              />
+            ),
+        },
+      ]}
+      details={{
+        header: t("benchmarks.attempts"),
+        ariaLabel: (run) => t("benchmarks.attempts_one", { run: run.name }),
+        body: (run) => <Attempts run={run} />,
+      }}
+    />
+  );
+}
+
+function Done({ run: { attempts, progress, status } }: { run: BenchmarkRunRow }) {
+  const { t } = useI18n();
+  const done = progress?.done ?? 0;
+  return (
+    <>
+      {t("benchmarks.of", { count: done, all: attempts })}
+      {status !== "finished" && <Progress value={(done / attempts) * 100} aria-label={t("benchmarks.progress")} />}
+    </>
+  );
+}
+
+function Attempts({ run }: { run: BenchmarkRunRow }) {
+  const { t, relative } = useI18n();
+  const details = useQuery(runQuery(run));
+  const running = isActive(run) ? (details.data?.run.progress?.running ?? []) : [];
+  return (
+    <>
+      <Problem error={details.error} />
+      {running.map(({ task, name, seed, started_at }) => (
+        <p key={task} className={styles.note}>
+          {t("benchmarks.running", { task: name ?? task, seed, at: relative(started_at) })}
+        </p>
+      ))}
+      {details.data && <Records records={details.data.records} />}
+    </>
+  );
+}
+
+function Records({ records }: { records: readonly AttemptRecord[] }) {
+  const { t, duration } = useI18n();
+  if (records.length === 0) return <p className={styles.note}>{t("benchmarks.no_attempts")}</p>;
+  return (
+    <DataTable
+      rows={records}
+      keyOf={(record) => record.trajectory ?? `${record.task} ${record.ended_at}`}
+      label={t("benchmarks.attempts")}
+      columns={[
+        {
+          header: t("benchmarks.task"),
+          kind: "name",
+          cell: ({ name, task, seed, level }) => t("benchmarks.task_seed", { task: name ?? task, seed, level }),
+        },
+        {
+          header: t("benchmarks.outcome"),
+          cell: ({ outcome, code, reason }) => (
+            <Badge tone={OUTCOME_TONES[outcome]} title={reason}>
+              {t(`benchmarks.outcome.${outcome}`)}
+              {code !== "" && ` · ${code}`}
+            </Badge>
+          ),
+        },
+        { header: t("benchmarks.reward"), kind: "number", cell: ({ reward }) => reward?.toFixed(2) ?? "–" },
+        { header: t("benchmarks.points"), kind: "number", cell: ({ points }) => points ?? "–" },
+        { header: t("benchmarks.steps"), kind: "number", cell: ({ steps }) => steps },
+        { header: t("benchmarks.seconds"), kind: "number", cell: ({ seconds }) => (seconds === null ? "–" : duration(seconds * 1_000)) },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,29 @@
+"""A flywheel plays its pool's tasks of the kinds worth playing, none of the gate's, and the same when resumed."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+from annotation_app.flywheel.models import Turn
+from annotation_app.flywheel.recipe import GateTrials
+from annotation_app.flywheel.services.pool_tasks import write_pool_tasks
+from annotation_app.tasks.models import Task
+from annotation_app.tasks.services import tasks_add
+from protocol.trajectory import tasks
+from tests.integration.web.conftest import World
+
+
+def bundled(seed: int) -> tasks.Task:
+    return tasks.Task(id=f"games/maze-{seed}", instruction="Play.", suite="games", name="maze", seed=seed)
+
+
+def test_the_pools_tasks_are_written_once_and_without_those_of_the_gate(world: World, tmp_path: Path) -> None:
+    tasks_add(pool=world.pool, definitions=[bundled(3), bundled(100)])
+    trials = GateTrials(world="bridge", suite="games", first_seed=100, seeds=4)
+    wheel, recipe = SimpleNamespace(pool_id=world.pool.pk), SimpleNamespace(trials=trials)
+    turn = cast(Turn, SimpleNamespace(wheel=wheel, recipe=recipe))
+    target = tmp_path / "train" / "rl-tasks.jsonl"
+    wanted = ("one", "two", "three", "games/maze-3")
+    assert write_pool_tasks(turn, ["fake/type", "games/maze"], target) == wanted
+    Task.objects.filter(pool=world.pool, key="one").delete()
+    assert write_pool_tasks(turn, ["fake/type"], target) == wanted
