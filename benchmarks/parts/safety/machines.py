@@ -28,7 +28,9 @@ numbers = itertools.count()
 @asynccontextmanager
 async def leased(environment: Mapping[str, str], image: str) -> AsyncIterator[Lease]:
     """A machine whose viewers are asked for tickets."""
-    async with BridgeClient(environment["PILOTHOUSE_BRIDGE_URL"], environment["PILOTHOUSE_BRIDGE_MASTER_KEY"]) as bridge:
+    async with BridgeClient(
+        environment["PILOTHOUSE_BRIDGE_URL"], environment["PILOTHOUSE_BRIDGE_MASTER_KEY"]
+    ) as bridge:
         lease = await bridge.allocate(image=image, holder="safety", ttl=LEASE_SECONDS, wait=WAIT_SECONDS)
         try:
             yield lease
