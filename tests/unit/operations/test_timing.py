@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotation_app.operations.testing.timing import TestTiming
+from annotation_app.operations.testing import timing
 
 
 def row(test: str, phase: str, **more: Any) -> str:
@@ -23,7 +23,7 @@ def test_computed_seconds_and_what_was_left_open_are_told_by_file(tmp_path: Path
             ]
         )
     )
-    timing = TestTiming.read([tmp_path / "a.jsonl"])
-    assert timing.processor_seconds() == {"tests/unit": 3.0, "tests/e2e": 4.0}
-    assert timing.busiest() == [("tests/e2e/test_b.py", 4.0), ("tests/unit/test_a.py", 3.0)]
-    assert "left open by tests/unit/test_a.py: unclosed <socket>" in list(timing.lines({}))
+    found = timing.TestTiming.read([tmp_path / "a.jsonl"])
+    assert found.processor_seconds() == {"tests/unit": 3.0, "tests/e2e": 4.0}
+    assert found.busiest() == [("tests/e2e/test_b.py", 4.0), ("tests/unit/test_a.py", 3.0)]
+    assert "left open by tests/unit/test_a.py: unclosed <socket>" in list(found.lines({}))
