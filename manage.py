@@ -1,6 +1,10 @@
 #!/usr/bin/env python
 """Django's command line."""
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import os
 import sys
 

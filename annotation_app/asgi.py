@@ -1,5 +1,9 @@
 """Where HTTP and WebSocket come in; nothing else joins the two."""
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import os
 
 from channels.auth import AuthMiddlewareStack

@@ -1,5 +1,9 @@
 """The background worker: `celery -A annotation_app worker` and `beat`."""
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import logging
 import os
 import time

@@ -1,4 +1,5 @@
-"""A pytest plugin that decides which tests run together, in what order, and which run only with `--all`.
+"""A pytest plugin that decides which tests run together, in what order, which have a second try, and which run only
+with `--all`.
 
 Tests of one group run one after another in one worker, since they share something that is costly to start. Groups that
 take longest begin first, so that all workers end at nearly the same moment; `durations.json` says how long they took.
@@ -16,6 +17,7 @@ from xdist.scheduler import LoadScopeScheduling
 HERE = Path(__file__).parent
 DURATIONS = HERE / "durations.json"
 MOVED = HERE / "moved_to_all.toml"
+SECOND_TRIES = HERE / "second_tries.toml"
 UNKNOWN_SECONDS = 30.0
 """What a file is taken for that has never been measured: it begins early, in case it is long."""
 MACHINES = ("browser", "phone", "preview", "recording", "simulated", "streams", "tools")
@@ -34,6 +36,9 @@ SHARED = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help=f"run the tests of {MOVED.name} too")
+    parser.addoption(
+        "--second-tries", action="store_true", help=f"run the tests of {SECOND_TRIES.name} twice if need be"
+    )
     parser.addoption("--longest-first", action="store_true", help="begin with the groups that take longest")
 
 
@@ -62,6 +67,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if moved:
             config.hook.pytest_deselected(items=moved)
             items[:] = [item for item in items if not reason_to_move(item.nodeid)]
+    if config.getoption("--second-tries"):
+        for item in items:
+            if has_second_try(item.nodeid):
+                item.add_marker(pytest.mark.flaky(reruns=1))
     if not config.getoption("--longest-first"):
         return
     measured: dict[str, float] = json.loads(DURATIONS.read_text())
@@ -94,4 +103,10 @@ def reason_to_move(nodeid: str) -> str | None:
     )
 
 
+def has_second_try(nodeid: str) -> bool:
+    """Whether a test that fails runs once more."""
+    return nodeid.startswith(tuple(one["tests"] for one in TRIED_AGAIN))
+
+
 MOVED_TESTS: list[dict[str, str]] = tomllib.loads(MOVED.read_text())["moved"]
+TRIED_AGAIN: list[dict[str, str]] = tomllib.loads(SECOND_TRIES.read_text())["again"]

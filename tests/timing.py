@@ -4,7 +4,10 @@ With `--timing=FILE` the process that prints the report adds one JSON object a l
 phase of a test, and `{"moved": {…}}` with the tests that only `--all` runs and the reason.
 """
 
+import gc
 import json
+import os
+import sys
 import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -33,6 +36,23 @@ def pytest_configure(config: pytest.Config) -> None:
 class PhaseRecorder:
     """Adds to each report what only the process that ran the test knows."""
 
+    def __init__(self) -> None:
+        self.processor_s = _processor_seconds()
+        self.unclosed: list[str] = []
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
+        """What a file of tests left open is found when it ends and told as its own. Else it would be found later, at
+        any moment, and a test of another file would fail for it."""
+        yield
+        # Where what was collected is not frozen, looking through all of it would take long.
+        if (nextitem is None or nextitem.path != item.path) and gc.get_freeze_count():
+            self.unclosed = _collect_garbage()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self) -> None:
+        self.processor_s = _processor_seconds()
+
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
         self, fixturedef: "pytest.FixtureDef[object]", request: pytest.FixtureRequest
@@ -54,6 +74,9 @@ class PhaseRecorder:
         facts.fixtures = item.stash.get(FIXTURES, [])
         facts.waits = [(what, round(seconds, 3)) for what, seconds in WAITS]
         facts.attempt = getattr(item, "execution_count", 1)
+        before, self.processor_s = self.processor_s, _processor_seconds()
+        facts.processor_s = round(self.processor_s - before, 3)
+        facts.unclosed, self.unclosed = self.unclosed, []
         item.stash[FIXTURES] = []
         WAITS.clear()
         return report
@@ -94,7 +117,9 @@ class TimingWriter:
             "attempt": facts.attempt,
             "start": report.start,
             "seconds": round(report.duration, 3),
+            "processor_s": facts.processor_s,
             "worker": getattr(report, "worker_id", "main"),
+            "unclosed": facts.unclosed,
             "fixtures": facts.fixtures,
             "waits": facts.waits,
         }
@@ -104,3 +129,20 @@ class TimingWriter:
     def pytest_sessionfinish(self) -> None:
         print(json.dumps({"moved": self.moved}), file=self.file)
         self.file.close()
+
+
+def _collect_garbage() -> list[str]:
+    """Collect all garbage; what complained that it was never closed."""
+    found = list[str]()
+    hook, sys.unraisablehook = sys.unraisablehook, lambda told: found.append(str(told.exc_value))
+    try:
+        gc.collect()
+    finally:
+        sys.unraisablehook = hook
+    return found
+
+
+def _processor_seconds() -> float:
+    """What this process has computed, and those that it started and that have ended. What a program computes for
+    several tests counts for the one that ends it."""
+    return sum(os.times()[:4])

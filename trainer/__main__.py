@@ -4,6 +4,10 @@ Without a name they are listed; `python -m trainer NAME --help` says what each s
 its last line on the standard output.
 """
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import ast
 import os

@@ -1,5 +1,9 @@
 """The bridge process: `python -m vm_bridge`."""
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import asyncio
 import gc
 import logging

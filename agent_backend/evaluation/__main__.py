@@ -6,6 +6,10 @@
 Several folders of one policy are read as one. One that is not there yet is rolled out first, where a suite is given.
 """
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import asyncio
 import sys

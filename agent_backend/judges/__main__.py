@@ -6,6 +6,10 @@
 Broken off, the same command goes on where it was. The model's key is read from PILOTHOUSE_POLICY_API_KEY.
 """
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import asyncio
 import os

@@ -6,6 +6,10 @@
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --tasks tasks/ --max-steps 200 --expert --out solved
 """
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import asyncio
 import signal

@@ -1,5 +1,9 @@
 """Serve the scripted policy: `python -m agent_backend.scripted_policy --port 8091`."""
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 from pathlib import Path
 

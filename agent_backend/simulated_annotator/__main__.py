@@ -7,6 +7,10 @@
 It sees the state of the task, so it is no measure of people: it is for experiments and load.
 """
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import asyncio
 import os

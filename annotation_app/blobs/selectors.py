@@ -2,15 +2,21 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from annotation_app.blobs.bucket import BlobBucket, open_bucket
+if TYPE_CHECKING:
+    from annotation_app.blobs.bucket import BlobBucket
 
 
-def blob_bucket() -> BlobBucket | None:
+def blob_bucket() -> "BlobBucket | None":
     """The bucket of this installation's blobs; None where they are files of its folder alone."""
-    return open_bucket(settings.ENV.blobs_url) if settings.ENV.blobs_url else None
+    if not settings.ENV.blobs_url:
+        return None
+    from annotation_app.blobs.bucket import open_bucket  # boto3 takes a tenth of a program's start
+
+    return open_bucket(settings.ENV.blobs_url)
 
 
 def local_blob_path(sha256: str) -> Path:

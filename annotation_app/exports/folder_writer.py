@@ -24,7 +24,6 @@ from annotation_app.exports.journal import (
     PartCounts,
     sqlite_errors_as_oserror,
 )
-from annotation_app.exports.part_writers import PART_WRITERS, WrittenFile, join_lines
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.reviews.selectors.reviewed_trajectories import trajectories_reviewed
 from protocol.blobs import BlobRef
@@ -138,6 +137,8 @@ def _write_parts(order: ExportOrder, journal: ExportJournal, partial: Path) -> N
 def _write_part(
     order: ExportOrder, journal: ExportJournal, partial: Path, split: str, number: int, shards: int
 ) -> None:
+    from annotation_app.exports.part_writers import PART_WRITERS  # pyarrow takes a tenth of a program's start
+
     form = get_format(order.plan.format)
     choice = ExportOptions(
         dialect=get_dialect(order.plan.dialect, order.plan.prompt),
@@ -230,10 +231,12 @@ def _join_data_files(form: ExportFormat, journal: ExportJournal, partial: Path) 
     splits = journal.splits() or {"train": 0}
     if form.layout != "lines":
         return {split: () for split in splits}
+    from annotation_app.exports.part_writers import join_lines
+
     files = {}
     for split, count in splits.items():
         names = sorted({path.name.rpartition(".")[0] for path in (partial / "parts" / split).glob("*")})
-        result: list[WrittenFile] = []
+        result: list[tuple[str, str, int]] = []
         for name in names or (["trajectories.jsonl"] if form.name == "canonical" else []):
             target = name if split == "train" else f"{split}.{name}"
             result.append(

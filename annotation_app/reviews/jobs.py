@@ -5,7 +5,6 @@ from uuid import UUID
 
 from annotation_app.celery import app
 from annotation_app.reviews import services
-from annotation_app.reviews.duplicates import duplicates_run
 from annotation_app.reviews.replay_checks import check_run
 from annotation_app.reviews.schemas import JobOut
 from annotation_app.reviews.selectors.details import job_out
@@ -20,6 +19,8 @@ def check_job(job_id: str, episode_id: str) -> None:
 @app.task(name="reviews.duplicates")
 def duplicates_job(job_id: str, pool_id: int) -> None:
     """Search one pool."""
+    from annotation_app.reviews.duplicates import duplicates_run  # with numpy, which no other program needs
+
     duplicates_run(job_id=UUID(job_id), pool_id=pool_id)
 
 

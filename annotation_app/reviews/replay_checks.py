@@ -11,7 +11,6 @@ from annotation_app.blobs.selectors import blob_read
 from annotation_app.reviews.schemas import CheckReport, CheckStep
 from annotation_app.reviews.selectors.jobs import corrected_trajectory, image_of
 from annotation_app.reviews.services import check_end, job_begin, job_fail, job_heartbeat, job_progress_set
-from annotation_app.reviews.similarity import picture_similarity
 from protocol.actions.types import CONTROL_KINDS, UploadFile
 from protocol.trajectory.observations import Observation, Verdict
 from protocol.trajectory.steps import Step
@@ -113,6 +112,8 @@ async def _picture_similarity(machine: Machine, recorded: Observation | None, no
         then = await asyncio.to_thread(blob_read, recorded.screenshot.sha256)
     except FileNotFoundError:
         return None
+    from annotation_app.reviews.similarity import picture_similarity  # with numpy, which no other program needs
+
     return picture_similarity(then, await machine.blob(now.screenshot))
 
 

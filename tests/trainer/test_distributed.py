@@ -1,10 +1,7 @@
 """Two real processes that share a model learn what one would, and go on bit for bit where they were ended."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +9,11 @@ import pytest
 import torch
 
 from tests.trainer.examples import CLICK, TYPED, write_attempt_folder
+from tests.trainer.programs import run_trainer
 from tests.unit.protocol.examples import trajectory
 from trainer.model.checkpoints import STATE, Checkpoint, load_checkpoint
 from trainer.runtime.distributed import SHARES
 from trainer.runtime.metrics import LOG
-
-ROOT = Path(__file__).resolve().parents[2]
-WITHIN = 1500.0
 
 
 def run_settings(tmp_path: Path, checkpoint: Checkpoint, name: str, **more: object) -> dict[str, Any]:
@@ -47,26 +42,6 @@ def run_settings(tmp_path: Path, checkpoint: Checkpoint, name: str, **more: obje
     }
 
 
-def trained(command: str, settings: dict[str, Any], *, processes: int) -> "subprocess.CompletedProcess[str]":
-    """A command, by so many processes."""
-    out = Path(settings["out"])
-    config = out.with_name(f"{out.name}.json")
-    config.write_text(json.dumps(settings))
-    launch = [sys.executable, "-m"]
-    if processes > 1:
-        launch += ["torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", f"--nproc-per-node={processes}"]
-        launch += ["--module"]
-    return subprocess.run(
-        [*launch, "trainer", command, "--config", str(config)],
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=WITHIN,
-        check=False,
-    )
-
-
 def weights(folder: Path) -> dict[str, torch.Tensor]:
     found: dict[str, torch.Tensor] = load_checkpoint(folder).model.state_dict()
     return found
@@ -78,7 +53,7 @@ def lines(out: Path) -> list[dict[str, float]]:
 
 def test_two_learn_what_one_learns_and_go_on_bit_for_bit(checkpoint: Checkpoint, tmp_path: Path) -> None:
     one, two = (run_settings(tmp_path, checkpoint, name) for name in ("one", "two"))
-    alone, together = trained("ct", one, processes=1), trained("ct", two, processes=2)
+    alone, together = run_trainer("ct", one), run_trainer("ct", two, processes=2, torchrun=True)
     last = tmp_path / "two" / "update-000004"
     assert alone.returncode == 0, alone.stderr
     assert together.stdout == f"{last}\n", together.stderr
@@ -95,7 +70,7 @@ def test_two_learn_what_one_learns_and_go_on_bit_for_bit(checkpoint: Checkpoint,
     ended = tmp_path / "ended"
     shutil.copytree(tmp_path / "two", ended)
     shutil.rmtree(ended / last.name)
-    again = trained("ct", {**two, "out": str(ended)}, processes=2)
+    again = run_trainer("ct", {**two, "out": str(ended)}, processes=2)
     assert again.stdout == f"{ended / last.name}\n", again.stderr
     by_ended = weights(ended / last.name)
     assert all(torch.equal(by_two[name], by_ended[name]) for name in by_two)
@@ -103,7 +78,7 @@ def test_two_learn_what_one_learns_and_go_on_bit_for_bit(checkpoint: Checkpoint,
     assert (ended / last.name / STATE).read_text() == (last / STATE).read_text()
 
     shutil.rmtree(ended / last.name)
-    fewer = trained("ct", {**two, "out": str(ended)}, processes=1)
+    fewer = run_trainer("ct", {**two, "out": str(ended)})
     assert fewer.returncode == 0, fewer.stderr
     by_fewer = weights(ended / last.name)
     apart = torch.cat([(by_fewer[name] - by_two[name]).flatten() for name in before])
@@ -111,15 +86,15 @@ def test_two_learn_what_one_learns_and_go_on_bit_for_bit(checkpoint: Checkpoint,
 
 
 def test_what_cannot_be_shared_is_refused(checkpoint: Checkpoint, tmp_path: Path) -> None:
-    odd = trained("ct", run_settings(tmp_path, checkpoint, "odd", sequences=3), processes=2)
+    odd = run_trainer("ct", run_settings(tmp_path, checkpoint, "odd", sequences=3), processes=2)
     assert odd.returncode != 0
     assert "config_invalid: 3 sequences cannot be dealt out evenly to 2 processes" in odd.stderr
     assert not list((tmp_path / "odd").glob("update-*"))
     settings = {"checkpoint": str(checkpoint.path), "out": str(tmp_path / "ppo"), "inbox": str(tmp_path / "inbox")}
-    alone = trained("ppo", {**settings, "world": "lights"}, processes=2)
+    alone = run_trainer("ppo", {**settings, "world": "lights"}, processes=2)
     assert "config_invalid: the world lights is played by one process" in alone.stderr
     assert not (tmp_path / "ppo").exists()
-    merged = trained(
+    merged = run_trainer(
         "merge", {"parts": [{"checkpoint": str(checkpoint.path)}], "out": str(tmp_path / "m")}, processes=2
     )
     assert "config_invalid: merge is done by one process" in merged.stderr

@@ -1,6 +1,10 @@
 """The recipe: `python -m trainer.nano start FOLDER`, then `reading` and `clicking`; `measuring` tells how far, and
 `bundle CHECKPOINT FOLDER` writes what is kept of it."""
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import sys
 from importlib import import_module

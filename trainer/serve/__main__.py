@@ -1,5 +1,9 @@
 """`python -m trainer.serve FOLDER`: serve a checkpoint on this machine's processor."""
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import os
 import sys

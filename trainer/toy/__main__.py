@@ -1,6 +1,10 @@
 """`python -m trainer.toy start FOLDER` makes a policy; `play --run RUN --inbox INBOX` plays for a run that learns;
 `attempts CHECKPOINT --out FOLDER` makes a folder of attempts."""
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import asyncio
 import sys

@@ -3,6 +3,10 @@
 python -m vm_bridge.cluster --hosts 3 --cpus 4 --memory 16 --resource machines=1
 """
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import asyncio
 import os

@@ -1,5 +1,9 @@
 """The VNC gateway process: `python -m vm_bridge.streams.vnc`. One ticket opens one view-only connection."""
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import asyncio
 import logging
 import os

@@ -25,7 +25,6 @@ from annotation_app.flywheel.services.replay_requests import checks_request, jud
 from annotation_app.flywheel.value import Grounds, value_of
 from annotation_app.judges.models import Judgement
 from annotation_app.policies.selectors import evaluated_kinds
-from annotation_app.reviews.duplicates import find_duplicates
 from annotation_app.reviews.models import Job, JobKind, JobState
 from annotation_app.reviews.selectors.jobs import episodes_to_compare
 from annotation_app.tasks.models import Tally
@@ -147,6 +146,8 @@ def _executable(episodes: Sequence[UUID]) -> dict[UUID, bool]:
 def _duplicates(turn: Turn) -> dict[UUID, UUID]:
     """Samples that are nearly the same as an older attempt at the same task, each with that attempt. Tasks that differ
     by their seed are not the same: what they have in common is what is to be learned."""
+    from annotation_app.reviews.duplicates import find_duplicates  # with numpy, which no other program needs
+
     pairs = find_duplicates(
         episodes_to_compare(pool_id=turn.wheel.pool_id), should_continue=lambda _: turn_running(turn_id=turn.pk)
     )

@@ -99,7 +99,7 @@ def _load_demo_data(stack: PlatformStack, console: Console) -> None:
     sign_ins = stack.data / SIGN_INS_FILE
     sign_ins.unlink(missing_ok=True)
     sign_ins.touch(mode=0o600)
-    seed = (*manage, "seed_demo", *exposed)
+    seed = (*manage, "seed_demo", "--skip-checks", *exposed)
     run_with_progress("Loading users, pools and tasks", seed, console=console, log=sign_ins, environment=environment)
     write_stamp(done, digest)
 

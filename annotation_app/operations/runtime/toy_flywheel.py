@@ -55,7 +55,7 @@ def run_toy_flywheel(data: Path, *, cycles: int, python: Path, console: Console)
             while (status := _flywheel_status(storage, start))["ended"] < ended:
                 if not status["running"]:
                     _import_attempts(storage, status, start=start, server=server, toy=toy, console=console)
-                cycle_command = (*MANAGE_COMMAND, "run_flywheel", TOY_FLYWHEEL)
+                cycle_command = (*MANAGE_COMMAND, "run_flywheel", "--skip-checks", TOY_FLYWHEEL)
                 run_with_progress("Turning", cycle_command, console=console, log=log, environment=storage.environment)
                 console.say(log.read_text().strip().splitlines()[-1])
 
@@ -82,7 +82,8 @@ def _import_attempts(
         log=log,
         environment=OFFLINE_ENVIRONMENT,
     )
-    import_command = (*MANAGE_COMMAND, "toy_flywheel", str(start), "--server", server, "--attempts", str(folder))
+    options = ("--skip-checks", "--server", server, "--attempts", str(folder))
+    import_command = (*MANAGE_COMMAND, "toy_flywheel", str(start), *options)
     run_with_progress("Taking them in", import_command, console=console, log=log, environment=storage.environment)
 
 

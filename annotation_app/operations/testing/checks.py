@@ -28,7 +28,8 @@ WORKER_COUNT = 3
 PARALLEL_OPTIONS = ("-n", str(WORKER_COUNT), "--dist", "loadscope", "--longest-first")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 """For what a test trains: its models are tiny, and more threads would only wait for each other."""
-RERUN_OPTIONS = ("--reruns", "1", "-rfEsR")
+RERUN_OPTIONS = ("--second-tries", "-rfEsR")
+"""Only what `tests/second_tries.toml` lists runs once more where it fails."""
 MAX_OUTPUT_LINES = 400
 """How much of the output of a check that failed is shown; the whole is in its log."""
 TRAINER_PLUGINS = ("django", "xdist", "xdist.looponfail", "playwright", "rerunfailures", "cacheprovider")

@@ -58,6 +58,26 @@ class TestTiming:
                 calls[row["test"]] += row["seconds"]
         return sorted(calls.items(), key=lambda item: -item[1])[:count]
 
+    def processor_seconds(self) -> dict[str, float]:
+        """Seconds that the processors computed for each folder of tests."""
+        found: defaultdict[str, float] = defaultdict(float)
+        for row in self.rows:
+            found[budget_folder(row["test"])] += row.get("processor_s", 0)
+        return found
+
+    def busiest(self, count: int = SLOWEST_COUNT) -> list[tuple[str, float]]:
+        """The files whose tests computed most, their fixtures and the programs they started included; seconds."""
+        found: defaultdict[str, float] = defaultdict(float)
+        for row in self.rows:
+            found[row["test"].partition("::")[0]] += row.get("processor_s", 0)
+        return sorted(found.items(), key=lambda item: -item[1])[:count]
+
+    def unclosed(self) -> list[str]:
+        """What files of tests left open: the file, and what was found, once each."""
+        return sorted(
+            {f"{row['test'].partition('::')[0]}: {what}" for row in self.rows for what in row.get("unclosed", ())}
+        )
+
     def fixtures(self, count: int = SLOWEST_COUNT) -> list[tuple[str, float, int]]:
         """The fixtures whose set-up took most: name and scope, seconds in all, how often."""
         seconds, times = Counter[str](), Counter[str]()
@@ -83,13 +103,18 @@ class TestTiming:
 
     def lines(self, budgets: dict[str, float]) -> Iterator[str]:
         """A report for a person."""
-        yield "where the time went (seconds of all workers)"
-        yield f"  {'folder':<40} {'set-up':>8} {'call':>8} {'teardown':>8}"
+        computed = self.processor_seconds()
+        yield "where the time went (seconds of all workers, and of the processors)"
+        yield f"  {'folder':<40} {'set-up':>8} {'call':>8} {'teardown':>8} {'computed':>8}"
         for folder, phases in sorted(self.by_folder().items(), key=lambda item: -sum(item[1].values())):
-            yield f"  {folder:<40} {phases['setup']:8.1f} {phases['call']:8.1f} {phases['teardown']:8.1f}"
+            figures = (phases["setup"], phases["call"], phases["teardown"], computed[folder])
+            yield f"  {folder:<40} " + " ".join(f"{figure:8.1f}" for figure in figures)
         yield from _section("slowest tests", ((name, f"{took:8.1f}") for name, took in self.slowest()))
+        yield from _section("files that computed most", ((name, f"{took:8.1f}") for name, took in self.busiest(15)))
         yield from _section("slowest fixtures", _format_counted(self.fixtures(15)))
         yield from _section("longest waits", _format_counted(self.waits(15)))
+        for what in self.unclosed():
+            yield f"left open by {what}"
         for name, spent, budget in self.over_budget(budgets):
             yield f"over budget: {name} took {spent:.0f} s of {budget:.0f} s"
 

@@ -192,10 +192,15 @@ async def test_the_code_editor_edits_a_file_and_has_a_terminal(desktop: Desktop,
     saved = "for i in $(seq 300); do grep -q editor hello.py && break; sleep 0.1; done; cat hello.py"
     assert "from the editor" in await desktop.run(saved)
     await page.keyboard.press("Control+Backquote")
-    await page.locator(".terminal-wrapper .xterm-helper-textarea").wait_for(state="attached", timeout=START_MS)
-    await page.locator(".terminal-wrapper.active .xterm-screen").click()
-    await page.keyboard.type("python3 hello.py > ran.txt; echo done > finished.txt\n")
-    assert (await desktop.run(FINISHED + "cat ran.txt")).split() == ["hello", "from", "the", "editor"]
+    keys = page.locator(".terminal-wrapper.active .xterm-helper-textarea")
+    await keys.wait_for(state="attached", timeout=START_MS)
+    for _ in range(3):  # what is typed while the editor still opens its terminal may go elsewhere
+        await page.locator(".terminal-wrapper.active .xterm-screen").click()
+        await expect(keys).to_be_focused()
+        await page.keyboard.type("python3 hello.py > ran.txt; echo done > finished.txt\n")
+        if "done" in await desktop.run(FINISHED + "[ -f finished.txt ] && cat finished.txt || true"):
+            break
+    assert (await desktop.run("cat ran.txt")).split() == ["hello", "from", "the", "editor"]
 
 
 async def test_what_the_browser_downloads_is_there_for_the_shell_and_the_other_way_round(desktop: Desktop) -> None:

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from protocol.training.inbox import PROCESSED_FOLDER
-from tests.trainer.test_distributed import lines, trained, weights
+from tests.trainer.programs import run_trainer
+from tests.trainer.test_distributed import lines, weights
 from trainer.__main__ import COMMANDS
 from trainer.algorithms import ppo
 from trainer.model.checkpoints import STATE, load_checkpoint
@@ -70,7 +71,7 @@ def test_two_learn_as_one_does(command: str, settings: Settings, tmp_path: Path)
     one, two = settings(command, "one"), settings(command, "two")
     module = import_module(COMMANDS[command])
     assert module.run(module.Config.model_validate(one)) == tmp_path / "one" / LAST
-    done = trained(command, two, processes=2)
+    done = run_trainer(command, two, processes=2)
     assert done.stdout == f"{tmp_path / 'two' / LAST}\n", done.stderr
     for first, second in zip(lines(tmp_path / "one"), lines(tmp_path / "two"), strict=True):
         assert first.keys() == second.keys()
@@ -86,7 +87,7 @@ def test_two_learn_as_one_does(command: str, settings: Settings, tmp_path: Path)
     if command != "value":
         inbox = Path(two["inbox"])
         (inbox / PROCESSED_FOLDER / "played-000002").rename(inbox / "played-000002")
-    again = trained(command, {**two, "out": str(ended), "recompute": True}, processes=2)
+    again = run_trainer(command, {**two, "out": str(ended), "recompute": True}, processes=2)
     assert again.stdout == f"{ended / LAST}\n", again.stderr
     for model, same in zip(of_run(by_two), of_run(ended / LAST), strict=True):
         assert apart(model, same) == 0
@@ -96,6 +97,6 @@ def test_two_learn_as_one_does(command: str, settings: Settings, tmp_path: Path)
 
 def test_all_of_them_hear_that_nothing_came(settings: Settings, tmp_path: Path) -> None:
     given = settings("ppo", "none") | {"inbox": str(tmp_path / "empty"), "patience": 0.1}
-    done = trained("ppo", given, processes=2)
+    done = run_trainer("ppo", given, processes=2)
     assert done.returncode != 0
     assert done.stderr.count("rollouts_missing: 0 of 3 attempts") == 2

@@ -1,8 +1,6 @@
 """A trainer and those who play for it are processes of their own; killed at any moment, all goes on from disk."""
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 import pytest
 
 from protocol.training.inbox import PROCESSED_FOLDER
+from tests.trainer.programs import Program
 from trainer.algorithms.ppo import Config
 from trainer.toy.worker import OPEN
 
@@ -21,19 +20,20 @@ UPDATES, ATTEMPTS = 4, 6
 class Running:
     """What was started here, and is ended here."""
 
-    def __init__(self) -> None:
-        self.processes: list[subprocess.Popen[bytes]] = []
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[Program] = []
 
-    def begin(self, *words: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen([sys.executable, "-m", *words])
+    def begin(self, module: str, *words: str) -> Program:
+        process = Program(self.folder / str(len(self.processes)), module, *words)
         self.processes.append(process)
         return process
 
 
 @pytest.fixture
-def running() -> Iterator[Running]:
+def running(tmp_path: Path) -> Iterator[Running]:
     """Processes that do not outlive their test."""
-    made = Running()
+    made = Running(tmp_path / "said")
     yield made
     for process in made.processes:
         process.kill()
@@ -69,7 +69,7 @@ def test_any_of_them_may_be_killed(told: Callable[..., dict[str, Any]], tmp_path
     left = {file.stem.split("-")[1] for file in unfinished.glob("*.json")}
     done = {folder.name.split("-")[0] for folder in [*inbox.glob("[0-9]*"), *(inbox / PROCESSED_FOLDER).iterdir()]}
     trainer, player = running.begin(*train), running.begin(*play)
-    assert trainer.wait(WITHIN) == 0
+    assert trainer.wait(WITHIN) == 0, trainer.stderr
     lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
     assert [line["update"] for line in lines] == list(range(1, UPDATES + 1))
     taken = {folder.name.split("-")[0] for folder in (inbox / PROCESSED_FOLDER).iterdir()}

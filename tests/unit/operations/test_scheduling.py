@@ -3,7 +3,16 @@
 import pytest
 
 from annotation_app.operations.runtime.stack import ROOT
-from tests.scheduling import MOVED_TESTS, SHARED, UNKNOWN_SECONDS, group_of, group_seconds, reason_to_move
+from tests.scheduling import (
+    MOVED_TESTS,
+    SHARED,
+    TRIED_AGAIN,
+    UNKNOWN_SECONDS,
+    group_of,
+    group_seconds,
+    has_second_try,
+    reason_to_move,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +45,15 @@ def test_what_is_moved_is_there_and_says_why() -> None:
         assert reason_to_move(f"{one['tests']}::test_a{one.get('parameter', '')}") == one["reason"]
     assert reason_to_move("tests/contract/test_machine.py::test_a[fake]") is None
     assert reason_to_move("tests/unit/vm_bridge/network/test_preview_mount.py::test_a") is None
+
+
+def test_only_what_waits_for_machines_has_a_second_try() -> None:
+    for one in TRIED_AGAIN:
+        assert (ROOT / one["tests"].partition("::")[0]).exists()
+        assert one["reason"]
+        assert has_second_try(f"{one['tests']}test_a.py::test_one")
+    for folder in ("tests/unit", "tests/integration/web", "tests/integration/gym", "tests/integration/machine_io"):
+        assert not has_second_try(f"{folder}/test_a.py::test_one")
 
 
 def test_shared_groups_name_files_that_are_there() -> None:

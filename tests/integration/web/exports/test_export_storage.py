@@ -12,7 +12,6 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.config import Config
 from django.conf import settings as django_settings
 from django.db import connection
 from moto.server import ThreadedMotoServer
@@ -169,7 +168,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
         monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        monkeypatch.setattr(bucket_upload, "CLIENT_CONFIG", Config(retries={"max_attempts": 1}))
+        monkeypatch.setattr(bucket_upload, "CLIENT_SETTINGS", {"retries": {"max_attempts": 1}})
         client = boto3.client("s3")
         client.create_bucket(Bucket="kept")
         yield client

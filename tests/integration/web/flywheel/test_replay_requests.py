@@ -21,6 +21,7 @@ from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
 from annotation_app.judges.selectors import judge_server
 from annotation_app.judges.services import run_request
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.reviews import duplicates
 from annotation_app.reviews.duplicates import find_duplicates
 from annotation_app.reviews.models import Job
 from annotation_app.reviews.schemas import CheckReport
@@ -134,7 +135,7 @@ def test_a_search_for_duplicates_that_was_stopped_says_nothing_of_them(
         return find_duplicates(episodes, should_continue=should_continue)
 
     with monkeypatch.context() as patched:
-        patched.setattr(samples, "find_duplicates", stopped)
+        patched.setattr(duplicates, "find_duplicates", stopped)
         assert engine.turn_run(turn_id=turn.pk)
     assert Stage.objects.get(turn=turn, name="check").state == "begun"
     ledger.turn_resume(user=admin, turn_id=turn.pk)

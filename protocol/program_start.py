@@ -1,0 +1,9 @@
+"""Programs import this first: what they load next is not searched for garbage while it loads.
+
+Loading makes hundreds of thousands of objects that stay. Python's own thresholds suit programs of fewer objects: with
+them a fifth of the processor time of a start is garbage collection.
+"""
+
+import gc
+
+gc.set_threshold(50_000, 20, 20)
