@@ -16,14 +16,14 @@ def test_computed_seconds_and_what_was_left_open_are_told_by_file(tmp_path: Path
     (tmp_path / "a.jsonl").write_text(
         "\n".join(
             [
-                row("tests/unit/test_a.py::test_one", "call", processor_s=2.5),
-                row("tests/unit/test_a.py::test_one", "teardown", processor_s=0.5, unclosed=["unclosed <socket>"]),
-                row("tests/e2e/test_b.py::test_two", "call", processor_s=4.0),
-                row("tests/e2e/test_b.py::test_two", "teardown"),
+                row("tests/one/test_a.py::test_one", "call", processor_s=2.5),
+                row("tests/one/test_a.py::test_one", "teardown", processor_s=0.5, unclosed=["unclosed <socket>"]),
+                row("tests/two/test_b.py::test_two", "call", processor_s=4.0),
+                row("tests/two/test_b.py::test_two", "teardown"),
             ]
         )
     )
     found = timing.TestTiming.read([tmp_path / "a.jsonl"])
-    assert found.processor_seconds() == {"tests/unit": 3.0, "tests/e2e": 4.0}
-    assert found.busiest() == [("tests/e2e/test_b.py", 4.0), ("tests/unit/test_a.py", 3.0)]
-    assert "left open by tests/unit/test_a.py: unclosed <socket>" in list(found.lines({}))
+    assert found.processor_seconds() == {"tests/one": 3.0, "tests/two": 4.0}
+    assert found.busiest() == [("tests/two/test_b.py", 4.0), ("tests/one/test_a.py", 3.0)]
+    assert "left open by tests/one/test_a.py: unclosed <socket>" in list(found.lines({}))
