@@ -52,8 +52,8 @@ def test_only_what_waits_for_machines_has_a_second_try() -> None:
         assert (ROOT / one["tests"].partition("::")[0]).exists()
         assert one["reason"]
         assert has_second_try(f"{one['tests']}test_a.py::test_one")
-    for folder in ("tests/unit", "tests/integration/web", "tests/integration/gym", "tests/integration/machine_io"):
-        assert not has_second_try(f"{folder}/test_a.py::test_one")
+    for kind in ("unit", "integration/web", "integration/gym", "integration/machine_io"):
+        assert not has_second_try(f"tests/{kind}/test_a.py::test_one")
 
 
 def test_shared_groups_name_files_that_are_there() -> None:
