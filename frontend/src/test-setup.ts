@@ -1,7 +1,9 @@
-/** What jsdom lacks and Mantine asks for. */
+/** What jsdom lacks and Mantine asks for, and an empty store for every test. */
 import { cleanup, configure } from "@testing-library/react";
-import { afterEach } from "vitest";
+import { afterEach, beforeEach } from "vitest";
 
+/** Files of tests share a window: what one left unsent, another would send. */
+beforeEach(() => localStorage.clear());
 afterEach(cleanup);
 
 /** What is awaited comes late on a busy machine. */
