@@ -3,7 +3,10 @@ import { cleanup, configure } from "@testing-library/react";
 import { afterEach, beforeEach } from "vitest";
 
 /** Files of tests share a window: what one left unsent, another would send. */
-beforeEach(() => localStorage.clear());
+beforeEach(() => {
+  localStorage.clear();
+  sessionStorage.clear();
+});
 afterEach(cleanup);
 
 /** What is awaited comes late on a busy machine. */

@@ -5,6 +5,7 @@ import { act, render } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState, useSyncExternalStore } from "react";
 import { MemoryRouter } from "react-router";
+import { onTestFinished } from "vitest";
 
 import type { Command, EpisodeState, Event } from "@/generated/vocabulary";
 import { browserDraftStore } from "@/session/drafts";
@@ -45,7 +46,7 @@ export function renderWorkspace(changed: Partial<EpisodeState> = {}, control: "m
   const { wire, commands, say } = server();
   const drafts = browserDraftStore(1);
   const session = new Session({ episodeId: "episode-1", url: "/ws", open: () => wire, fetchSnapshot: () => new Promise(() => undefined), drafts });
-  session.start();
+  onTestFinished(session.start());
   render(
     <QueryClientProvider client={new QueryClient()}>
       <MantineProvider>
