@@ -135,9 +135,14 @@ def _comparable(step: dict[str, Any]) -> dict[str, Any]:
     return step
 
 
+def _command_id() -> str:
+    """A machine answers a command of an id it knows with what it did then, in an earlier episode too."""
+    return f"bench-{next(TOKENS):06}"
+
+
 def accept(proposal: Proposal, steps: int) -> Accept:
     """The acceptance of a candidate."""
-    return Accept(command_id=f"accept-{steps:04}", proposal_id=proposal.id, base_version=steps)
+    return Accept(command_id=_command_id(), proposal_id=proposal.id, base_version=steps)
 
 
 def first_candidate(most: int) -> Decide:
@@ -161,7 +166,7 @@ def anyhow(seed: int, most: int) -> Decide:
         choice = draw.choice(("first", "first", "second", "own"))
         if choice == "own":
             click = Click(x=draw.randrange(100), y=draw.randrange(100))
-            return Act(command_id=f"own-{number:05}", action=click, thought="I click elsewhere.")
+            return Act(command_id=_command_id(), action=click, thought="I click elsewhere.")
         return accept(state.proposals[1 if choice == "second" else 0], number)
 
     return decide
