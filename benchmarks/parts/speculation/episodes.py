@@ -14,7 +14,7 @@ from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.twins import TwinLease
 from agent_backend.interfaces import EpisodeCommand
 from benchmarks.parts.speculation.policies import TimedExpert, TimedPolicy
-from protocol.actions.types import FINAL_ACTIONS, Click
+from protocol.actions.types import CONTROL_KINDS, FINAL_ACTIONS, Click
 from protocol.messages.events import Accept, Act, EpisodeState, Event, Rejected
 from protocol.trajectory.proposals import Proposal
 from protocol.trajectory.tasks import Task
@@ -146,11 +146,11 @@ def accept(proposal: Proposal, steps: int) -> Accept:
 
 
 def first_candidate(most: int) -> Decide:
-    """A person who accepts the first candidate, until it ends the task or so many steps are done."""
+    """A person who accepts the first candidate until it ends the task or asks for a person, at most so many times."""
 
     def decide(state: EpisodeState, number: int) -> EpisodeCommand | None:
         best = min(state.proposals, key=lambda each: each.rank)
-        ends = best.action is None or isinstance(best.action, FINAL_ACTIONS)
+        ends = best.action is None or best.action.kind in CONTROL_KINDS
         return None if ends or number >= most else accept(best, number)
 
     return decide
