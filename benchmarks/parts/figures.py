@@ -10,6 +10,7 @@ from pathlib import Path
 
 GUARANTEES: Mapping[str, object] = {
     "double_leases": 0,
+    "speculation_wrong": 0,
     "lost_machines": 0,
     "double_assignments": 0,
     "ray_node_loss_double_leases": 0,

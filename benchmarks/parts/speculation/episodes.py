@@ -14,7 +14,7 @@ from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.twins import TwinLease
 from agent_backend.interfaces import EpisodeCommand
 from benchmarks.parts.speculation.policies import TimedExpert, TimedPolicy
-from protocol.actions.types import FINAL_ACTIONS, Click
+from protocol.actions.types import CONTROL_KINDS, FINAL_ACTIONS, Click
 from protocol.messages.events import Accept, Act, EpisodeState, Event, Rejected
 from protocol.trajectory.proposals import Proposal
 from protocol.trajectory.tasks import Task
@@ -135,17 +135,22 @@ def _comparable(step: dict[str, Any]) -> dict[str, Any]:
     return step
 
 
+def _command_id() -> str:
+    """A machine answers a command of an id it knows with what it did then, in an earlier episode too."""
+    return f"bench-{next(TOKENS):06}"
+
+
 def accept(proposal: Proposal, steps: int) -> Accept:
     """The acceptance of a candidate."""
-    return Accept(command_id=f"accept-{steps:04}", proposal_id=proposal.id, base_version=steps)
+    return Accept(command_id=_command_id(), proposal_id=proposal.id, base_version=steps)
 
 
 def first_candidate(most: int) -> Decide:
-    """A person who accepts the first candidate, until it ends the task or so many steps are done."""
+    """A person who accepts the first candidate until it ends the task or asks for a person, at most so many times."""
 
     def decide(state: EpisodeState, number: int) -> EpisodeCommand | None:
         best = min(state.proposals, key=lambda each: each.rank)
-        ends = best.action is None or isinstance(best.action, FINAL_ACTIONS)
+        ends = best.action is None or best.action.kind in CONTROL_KINDS
         return None if ends or number >= most else accept(best, number)
 
     return decide
@@ -161,7 +166,7 @@ def anyhow(seed: int, most: int) -> Decide:
         choice = draw.choice(("first", "first", "second", "own"))
         if choice == "own":
             click = Click(x=draw.randrange(100), y=draw.randrange(100))
-            return Act(command_id=f"own-{number:05}", action=click, thought="I click elsewhere.")
+            return Act(command_id=_command_id(), action=click, thought="I click elsewhere.")
         return accept(state.proposals[1 if choice == "second" else 0], number)
 
     return decide

@@ -79,8 +79,8 @@ class PixelsPolicy(TimedPolicy):
 
 
 class TimedExpert(ExpertPolicy):
-    """A machine's expert that takes a stated time; `questions` says how many steps each question held, also those to
-    its like for a twin."""
+    """A machine's expert that takes a stated time; `questions` says how many steps each question held, those to its
+    like for a twin included."""
 
     def __init__(self, machine: Callable[[], Machine], seconds: float, questions: list[int] | None = None) -> None:
         ref = PolicyRef(name="timed", revision="1", dialect="ui_tars_1_5", scripted=True)

@@ -71,6 +71,7 @@ async def measure(folder: Path) -> dict[str, Any]:
     held: list[bool] = []
     by_kind: dict[str, float] = {}
     compared, wrong = await _compare_painted()
+    starts = 0
     for kind in kinds():
         of_kind: list[bool] = []
         async with _machines(kind, folder / kind.image) as (machine, twin):
@@ -80,6 +81,9 @@ async def measure(folder: Path) -> dict[str, Any]:
                 waits[True] += [ms for ms, hit in zip(ahead.waits, ahead.held, strict=True) if hit]
                 waits[False] += plain.waits
                 of_kind += ahead.held
+                if not _start_alike(ahead, plain):
+                    starts += 1
+                    continue
                 compared, wrong = compared + 1, wrong + (ahead.steps != plain.steps)
         held += of_kind
         by_kind[kind.image] = round(sum(of_kind) / len(of_kind), 3)
@@ -90,8 +94,14 @@ async def measure(folder: Path) -> dict[str, Any]:
         "speculation_hit_share": round(sum(held) / len(held), 3),
         "speculation_hit_share_by_kind": by_kind,
         "speculation_compared": compared,
+        "speculation_starts_differ": starts,
         "speculation_wrong": wrong,
     }
+
+
+def _start_alike(one: Played, other: Played) -> bool:
+    """Whether both began at the same screen: a machine that shows another one each time says nothing of twins."""
+    return [step["before"] for step in one.steps[:1]] == [step["before"] for step in other.steps[:1]]
 
 
 @asynccontextmanager
