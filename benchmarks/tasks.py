@@ -1,7 +1,8 @@
 """Tasks in and out: Harbor's folders exported, imported, played and refused: `./pilothouse bench tasks`.
 
 Bundled tasks are written as folders and played over a real bridge, by their solutions and by a policy that does
-nothing. Bad folders and tests that misbehave must be refused. The last line is one JSON object.
+nothing. Bad folders and tests that misbehave must be refused. OpenEnv's client and verifiers play tasks of a desktop, a
+browser and a phone, from environments that are installed for the run. The last line is one JSON object.
 """
 
 import argparse
@@ -34,6 +35,7 @@ from benchmarks.parts.tasks.bad_folders import (
     refusal_of_files,
 )
 from benchmarks.parts.tasks.bad_verifiers import BAD_VERIFIERS
+from benchmarks.parts.tasks.environments import measure_environments
 from benchmarks.parts.tasks.played_folders import lost_apart, passed_by_nothing, refused_verifiers, solved
 from vm_bridge.suites.harbor_export import write_folders
 
@@ -66,6 +68,7 @@ def measure(scratch: Path) -> dict[str, Any]:
         nothing = asyncio.run(passed_by_nothing(folders, bridge.url, bridge.secret))
         apart = asyncio.run(lost_apart(scratch, bridge.url))
         speed = asyncio.run(attempts_per_minute(scratch, bridge.url))
+        figures.update(measure_environments(scratch, bridge))
     print_progress(f"{speed['rollout_attempts_per_minute']} attempts a minute of {speed['engine_attempts_per_minute']}")
     return {
         **figures,
