@@ -80,6 +80,18 @@ describe("a takeover", () => {
     expect(sent()).toEqual([]);
   });
 
+  it("scrolls in both axes, a notch at a time", () => {
+    const { sent, pass } = takeOver();
+    const machine = screen.getByRole("application");
+    for (const turn of [{ deltaX: 60 }, { deltaX: 60, deltaY: -250 }, { deltaX: -120, deltaY: 40 }]) fireEvent.wheel(machine, turn);
+    pass(FRAME_MS);
+    expect(sent()).toMatchObject([
+      { kind: "scroll", direction: "up", amount: 2 },
+      { kind: "scroll", direction: "right", amount: 1 },
+      { kind: "scroll", direction: "left", amount: 1 },
+    ]);
+  });
+
   it("sends a lone Escape", () => {
     const { field, sent, pass } = takeOver();
     fireEvent.keyDown(field, { key: "Escape", code: "Escape" });

@@ -11,13 +11,17 @@ import { useTakeoverInput } from "./use-takeover-input";
 import styles from "./viewport.module.css";
 
 const NOTCH = 100;
+const AXES = [
+  ["deltaY", "down", "up"],
+  ["deltaX", "right", "left"],
+] as const;
 
 export function TakeoverLayer({ picture }: { picture: Size }) {
   const { t } = useI18n();
   const { viewportRef } = useWorkspace();
   const field = useRef<HTMLTextAreaElement>(null);
   const { queue, keys } = useTakeoverInput(field);
-  const wheelDelta = useRef(0);
+  const turned = useRef({ deltaX: 0, deltaY: 0 });
 
   const pixel = (event: PointerEvent<HTMLDivElement> | WheelEvent) =>
     nearestPixel({ x: event.clientX, y: event.clientY }, (event.currentTarget as HTMLElement).getBoundingClientRect(), picture);
@@ -33,12 +37,14 @@ export function TakeoverLayer({ picture }: { picture: Size }) {
 
   const wheel = useEventListener("wheel", (event) => {
     event.preventDefault();
-    wheelDelta.current += event.deltaMode === WheelEvent.DOM_DELTA_LINE ? (event.deltaY * NOTCH) / 3 : event.deltaY;
-    const notches = Math.trunc(wheelDelta.current / NOTCH);
-    if (notches === 0) return;
-    wheelDelta.current -= notches * NOTCH;
-    queue.add(keys.pointer(event));
-    queue.scroll(pixel(event), notches > 0 ? "down" : "up", Math.min(Math.abs(notches), 100));
+    for (const [axis, forwards, backwards] of AXES) {
+      const turn = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? (event[axis] * NOTCH) / 3 : event[axis];
+      const notches = Math.trunc((turned.current[axis] + turn) / NOTCH);
+      turned.current[axis] += turn - notches * NOTCH;
+      if (notches === 0) continue;
+      queue.add(keys.pointer(event));
+      queue.scroll(pixel(event), notches > 0 ? forwards : backwards, Math.min(Math.abs(notches), 100));
+    }
   }, { passive: false });
   const ref = useMergedRef(viewportRef, wheel);
 
