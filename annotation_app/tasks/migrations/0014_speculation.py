@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks', '0012_secret_applications'),
+        ('tasks', '0013_withdrawn_and_gold_wanted'),
     ]
 
     operations = [
