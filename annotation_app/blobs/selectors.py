@@ -5,18 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from annotation_app.blobs.bucket import BlobBucket, open_bucket
-
-
-def blob_bucket() -> BlobBucket | None:
-    """The bucket of this installation's blobs; None where they are files of its folder alone."""
-    return open_bucket(settings.ENV.blobs_url) if settings.ENV.blobs_url else None
-
-
-def local_blob_path(sha256: str) -> Path:
-    """Where this host has the bytes of this digest, if it has them."""
-    folder: Path = settings.ENV.data / "blobs" / sha256[:2]
-    return folder / sha256
+from annotation_app.blobs.services import blob_bucket, local_blob_path
 
 
 def blob_path(sha256: str) -> Path:

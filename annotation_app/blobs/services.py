@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Exists, ForeignObjectRel, OuterRef
 
+from annotation_app.blobs.bucket import BlobBucket, open_bucket
 from annotation_app.blobs.models import Blob, SharedFolder
-from annotation_app.blobs.selectors import blob_bucket, local_blob_path
 from annotation_app.errors import Conflict, Invalid, TooLarge
 from annotation_app.settings.env import database_settings
 from protocol.blobs import BlobRef
@@ -162,3 +162,14 @@ def blobs_delete(digests: Iterable[str]) -> tuple[int, int]:
             blob_store.delete(blob.pk)
         local_blob_path(blob.pk).unlink(missing_ok=True)
     return len(deleted), sum(blob.size for blob in deleted)
+
+
+def blob_bucket() -> BlobBucket | None:
+    """The bucket of this installation's blobs; None where they are files of its folder alone."""
+    return open_bucket(settings.ENV.blobs_url) if settings.ENV.blobs_url else None
+
+
+def local_blob_path(sha256: str) -> Path:
+    """Where this host has the bytes of this digest, if it has them."""
+    folder: Path = settings.ENV.data / "blobs" / sha256[:2]
+    return folder / sha256
