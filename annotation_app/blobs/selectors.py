@@ -2,27 +2,10 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-if TYPE_CHECKING:
-    from annotation_app.blobs.bucket import BlobBucket
-
-
-def blob_bucket() -> "BlobBucket | None":
-    """The bucket of this installation's blobs; None where they are files of its folder alone."""
-    if not settings.ENV.blobs_url:
-        return None
-    from annotation_app.blobs.bucket import open_bucket  # boto3 takes a tenth of a program's start
-
-    return open_bucket(settings.ENV.blobs_url)
-
-
-def local_blob_path(sha256: str) -> Path:
-    """Where this host has the bytes of this digest, if it has them."""
-    folder: Path = settings.ENV.data / "blobs" / sha256[:2]
-    return folder / sha256
+from annotation_app.blobs.services import blob_bucket, local_blob_path
 
 
 def blob_path(sha256: str) -> Path:

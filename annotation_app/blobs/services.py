@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -12,10 +13,12 @@ from django.db import connection
 from django.db.models import Exists, ForeignObjectRel, OuterRef
 
 from annotation_app.blobs.models import Blob, SharedFolder
-from annotation_app.blobs.selectors import blob_bucket, local_blob_path
 from annotation_app.errors import Conflict, Invalid, TooLarge
 from annotation_app.settings.env import database_settings
 from protocol.blobs import BlobRef
+
+if TYPE_CHECKING:
+    from annotation_app.blobs.bucket import BlobBucket
 
 DELETION_LOCK_KEY = 0x70696C6F74
 """The lock that keeps blobs from being deleted while they are read."""
@@ -162,3 +165,18 @@ def blobs_delete(digests: Iterable[str]) -> tuple[int, int]:
             blob_store.delete(blob.pk)
         local_blob_path(blob.pk).unlink(missing_ok=True)
     return len(deleted), sum(blob.size for blob in deleted)
+
+
+def blob_bucket() -> "BlobBucket | None":
+    """The bucket of this installation's blobs; None where they are files of its folder alone."""
+    if not settings.ENV.blobs_url:
+        return None
+    from annotation_app.blobs.bucket import open_bucket  # boto3 takes a tenth of a program's start
+
+    return open_bucket(settings.ENV.blobs_url)
+
+
+def local_blob_path(sha256: str) -> Path:
+    """Where this host has the bytes of this digest, if it has them."""
+    folder: Path = settings.ENV.data / "blobs" / sha256[:2]
+    return folder / sha256

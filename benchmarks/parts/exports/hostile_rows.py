@@ -129,7 +129,7 @@ def _observation(picture: BlobRef, text: str | None) -> Observation:
 def main() -> None:
     name, dialect, folder = sys.argv[1], get_dialect(sys.argv[2]), Path(sys.argv[3])
     django.setup()
-    from annotation_app.blobs.selectors import local_blob_path
+    from annotation_app.blobs.services import local_blob_path
     from annotation_app.exports.part_writers import PART_WRITERS, join_lines
 
     pictures = _pictures()

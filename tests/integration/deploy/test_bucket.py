@@ -14,8 +14,8 @@ from moto.server import ThreadedMotoServer
 from annotation_app.accounts.services import user_ensure
 from annotation_app.blobs.bucket import open_bucket
 from annotation_app.blobs.models import Blob
-from annotation_app.blobs.selectors import blob_path, blob_read, blob_size, local_blob_path
-from annotation_app.blobs.services import blob_record, blob_write, blobs_delete
+from annotation_app.blobs.selectors import blob_path, blob_read, blob_size
+from annotation_app.blobs.services import blob_record, blob_write, blobs_delete, local_blob_path
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.services import blob_upload, episode_next
 from annotation_app.health.selectors import check_data
