@@ -80,6 +80,8 @@ class ExportOut(FrozenModel):
 
     id: UUID
     pool_id: int | None
+    pool: str = ""
+    """The name of the one pool it is of."""
     filters: ExportFilters
     plan: ExportPlan
     status: ExportStatus
@@ -115,6 +117,7 @@ class VersionOut(FrozenModel):
     citation: str
     export_id: UUID
     notes: str
+    pool: str = ""
     filters: ExportFilters
     plan: ExportPlan
     manifest_sha256: str

@@ -11,6 +11,7 @@ from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.exports.models import Export, ExportState, Version
 from annotation_app.exports.schemas import ExportFilters, ExportOut, ExportPlan, FormatOut, MissingPicture, VersionOut
 from annotation_app.policies.models import Evaluation
+from annotation_app.tasks.models import Pool
 from protocol.formats.registry import FORMATS
 
 MAX_LISTED = 100
@@ -25,7 +26,7 @@ def exporter_check(user: User) -> None:
 def export_of(*, user: User, export_id: UUID) -> Export:
     """One job. Raises Forbidden and NotFound."""
     exporter_check(user)
-    export = Export.objects.select_related("requested_by").filter(pk=export_id).first()
+    export = Export.objects.select_related("requested_by", "pool").filter(pk=export_id).first()
     if export is None:
         raise NotFound("There is no such export.")
     return export
@@ -34,7 +35,7 @@ def export_of(*, user: User, export_id: UUID) -> Export:
 def exports_list(*, user: User) -> list[ExportOut]:
     """The newest jobs. Raises Forbidden."""
     exporter_check(user)
-    return [export_out(export) for export in Export.objects.select_related("requested_by")[:MAX_LISTED]]
+    return [export_out(export) for export in Export.objects.select_related("requested_by", "pool")[:MAX_LISTED]]
 
 
 def export_out(export: Export) -> ExportOut:
@@ -42,6 +43,7 @@ def export_out(export: Export) -> ExportOut:
     return ExportOut(
         id=export.id,
         pool_id=export.pool_id,
+        pool=_pool_name(export),
         filters=ExportFilters.model_validate(export.filters),
         plan=ExportPlan.model_validate(export.plan),
         status=export.status,
@@ -58,6 +60,16 @@ def export_out(export: Export) -> ExportOut:
         requested_by=export.requested_by.username,
         created_at=export.created_at,
         finished_at=export.finished_at,
+    )
+
+
+def _pool_name(export: Export) -> str:
+    """The pool it was asked for, or the one its filter names; empty where it is of all."""
+    if export.pool is not None:
+        return export.pool.name
+    chosen = export.filters.get("pool")
+    return (
+        "" if chosen is None else Pool.objects.filter(pk=chosen).values_list("name", flat=True).first() or str(chosen)
     )
 
 
@@ -89,7 +101,7 @@ def finished_export_folder(*, user: User, export_id: UUID) -> tuple[Path, str]:
 def version_of(*, user: User, name: str, number: int) -> Version:
     """One dataset version. Raises Forbidden and NotFound."""
     exporter_check(user)
-    found = Version.objects.select_related("export", "created_by").filter(name=name, number=number).first()
+    found = Version.objects.select_related("export__pool", "created_by").filter(name=name, number=number).first()
     if found is None:
         raise NotFound("There is no such dataset version.")
     return found
@@ -98,7 +110,7 @@ def version_of(*, user: User, name: str, number: int) -> Version:
 def versions_list(*, user: User) -> tuple[VersionOut, ...]:
     """Every dataset version, by name, the newest number first. Raises Forbidden."""
     exporter_check(user)
-    return tuple(version_out(one) for one in Version.objects.select_related("export", "created_by"))
+    return tuple(version_out(one) for one in Version.objects.select_related("export__pool", "created_by"))
 
 
 def version_out(version: Version) -> VersionOut:
@@ -111,6 +123,7 @@ def version_out(version: Version) -> VersionOut:
         citation=f"{version} sha256:{export.manifest_sha256}",
         export_id=export.pk,
         notes=version.notes,
+        pool=_pool_name(export),
         filters=ExportFilters.model_validate(export.filters),
         plan=ExportPlan.model_validate(export.plan),
         manifest_sha256=export.manifest_sha256,

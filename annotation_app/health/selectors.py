@@ -29,6 +29,8 @@ from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 from annotation_app.tasks.models import Pool, Task
 
+MIN_FREE_BYTES = 256 * 2**20
+"""With less room than this a disk is full: a few exports or a database's log need as much."""
 MAX_REPORTED_FAULTS = 100
 """Faults that are named."""
 
@@ -50,9 +52,17 @@ def _cache_responds() -> bool:
     return True
 
 
+def _disk_has_room() -> bool:
+    """Whether pictures and exports can be stored. Where the disk cannot be asked it is not known to be full."""
+    try:
+        return disk_free()[0] >= MIN_FREE_BYTES
+    except OSError:
+        return True
+
+
 def run_readiness_checks() -> dict[str, bool]:
     """What load balancers ask, each check by its name."""
-    return {"database": _database_responds(), "redis": _cache_responds()}
+    return {"database": _database_responds(), "redis": _cache_responds(), "disk": _disk_has_room()}
 
 
 def admin_check(user: User) -> None:

@@ -1444,6 +1444,7 @@ export interface ExportFilters {
 export interface ExportOut {
   id: string;
   pool_id: number | null;
+  pool: string;
   filters: ExportFilters;
   plan: ExportPlan;
   status: "queued" | "running" | "done" | "failed" | "cancelled";
@@ -1528,6 +1529,7 @@ export interface VersionOut {
   citation: string;
   export_id: string;
   notes: string;
+  pool: string;
   filters: ExportFilters;
   plan: ExportPlan;
   manifest_sha256: string;

@@ -21,8 +21,18 @@ export function describeReason(t: Translate, code: string): string {
   return key ? t(key) : code;
 }
 
-export function describeExport({ t, moment }: Pick<I18n, "t" | "moment">, filters: ExportFilters, plan: ExportPlan): string {
+/** A bound on a number, from one side or both; nothing where there is none. */
+function describeRange(name: string, least: number | null | undefined, most: number | null | undefined): string {
+  const sides = [least != null && `≥ ${least}`, most != null && `≤ ${most}`].filter(Boolean);
+  return sides.length > 0 ? `${name} ${sides.join(", ")}` : "";
+}
+
+type Described = { readonly pool?: string; readonly filters: ExportFilters; readonly plan: ExportPlan };
+
+/** What is in it, by all that narrows it. */
+export function describeExport({ t, moment }: Pick<I18n, "t" | "moment">, { pool, filters, plan }: Described): string {
   const narrowed = [
+    pool && t("exports.of_pool", { pool }),
     filters.text && `“${filters.text}”`,
     filters.review && t(`review.${filters.review}`),
     filters.outcome && t(`outcome.${filters.outcome}`),
@@ -30,6 +40,9 @@ export function describeExport({ t, moment }: Pick<I18n, "t" | "moment">, filter
     filters.application,
     filters.annotator,
     ...filters.decisions.map((decision) => t(`decision.${decision}`)),
+    filters.level != null && t("exports.level", { level: filters.level }),
+    describeRange(t("exports.reward"), filters.reward_min, filters.reward_max),
+    describeRange(t("exports.steps"), filters.steps_min, filters.steps_max),
     filters.since && t("exports.since", { day: moment(filters.since) }),
     filters.until && t("exports.until", { day: moment(filters.until) }),
     filters.undone && t("exports.undone"),

@@ -31,7 +31,7 @@ export function ExportTable({ exports, frozen, onFreeze }: Props) {
           header: t("exports.what"),
           cell: (item) => (
             <>
-              {describeExport(i18n, item.filters, item.plan)}
+              {describeExport(i18n, item)}
               <div className={styles.note}>{item.requested_by}</div>
             </>
           ),
@@ -45,7 +45,7 @@ export function ExportTable({ exports, frozen, onFreeze }: Props) {
           cell: (item) => (
             <>
               <Change item={item} />
-              {item.status === "done" && !frozen.has(item.id) && (
+              {item.status === "done" && item.trajectories > 0 && !frozen.has(item.id) && (
                 <Button variant="default" size="compact-xs" onClick={() => onFreeze(item)}>
                   {t("versions.freeze")}
                 </Button>
@@ -89,7 +89,8 @@ function ExportStatus({ item }: { item: ExportOut }) {
   if (item.status === "done") {
     return (
       <>
-        <Badge tone="ok">{t("exports.done")}</Badge>{" "}
+        {item.trajectories > 0 ? <Badge tone="ok">{t("exports.done")}</Badge> : <Badge tone="warn">{t("exports.empty")}</Badge>}{" "}
+        {item.trajectories === 0 && <div className={styles.note}>{t("exports.empty.help")}</div>}
         {item.refused > 0 && (
           <div className={styles.note}>
             {t("exports.refused", { count: item.refused })}

@@ -27,7 +27,7 @@ export function FreezeDialog({ item, onClose }: { item: ExportOut; onClose: () =
         }}
       >
         <Stack gap="sm">
-          <Text size="sm">{t("versions.freeze.help", { what: describeExport(i18n, item.filters, item.plan), count: item.trajectories })}</Text>
+          <Text size="sm">{t("versions.freeze.help", { what: describeExport(i18n, item), count: item.trajectories })}</Text>
           <TextInput
             label={t("versions.name")}
             description={t("versions.name.help")}

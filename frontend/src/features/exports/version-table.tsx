@@ -97,7 +97,7 @@ function Details({ version }: { version: VersionOut }) {
   const { shares } = version.plan;
   const facts = [
     [t("versions.citation"), version.citation],
-    [t("exports.what"), describeExport(i18n, version.filters, version.plan)],
+    [t("exports.what"), describeExport(i18n, version)],
     [t("exports.division"), t("versions.shares", { validation: percent(shares.validation), test: percent(shares.test) })],
     [t("versions.manifest"), version.manifest_sha256],
   ];

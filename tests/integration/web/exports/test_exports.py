@@ -171,3 +171,12 @@ def test_an_export_is_written_by_one_worker(committed: World) -> None:
     export = Export.objects.create(filters={}, requested_by=committed.ravi, status="running")
     export_write(export_id=export.pk)
     assert Export.objects.get(pk=export.pk).status == "running", "left to the other one"
+
+
+def test_an_export_names_the_pool_it_is_of(committed: World, accepted: Episode) -> None:
+    by_route = ask(committed, pool_id=committed.pool.pk)
+    by_filter = ask(committed, filters={"pool": committed.pool.pk, "text": "nothing like it"})
+    everything = ask(committed)
+    assert [one["pool"] for one in (by_route, by_filter, everything)] == ["real", "real", ""]
+    made = [Export.objects.get(pk=str(one["id"])).trajectories for one in (by_route, by_filter, everything)]
+    assert made == [1, 0, 1]

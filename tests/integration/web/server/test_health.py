@@ -19,7 +19,7 @@ from annotation_app.accounts.services import token_make, user_ensure
 from annotation_app.celery import QUEUED_HEADER
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.flywheel.services.ledger import wheel_set
-from annotation_app.health import probes
+from annotation_app.health import probes, selectors
 from annotation_app.health.jobs import heartbeat_job
 from annotation_app.health.metrics import REQUESTS
 from annotation_app.health.part_status import HEARTBEAT_TIMEOUT_SECONDS
@@ -179,3 +179,15 @@ def test_a_line_logged_names_what_it_belongs_to() -> None:
         TraceFilter().filter(record)
     line = json.loads(JsonFormatter().format(record))
     assert (line["trace"], line["message"], trace_id()) == (trace, "done it", "")
+
+
+def test_a_full_disk_is_told_to_everybody_who_asks_and_takes_no_web_app_away(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Client().get("/api/health").json()
+    assert before["checks"]["disk"] is (selectors.disk_free()[0] >= selectors.MIN_FREE_BYTES)
+    monkeypatch.setattr(selectors, "disk_free", lambda: (selectors.MIN_FREE_BYTES - 1, 2**40))
+    answer = Client().get("/api/health")
+    assert (answer.status_code, answer.json()["ok"], answer.json()["checks"]["disk"]) == (200, False, False)
+    monkeypatch.setattr(selectors, "disk_free", lambda: (selectors.MIN_FREE_BYTES, 2**40))
+    assert Client().get("/api/health").json()["checks"]["disk"] is True
