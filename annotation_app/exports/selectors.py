@@ -67,10 +67,10 @@ def _pool_name(export: Export) -> str:
     """The pool it was asked for, or the one its filter names; empty where it is of all."""
     if export.pool is not None:
         return export.pool.name
-    chosen = export.filters.get("pool")
-    return (
-        "" if chosen is None else Pool.objects.filter(pk=chosen).values_list("name", flat=True).first() or str(chosen)
-    )
+    pool_id = export.filters.get("pool")
+    if pool_id is None:
+        return ""
+    return Pool.objects.filter(pk=pool_id).values_list("name", flat=True).first() or str(pool_id)
 
 
 def formats_list(*, user: User) -> tuple[FormatOut, ...]:

@@ -26,8 +26,8 @@ def health_get(request: HttpRequest) -> Status[Health]:
     """Whether the web app can work; open to all, so it tells nothing but yes and no. A full disk is no reason to take
     the web app away (503): people make room with it."""
     checks = run_readiness_checks()
-    answers = checks["database"] and checks["redis"]
-    return Status(200 if answers else 503, Health(ok=all(checks.values()), checks=checks))
+    ready = checks["database"] and checks["redis"]
+    return Status(200 if ready else 503, Health(ok=all(checks.values()), checks=checks))
 
 
 @router.get("/health/parts", response=HealthPage, auth=TOKEN_OR_SESSION_AUTH)

@@ -78,7 +78,8 @@ const REQUESTED: ExportOut["filters"] = {
   text: "", pool: null, decisions: [], policy: null, application: null, outcome: null, review: "accepted", annotator: null,
   reward_min: null, reward_max: null, steps_min: null, steps_max: null, since: null, until: null, undone: false, level: null,
 };
-const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "refused_codes" | "destination" | "pushed" | "requested_by"> = {
+const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "refused_codes" | "destination" | "pushed" | "requested_by" | "pool"> = {
+  pool: "",
   plan: {
     format: "canonical", dialect: "ui_tars_1_5", prompt: null, decisions: null, bar_evaluated: null, leave_out_missing: false,
     budget: { images: 5, stride: 3, tokens: 6000, working: 12, episode: 0, note_tokens: 1500 },

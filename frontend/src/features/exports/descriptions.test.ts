@@ -5,7 +5,7 @@ import type { ExportFilters, ExportPlan } from "@/generated/api";
 
 import { describeExport } from "./descriptions";
 
-const i18n = { t: (key: string, values?: object) => [key, ...Object.values(values ?? {})].join(" "), moment: (at: string) => at };
+const i18n = { t: (key: string, values?: Record<string, string>) => [key, ...Object.values(values ?? {})].join(" "), moment: (at: string) => at };
 const FILTERS = { text: "", decisions: [], review: null, undone: false } as unknown as ExportFilters;
 const PLAN = { format: "canonical" } as ExportPlan;
 const said = (filters: Partial<ExportFilters>, pool = "") => describeExport(i18n as never, { pool, plan: PLAN, filters: { ...FILTERS, ...filters } });
