@@ -6,7 +6,7 @@ import pytest
 from redis.asyncio import Redis
 
 from tests.integration.bridge.conftest import FakeInventory, RunningBridge
-from vm_bridge.api import client as client_module
+from vm_bridge.api import machine_client
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeUnavailable, MachineGone, NoMachine, StaleLease
 from vm_bridge.fleet import QueuePosition
@@ -34,7 +34,7 @@ async def dead(redis: Redis, bridge: RunningBridge) -> HostInventory:
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that cannot be connected is not tried again."""
-    monkeypatch.setattr(client_module, "RETRY_DELAYS_SECONDS", ())
+    monkeypatch.setattr(machine_client, "RETRY_DELAYS_SECONDS", ())
 
 
 async def claim(leases: LeaseStore, request: str) -> Lease:
