@@ -266,11 +266,7 @@ def _wrap(written: str, dialect: Dialect, screen: ScreenSize, rng: random.Random
         wrappers.append(lambda text: text.replace("\n", "\r\n"))
     if dialect.name in THOUGHT_ACTION:
         wrappers += [
-            lambda text: (
-                text.replace("Action: ", "**Action:** ", 1).replace("Thought: ", "**Thought:** ", 1)
-                if "The Action:" not in text
-                else text
-            ),
+            lambda text: re.sub(r"(?m)^(Thought|Action): ", r"**\1:** ", text),
             lambda text: f"# Step 3:\n{text}",
             lambda text: "Action:\n```\n" + _call(text) + "\n```",
             lambda text: f"Action：{_call(text)}",
