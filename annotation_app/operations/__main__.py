@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from annotation_app.operations import glossary
 from annotation_app.operations.audit.command import run_audit
@@ -239,9 +240,7 @@ def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) ->
 
 
 def _openenv(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    note = read_platform_info(arguments.data)
-    environment = {**(note.environment if note is not None else {}), **os.environ}
-    os.execve(sys.executable, [sys.executable, "-m", "agent_backend.environments", *rest], environment)  # noqa: S606 - this interpreter
+    _become("agent_backend.environments", rest, arguments.data)
 
 
 def _backup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -275,14 +274,15 @@ def _probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 
 
 def _benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    note = read_platform_info(arguments.data)
-    environment = {
-        "PILOTHOUSE_DATA": str(arguments.data),
-        **(note.environment if note is not None else {}),
-        **os.environ,
-    }
-    command = [sys.executable, "-m", "agent_backend.benchmark", *rest]
-    os.execve(sys.executable, command, {**environment, "PYTHONPATH": str(ROOT)})  # noqa: S606 - no shell is wanted
+    _become("agent_backend.benchmark", rest, arguments.data)
+
+
+def _become(module: str, words: list[str], data: Path) -> NoReturn:
+    """Go on as a module of this environment that uses the installation in a folder, where one is running."""
+    note = read_platform_info(data)
+    known = {"PILOTHOUSE_DATA": str(data), **(note.environment if note is not None else {})}
+    environment = {**known, **os.environ, "PYTHONPATH": str(ROOT)}
+    os.execve(sys.executable, [sys.executable, "-m", module, *words], environment)  # noqa: S606 - no shell is wanted
 
 
 def _positive_int(text: str) -> int:
@@ -292,9 +292,9 @@ def _positive_int(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="./pilothouse", description="Set up, run and check Pilothouse on this machine."
-    )
+    present = EnvironmentRequirement.PRESENT
+    about = "Set up, run and check Pilothouse on this machine."
+    parser = argparse.ArgumentParser(prog="./pilothouse", description=about)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(
@@ -310,9 +310,7 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     demo_parser = add("demo", _demo, "install what is missing, start everything, until Ctrl-C")
-    serve_parser = add(
-        "serve", _serve, "start everything without installing anything", environment=EnvironmentRequirement.PRESENT
-    )
+    serve_parser = add("serve", _serve, "start everything without installing anything", environment=present)
     for each in (demo_parser, serve_parser):
         each.add_argument("--data", type=Path, default=DEFAULT_DATA, help="where everything is kept (.data)")
         each.add_argument("--host", default=LOOPBACK, help="address browsers reach (127.0.0.1)")
@@ -345,22 +343,19 @@ def _parser() -> argparse.ArgumentParser:
     words.add_argument("--check", action="store_true", help="write nothing; list retired words that identifiers carry")
     audit = add("audit", _audit, "look for known weaknesses and leaked secrets; its last line is one JSON object")
     audit.add_argument("--strict", action="store_true", help="fail also where a scanner or its database is unavailable")
-    pins = add(
-        "pin-images", _pin_images, "write the digests of images in docker/", environment=EnvironmentRequirement.ANY
-    )
+    about = "write the digests of images in docker/"
+    pins = add("pin-images", _pin_images, about, environment=EnvironmentRequirement.ANY)
     pins.add_argument("--mirror", action="append", default=[], help="NAME=URL of a registry that is reached elsewhere")
     pins.add_argument("--update", action="store_true", help="replace a digest where its tag names another image by now")
     lock = add("lock", _lock, "resolve the Python requirements again, with hashes; needs a package index")
     lock.add_argument("--upgrade", action="store_true", help="take the newest of what no requirements file names")
     manage = add(
         "manage", _manage, "a Django management command on the running demo",
-        takes_rest=True, environment=EnvironmentRequirement.PRESENT,
+        takes_rest=True, environment=present,
     )  # fmt: skip
     manage.add_argument("--data", type=Path, default=DEFAULT_DATA, help="where it is kept (.data)")
-    openenv = add(
-        "openenv", _openenv, "serve machines and tasks to OpenEnv clients and as MCP tools",
-        takes_rest=True, environment=EnvironmentRequirement.PRESENT,
-    )  # fmt: skip
+    about = "serve machines and tasks to OpenEnv clients and as MCP tools"
+    openenv = add("openenv", _openenv, about, takes_rest=True, environment=present)
     openenv.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
     for name, command, about in (
         ("backup", _backup, "copy an installation, running or not, to a folder"),
@@ -376,46 +371,26 @@ def _parser() -> argparse.ArgumentParser:
     keys.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the installation with the master key (.data)")
     flywheel = add("flywheel", _flywheel, "run a flywheel cycle: train on new trajectories, and let the gate judge")
     flywheel.add_argument("flywheel", nargs="?", default="main", help="which one of the running demo (main)")
-    flywheel.add_argument(
-        "--cycles", type=_positive_int, default=1, help="how many (1); an interrupted one is the first"
-    )
+    flywheel.add_argument("--cycles", type=_positive_int, default=1, help="how many (1); a stopped one is the first")
     how = flywheel.add_mutually_exclusive_group()
     how.add_argument("--toy", action="store_true", help="the toy world's, with servers of its own, in minutes")
     how.add_argument("--resume", action="store_true", help="begin with the last cycle, which failed or was cancelled")
-    flywheel.add_argument(
-        "--data", type=Path, default=DEFAULT_DATA, help="its folder (.data; --toy: .data/toy-flywheel)"
-    )
-    replies = add(
-        "parse",
-        _parse_replies,
-        "read replies of models, JSON Lines in and out",
-        environment=EnvironmentRequirement.PRESENT,
-    )
+    flywheel.add_argument("--data", type=Path, default=DEFAULT_DATA, help="its folder (.data; --toy has its own)")
+    replies = add("parse", _parse_replies, "read replies of models, JSON Lines in and out", environment=present)
     replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/vocabulary.md)")
     replies.add_argument("--size", required=True, help="the picture the model saw, such as 1920x1080 (pixels)")
     replies.add_argument("--finish-reason", help="why the server stopped, for lines that name none")
-    probe = add(
-        "probe",
-        _probe,
-        "try a model: what it sees, which dialect reads it, where its points land; its last line is one JSON object",
-        environment=EnvironmentRequirement.PRESENT,
-    )
+    about = "try a model: what it sees, which dialect reads it, where its points land; its last line is one JSON object"
+    probe = add("probe", _probe, about, environment=present)
     probe.add_argument("server", help="the address of its OpenAI-compatible API, ending in /v1")
     probe.add_argument("--model", required=True, help="what the server calls it")
     probe.add_argument("--dialect", required=True, help="how it writes actions (docs/vocabulary.md)")
     probe.add_argument("--screens", choices=("desktop", "small"), default="desktop", help="what it is shown (desktop)")
     osworld = add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
     osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
-    benchmark = add(
-        "benchmark",
-        _benchmark,
-        "let a policy attempt a suite, a pool or tasks of a file, score it, and compare runs",
-        takes_rest=True,
-        environment=EnvironmentRequirement.PRESENT,
-    )
-    benchmark.add_argument(
-        "--data", type=Path, default=DEFAULT_DATA, help="of the platform whose bridge is used (.data)"
-    )
+    about = "let a policy attempt a suite, a pool or tasks of a file, score it, and compare runs"
+    benchmark = add("benchmark", _benchmark, about, takes_rest=True, environment=present)
+    benchmark.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
     bench.add_argument("name", help=f"one of {', '.join(_benchmarks())}")
     return parser

@@ -356,8 +356,7 @@ def episode_summaries(*, ids: list[UUID]) -> tuple[EpisodeSummary, ...]:
 
 
 class StoredMachine(FrozenModel):
-    """Which image an episode's machine is started from, for whom and which pool, the bridge's lease on it (empty: none
-    yet), whether it is to be recorded, and whether it may have a twin."""
+    """What an episode's machine is started from and for; `lease` is the bridge's on it (empty: none yet)."""
 
     image: str
     user: str
