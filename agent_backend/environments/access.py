@@ -1,4 +1,4 @@
-"""Who may use the environments: whoever has the server's token."""
+"""Access to the environments by the server's token."""
 
 import base64
 import binascii

@@ -90,7 +90,7 @@ async def answer_rpc(session: EnvironmentSession, request: Mapping[str, Any]) ->
 
 
 def initialize_result() -> Response:
-    """What a client of MCP is told first."""
+    """The instructions that MCP clients get first."""
     return {
         "protocolVersion": PROTOCOL_VERSION,
         "capabilities": {"tools": {"listChanged": False}},

@@ -73,7 +73,7 @@ class EnvironmentSession:
     ) -> None:
         self.id = uuid.uuid4().hex
         self.principal = principal
-        """Whose token opened it; nobody else may use it."""
+        """The owner: only requests with the same token use it."""
         self.attached = False
         """Whether a socket uses it."""
         self.last_used = time.monotonic()
