@@ -5,7 +5,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,15 @@ from annotation_app.operations.testing.checks import (
     trainer_tests,
     unit_tests,
 )
+from annotation_app.operations.testing.processor_use import ProcessorUse
 from annotation_app.operations.testing.results import OutcomeCounts
-from annotation_app.operations.testing.timing import TestTiming, busy_share, processor_times, read_budgets
+from annotation_app.operations.testing.timing import (
+    SLOWEST_COUNT,
+    TestTiming,
+    processor_times,
+    program_lines,
+    read_budgets,
+)
 
 BUDGETS_FILE = ROOT / "tests" / "budgets.toml"
 DURATIONS_FILE = ROOT / "tests" / "durations.json"
@@ -42,6 +49,10 @@ class TestRun:
     setup_s: float
     total_s: float
     busy: float
+    stolen: float = 0.0
+    """The share of the processors' time that went to other machines of the host; it counts as busy."""
+    programs: Counter[str] = field(default_factory=Counter)
+    """Seconds that processors computed for each program, whoever started it."""
 
     @property
     def results(self) -> OutcomeCounts:
@@ -68,6 +79,8 @@ class TestRun:
             "skipped": results.skipped.total(),
             "skipped_reasons": dict(results.skipped.most_common()),
             "busy_share": round(self.busy, 3),
+            "stolen_share": round(self.stolen, 3),
+            "programs_s": {name: round(took, 1) for name, took in self.programs.most_common(SLOWEST_COUNT)},
         }
 
     def _seconds(self, folders: tuple[str, ...]) -> float:
@@ -97,9 +110,11 @@ def run_and_report(lanes: Sequence[Sequence[Check]], console: Console, *, timed:
     for file in _timing_records():
         file.unlink()
     setup_s, before = seconds_since_start(), processor_times()
-    outcomes = run_checks(lanes, console)
-    timing = TestTiming.read(_timing_records())
-    run = TestRun(outcomes, timing, setup_s, seconds_since_start(), busy_share(before, processor_times()))
+    with ProcessorUse() as use:
+        outcomes = run_checks(lanes, console)
+    spent = processor_times() - before
+    timing, total_s = TestTiming.read(_timing_records()), seconds_since_start()
+    run = TestRun(outcomes, timing, setup_s, total_s, spent.busy_share, spent.stolen_share, use.by_program())
     _print_report(run, console, timed=timed)
     return run
 
@@ -117,12 +132,13 @@ def _print_report(run: TestRun, console: Console, *, timed: bool) -> None:
     for test in results.rerun:
         console.say(f"run twice: {test}")
     if timed:
-        for line in run.timing.lines(read_budgets(BUDGETS_FILE)):
+        for line in (*run.timing.lines(read_budgets(BUDGETS_FILE)), *program_lines(run.programs)):
             console.say(line)
     for test in results.failures:
         console.say(f"{console.paint('failed', 31)}: {test}")
     if timed:
-        console.say(f"the processors were busy {run.busy:.0%} of the time; {run.total_s:.0f} s in all")
+        stolen = f", {run.stolen:.0%} for other machines of the host" if run.stolen >= 0.01 else ""
+        console.say(f"the processors were busy {run.busy:.0%} of the time{stolen}; {run.total_s:.0f} s in all")
         (checks.REPORTS_FOLDER / SUMMARY_NAME).write_text(json.dumps(summary))
         console.say(json.dumps(summary))
     console.say(results.line())
