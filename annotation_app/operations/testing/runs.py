@@ -165,8 +165,8 @@ def save_durations(timing: TestTiming, file: Path = DURATIONS_FILE) -> int:
         The number of groups that were measured.
     """
     measured = timing.by_group()
-    kept = {group: seconds for group, seconds in json.loads(file.read_text()).items() if _is_present(group)}
-    file.write_text(json.dumps(dict(sorted((kept | measured).items())), indent=1) + "\n")
+    earlier = {group: seconds for group, seconds in json.loads(file.read_text()).items() if _is_present(group)}
+    file.write_text(json.dumps(dict(sorted((earlier | measured).items())), indent=1) + "\n")
     return len(measured)
 
 
