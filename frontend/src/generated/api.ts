@@ -2858,6 +2858,7 @@ export interface RolloutSettings {
   seeds: number;
   group: number;
   parallel: number;
+  judges: boolean;
   ahead: number;
   threads: number;
   size: string;
