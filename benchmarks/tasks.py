@@ -79,7 +79,7 @@ def measure(scratch: Path) -> dict[str, Any]:
         **speed,
         "straggler_wait_share": asyncio.run(straggler_wait_share(scratch / "straggler")),
         "infrastructure_apart": asyncio.run(infrastructure_apart(scratch / "lost")),
-        "records_of_attempts_share": records_share([scratch / "solved", scratch / "rolled"]),
+        "records_of_attempts_share": records_share([scratch / "solved", scratch / "rolled-0"]),
         "bad_verifiers": len(BAD_VERIFIERS),
         "bad_verifiers_refused": asyncio.run(refused_verifiers()),
     }

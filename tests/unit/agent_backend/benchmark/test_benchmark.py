@@ -10,7 +10,7 @@ from agent_backend.benchmark.__main__ import main, parse_arguments
 from agent_backend.benchmark.leaderboard import build_leaderboards, render_leaderboards
 from agent_backend.benchmark.manifest import MANIFEST_FILE, RESULT_FILE, make_manifest, pin
 from agent_backend.evaluation.people import read_people
-from agent_backend.rollout import in_process
+from agent_backend.rollout import machine_reuse
 from agent_backend.rollout.attempt_log import read_records
 from agent_backend.rollout.attempts import AttemptResult
 from agent_backend.rollout.options import build_plan
@@ -44,7 +44,7 @@ def solved(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         made = example_attempt(task.name or "", won, run=run, verdict=verdict, task=task, steps=0, proposals=())
         return AttemptResult(made, "", {})
 
-    monkeypatch.setattr(in_process, "run_attempt", attempt)
+    monkeypatch.setattr(machine_reuse.MachineReuse, "run_attempt", attempt)
     return names
 
 

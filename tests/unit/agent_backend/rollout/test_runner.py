@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -167,3 +168,23 @@ async def test_a_cancelled_rollout_begins_no_further_attempt_and_resumes(tmp_pat
     assert (progress.ended, progress.done) == (True, len(begun))
     records, _ = await run(tmp_path, attempt)
     assert sorted(str(record["task"]) for record in records) == ["a", "b", "c"]
+
+
+async def test_the_next_attempt_runs_while_the_last_one_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, add = threading.Event(), TrajectoryFolderWriter.add
+
+    def add_once_the_next_has_begun(self: TrajectoryFolderWriter, done: Trajectory, blob: object) -> None:
+        assert done.task.id != "a" or begun.wait(10), "b did not begin while a was written"
+        add(self, done, lambda _: None)
+
+    async def attempt(task: Task) -> AttemptResult:
+        if task.id == "b":
+            begun.set()
+        return finished(task, success=True)
+
+    monkeypatch.setattr(TrajectoryFolderWriter, "add", add_once_the_next_has_begun)
+    records, out = await run(tmp_path, attempt, parallel=1)
+    assert [record["task"] for record in records] == ["a", "b", "c"]
+    assert len((out / "trajectories.jsonl").read_text().splitlines()) == 3
