@@ -12,6 +12,7 @@ from agent_backend.benchmark.leaderboard import build_leaderboards
 from agent_backend.benchmark.manifest import (
     ATTEMPTS_FOLDER,
     MANIFEST_FILE,
+    TASK_SETS,
     InvalidManifest,
     read_manifest_file,
 )
@@ -90,10 +91,12 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     """What a run is chosen from. Raises Forbidden."""
     role_check(user, Role.ADMIN)
     machines = async_to_sync(machine_choices)()
+    suites = {suite.name for suite in machines.suites}
+    sets = {name for name, (suite, _) in TASK_SETS.items() if suite in suites}
     revisions = PolicyRevision.objects.order_by("-id").values_list("id", "name", "revision")
     return BenchmarkChoices(
         reachable=machines.reachable,
-        suites=tuple(sorted(suite.name for suite in machines.suites)),
+        suites=tuple(sorted(suites | sets)),
         pools=tuple(Pool.objects.order_by("name").values_list("name", flat=True)),
         revisions=tuple(
             BenchmarkRevision(id=number, name=name, revision=revision)

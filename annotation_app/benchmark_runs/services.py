@@ -5,7 +5,7 @@ import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER
+from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, TASK_SETS
 from agent_backend.rollout.options import EXPERT
 from agent_backend.rollout.progress import cancel_path
 from agent_backend.trajectory_folders import write_atomically
@@ -88,7 +88,8 @@ def _task_words(run: BenchmarkRunIn, folder: Path, tasks: tuple[Pool, str] | Non
     words = ["--seeds", str(run.seeds), "--parallel", str(run.parallel)]
     words += [] if run.max_steps is None else ["--max-steps", str(run.max_steps)]
     if tasks is None:
-        return ("--suite", run.benchmark, *(("--level", "all") if run.all_levels else ()), *words)
+        what = (run.benchmark,) if run.benchmark in TASK_SETS else ("--suite", run.benchmark)
+        return (*what, *(("--level", "all") if run.all_levels else ()), *words)
     pool, lines = tasks
     source = folder / f"{UNSAFE_CHARACTERS.sub('-', pool.name).strip('.-') or 'pool'}.jsonl"
     source.write_text(lines)
