@@ -2731,13 +2731,15 @@ export interface WordingIn {
   text: string;
 }
 /**
- * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites, or
- * the trainer's toy world.
+ * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
+ * a file, or the trainer's toy world.
  */
 export interface GateTrials {
   world: "bridge" | "toy";
   suite: string;
   tasks: string[];
+  source: string;
+  image: string;
   first_seed: number;
   seeds: number;
   parallel: number;
