@@ -57,6 +57,7 @@ def measure(scratch: Path) -> dict[str, Any]:
         "harbor_import_ok": imported(folders),
         "bad_folders": len(BAD_FILES) + len(BAD_DISKS) + len(BAD_ARCHIVES),
         "bad_folders_refused": refused,
+        "bad_folders_refused_share": floor_share(refused, len(BAD_FILES) + len(BAD_DISKS) + len(BAD_ARCHIVES)),
     }
     print_progress(f"{refused} of {figures['bad_folders']} bad folders refused as they must be")
     data = scratch / "data"

@@ -7,6 +7,7 @@ from ninja import Path, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts import selectors, services
+from annotation_app.accounts.models import Role
 from annotation_app.accounts.schemas import (
     CodeIn,
     EnvironmentAccess,
@@ -18,7 +19,6 @@ from annotation_app.accounts.schemas import (
     TokenCreated,
     TokenIn,
 )
-from annotation_app.accounts.models import Role
 from annotation_app.accounts.selectors import role_check, user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH, AnyToken
 from annotation_app.http_api import SessionAuth
