@@ -7,7 +7,6 @@ from ninja import Path, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts import selectors, services
-from annotation_app.accounts.models import Role
 from annotation_app.accounts.schemas import (
     CodeIn,
     EnvironmentAccess,
@@ -19,7 +18,7 @@ from annotation_app.accounts.schemas import (
     TokenCreated,
     TokenIn,
 )
-from annotation_app.accounts.selectors import role_check, user_of
+from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH, AnyToken
 from annotation_app.http_api import SessionAuth
 
@@ -37,9 +36,7 @@ def signed_in(request: HttpRequest) -> Status[None]:
 def environment_access(request: HttpRequest) -> EnvironmentAccess:
     """Who may play on machines through a server of environments: researchers and admins, whose tokens have the scope
     `environments:write`."""
-    user = user_of(request)
-    role_check(user, Role.ADMIN, Role.RESEARCHER)
-    return EnvironmentAccess(username=user.username)
+    return selectors.environment_access(user_of(request))
 
 
 @router.get("/me/security", response=SecurityOut)

@@ -1,7 +1,6 @@
 """The commands behind runs that were started in the web app: how they are noted, and processes that outlive workers."""
 
 import fcntl
-import json
 import os
 import subprocess
 import sys
@@ -12,14 +11,10 @@ from pathlib import Path
 from django.conf import settings
 from pydantic import ValidationError
 
-from agent_backend.benchmark.manifest import RESULT_FILE
-from agent_backend.rollout.options import EXPERT
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.policies.api_keys import api_key_for
-from annotation_app.policies.models import PolicyRevision
-from annotation_app.policies.models import Provider as ProviderChoice
 from annotation_app.policies.selectors import provider_key_of
-from protocol.base import FrozenModel, JsonObject
+from protocol.base import FrozenModel
 
 REQUEST_FILE, LOG_FILE, LOCK_FILE = "request.json", "command.log", "command.lock"
 INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "TZ", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
@@ -36,29 +31,6 @@ class RunRequest(FrozenModel):
     at: datetime
     base_url: str = ""
     """By which the key of the model's server is found when the command begins; empty: there is none."""
-
-
-def policy_words(revision: PolicyRevision | None) -> tuple[str, ...]:
-    """Who acts, in the options of a rollout."""
-    if revision is None:
-        return ("--expert",)
-    sampling: JsonObject = revision.sampling
-    words = ["--model-url", revision.base_url, "--model", revision.model, "--dialect", revision.dialect]
-    words += ["--policy", revision.name, "--revision", revision.revision]
-    words += ["--provider", revision.provider] if revision.provider != ProviderChoice.OPENAI_COMPATIBLE else []
-    words += ["--scripted"] if revision.scripted else []
-    words += ["--temperature", f"{float(str(sampling['temperature'])):g}"] if "temperature" in sampling else []
-    words += ["--max-actions", str(sampling["max_actions"])] if "max_actions" in sampling else []
-    return (
-        *words,
-        *(("--memory", json.dumps(revision.memory)) if revision.memory else ()),
-        *(("--prompt", revision.prompt.model_dump_json()) if revision.prompt else ()),
-    )
-
-
-def run_label(revision: PolicyRevision | None) -> str:
-    """Who acts, in the name of a run."""
-    return EXPERT if revision is None else f"{revision.name}-{revision.revision}"
 
 
 def read_request(run: Path) -> RunRequest | None:
@@ -135,8 +107,3 @@ def command_environment(request: RunRequest) -> Mapping[str, str]:
         "PILOTHOUSE_BRIDGE_MASTER_KEY": settings.ENV.bridge_master,
         **({"PILOTHOUSE_POLICY_API_KEY": key} if key else {}),
     }
-
-
-def is_finished(run: Path) -> bool:
-    """Whether all its attempts were made and scored."""
-    return (run / RESULT_FILE).is_file()

@@ -9,5 +9,5 @@ def run_spawn_job(name: str) -> None:
     """Begin or resume a run, unless its command runs. Running it again does no harm."""
     run = selectors.runs_folder() / name
     request = commands.read_request(run)
-    if request is not None and not commands.is_finished(run):
+    if request is not None and not selectors.is_finished(run):
         commands.spawn(run, request)

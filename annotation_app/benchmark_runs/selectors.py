@@ -12,6 +12,7 @@ from agent_backend.benchmark.leaderboard import build_leaderboards
 from agent_backend.benchmark.manifest import (
     ATTEMPTS_FOLDER,
     MANIFEST_FILE,
+    RESULT_FILE,
     TASK_SETS,
     InvalidManifest,
     read_manifest_file,
@@ -105,6 +106,11 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     )
 
 
+def is_finished(run: Path) -> bool:
+    """Whether all attempts of a run were made and scored."""
+    return (run / RESULT_FILE).is_file()
+
+
 def run_path(*, user: User, name: str) -> Path:
     """A run's folder. Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN, Role.RESEARCHER)
@@ -168,7 +174,7 @@ def _age(path: Path) -> timedelta:
 
 
 def _status(folder: Path, progress: RolloutProgress | None) -> RunStatus:
-    if commands.is_finished(folder):
+    if is_finished(folder):
         return "finished"
     heard = progress is not None and not progress.ended and datetime.now(UTC) - progress.updated_at <= SILENT_AFTER
     if not (heard or commands.is_running(folder)):

@@ -1,5 +1,6 @@
 """Starting, resuming and cancelling benchmark runs."""
 
+import json
 import re
 import secrets
 from datetime import UTC, datetime
@@ -17,7 +18,9 @@ from annotation_app.benchmark_runs.jobs import run_spawn_job
 from annotation_app.benchmark_runs.schemas import BenchmarkRunIn
 from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.models import Provider as ProviderChoice
 from annotation_app.tasks.models import Pool, Task
+from protocol.base import JsonObject
 
 POOL_PREFIX = "pool:"
 UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
@@ -31,7 +34,7 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
         revision = PolicyRevision.objects.filter(pk=run.revision).first()
         if revision is None:
             raise NotFound("There is no such revision.")
-    name = f"{run.benchmark.removeprefix(POOL_PREFIX)}-{commands.run_label(revision)}-{secrets.token_hex(3)}"
+    name = f"{run.benchmark.removeprefix(POOL_PREFIX)}-{_run_label(revision)}-{secrets.token_hex(3)}"
     folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
     tasks = _pool_lines(run)
     folder.mkdir(parents=True)
@@ -39,7 +42,7 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
         benchmark=run.benchmark,
         policy=EXPERT if revision is None else revision.name,
         revision=EXPERT if revision is None else revision.revision,
-        words=(*_task_words(run, folder, tasks), *commands.policy_words(revision)),
+        words=(*_task_words(run, folder, tasks), *_policy_words(revision)),
         base_url="" if revision is None else revision.base_url,
         at=datetime.now(UTC),
     )
@@ -56,7 +59,7 @@ def run_resume(*, user: User, name: str) -> None:
     folder = selectors.run_path(user=user, name=name)
     if commands.read_request(folder) is None:
         raise Conflict("This run was started on the command line: resume it there.", code="not_started_here")
-    if commands.is_finished(folder) or commands.is_running(folder):
+    if selectors.is_finished(folder) or commands.is_running(folder):
         raise Conflict("This run has finished, or its command runs.", code="not_interrupted")
     audit_record(actor=user, verb="benchmark.resumed", subject=f"benchmark:{name}")
     run_spawn_job.delay(name)
@@ -68,6 +71,29 @@ def run_cancel(*, user: User, name: str) -> None:
     role_check(user, Role.ADMIN)
     cancel_path(selectors.run_path(user=user, name=name) / ATTEMPTS_FOLDER).touch()
     audit_record(actor=user, verb="benchmark.cancelled", subject=f"benchmark:{name}")
+
+
+def _policy_words(revision: PolicyRevision | None) -> tuple[str, ...]:
+    """Who acts, in the options of a rollout."""
+    if revision is None:
+        return ("--expert",)
+    sampling: JsonObject = revision.sampling
+    words = ["--model-url", revision.base_url, "--model", revision.model, "--dialect", revision.dialect]
+    words += ["--policy", revision.name, "--revision", revision.revision]
+    words += ["--provider", revision.provider] if revision.provider != ProviderChoice.OPENAI_COMPATIBLE else []
+    words += ["--scripted"] if revision.scripted else []
+    words += ["--temperature", f"{float(str(sampling['temperature'])):g}"] if "temperature" in sampling else []
+    words += ["--max-actions", str(sampling["max_actions"])] if "max_actions" in sampling else []
+    return (
+        *words,
+        *(("--memory", json.dumps(revision.memory)) if revision.memory else ()),
+        *(("--prompt", revision.prompt.model_dump_json()) if revision.prompt else ()),
+    )
+
+
+def _run_label(revision: PolicyRevision | None) -> str:
+    """Who acts, in the name of a run."""
+    return EXPERT if revision is None else f"{revision.name}-{revision.revision}"
 
 
 def _pool_lines(run: BenchmarkRunIn) -> tuple[Pool, str] | None:

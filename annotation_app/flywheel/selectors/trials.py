@@ -8,15 +8,12 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from agent_backend.errors import AgentError
-from agent_backend.rollout.task_sources import read_source
 from annotation_app.accounts.models import User
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, NotFound
+from annotation_app.flywheel.evaluation import gate_task_ids
 from annotation_app.flywheel.models import Checkpoint, Sample, Turn
 from annotation_app.flywheel.paths import TRIALS_FOLDER, turn_path
-from annotation_app.flywheel.programs import ProgramFailed
-from annotation_app.flywheel.recipe import GateTrials
 from annotation_app.flywheel.schemas import SeedTrials, Side, Trial, TrialComparison, TrialDetails
 from annotation_app.flywheel.selectors.turns import flywheel_reader_check
 from annotation_app.flywheel.trials import TrialHead, picture_read, trial_heads, trial_trajectory
@@ -50,17 +47,6 @@ def held_out_episodes(turn: Turn, episodes: Sequence[UUID] | QuerySet[Sample, An
         if turn.recipe.trials.holds(episode.task.definition.suite, episode.task.definition.seed)
         or episode.task.definition.id in held
     }
-
-
-def gate_task_ids(trials: GateTrials) -> frozenset[str]:
-    """The ids of the tasks of the gate's source; empty where it has none. Raises ProgramFailed where it cannot be
-    read."""
-    if not trials.source:
-        return frozenset()
-    try:
-        return frozenset(task.id for task in read_source(trials.source).tasks)
-    except AgentError as error:
-        raise ProgramFailed(f"{error.code}: {error}") from error
 
 
 def task_trials(*, user: User, turn_id: UUID, suite: str, name: str, level: int) -> list[SeedTrials]:

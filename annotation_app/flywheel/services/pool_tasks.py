@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import protocol.trajectory.tasks
+from annotation_app.flywheel.evaluation import gate_task_ids
 from annotation_app.flywheel.models import Turn
-from annotation_app.flywheel.selectors.trials import gate_task_ids
 from annotation_app.tasks.models import Task
 from protocol.trajectory.tasks import task_kind
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ |= {"HF_HUB_OFFLINE": "1", "TRL_EXPERIMENTAL_SILENCE": "1"}
 
 import torch
 from datasets import Dataset
@@ -25,7 +25,7 @@ from trl.chat_template_utils import qwen3_instruct_2507_chat_template
 PROMPT = "Do the task on this machine by calling its tools."
 END = "<|im_end|>"
 SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", END, "<tool_call>", "</tool_call>", "<think>", "</think>")
-GENERATIONS, STEPS, LEARNING_STEPS, LEARNED_LOSS = 4, 3, 300, 0.02
+GENERATIONS, STEPS, LEARNING_STEPS, LEARNED_LOSS = 4, 3, 300, 0.03
 CALLS = {"click": ("x", "y"), "type_text": ("text",), "press_keys": ("keys",), "finish": ("answer",), "drag": ()}
 
 
@@ -116,6 +116,7 @@ def main(url: str, path: str) -> dict[str, Any]:
     """Learn, train and say what came of it."""
     plan = json.loads(Path(path).read_text())
     torch.manual_seed(0)
+    torch.set_num_threads(1)  # threads of so small a model wait for each other beside other work
     environment = PilothouseEnvironment(url, pictures=False)
     messages = conversation(environment, plan)
     solved = environment.get_reward()
