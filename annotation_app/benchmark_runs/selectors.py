@@ -176,8 +176,9 @@ def _age(path: Path) -> timedelta:
 def _status(folder: Path, progress: RolloutProgress | None) -> RunStatus:
     if is_finished(folder):
         return "finished"
-    heard = progress is not None and not progress.ended and datetime.now(UTC) - progress.updated_at <= SILENT_AFTER
-    if not (heard or commands.is_running(folder)):
+    heard = None if progress is None or progress.ended else progress.updated_at
+    is_heard = heard is not None and datetime.now(UTC) - heard <= SILENT_AFTER
+    if not (is_heard or commands.is_running(folder)):
         return "interrupted"
     if progress is None or progress.ended:
         return "starting"

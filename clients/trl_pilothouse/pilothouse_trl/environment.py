@@ -13,7 +13,7 @@ import httpx
 from PIL import Image
 
 TOKEN_VARIABLE = "PILOTHOUSE_OPENENV_TOKEN"  # noqa: S105 - the name of a variable
-TIMEOUT_SECONDS = 180.0
+TIMEOUT_SECONDS, CLOSE_SECONDS = 180.0, 5.0
 ENDED = "The episode has ended."
 POLICY_ERRORS = ("invalid_request", "unknown_tool", "episode_done")
 """Reasons that are the policy's own; any other is the server's."""
@@ -75,9 +75,14 @@ class PilothouseEnvironment:
         return None if self._lost else self._reward
 
     def __del__(self) -> None:
-        """Give the machine back. A public method would be a tool of the policy."""
-        with contextlib.suppress(httpx.HTTPError, AttributeError):
-            self._http.delete("/mcp")
+        with contextlib.suppress(AttributeError):
+            self._close()
+
+    def _close(self) -> None:
+        """Give the machine back; a public method would be a tool of the policy. Idempotent."""
+        if not self._http.is_closed:
+            with contextlib.suppress(httpx.HTTPError):
+                self._http.delete("/mcp", timeout=CLOSE_SECONDS)
             self._http.close()
 
     def click(self, x: int, y: int) -> ToolResult:

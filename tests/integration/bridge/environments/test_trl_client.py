@@ -39,6 +39,8 @@ async def test_an_episode_is_played_by_tools_and_rewarded(trl: Any, environments
     assert await in_thread(one.get_reward) == 1.0
     assert "Say no." in await in_thread(one.reset, task="answer-no")
     assert await in_thread(one.get_reward) == 0.0, "an episode that goes on is judged as it stands"
+    await in_thread(one._close)
+    assert environments.sessions.active == 0
 
 
 async def test_calls_that_are_no_actions_are_the_policys(trl: Any, environments: EnvironmentServer) -> None:
@@ -47,6 +49,7 @@ async def test_calls_that_are_no_actions_are_the_policys(trl: Any, environments:
     assert "no action" in await in_thread(one.scroll, "sideways")
     assert "Step 1 of" in await in_thread(one.type_text, "hi")
     assert await in_thread(one.get_reward) == 1.0
+    await in_thread(one._close)
 
 
 async def test_a_lost_episode_has_no_reward_and_the_next_reset_begins_another(
@@ -61,3 +64,4 @@ async def test_a_lost_episode_has_no_reward_and_the_next_reset_begins_another(
     assert await in_thread(one.get_reward) is None
     assert "Type hi." in await in_thread(one.reset, task="type-hi")
     assert await in_thread(one.get_reward) == 0.0
+    await in_thread(one._close)
