@@ -57,6 +57,7 @@ import type {
 
 export type {
   ActionError,
+  AttemptReward,
   BatchPosition,
   BlobRef,
   Branch,
@@ -80,6 +81,7 @@ export type {
   ImageLimits,
   Infeasible,
   JsonValue,
+  JudgedBy,
   ListFiles,
   LongPress,
   Memory,
@@ -1767,7 +1769,7 @@ export interface JudgeOut {
  * Which judge: a new prompt, model or setting is a new revision.
  */
 export interface JudgeRef {
-  kind: "verifier" | "outcome_model" | "reference";
+  kind: "verifier" | "reference" | "screen" | "outcome_model";
   name: string;
   revision: string;
   scripted: boolean;
@@ -3497,6 +3499,7 @@ export interface AttemptRecord {
   outcome: "success" | "failure" | "unjudged" | "infrastructure";
   trajectory: string | null;
   reward: number | null;
+  judge: string;
   points: number | null;
   steps: number;
   terminated: boolean;
