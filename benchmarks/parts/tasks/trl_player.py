@@ -25,7 +25,7 @@ from trl.chat_template_utils import qwen3_instruct_2507_chat_template
 PROMPT = "Do the task on this machine by calling its tools."
 END = "<|im_end|>"
 SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", END, "<tool_call>", "</tool_call>", "<think>", "</think>")
-GENERATIONS, STEPS, LEARNING_STEPS, LEARNED_LOSS = 4, 3, 300, 0.03
+GENERATIONS, STEPS, LEARNING_STEPS, LEARNED_LOSS = 4, 3, 300, 0.015
 CALLS = {"click": ("x", "y"), "type_text": ("text",), "press_keys": ("keys",), "finish": ("answer",), "drag": ()}
 
 
@@ -138,7 +138,7 @@ def main(url: str, path: str) -> dict[str, Any]:
         args=GRPOConfig(
             output_dir=plan["folder"], use_cpu=True, bf16=False, max_steps=STEPS, num_generations=GENERATIONS,
             per_device_train_batch_size=GENERATIONS, max_completion_length=600, max_tool_calling_iterations=4,
-            learning_rate=1e-3, temperature=1.2, logging_steps=1, save_strategy="no", report_to=[],
+            learning_rate=1e-3, temperature=1.0, logging_steps=1, save_strategy="no", report_to=[],
         ),
         train_dataset=Dataset.from_list(rows),
         environment_factory=environment_factory(url, pictures=False),
