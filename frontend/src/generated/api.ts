@@ -2866,6 +2866,7 @@ export interface RolloutSettings {
   seeds: number;
   group: number;
   parallel: number;
+  ahead: number;
   threads: number;
   size: string;
 }
