@@ -15,11 +15,13 @@ class RunnerLimits:
         machine_retry_seconds: Seconds until a machine is requested again.
         max_invalid_replies: Consecutive replies without an action that become steps of the autopilot. Zero where a
             person is there: the autopilot then ends at once.
+        ends_with_page: Whether the policy is not asked any more once the page has ended or its time is over.
     """
 
     inbox: int = 32
     machine_retry_seconds: float = 2.0
     max_invalid_replies: int = 0
+    ends_with_page: bool = False
     executor: ExecutorLimits = field(default_factory=ExecutorLimits)
     retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
 

@@ -199,6 +199,7 @@ class ProposalManager:
         retry_policy: RetryPolicy,
         wake: Callable[[], None],
         open_twin: OpenTwin | None = None,
+        ends_with_page: bool = False,
     ) -> None:
         self._record = record
         self._store = store
@@ -206,6 +207,7 @@ class ProposalManager:
         self._requester = ProposalRequester(wake, read, self._publish_partials, retry_policy, store.save_blob)
         self._summarizer = MemorySummarizer(wake)
         self._speculator = Speculator(store, open_twin, self._prepare) if open_twin is not None else None
+        self._ends_with_page = ends_with_page
         self._stored_at: float | None = None
         self.failure: PolicyError | None = None
         """Why the policy was silent when it was asked last."""
@@ -219,7 +221,12 @@ class ProposalManager:
         """Whether the policy is to be asked, be it not yet."""
         state = self._state
         ready = state.status == "running" and not state.takeover and state.pending is None
+        ready = ready and not self._has_ended(state.observation)
         return ready and not state.proposals and not self._requester.active and state.thinking != "off"
+
+    def _has_ended(self, observation: Observation | None) -> bool:
+        page = observation.page if observation is not None and self._ends_with_page else None
+        return page is not None and page.over
 
     @property
     def request_at(self) -> float | None:
@@ -271,7 +278,7 @@ class ProposalManager:
     def request_for(self, steps: tuple[Step, ...], observation: Observation) -> None:
         """Ask about steps that may still be on their way into the store."""
         policy = self._current_policy()
-        if policy is not None:
+        if policy is not None and not self._has_ended(observation):
             self._requester.request_now(policy, self._question(drop_undone_steps(steps), observation))
 
     def _prepare(self, guess: Guess) -> None:

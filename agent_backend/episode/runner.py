@@ -85,7 +85,7 @@ class EpisodeRunner:
         self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead, self._may_follow)
         read = self._executor.pictures.read
         self._proposals = ProposalManager(
-            record, store, current_policy, read, limits.retry_policy, self.wake, open_twin
+            record, store, current_policy, read, limits.retry_policy, self.wake, open_twin, limits.ends_with_page
         )
         within, retry = limits.executor.reach, limits.machine_retry_seconds
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, within, retry)
@@ -368,7 +368,7 @@ class EpisodeRunner:
     async def _finish(self, outcome: Outcome, answer: str) -> None:
         """End with the annotator's outcome, and the verifier's beside it."""
         self._proposals.cancel_request()
-        await self._executor.release_held_inputs(f"end-{len(self.state.steps)}")
+        await self._executor.release_held_inputs(f"end-{self.state.id}-{len(self.state.steps)}")
         verdict = await self._executor.active_session.judge(INFEASIBLE_ANSWER if outcome == "infeasible" else answer)
         await self._end(status="finished", outcome=outcome, answer=answer, verdict=verdict)
 
