@@ -138,9 +138,14 @@ def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observatio
     if len(steps) != len(guess.steps) or not reads_same(observation, guess.observation):
         return False
     earlier, guessed = guess.steps[:-1], guess.steps[-1]
-    if [step.command_id for step in earlier] != [step.command_id for step in steps[:-1]]:
+    if any(_key(one) != _key(two) for one, two in zip(earlier, steps, strict=False)):
         return False
     return _is_same_step(steps[-1], guessed)
+
+
+def _key(step: Step) -> tuple[str, str]:
+    """What an earlier step is known by: its thought may have been written since."""
+    return step.command_id, step.thought
 
 
 def _is_same_step(step: Step, guessed: Step) -> bool:
