@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
@@ -133,6 +133,26 @@ def _comparable(step: dict[str, Any]) -> dict[str, Any]:
         if step[name] is not None and step[name]["page"] is not None:
             step[name]["page"]["tabs"] = [tab["title"] for tab in step[name]["page"]["tabs"]]
     return step
+
+
+def first_difference(one: list[Any], other: list[Any]) -> str | None:
+    """Where two records of steps differ first, and how; None where they are equal."""
+    if len(one) != len(other):
+        return f"{len(one)} and {len(other)} steps"
+    for number, (step, twin) in enumerate(zip(one, other, strict=True), 1):
+        for path, value, counterpart in _leaves(step, twin):
+            if value != counterpart:
+                return f"step {number}, {path}: {value!r} and {counterpart!r}"
+    return None
+
+
+def _leaves(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The values of two records side by side, with their places."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for name in one:
+            yield from _leaves(one[name], other[name], f"{path}.{name}".lstrip("."))
+    else:
+        yield path, one, other
 
 
 def _command_id() -> str:

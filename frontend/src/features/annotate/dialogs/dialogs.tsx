@@ -41,11 +41,12 @@ export function Dialogs() {
   const Content = dialog === null ? null : CONTENTS[dialog];
   return (
     <Dialog
+      key={dialog === "thoughts" ? dialog : "other"}
       opened={dialog !== null}
       onClose={close}
       title={dialog === null ? "" : t(`dialog.${dialog}`)}
       returnFocus={false}
-      size={(dialog !== null && SIZES[dialog]) || "md"}
+      size={dialog === null ? "md" : (SIZES[dialog] ?? "md")}
     >
       {Content !== null && <Content onDone={close} />}
     </Dialog>
