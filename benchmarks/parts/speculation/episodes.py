@@ -17,6 +17,7 @@ from benchmarks.parts.speculation.policies import TimedExpert, TimedPolicy
 from protocol.actions.types import CONTROL_KINDS, FINAL_ACTIONS, Click
 from protocol.messages.events import Accept, Act, EpisodeState, Event, Rejected
 from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.steps import drop_undone_steps
 from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox
@@ -30,11 +31,14 @@ Decide = Callable[[EpisodeState, int], EpisodeCommand | None]
 @dataclass(slots=True)
 class Played:
     """What became of an episode: for each accepted first candidate the wait until the next ones (ms) and whether no
-    further question was needed, and what is stored of its steps apart from times and ids."""
+    further question was needed, and what is stored of its steps apart from times and ids. Where no further question was
+    needed, the policy is asked all the same, apart from the episode: `checked` counts that, `wrong` other answers."""
 
     waits: list[float] = field(default_factory=list)
     held: list[bool] = field(default_factory=list)
     steps: list[Any] = field(default_factory=list)
+    checked: int = 0
+    wrong: int = 0
 
 
 class Episode:
@@ -112,6 +116,16 @@ class Episode:
         if first and not running.done():
             played.waits.append((time.monotonic() - began) * 1000)
             played.held.append(number + 1 not in self.policy.questions[before:])
+            if played.held[-1]:
+                played.checked += 1
+                played.wrong += not await self._is_own_answer()
+
+    async def _is_own_answer(self) -> bool:
+        """Whether the policy says of the episode as it stands what was prepared."""
+        state = self.runner.state
+        assert state.observation is not None
+        answer = await self.policy.answer(state.task, drop_undone_steps(state.steps), state.observation)
+        return answer == [(one.thought, one.action) for one in state.proposals]
 
     def _first_of(self, command: EpisodeCommand) -> bool:
         step = self.store.state.steps[-1] if self.store.state.steps else None

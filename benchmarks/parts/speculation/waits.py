@@ -71,7 +71,7 @@ async def measure(folder: Path) -> dict[str, Any]:
     held: list[bool] = []
     by_kind: dict[str, float] = {}
     compared, wrong = await _compare_painted()
-    real = starts = unrepeatable = 0
+    real = starts = differ = unrepeatable = checked = 0
     for kind in kinds():
         of_kind: list[bool] = []
         async with _machines(kind, folder / kind.image) as (machine, twin):
@@ -81,6 +81,8 @@ async def measure(folder: Path) -> dict[str, Any]:
                 waits[True] += [ms for ms, hit in zip(ahead.waits, ahead.held, strict=True) if hit]
                 waits[False] += plain.waits
                 of_kind += ahead.held
+                real, checked = real + 1, checked + ahead.checked
+                wrong += ahead.wrong > 0
                 if not _start_alike(ahead, plain):
                     starts += 1
                     continue
@@ -90,9 +92,8 @@ async def measure(folder: Path) -> dict[str, Any]:
                     if (difference := first_difference(again.steps, plain.steps)) is not None:
                         print_progress(f"{task.id} twice without a twin: {difference}")
                         unrepeatable += 1
-                        continue
-                    wrong += 1
-                compared, real = compared + 1, real + 1
+                    else:
+                        differ += 1
         held += of_kind
         by_kind[kind.image] = round(sum(of_kind) / len(of_kind), 3)
         print_progress(f"{kind.image}: the guess held at {sum(of_kind)} of {len(of_kind)} steps")
@@ -101,8 +102,10 @@ async def measure(folder: Path) -> dict[str, Any]:
         "accept_to_proposals_without_speculation_p50_ms": percentile(waits[False], 0.5),
         "speculation_hit_share": round(sum(held) / len(held), 3),
         "speculation_hit_share_by_kind": by_kind,
-        "speculation_compared": compared,
+        "speculation_compared": compared + real,
         "speculation_compared_real": real,
+        "speculation_answers_checked": checked,
+        "speculation_records_differ": differ,
         "speculation_starts_differ": starts,
         "speculation_unrepeatable": unrepeatable,
         "speculation_wrong": wrong,
