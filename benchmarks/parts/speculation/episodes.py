@@ -37,6 +37,8 @@ class Played:
     waits: list[float] = field(default_factory=list)
     held: list[bool] = field(default_factory=list)
     steps: list[Any] = field(default_factory=list)
+    acts: list[float] = field(default_factory=list)
+    """How much of each wait the act on the episode's machine took, its settling included (ms)."""
     checked: int = 0
     wrong: int = 0
 
@@ -115,6 +117,8 @@ class Episode:
         first = self._first_of(command)
         if first and not running.done():
             played.waits.append((time.monotonic() - began) * 1000)
+            step = self.store.state.steps[-1]
+            played.acts.append((step.ended_at - step.started_at).total_seconds() * 1000)
             played.held.append(number + 1 not in self.policy.questions[before:])
             if played.held[-1]:
                 played.checked += 1

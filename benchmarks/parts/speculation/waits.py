@@ -68,6 +68,7 @@ def _scripted(tasks: Sequence[Task], scripts: Sequence[Script]) -> tuple[Task, .
 async def measure(folder: Path) -> dict[str, Any]:
     """Waits with and without, how often the guess held, and how many episodes came out differently."""
     waits: dict[bool, list[float]] = {True: [], False: []}
+    beyond_act: list[float] = []
     held: list[bool] = []
     by_kind: dict[str, float] = {}
     compared, wrong = await _compare_painted()
@@ -76,9 +77,11 @@ async def measure(folder: Path) -> dict[str, Any]:
         of_kind: list[bool] = []
         async with _machines(kind, folder / kind.image) as (machine, twin):
             for task in kind.tasks:
-                ahead = await _play(kind, task, machine, twin)
                 plain = await _play(kind, task, machine, None)
+                ahead = await _play(kind, task, machine, twin)
                 waits[True] += [ms for ms, hit in zip(ahead.waits, ahead.held, strict=True) if hit]
+                timed = zip(ahead.waits, ahead.acts, ahead.held, strict=True)
+                beyond_act += [ms - act for ms, act, hit in timed if hit]
                 waits[False] += plain.waits
                 of_kind += ahead.held
                 real, checked = real + 1, checked + ahead.checked
@@ -99,6 +102,7 @@ async def measure(folder: Path) -> dict[str, Any]:
         print_progress(f"{kind.image}: the guess held at {sum(of_kind)} of {len(of_kind)} steps")
     return {
         "accept_to_proposals_p50_ms": percentile(waits[True], 0.5),
+        "accept_to_proposals_beyond_act_p50_ms": percentile(beyond_act, 0.5),
         "accept_to_proposals_without_speculation_p50_ms": percentile(waits[False], 0.5),
         "speculation_hit_share": round(sum(held) / len(held), 3),
         "speculation_hit_share_by_kind": by_kind,
