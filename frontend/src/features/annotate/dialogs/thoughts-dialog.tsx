@@ -38,7 +38,7 @@ export function ThoughtsDialog({ onDone }: { onDone: () => void }) {
         ))}
       </ol>
       {ending !== null && !everything && (
-        <Button variant="default" onClick={submit}>{t("thoughts.finish_without", { count: owed.length - written.length })}</Button>
+        <Button className={styles.without} variant="default" onClick={submit}>{t("thoughts.finish_without", { count: owed.length - written.length })}</Button>
       )}
     </DialogForm>
   );
