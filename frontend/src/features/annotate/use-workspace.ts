@@ -145,10 +145,10 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const direct = wantsDirect && !needsThoughtFirst(episode);
   const enter = enterOf({ episode, composed, connection: live.connection, canAct, viewedStep });
 
-  const setDialog = (opened: Dialog | null) => {
+  const setDialog = useCallback((opened: Dialog | null) => {
     setEnding(null);
     setOpenDialog(opened);
-  };
+  }, []);
 
   /** Does what ends the episode, after the thoughts that it owes. */
   const end = (run: () => void) => {
