@@ -2859,6 +2859,7 @@ export interface RolloutSettings {
   seeds: number;
   group: number;
   parallel: number;
+  ahead: number;
   threads: number;
   size: string;
 }
