@@ -269,17 +269,26 @@ class ProposalManager:
         """Ask about the screen of this moment."""
         self.request_for(self._state.steps, self._record.last_observation)
         await self._record.publish_thinking("waiting" if self._requester.active else "off")
+        self._follow()
 
     async def publish_waiting(self) -> None:
         """Tell that the policy was asked, where it was."""
         if self._requester.active:
             await self._record.publish_thinking("waiting")
+            self._follow()
 
     def request_for(self, steps: tuple[Step, ...], observation: Observation) -> None:
         """Ask about steps that may still be on their way into the store."""
         policy = self._current_policy()
         if policy is not None and not self._has_ended(observation):
             self._requester.request_now(policy, self._question(drop_undone_steps(steps), observation))
+
+    def _follow(self) -> None:
+        """Have the twin come to where the episode stands: also while the policy is asked, so that it is there when the
+        answer comes."""
+        policy = self._current_policy()
+        if self._speculator is not None and policy is not None:
+            self._speculator.follow(self._state, policy)
 
     def _prepare(self, guess: Guess) -> None:
         """Ask ahead what would be asked if the first candidate were accepted."""
@@ -310,10 +319,8 @@ class ProposalManager:
         assert self._requester.policy_ref is not None
         await self._record.write(self._store.add_proposals(answer, self._requester.policy_ref))
         self._stored_at = asyncio.get_running_loop().time()
-        policy = self._current_policy()
-        if self._speculator is not None and policy is not None and self._state.proposals:
-            self._speculator.follow(self._state, policy)
-        await self._request_memory(policy)
+        self._follow()
+        await self._request_memory(self._current_policy())
 
     async def withdraw(self, reason: str = "a new policy took over") -> None:
         """Withdraw proposals and cancel the pending request; the policy is asked again."""

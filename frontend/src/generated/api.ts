@@ -582,6 +582,7 @@ export interface PoolSettings {
   max_steps: number;
   minutes: number | null;
   thought_required: boolean;
+  thought_later: boolean;
   policy_budget: number | null;
   unattended_safety_checks: boolean;
   screenshot_format: "jpeg" | "png";
