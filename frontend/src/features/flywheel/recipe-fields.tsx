@@ -120,9 +120,18 @@ function Reinforcement({ plan, initial, onChange }: PlanProps<ReinforcementTrain
             <>
               <Amount label={t("flywheel.form.seeds")} value={play.seeds} onChange={(seeds) => onChange({ ...plan, play: { ...play, seeds, pages: Math.max(seeds, play.pages - (play.pages % seeds)) } })} min={1} max={10_000} />
               <Amount label={t("flywheel.form.group")} value={play.group} onChange={(group) => onChange({ ...plan, play: { ...play, group } })} min={1} max={64} />
+              <Amount label={t("flywheel.form.ahead")} value={play.ahead} onChange={(ahead) => onChange({ ...plan, play: { ...play, ahead } })} min={0} max={4} />
             </>
           )}
         </SimpleGrid>
+      )}
+      {plan && play && (
+        <Checkbox
+          label={t("flywheel.form.judges")}
+          description={t("flywheel.form.judges.help")}
+          checked={play.judges}
+          onChange={(event) => onChange({ ...plan, play: { ...play, judges: event.currentTarget.checked } })}
+        />
       )}
     </>
   );
