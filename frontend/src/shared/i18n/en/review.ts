@@ -35,6 +35,10 @@ export const reviewMessages = {
 
   "review.step": "Step {number}",
   "review.verdict": "This step is",
+  "review.your_review": "Your review",
+  "review.advance": "Then go to the next step",
+  "review.sent_back": "Sent back",
+  "review.faulty": "Steps to correct",
   "verdict.right": "Right",
   "verdict.wrong_element": "Wrong element",
   "verdict.wrong_action": "Wrong action",
@@ -59,7 +63,7 @@ export const reviewMessages = {
   "review.remark_by": "{name}, round {round}",
   "review.judged": { one: "{count} step judged", other: "{count} steps judged" },
 
-  "review.correct": "Correct…",
+  "review.correct": "Correct",
   "review.correct.help": "Write a better thought or action for this step; the executed one is kept",
   "review.correct.title": "Correct step {number}",
   "review.correct.executed": "The executed step is kept as it was; both are exported.",
@@ -67,6 +71,8 @@ export const reviewMessages = {
   "review.correct.action": "Action",
   "review.correct.action.help": "As in the workspace: click(512, 388), type_text(\"hello\"), press_keys(\"ctrl+s\")",
   "review.correct.bad": "This is not an action.",
+  "review.correct.points": "Move the points of the action on the picture",
+  "review.correct.points.help": "Click the picture to move the nearest point, or edit the numbers.",
   "review.correct.reason": "Why (optional)",
   "review.correct.save": "Save correction",
   "review.corrected": "Revision {revision} by {name}",

@@ -135,6 +135,8 @@ export const sharedMessages = {
   "timeline.empty": "No steps yet",
   "timeline.no_after": "Nobody knows whether this act happened",
   "timeline.unsettled": "The screen was still changing",
+  "timeline.corrected": "Corrected",
+  "timeline.cut": "Left out",
   "step.no_thought": "No thought yet",
   "step.no_thought.help": "This pool lets the thought be written later, in review",
   "step.clipboard.from": "Read from the machine's clipboard",

@@ -122,7 +122,6 @@ export const shellMessages = {
   "replay.unsettled": "The screen was still changing after {time}",
   "replay.offered": { one: "{count} proposal", other: "{count} proposals" },
   "replay.chosen": "Chosen",
-  "replay.base": "Overridden",
   "replay.play": "Play or pause",
   "replay.play.help": "Run through the steps",
   "replay.next": "Next step",

@@ -35,6 +35,10 @@ export const reviewMessages = {
 
   "review.step": "第 {number} 步",
   "review.verdict": "这一步",
+  "review.your_review": "你的审核",
+  "review.advance": "判定后转到下一步",
+  "review.sent_back": "已退回",
+  "review.faulty": "需要修正的步骤",
   "verdict.right": "正确",
   "verdict.wrong_element": "元素错误",
   "verdict.wrong_action": "动作错误",
@@ -59,7 +63,7 @@ export const reviewMessages = {
   "review.remark_by": "{name}，第 {round} 轮",
   "review.judged": { other: "已判定 {count} 步" },
 
-  "review.correct": "修正…",
+  "review.correct": "修正",
   "review.correct.help": "为这一步写出更好的思考或动作；已执行的内容保留不变",
   "review.correct.title": "修正第 {number} 步",
   "review.correct.executed": "已执行的步骤保持原样，两者都会导出。",
@@ -67,6 +71,8 @@ export const reviewMessages = {
   "review.correct.action": "动作",
   "review.correct.action.help": "与工作台相同：click(512, 388)、type_text(\"hello\")、press_keys(\"ctrl+s\")",
   "review.correct.bad": "这不是一个动作。",
+  "review.correct.points": "在画面上移动动作的位置",
+  "review.correct.points.help": "点击画面可移动最近的点，也可直接修改数字。",
   "review.correct.reason": "原因（可选）",
   "review.correct.save": "保存修订",
   "review.corrected": "{name} 的第 {revision} 次修订",

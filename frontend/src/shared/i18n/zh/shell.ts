@@ -123,7 +123,6 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "replay.unsettled": "{time} 后画面仍在变化",
   "replay.offered": { other: "{count} 个建议" },
   "replay.chosen": "已选",
-  "replay.base": "已被覆盖",
   "replay.play": "播放 / 暂停",
   "replay.play.help": "依次播放各步",
   "replay.next": "下一步",
