@@ -18,7 +18,7 @@ export default function EpisodePage({ episodeId }: { episodeId: string }) {
   const snapshot = useQuery(snapshotQuery(episodeId));
   const trajectory = useQuery(trajectoryQuery(episodeId));
   const finished = snapshot.data?.state.status === "finished";
-  const details = useQuery({ ...reviewDetailsQuery(episodeId), enabled: finished });
+  const details = useQuery(reviewDetailsQuery(episodeId));
   const editor = useCorrection();
   const failed = [snapshot, trajectory].find(({ isError }) => isError);
 
@@ -33,6 +33,7 @@ export default function EpisodePage({ episodeId }: { episodeId: string }) {
       <Replay
         trajectory={trajectory.data}
         state={state}
+        annotator={details.data?.episode.annotator_name}
         firstStep={details.data?.may === "mend" ? faultySteps(details.data)[0] : undefined}
         stepMarks={details.data && stepMarks(details.data, steps.length)}
         correction={editor.correction && { ...editor.correction, onMovePoint: editor.move }}

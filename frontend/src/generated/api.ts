@@ -587,6 +587,7 @@ export interface PoolSettings {
   gold_percent: number;
   review_mode: "none" | "sample" | "all";
   review_percent: number;
+  reviewers: number;
   priority: number;
   hours: ActiveHours | null;
   consent: string;
@@ -1232,7 +1233,8 @@ export interface SamplingIn {
 }
 /**
  * One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
- * or what they need help with.
+ * or what they need help with. `annotator` is a user name, `annotator_name` what people call them; `review_reason` is
+ * why it was sent back or rejected.
  */
 export interface EpisodeSummary {
   id: string;
@@ -1244,12 +1246,13 @@ export interface EpisodeSummary {
   verdict: Verdict | null;
   steps: number;
   annotator: string;
+  annotator_name: string;
   practice: boolean;
   help_requested: boolean;
   created_at: string;
   finished_at: string | null;
   review: "pending" | "accepted" | "returned" | "rejected";
-  returned_reason: string;
+  review_reason: string;
   note: string;
 }
 /**
@@ -1649,12 +1652,13 @@ export interface FoundEpisode {
   verdict: Verdict | null;
   steps: number;
   annotator: string;
+  annotator_name: string;
   practice: boolean;
   help_requested: boolean;
   created_at: string;
   finished_at: string | null;
   review: "pending" | "accepted" | "returned" | "rejected";
-  returned_reason: string;
+  review_reason: string;
   note: string;
   decisions: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[];
   policies: string[];
@@ -1849,6 +1853,7 @@ export interface QueueItem {
   episode: EpisodeSummary;
   round: number;
   claim: ClaimOut | null;
+  adjudication: boolean;
 }
 /**
  * What waits, oldest first; `next` is where the following page begins, if any.
@@ -2031,6 +2036,16 @@ export interface JobOut {
   finished_at: string | null;
 }
 /**
+ * What an independent reviewer, or who adjudicates, would decide; `round` is null until the episode is decided.
+ */
+export interface OpinionOut {
+  round: number | null;
+  reviewer: string;
+  mine: boolean;
+  decision: "accept" | "return" | "reject";
+  reason: string;
+}
+/**
  * What a reviewer said of a step.
  */
 export interface RemarkOut {
@@ -2050,6 +2065,8 @@ export interface ReviewDetails {
   may: "review" | "mend" | "look";
   claim: ClaimOut | null;
   rounds: RoundOut[];
+  opinions: OpinionOut[];
+  blind: boolean;
   remarks: RemarkOut[];
   fixes: FixOut[];
   segments: Segment[];
@@ -2174,11 +2191,21 @@ export interface CutIn {
  * How far people agree. `alpha` is None where no two judged the same steps, or all said the same.
  */
 export interface Agreement {
+  decisions: DecisionAgreement;
   alpha: number | null;
   steps_judged_together: number;
   mean_agreement: number | null;
   tasks: TaskAgreement[];
   gold: GoldScore[];
+}
+/**
+ * How far the two independent reviewers of an episode decide alike: in how many episodes both decided, the share of
+ * them where they did alike, and Krippendorff's alpha (None where it cannot be told).
+ */
+export interface DecisionAgreement {
+  episodes: number;
+  share: number | null;
+  alpha: number | null;
 }
 /**
  * A task that several people did: how far the two furthest apart agree.
@@ -3247,6 +3274,9 @@ export interface NoticeOut {
     | "import.finished"
     | "import.failed"
     | "review.returned"
+    | "review.rejected"
+    | "help.requested"
+    | "help.note"
     | "task.lost"
     | "machine.taken"
     | "webhook.disabled"

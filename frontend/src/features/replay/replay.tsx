@@ -40,6 +40,8 @@ type Correction = {
 type Props = {
   trajectory: Trajectory;
   state: Snapshot["state"];
+  /** What people call who made it. */
+  annotator?: string | undefined;
   /** The step to open where the address names none. */
   firstStep?: number | undefined;
   stepMarks?: ReadonlyMap<number, StepMark> | undefined;
@@ -51,7 +53,7 @@ type Props = {
   review?: (step: number, advance: () => void) => ReactNode;
 };
 
-export function Replay({ trajectory, state, firstStep, stepMarks, correction, notice, review }: Props) {
+export function Replay({ trajectory, state, annotator, firstStep, stepMarks, correction, notice, review }: Props) {
   const { t } = useI18n();
   const { steps } = trajectory;
   const [player, move] = usePlayer(steps.length, firstStep);
@@ -82,7 +84,7 @@ export function Replay({ trajectory, state, firstStep, stepMarks, correction, no
       </section>
       <aside className={styles.panel} aria-label={t("replay.panel")}>
         {notice?.(player.step, (to) => move({ to }))}
-        <Summary trajectory={trajectory} state={state} />
+        <Summary trajectory={trajectory} state={state} annotator={annotator} />
         {step && <StepPanel step={step} proposals={offered} count={steps.length} onPrompt={() => setPromptOpen(true)} />}
         {trajectory.task.platform === "browser" && <Programs episodeId={trajectory.id} />}
         {review?.(player.step, () => player.step < steps.length - 1 && move({ to: player.step + 1 }))}

@@ -28,7 +28,7 @@ export function DecisionBar({ details }: { details: ReviewDetails }) {
   const next = useNext();
   const navigate = useNavigate();
   const filters = fromSearch(useSearchParams()[0]);
-  const pending = review === "pending" && (details.claim === null || details.claim.mine);
+  const pending = review === "pending" && details.may === "review" && (details.claim === null || details.claim.mine);
   const open = pending && !change.isPending;
   const accept = () => change.mutate({ type: "decide", review: { decision: "accept", reason: "" } });
   const submitDecision = () => {

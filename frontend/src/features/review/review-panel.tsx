@@ -47,13 +47,14 @@ function ReviewSections({ details, step, count, editor, onAdvance }: SectionsPro
           {details.remarks.length > 0 && <span>{t("review.judged", { count: new Set(details.remarks.map(({ index }) => index)).size })}</span>}
         </h2>
         <ClaimNote details={details} onRelease={() => change.mutate({ type: "release" })} />
+        <IndependentReview details={details} />
         <Rounds details={details} />
         {step && <StepReview details={details} step={step} />}
         <Changes details={details} />
         {(details.may === "review" || details.segments.length > 0) && <Segments details={details} step={step} count={count} change={change} />}
         <RelatedAttempts details={details} change={change} />
       </section>
-      {details.may !== "look" && <PinnedReview details={details} step={step} editor={editor} change={change} onAdvance={onAdvance} />}
+      {(details.may !== "look" || hasDecided(details)) && <PinnedReview details={details} step={step} editor={editor} change={change} onAdvance={onAdvance} />}
     </>
   );
 }
@@ -63,9 +64,8 @@ type PinnedProps = Omit<SectionsProps, "count"> & { change: ReturnType<typeof us
 /** What a person does with the episode, always in sight: verdicts and the decision, or the correction being written. */
 function PinnedReview({ details, step, editor, change, onAdvance }: PinnedProps) {
   const { t } = useI18n();
-  const canReview = details.may === "review";
-  const canWrite = canReview && (details.claim === null || details.claim.mine);
-  const canCorrect = canWrite || !canReview;
+  const canWrite = details.may === "review" && (details.claim === null || details.claim.mine);
+  const canCorrect = canWrite || details.may === "mend";
   const correct = () => step && editor.open(step, details.fixes.findLast(({ index }) => index === step.index));
   useCommands([{ command: reviewCommands.correct, enabled: canCorrect && step !== undefined, run: correct }]);
   const { correction } = editor;
@@ -77,7 +77,7 @@ function PinnedReview({ details, step, editor, change, onAdvance }: PinnedProps)
         <>
           {step && canWrite && <VerdictBar key={step.index} details={details} step={step} change={change} onAdvance={onAdvance} onCorrect={correct} />}
           <Problem error={change.error} />
-          {canReview ? <DecisionBar details={details} /> : <Resubmit details={details} onCorrect={correct} />}
+          {details.may === "mend" ? <Resubmit details={details} onCorrect={correct} /> : <DecisionBar details={details} />}
         </>
       )}
     </div>
@@ -98,6 +98,34 @@ function ClaimNote({ details: { claim }, onRelease }: { details: ReviewDetails; 
     <p className={styles.warn} role="status">
       {t("review.claimed", { name: claim.reviewer, when: relative(claim.until) })}
     </p>
+  );
+}
+
+const openOpinions = ({ opinions }: ReviewDetails) => opinions.filter(({ round }) => round === null);
+
+/** This person has decided, and another reviewer is still to. */
+const hasDecided = (details: ReviewDetails) => openOpinions(details).some(({ mine }) => mine);
+
+/** Where two review it: what that means now, and what both would decide once this person may see it. */
+function IndependentReview({ details }: { details: ReviewDetails }) {
+  const { t } = useI18n();
+  const open = openOpinions(details);
+  const disputed = open.length > 1;
+  if (!details.blind && open.length === 0) return null;
+  return (
+    <div className={styles.warn} role="status">
+      <p className={styles.words}>{t(details.blind ? "review.blind" : disputed ? "review.disputed" : "review.opinion_given")}</p>
+      {disputed && (
+        <ul className={styles.list}>
+          {open.map(({ reviewer, decision, reason }) => (
+            <li key={reviewer} className={styles.item}>
+              {t(`review.opinion.${decision}`, { name: reviewer })}
+              {reason && <p>{reason}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }
 
