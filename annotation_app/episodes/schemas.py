@@ -36,6 +36,16 @@ class EpisodeSummary(FrozenModel):
     note: str
 
 
+class SupervisorNoteOut(FrozenModel):
+    """A supervisor's note at the annotator's desk, or that they took control."""
+
+    id: int
+    author: str
+    text: str
+    took_control: bool
+    created_at: datetime
+
+
 class EpisodePage(FrozenModel):
     """A page of episodes, newest first; `next` is the following page's number, if any."""
 

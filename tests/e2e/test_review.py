@@ -141,4 +141,4 @@ async def test_what_waits_is_gone_through_by_keys_alone(sign_in: SignIn, drill: 
     await keys.press("Shift+Enter")
     await expect(review.get_by_role("heading", name="Accepted")).to_be_visible(timeout=BOUND_MS)
     await keys.press("n")
-    await expect(reviewer.get_by_text("Nothing waits for a review")).to_be_visible(timeout=BOUND_MS)
+    await expect(reviewer.get_by_text("No episode waits for a review")).to_be_visible(timeout=BOUND_MS)

@@ -37,6 +37,7 @@ from annotation_app.episodes.services.steps import (
     step_append,
     step_undo,
 )
+from annotation_app.episodes.services.supervision import supervisor_control_take, supervisor_note_add
 
 __all__ = [
     "IncomingEpisode",
@@ -68,4 +69,6 @@ __all__ = [
     "runners_renew",
     "step_append",
     "step_undo",
+    "supervisor_control_take",
+    "supervisor_note_add",
 ]

@@ -30,6 +30,8 @@ def reviewable_episode(*, user: User, episode_id: UUID) -> Episode:
     episode = episode_lock(episode_id)
     if episode.annotator_id == user.pk:
         raise Forbidden("Nobody reviews their own work.", code="own_work")
+    if episode.supervisor_notes.filter(author=user, took_control=True).exists():
+        raise Forbidden("You took control of this episode.", code="own_work")
     if episode.task.pool.practice:
         raise Conflict("Practice is not reviewed.", code="practice")
     if episode.status in OPEN_STATUSES:

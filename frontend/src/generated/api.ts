@@ -1379,6 +1379,22 @@ export interface BranchCandidate {
   done: boolean;
 }
 /**
+ * A supervisor's note at the annotator's desk, or that they took control.
+ */
+export interface SupervisorNoteOut {
+  id: number;
+  author: string;
+  text: string;
+  took_control: boolean;
+  created_at: string;
+}
+/**
+ * What to tell the annotator.
+ */
+export interface SupervisorNoteIn {
+  text: string;
+}
+/**
  * Which server answers, and with which model and weights (empty: not known).
  */
 export interface Proposer {

@@ -3,10 +3,10 @@ import type { ReviewDetails } from "@/generated/api";
 import type { StepVerdict } from "@/generated/vocabulary";
 import type { StepMark } from "@/shared/ui/episode/timeline";
 
-type Said = Pick<ReviewDetails, "remarks" | "fixes" | "segments">;
+type Judged = Pick<ReviewDetails, "remarks" | "fixes" | "segments">;
 
 /** The last verdict on a step counts, whoever gave it. */
-export function stepMarks({ remarks, fixes, segments }: Said, count: number): Map<number, StepMark> {
+export function stepMarks({ remarks, fixes, segments }: Judged, count: number): Map<number, StepMark> {
   const verdicts = new Map<number, StepVerdict>();
   for (const { index, verdict } of [...remarks].sort((one, other) => one.round - other.round)) {
     if (verdict) verdicts.set(index, verdict);

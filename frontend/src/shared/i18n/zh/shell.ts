@@ -68,7 +68,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "queue.steps": { other: "{count} 步" },
   "queue.started": "{when}开始",
   "queue.returned": "退回给你的任务",
-  "queue.open": "查看",
+  "queue.open": "打开",
   "queue.pools": "任务池",
   "queue.no_pools": "你还未加入任何任务池",
   "queue.no_pools.help": "由管理员将成员加入任务池。",
