@@ -15,21 +15,24 @@ import styles from "./states.module.css";
 /** How often notes are asked for while help is wanted (milliseconds). */
 const POLL_MS = 4_000;
 
+/** Nothing until help is asked for. */
 export function SupervisorNotes() {
-  const { t } = useI18n();
   const { view } = useWorkspace();
-  const user = useUser();
   const { id, help_requested: wanted } = view.episode;
+  return wanted ? <Notes id={id} hasControl={view.control === "mine"} /> : null;
+}
+
+function Notes({ id, hasControl }: { id: string; hasControl: boolean }) {
+  const { t } = useI18n();
+  const user = useUser();
   const path = `/episodes/${encodeURIComponent(id)}/notes`;
   const notes = useQuery({
     queryKey: ["episode", id, "notes"],
     queryFn: () => request<SupervisorNoteOut[]>("GET", path),
-    enabled: wanted,
     refetchInterval: POLL_MS,
   });
-  if (!wanted) return null;
   const items = notes.data ?? [];
-  const watches = view.control !== "mine" && (hasRole(user, "reviewer") || hasRole(user, "admin"));
+  const watches = !hasControl && (hasRole(user, "reviewer") || hasRole(user, "admin"));
   return (
     <>
       {items.length > 0 && (
