@@ -39,7 +39,7 @@ def revision_add(*, user: User, revision: RevisionIn, api_key: SecretStr | None 
     policies_admin_check(user)
     fields = {**revision.model_dump(include=set(RevisionIn.model_fields)), "prompt": revision.prompt}
     if api_key is not None and api_key.get_secret_value().strip():
-        _store_key(user, revision.base_url, api_key.get_secret_value().strip())
+        provider_key_store(user, revision.base_url, api_key.get_secret_value().strip())
     try:
         with transaction.atomic():
             made = PolicyRevision.objects.create(**fields)
@@ -52,7 +52,7 @@ def revision_add(*, user: User, revision: RevisionIn, api_key: SecretStr | None 
     return made, True
 
 
-def _store_key(user: User, base_url: str, api_key: str) -> None:
+def provider_key_store(user: User, base_url: str, api_key: str) -> None:
     """Store the API key for a server's origin, in place of an earlier one."""
     origin = origin_of(base_url)
     hint = api_key[-HINT_CHARACTERS:] if len(api_key) >= 4 * HINT_CHARACTERS else ""
