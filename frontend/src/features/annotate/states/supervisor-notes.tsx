@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { SupervisorNoteOut } from "@/generated/api";
-import { hasRole, useUser } from "@/shared/account/account";
+import { hasRole, useSessionUser } from "@/shared/account/account";
 import { request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
@@ -24,7 +24,7 @@ export function SupervisorNotes() {
 
 function Notes({ id, hasControl }: { id: string; hasControl: boolean }) {
   const { t } = useI18n();
-  const user = useUser();
+  const user = useSessionUser();
   const path = `/episodes/${encodeURIComponent(id)}/notes`;
   const notes = useQuery({
     queryKey: ["episode", id, "notes"],
@@ -32,7 +32,7 @@ function Notes({ id, hasControl }: { id: string; hasControl: boolean }) {
     refetchInterval: POLL_MS,
   });
   const items = notes.data ?? [];
-  const watches = !hasControl && (hasRole(user, "reviewer") || hasRole(user, "admin"));
+  const watches = !hasControl && user != null && hasRole(user, "reviewer");
   return (
     <>
       {items.length > 0 && (
