@@ -30,21 +30,28 @@ export function VerdictBar({ details, step, change, onAdvance, onCorrect }: Prop
   const mine = details.remarks.findLast((remark) => remark.index === step.index && remark.mine && remark.round === details.round);
   const currentRemark = pendingRemark(change, step.index) ?? mine;
   const comment = draft ?? currentRemark?.comment ?? "";
-  const saveRemark = (verdict: StepVerdict | null, words = comment) =>
-    change.mutate({ type: "remark", index: step.index, verdict, comment: words }, { onSuccess: () => setDraft(null) });
+  // A comment that is saved right after a verdict, before anything is drawn again, keeps it.
+  const given = useRef<StepVerdict | null | undefined>(undefined);
+  const forget = () => (given.current = undefined);
+  const saveRemark = (verdict: StepVerdict | null, words = comment) => {
+    given.current = verdict;
+    change.mutate({ type: "remark", index: step.index, verdict, comment: words }, { onSuccess: () => setDraft(null), onError: forget });
+  };
   const judge = (verdict: StepVerdict) => {
     saveRemark(verdict);
     if (advances) onAdvance();
   };
   const saveComment = () => {
-    if (draft !== null && draft !== (currentRemark?.comment ?? "")) saveRemark(currentRemark?.verdict ?? null, draft);
+    if (draft !== null && draft !== (currentRemark?.comment ?? "")) saveRemark(given.current === undefined ? (currentRemark?.verdict ?? null) : given.current, draft);
   };
-  const clearRemark = () =>
+  const clearRemark = () => {
+    forget();
     undoable({
       act: () => change.mutateAsync({ type: "remark", index: step.index, verdict: null, comment: "" }).then(() => setDraft(null)),
       done: t("review.verdict_cleared", { number: step.index + 1 }),
       undo: () => change.mutateAsync({ type: "remark", index: step.index, verdict: currentRemark?.verdict ?? null, comment: currentRemark?.comment ?? "" }),
     });
+  };
 
   useCommands([
     ...VERDICTS.map((verdict) => ({ command: verdictCommands[verdict], run: () => judge(verdict) })),
