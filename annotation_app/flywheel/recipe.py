@@ -1,6 +1,8 @@
 """How a wheel turns: what it collects, from when on a sample passes, what is trained, and what is tried at the gate."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -26,6 +28,25 @@ class MixShares(FrozenModel):
     fresh: Share
     earlier: Share
     general: Share
+
+    def sources(
+        self, *, fresh: Path | None, earlier: Path | None, general: Mapping[str, GeneralData]
+    ) -> dict[str, Any]:
+        """The `sources` of `trainer ct`; a source that holds nothing gives its share to the others. Empty where no
+        trajectory is among them: general data alone is no turn."""
+        agent = {
+            name: {"kind": "trajectories", "paths": [str(folder)], "share": share}
+            for name, folder, share in (("fresh", fresh, self.fresh), ("earlier", earlier, self.earlier))
+            if folder is not None and share > 0
+        }
+        if not agent:
+            return {}
+        each = self.general / len(general) if general else 0.0
+        background = {
+            f"general/{name}": {"kind": one.kind, "paths": list(one.paths), "share": each}
+            for name, one in general.items()
+        }
+        return agent | (background if each > 0 else {})
 
 
 def server_root(address: str) -> str:
@@ -82,6 +103,8 @@ class RolloutSettings(FrozenModel):
     group: Annotated[int, Field(ge=1, le=64)] = 1
     """Attempts at each page; GRPO compares them, so it needs some."""
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
+    judges: bool = False
+    """Whether the pool's judges decide rewards where a task has no verifier."""
     ahead: Annotated[int, Field(ge=0, le=4)] = 1
     """How many updates are played beyond the last one that is learned, while the trainer learns; 0: they take turns.
     So old are the weights at most that play."""

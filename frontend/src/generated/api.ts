@@ -2901,6 +2901,7 @@ export interface RolloutSettings {
   seeds: number;
   group: number;
   parallel: number;
+  judges: boolean;
   ahead: number;
   threads: number;
   size: string;

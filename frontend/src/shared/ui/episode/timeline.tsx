@@ -50,7 +50,7 @@ export function Timeline({ steps, marks, pending = null, current, onSelect, blob
 
   if (steps.length === 0 && !pending) return <p className={styles.empty}>{t("timeline.empty")}</p>;
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the keys belong to the buttons inside
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the keys belong to the buttons inside
     <ol ref={list} className={styles.timeline} aria-label={t("timeline.label")} onKeyDown={move}>
       {steps.map((step, index) => (
         <li key={step.command_id}>
