@@ -36,6 +36,7 @@ from annotation_app.episodes.services.steps import (
     proposals_withdraw,
     step_append,
     step_undo,
+    thought_write,
 )
 from annotation_app.episodes.services.supervision import supervisor_control_take, supervisor_note_add
 
@@ -71,4 +72,5 @@ __all__ = [
     "step_undo",
     "supervisor_control_take",
     "supervisor_note_add",
+    "thought_write",
 ]

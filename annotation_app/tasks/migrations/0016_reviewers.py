@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks', '0014_speculation'),
+        ('tasks', '0015_thought_later'),
     ]
 
     operations = [
