@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('episodes', '0001_squashed_0012_fewer_indexes'),
+        ('episodes', '0013_late_thoughts'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
