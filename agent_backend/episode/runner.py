@@ -83,16 +83,8 @@ class EpisodeRunner:
         self._record = record = EpisodeStateTracker(store, emit)
         self._secrets = SecretConfirmation(self._record, secrets)
         self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead, self._may_follow)
-        self._proposals = ProposalManager(
-            record,
-            store,
-            current_policy,
-            self._executor.pictures.read,
-            limits.retry_policy,
-            self.wake,
-            open_twin,
-            limits.ends_with_page,
-        )
+        pictures, retry, ends = self._executor.pictures.read, limits.retry_policy, limits.ends_with_page
+        self._proposals = ProposalManager(record, store, current_policy, pictures, retry, self.wake, open_twin, ends)
         within = (limits.executor.reach, limits.machine_retry_seconds)
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *within)
         self._inbox = CommandQueue(limits.inbox)
