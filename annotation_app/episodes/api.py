@@ -5,14 +5,14 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Status
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from annotation_app.accounts.selectors import can_see_all_work, user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.blobs.responses import blob_response
 from annotation_app.episodes import selectors, services
-from annotation_app.episodes.schemas import BranchCandidate, EpisodePage, ReviewState
-from annotation_app.episodes.selectors import branch_candidates
+from annotation_app.episodes.schemas import BranchCandidate, EpisodePage, ReviewState, SupervisorNoteOut
+from annotation_app.episodes.selectors import branch_candidates, supervision
 from annotation_app.errors import NotFound
 from annotation_app.http_api import ShortText
 from annotation_app.policies.selectors import Proposer, proposer_of
@@ -29,6 +29,14 @@ class BranchIn(FrozenModel):
     """The step before which the task is begun again, by its index."""
 
     step: Annotated[int, Field(ge=0, le=100_000)]
+
+
+class SupervisorNoteIn(FrozenModel):
+    """What to tell the annotator."""
+
+    text: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000, pattern=r"^[^\x00]*$")
+    ]
 
 
 @router.get("/episodes", response=EpisodePage)
@@ -61,6 +69,19 @@ def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
     selectors.episode_of(user=user, episode_id=episode_id)
     whole = selectors.episode_trajectory(episode_id=episode_id)
     return whole if can_see_all_work(user) else whole.model_copy(update={"task": without_references(whole.task)})
+
+
+@router.get("/episodes/{uuid:episode_id}/notes", response=list[SupervisorNoteOut])
+def episode_notes(request: HttpRequest, episode_id: UUID) -> list[SupervisorNoteOut]:
+    """What supervisors told its annotator, oldest first."""
+    return list(supervision.supervisor_notes_of(user=user_of(request), episode_id=episode_id))
+
+
+@router.post("/episodes/{uuid:episode_id}/notes", response=SupervisorNoteOut)
+def episode_note_add(request: HttpRequest, episode_id: UUID, body: SupervisorNoteIn) -> SupervisorNoteOut:
+    """Write a note that appears at the annotator's desk; for reviewers and admins."""
+    note = services.supervisor_note_add(user=user_of(request), episode_id=episode_id, text=body.text)
+    return supervision.supervisor_note_out(note)
 
 
 @router.get("/episodes/{uuid:episode_id}/blobs/{sha256}", response={200: None})

@@ -217,6 +217,22 @@ class Branch(models.Model):
         return f"{self.episode_id} after {self.steps}"
 
 
+class SupervisorNote(models.Model):
+    """What a supervisor told the annotator of an episode while it ran, or that they took control of it."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="supervisor_notes")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    text = models.TextField(blank=True)
+    took_control = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} by {self.author}"
+
+
 class EpisodeBlob(models.Model):
     """That an episode shows a blob: who may see the one may see the other."""
 

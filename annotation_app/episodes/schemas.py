@@ -14,7 +14,8 @@ ReviewState = Literal["pending", "accepted", "returned", "rejected"]
 
 class EpisodeSummary(FrozenModel):
     """One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
-    or what they need help with."""
+    or what they need help with. `annotator` is a user name, `annotator_name` what people call them; `review_reason` is
+    why it was sent back or rejected."""
 
     id: UUID
     task_id: str
@@ -25,13 +26,24 @@ class EpisodeSummary(FrozenModel):
     verdict: Verdict | None
     steps: int
     annotator: str
+    annotator_name: str
     practice: bool
     help_requested: bool
     created_at: datetime
     finished_at: datetime | None
     review: ReviewState
-    returned_reason: str
+    review_reason: str
     note: str
+
+
+class SupervisorNoteOut(FrozenModel):
+    """A supervisor's note at the annotator's desk, or that they took control."""
+
+    id: int
+    author: str
+    text: str
+    took_control: bool
+    created_at: datetime
 
 
 class EpisodePage(FrozenModel):

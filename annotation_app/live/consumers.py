@@ -52,11 +52,12 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         except Forbidden:
             return await self.close(FORBIDDEN)
         self.connection = SocketConnection(
-            name=user.username,
+            name=user.name,
             steers=access.steers,
             send_event=self._send_event,
             refresh=self._send_snapshot,
             check=self._close_if_revoked,
+            user_id=user.pk,
         )
         await self._join()
 

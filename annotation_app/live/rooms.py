@@ -18,6 +18,7 @@ from django.db import Error as DatabaseError
 
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.services.events import PROCESS_ID, publish_driver_moved
+from annotation_app.errors import Conflict, Forbidden
 from annotation_app.live.episode_driver import EpisodeDriver, episode_driver_factory
 from annotation_app.live.store import ignore_event, is_recorded_command, run_in_db_thread
 from protocol.messages.events import (
@@ -58,6 +59,7 @@ class SocketConnection:
     check: Callable[[], Awaitable[None]]
     last_command_at: float = 0.0
     """When it last said something (loop time)."""
+    user_id: int | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -203,7 +205,7 @@ class RoomRegistry:
     # --- control
 
     async def _take_control(self, room: EpisodeRoom, connection: SocketConnection, command: TakeControl) -> None:
-        if not connection.steers:
+        if not connection.steers and not await self._may_assist(room, connection):
             return connection.send_event(_rejection(command, "view_only", "Only the annotator steers this episode."))
         async with room.lock:
             if room.driver is None and not await self._check_ended(room):
@@ -219,6 +221,18 @@ class RoomRegistry:
             return connection.send_event(_rejection(command, "not_running", "This episode has ended."))
         await self._give_control(room, connection)
         connection.send_event(Acknowledged(command_id=command.command_id))
+
+    async def _may_assist(self, room: EpisodeRoom, connection: SocketConnection) -> bool:
+        """Whether a supervisor may take control, because help was asked for; that they do is recorded."""
+        if connection.user_id is None:
+            return False
+        try:
+            await run_in_db_thread(
+                services.supervisor_control_take, user_id=connection.user_id, episode_id=room.episode_id
+            )
+        except (Conflict, Forbidden):
+            return False
+        return True
 
     async def _give_control(self, room: EpisodeRoom, connection: SocketConnection) -> None:
         room.holder, room.dropped_at = connection, None

@@ -96,6 +96,7 @@ class PoolSettings(FrozenModel):
     gold_percent: Percent = 0
     review_mode: Literal["none", "sample", "all"] = "all"
     review_percent: Percent = 10
+    reviewers: Annotated[int, Field(ge=1, le=2)] = 1
     priority: Annotated[int, Field(ge=-1_000, le=1_000)] = 0
     hours: ActiveHours | None = None
     consent: Prose = ""

@@ -3,12 +3,17 @@
 from django.contrib import admin
 
 from annotation_app.audit.admin import ReadOnlyAdmin
-from annotation_app.reviews.models import Adjudication, Job, Round
+from annotation_app.reviews.models import Adjudication, Job, Opinion, Round
 
 
 @admin.register(Round)
 class RoundAdmin(ReadOnlyAdmin):
     list_display = ("episode", "number", "decision", "reviewer", "decided_at")
+
+
+@admin.register(Opinion)
+class OpinionAdmin(ReadOnlyAdmin):
+    list_display = ("episode", "round", "decision", "reviewer", "created_at")
 
 
 @admin.register(Adjudication)

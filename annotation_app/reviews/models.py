@@ -53,6 +53,29 @@ class Round(models.Model):
         return f"{self.episode_id} {self.number}"
 
 
+class Opinion(models.Model):
+    """What one of two independent reviewers, or who adjudicates between them, would decide. It is bound to the round
+    that it led to, and open until then."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="opinions")
+    round = models.ForeignKey(Round, null=True, on_delete=models.PROTECT, related_name="opinions")
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    decision = models.CharField(max_length=6, choices=Decision.choices)
+    reason = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=("episode", "reviewer"), condition=Q(round__isnull=True), name="opinion_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.decision}"
+
+
 class Remark(models.Model):
     """What a reviewer said of a step in a round: the last word of each is kept."""
 

@@ -33,6 +33,8 @@ class QueueItem(FrozenModel):
     episode: EpisodeSummary
     round: int
     claim: ClaimOut | None
+    adjudication: bool = False
+    """Two reviewers disagree on it."""
 
 
 class ReviewQueue(FrozenModel):
@@ -51,6 +53,16 @@ class RoundOut(FrozenModel):
     reason: str
     reviewer: str
     decided_at: datetime
+
+
+class OpinionOut(FrozenModel):
+    """What an independent reviewer, or who adjudicates, would decide; `round` is null until the episode is decided."""
+
+    round: int | None
+    reviewer: str
+    mine: bool
+    decision: DecisionWord
+    reason: str
 
 
 class RemarkOut(FrozenModel):
@@ -151,6 +163,9 @@ class ReviewDetails(FrozenModel):
     may: Literal["review", "mend", "look"]
     claim: ClaimOut | None
     rounds: tuple[RoundOut, ...]
+    opinions: tuple[OpinionOut, ...]
+    blind: bool
+    """Two review it, and what the other one makes of it is hidden from this person until they have decided."""
     remarks: tuple[RemarkOut, ...]
     fixes: tuple[FixOut, ...]
     segments: tuple[Segment, ...]
@@ -221,9 +236,19 @@ class GoldScore(FrozenModel):
     outcomes: float = Field(description="Share of attempts that ended as the reference did")
 
 
+class DecisionAgreement(FrozenModel):
+    """How far the two independent reviewers of an episode decide alike: in how many episodes both decided, the share of
+    them where they did alike, and Krippendorff's alpha (None where it cannot be told)."""
+
+    episodes: int
+    share: float | None
+    alpha: float | None
+
+
 class Agreement(FrozenModel):
     """How far people agree. `alpha` is None where no two judged the same steps, or all said the same."""
 
+    decisions: DecisionAgreement
     alpha: float | None
     steps_judged_together: int
     mean_agreement: float | None

@@ -114,6 +114,11 @@ class Pool(models.Model):
     review_percent = models.PositiveSmallIntegerField(
         default=10, validators=[MaxValueValidator(100)], help_text="Share that is reviewed in the mode sample"
     )
+    reviewers = models.PositiveSmallIntegerField(
+        default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(2)],
+        help_text="With two, both review an episode blind to each other, and a third decides where they disagree",
+    )
     priority = models.SmallIntegerField(default=0, help_text="Tasks of a pool with a higher one come first")
     hours: DocumentField[ActiveHours | None] = DocumentField(
         ActiveHours, null=True, blank=True, editable=False, help_text="When tasks are given out; always where null"

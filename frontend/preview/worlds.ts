@@ -3,7 +3,7 @@ import type { Agreement, EpisodePage, EpisodeSummary, ExportOut, JudgesPage, Poo
 import { fleet } from "./fleet";
 import { snapshot, trajectory } from "./trajectory";
 
-export const WORLDS = ["default", "fresh", "empty", "broken", "signedout", "expired", "running", "reviewed", "admin"] as const;
+export const WORLDS = ["default", "fresh", "empty", "broken", "signedout", "expired", "running", "reviewed", "admin", "disputed", "returned", "blind"] as const;
 export type World = (typeof WORLDS)[number];
 export const isWorld = (name: string): name is World => (WORLDS as readonly string[]).includes(name);
 
@@ -21,12 +21,13 @@ const EPISODE: EpisodeSummary = {
   verdict: null,
   steps: 6,
   annotator: "annie",
+  annotator_name: "Annie",
   practice: false,
   help_requested: false,
   created_at: minutesAgo(12),
   finished_at: null,
   review: "pending",
-  returned_reason: "",
+  review_reason: "",
   note: "",
 };
 
@@ -49,7 +50,7 @@ const RECENT: EpisodeSummary[] = [
     verdict: { success: false, score: 0, reason: "vat.txt says 744, expected 744.6", verifier: "", version: "", points: null, error: "" },
     steps: 14,
   }),
-  ended(3, { instruction: "把桌面上的“会议记录.md”移动到“归档”文件夹，并将文件夹改名为“2026 归档”。", steps: 9, review: "returned", returned_reason: "…" }),
+  ended(3, { instruction: "把桌面上的“会议记录.md”移动到“归档”文件夹，并将文件夹改名为“2026 归档”。", steps: 9, review: "returned", review_reason: "…" }),
   ended(4, { instruction: "Find the largest file in Documents and delete it.", outcome: "infeasible", verdict: null, steps: 5 }),
   ended(5, { instruction: "Set the terminal's font to 14 points.", status: "left", outcome: "skipped", verdict: null, steps: 2 }),
   ended(6, { instruction: "Copy the second paragraph of notes.md to the clipboard and paste it at the end of report.txt.", outcome: "failure", verdict: { success: false, score: 0.3, reason: "", verifier: "", version: "", points: null, error: "" }, steps: 30 }),
@@ -61,7 +62,7 @@ const RETURNED: EpisodeSummary[] = [
   ended(7, {
     instruction: "Sort the files in Pictures by date and move the oldest three to a new folder named “Old”.",
     review: "returned",
-    returned_reason: "Step 4 moves four files, not three, and the thought of step 6 says nothing about why. Please do it again with the three oldest only.",
+    review_reason: "Step 4 moves four files, not three, and the thought of step 6 says nothing about why. Please do it again with the three oldest only.",
   }),
 ];
 
@@ -127,9 +128,9 @@ function lists(world: World): Record<string, unknown> {
     "/queue": QUEUES[world] ?? QUEUE,
     "/queue/next": { episode_id: null },
     "/pools": POOLS,
-    "/reviews/queue": { items: empty ? [] : [{ episode: TO_REVIEW, round: 1, claim: null }], total: empty ? 0 : 1, next: null } satisfies ReviewQueue,
+    "/reviews/queue": { items: empty ? [] : [{ episode: TO_REVIEW, round: 1, claim: null, adjudication: world === "disputed" }], total: empty ? 0 : 1, next: null } satisfies ReviewQueue,
     "/reviews/next": empty ? null : TO_REVIEW,
-    "/reviews/agreement": { alpha: null, steps_judged_together: 0, mean_agreement: null, tasks: [], gold: [] } satisfies Agreement,
+    "/reviews/agreement": { decisions: { episodes: 12, share: 0.75, alpha: 0.61 }, alpha: null, steps_judged_together: 0, mean_agreement: null, tasks: [], gold: [] } satisfies Agreement,
     "/exports": empty ? [] : EXPORTS,
     "/fleet": fleet(empty),
     "/judges": { judges: [], pools: [], rows: [] } satisfies JudgesPage,
@@ -138,14 +139,24 @@ function lists(world: World): Record<string, unknown> {
 }
 
 /** What a reviewer finds beside a replay: sent back once, mended since. */
-function sheet(accepted: boolean): ReviewDetails {
+function sheet(world: World): ReviewDetails {
+  const accepted = world === "reviewed";
+  const returned = world === "returned";
+  const disputed = world === "disputed";
   const click = { kind: "click", x: 512, y: 388 } as const;
-  const episode: EpisodeSummary = { ...ended(1, {}), annotator: "bo", review: accepted ? "accepted" : "pending" };
+  const episode: EpisodeSummary = { ...ended(1, {}), annotator: "bo", annotator_name: "Bo Larsen", review: accepted ? "accepted" : returned ? "returned" : "pending" };
   return {
     episode,
     round: 2,
-    may: "review",
+    may: returned ? "mend" : "review",
     claim: null,
+    opinions: disputed
+      ? [
+          { round: null, reviewer: "Rosa", mine: false, decision: "accept", reason: "" },
+          { round: null, reviewer: "Rita", mine: false, decision: "return", reason: "Step 2 clicks the wrong window." },
+        ]
+      : [],
+    blind: world === "blind",
     rounds: [{ number: 1, decision: "return", reason: "See step 2.", reviewer: "Rosa", decided_at: minutesAgo(30) }],
     remarks: [{ index: 1, round: 1, reviewer: "Rosa", mine: false, verdict: "wrong_element", comment: "The other window." }],
     fixes: [{ index: 1, revision: 1, thought: "The left one.", action: click, reason: "", author: "Bo", created_at: minutesAgo(20) }],
@@ -162,7 +173,7 @@ function sheet(accepted: boolean): ReviewDetails {
 function episode(path: string, world: World, method: string): unknown {
   const running = world === "running";
   if (path.endsWith("/trajectory")) return trajectory(running);
-  if (path.endsWith("/review/sheet")) return sheet(world === "reviewed");
+  if (path.endsWith("/review/sheet")) return sheet(world);
   if (path.endsWith("/review")) return { ...RECENT[0], review: method === "POST" || world === "reviewed" ? "accepted" : "pending" };
   return /^\/episodes\/[^/]+$/.test(path) ? snapshot(running) : null;
 }

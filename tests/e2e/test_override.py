@@ -286,7 +286,7 @@ async def test_ends_and_ways_to_leave(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("annotator")
     episode_page = await drill(page)
     await page.keyboard.press("h")
-    await in_dialog(page, "Call for help", "What is the matter?", "The file is empty.")
+    await in_dialog(page, "Call for help", "What do you need help with?", "The file is empty.")
     await expect(episode_page.banners.get_by_text("Help was called.")).to_be_visible(timeout=BOUND_MS)
     await episode_page.finish(success=True)
     await expect(episode_page.ended.get_by_role("alert")).to_be_visible(timeout=BOUND_MS)

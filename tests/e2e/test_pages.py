@@ -181,7 +181,7 @@ async def test_a_workspace_in_chinese_with_custom_keys(chinese_reader: Page, dri
 @pytest.mark.parametrize(
     ("locale", "dark", "attempts", "only", "parts"),
     [
-        ("en-GB", False, "Attempts at toy/lights", "only the candidate", "They part at row 1"),
+        ("en-GB", False, "Attempts at toy/lights", "only the candidate", "They diverge at row 1"),
         ("zh-CN", True, "toy/lights 的尝试", "只有候选版本", "从第 1 行开始不同"),
     ],
     ids=["English", "Chinese"],

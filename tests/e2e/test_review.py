@@ -2,6 +2,7 @@
 reviewer goes through what waits by keys alone."""
 
 import asyncio
+import re
 
 import pytest
 from playwright.async_api import Route, expect
@@ -26,9 +27,9 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
     await expect(reviewer.get_by_role("heading", name="for a review")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(reviewer, "review queue")
     await reviewer.goto(f"{address}?step=1")
-    review = reviewer.get_by_role("region", name="Review")
-    verdicts = review.get_by_role("group", name="This step is")
-    await expect(verdicts).to_be_visible(timeout=BOUND_MS)
+    review = reviewer.get_by_role("region", name="Review", exact=True)
+    verdicts = reviewer.get_by_role("group", name="This step is")
+    await expect(verdicts).to_be_in_viewport(ratio=1, timeout=BOUND_MS)
     await reviewer.keyboard.press("2")
     await expect(verdicts.get_by_role("button", name="Wrong element")).to_have_attribute(
         "aria-pressed", "true", timeout=BOUND_MS
@@ -45,13 +46,18 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
     await reviewer.keyboard.press("Control+Enter")
     await expect(review.get_by_role("heading", name="Sent back")).to_be_visible(timeout=BOUND_MS)
 
-    await annotator.goto(f"{address}?step=1")
-    await expect(annotator.get_by_text("Say why.")).to_be_visible(timeout=BOUND_MS)
+    await annotator.goto(address)
+    sent_back = annotator.get_by_role("region", name="Sent back")
+    await expect(sent_back.get_by_text("Say why.")).to_be_in_viewport(timeout=BOUND_MS)
     await annotator.keyboard.press("e")
-    dialog = annotator.get_by_role("dialog", name="Correct step 1")
-    await dialog.get_by_role("textbox", name="Thought").fill("The file is there, so I open it.")
-    await dialog.get_by_role("button", name="Save correction").click()
-    await expect(dialog).to_have_count(0, timeout=BOUND_MS)
+    form = annotator.get_by_role("form", name="Correct step 1")
+    await form.get_by_role("textbox", name="Thought").fill("The file is there, so I open it.")
+    await assert_accessible_in_both(annotator, "correcting")
+    await annotator.keyboard.press("Control+Enter")
+    await expect(form).to_have_count(0, timeout=BOUND_MS)
+    await expect(annotator.get_by_role("button", name="Step 1:")).to_have_accessible_name(
+        re.compile("Wrong element. Corrected$"), timeout=BOUND_MS
+    )
     await assert_accessible_in_both(annotator, "mending")
     await annotator.keyboard.press("Shift+H")
     await annotator.wait_for_url("**/queue", timeout=BOUND_MS)
@@ -92,9 +98,10 @@ async def test_what_waits_is_gone_through_by_keys_alone(sign_in: SignIn, drill: 
     await expect(reviewer.get_by_role("heading", name="2 episodes wait for a review")).to_be_visible(timeout=BOUND_MS)
     await keys.press("Enter")
     await reviewer.wait_for_url(f"**/episodes/{first}?*", timeout=BOUND_MS)
-    review = reviewer.get_by_role("region", name="Review")
-    verdicts = review.get_by_role("group", name="This step is")
-    await expect(review.get_by_role("heading", name="Step 1")).to_be_visible(timeout=BOUND_MS)
+    review = reviewer.get_by_role("region", name="Review", exact=True)
+    mine = reviewer.get_by_role("region", name="Your review")
+    verdicts = mine.get_by_role("group", name="This step is")
+    await expect(mine.get_by_role("heading", name="Step 1")).to_be_visible(timeout=BOUND_MS)
 
     answered = asyncio.Event()
 
@@ -103,13 +110,14 @@ async def test_what_waits_is_gone_through_by_keys_alone(sign_in: SignIn, drill: 
         await route.continue_()
 
     await reviewer.route("**/review/steps/0", hold)
+    await mine.get_by_role("switch", name="Then go to the next step").uncheck()
     await keys.press("2")
     await keys.press("c")
-    await expect(review.get_by_role("textbox", name="Comment on this step")).to_be_focused(timeout=BOUND_MS)
+    await expect(mine.get_by_role("textbox", name="Comment on this step")).to_be_focused(timeout=BOUND_MS)
     await keys.insert_text("The other file was meant.")
     await keys.press("Control+Enter")
     await keys.press("j")
-    await expect(review.get_by_role("heading", name="Step 2")).to_be_visible(timeout=BOUND_MS)
+    await expect(mine.get_by_role("heading", name="Step 2")).to_be_visible(timeout=BOUND_MS)
     answered.set()
     await keys.press("1")
     await expect(verdicts.get_by_role("button", name="Right")).to_have_attribute(
@@ -129,8 +137,8 @@ async def test_what_waits_is_gone_through_by_keys_alone(sign_in: SignIn, drill: 
 
     await keys.press("n")
     await reviewer.wait_for_url(f"**/episodes/{second}?*", timeout=BOUND_MS)
-    await expect(review.get_by_role("heading", name="Step 1")).to_be_visible(timeout=BOUND_MS)
+    await expect(mine.get_by_role("heading", name="Step 1")).to_be_visible(timeout=BOUND_MS)
     await keys.press("Shift+Enter")
     await expect(review.get_by_role("heading", name="Accepted")).to_be_visible(timeout=BOUND_MS)
     await keys.press("n")
-    await expect(reviewer.get_by_text("Nothing waits for a review")).to_be_visible(timeout=BOUND_MS)
+    await expect(reviewer.get_by_text("No episode waits for a review")).to_be_visible(timeout=BOUND_MS)

@@ -94,7 +94,7 @@ async def test_a_task_is_done_from_the_panels(
     await page.keyboard.press("u")
     await expect(episode_page.steps_shown).to_have_text(re.compile(r"^Step 2 of"), timeout=START_MS)
     assert [step.undone for step in (await episode_page.state()).steps] == [False, True]
-    await expect(page.get_by_role("button", name=re.compile(r"^Step 2: .*Taken back$"))).to_be_visible()
+    await expect(page.get_by_role("button", name=re.compile(r"^Step 2: .*Undone$"))).to_be_visible()
 
     await panels.open("b", "Files")
     await expect(panels.folder).to_contain_text("settings.ini", timeout=BOUND_MS)

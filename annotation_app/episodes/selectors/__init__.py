@@ -79,12 +79,13 @@ def _summary(episode: Episode) -> EpisodeSummary:
         verdict=episode.desk.verdict,
         steps=episode.step_count,  # type: ignore[attr-defined]  # annotated by _listed
         annotator=episode.annotator.username,
+        annotator_name=episode.annotator.name,
         practice=task.pool.practice,
         help_requested=episode.help_requested,
         created_at=episode.created_at,
         finished_at=episode.finished_at,
         review=episode.review,
-        returned_reason=episode.review_reason if episode.review == Review.RETURNED else "",
+        review_reason=episode.review_reason if episode.review in (Review.RETURNED, Review.REJECTED) else "",
         note=episode.last_note or "",  # type: ignore[attr-defined]  # annotated by _listed
     )
 
@@ -114,7 +115,7 @@ def episodes_page(
     if pool is not None:
         wanted &= Q(task__pool_id=pool)
     if annotator:
-        wanted &= Q(annotator__username=annotator)
+        wanted &= Q(annotator__username=annotator) | Q(annotator__first_name__iexact=annotator)
     found = episodes_visible(user).filter(wanted)
     total, end = found.count(), page * PAGE
     items = tuple(_summary(e) for e in _with_summary_columns(found)[end - PAGE : end])

@@ -38,6 +38,7 @@ from annotation_app.episodes.services.steps import (
     step_undo,
     thought_write,
 )
+from annotation_app.episodes.services.supervision import supervisor_control_take, supervisor_note_add
 
 __all__ = [
     "IncomingEpisode",
@@ -69,5 +70,7 @@ __all__ = [
     "runners_renew",
     "step_append",
     "step_undo",
+    "supervisor_control_take",
+    "supervisor_note_add",
     "thought_write",
 ]

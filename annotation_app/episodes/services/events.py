@@ -24,6 +24,7 @@ from redis.exceptions import RedisError
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Episode, EpisodeStateDocument
 from annotation_app.errors import Conflict, NotFound
+from annotation_app.notifications.services.notices import supervisors_notify
 from protocol.messages.events import (
     DurableEvent,
     Event,
@@ -153,8 +154,12 @@ def pool_stopped_message(reason: str) -> str:
 
 
 def event_apply(episode: Episode, event: DurableEvent) -> None:
-    """Apply an event to the locked row and tell everybody after commit."""
+    """Apply an event to the locked row and tell everybody after commit. Supervisors are notified when help is asked
+    for, by the annotator or by the policy."""
     after = apply_event(selectors.state_of(episode), event)
+    if after.help_requested and not episode.help_requested:
+        details = {"reason": episode.task.definition.instruction[:500]}
+        supervisors_notify(kind="help.requested", subject=f"episode:{episode.id}", details=details)
     episode.version = after.version
     episode.status = after.status
     episode.outcome = after.outcome or ""

@@ -11,19 +11,40 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.services.events import episode_lock
 from annotation_app.errors import Conflict, Forbidden
+from annotation_app.notifications.schemas import NoticeKind
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.tasks.services import assignment_return
 
+DecisionName = Literal["accept", "return", "reject"]
+NOTICES: dict[str, NoticeKind] = {"return": "review.returned", "reject": "review.rejected"}
 DECIDED: dict[str, Review] = {"accept": Review.ACCEPTED, "return": Review.RETURNED, "reject": Review.REJECTED}
 
 
 @transaction.atomic
-def episode_review(
-    *, reviewer: User, episode_id: UUID, decision: Literal["accept", "return", "reject"], reason: str = ""
-) -> Episode:
-    """Accept a finished episode, return it to its annotator, or reject it; the last two with a reason. Raises Conflict,
-    Forbidden."""
+def episode_review(*, reviewer: User, episode_id: UUID, decision: DecisionName, reason: str = "") -> Episode:
+    """Accept a finished episode, return it to its annotator, or reject it; the last two with a reason. The annotator
+    is notified of both. Raises Conflict, Forbidden."""
+    episode = decision_check(reviewer=reviewer, episode_id=episode_id, decision=decision, reason=reason)
+    episode.review = DECIDED[decision]
+    episode.review_reason = reason
+    episode.reviewer = reviewer
+    episode.reviewed_at = timezone.now()
+    episode.save(update_fields=["review", "review_reason", "reviewer", "reviewed_at"])
+    if decision == "return":
+        assignment_return(assignment=episode.assignment)
+    kind = NOTICES.get(decision)
+    if kind is not None:
+        notice_create(user=episode.annotator, kind=kind, subject=f"episode:{episode.id}", details={"reason": reason})
+    audit_record(
+        actor=reviewer, verb=f"episode.{episode.review}", subject=f"episode:{episode.id}", details={"reason": reason}
+    )
+    event_emit(kind="review.decided", data={"episode": str(episode.id), "decision": episode.review})
+    return episode
+
+
+def decision_check(*, reviewer: User, episode_id: UUID, decision: DecisionName, reason: str) -> Episode:
+    """The locked row of an episode that may be decided so by this person. Raises Conflict, Forbidden."""
     if not reviewer.has_role("reviewer", "admin"):
         raise Forbidden("Only reviewers decide this.")
     episode = episode_lock(episode_id)
@@ -39,17 +60,4 @@ def episode_review(
         raise Conflict("It was imported: there is nobody it could go back to.", code="imported")
     if decision != "accept" and not reason.strip():
         raise Conflict("Say why.", code="reason_required")
-    episode.review = DECIDED[decision]
-    episode.review_reason = reason
-    episode.reviewer = reviewer
-    episode.reviewed_at = timezone.now()
-    episode.save(update_fields=["review", "review_reason", "reviewer", "reviewed_at"])
-    if decision == "return":
-        assignment_return(assignment=episode.assignment)
-        subject, details = f"episode:{episode.id}", {"reason": reason}
-        notice_create(user=episode.annotator, kind="review.returned", subject=subject, details=details)
-    audit_record(
-        actor=reviewer, verb=f"episode.{episode.review}", subject=f"episode:{episode.id}", details={"reason": reason}
-    )
-    event_emit(kind="review.decided", data={"episode": str(episode.id), "decision": episode.review})
     return episode

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
@@ -27,6 +28,9 @@ MAIL_TEXTS: dict[str, str] = {
     "import.finished": "Your import is done",
     "import.failed": "Your import failed",
     "review.returned": "A reviewer sent your work back",
+    "review.rejected": "A reviewer rejected your work",
+    "help.requested": "An annotator or a policy asks for help",
+    "help.note": "A supervisor wrote a note on your task",
     "task.lost": "A task of yours went back to its pool",
     "machine.taken": "The machine of an episode of yours was taken back",
     "webhook.disabled": "A webhook was switched off",
@@ -52,6 +56,13 @@ def notice_create(*, user: User, kind: NoticeKind, subject: str, details: dict[s
     )
     if oldest is not None:
         Notice.objects.filter(user=user, pk__lte=oldest).delete()
+
+
+def supervisors_notify(*, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:
+    """Notify every reviewer and admin, in the transaction in which it happens."""
+    supervisors = Q(roles__contains=[Role.REVIEWER]) | Q(roles__contains=[Role.ADMIN])
+    for user in User.objects.filter(supervisors, is_active=True):
+        notice_create(user=user, kind=kind, subject=subject, details=details)
 
 
 def admins_notify(*, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:

@@ -16,6 +16,7 @@ from annotation_app.episodes.selectors import NO_EPISODE
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.reviews.models import Adjudication, Cut, Remark
 from annotation_app.reviews.schemas import Agreement, GoldScore, SideBySide, TaskAgreement
+from annotation_app.reviews.selectors.opinions import decision_agreement
 from annotation_app.reviews.selectors.queue import review_reader_check
 from annotation_app.reviews.selectors.shared_tasks import attempt_rows
 from protocol.evaluation.agreement import align_steps, krippendorff_alpha, step_agreement
@@ -37,6 +38,7 @@ def agreement(*, user: User, pool_id: int | None = None) -> Agreement:
     units = _verdicts(pool_id)
     tasks = _tasks(pool_id)
     return Agreement(
+        decisions=decision_agreement(pool_id),
         alpha=krippendorff_alpha(units),
         steps_judged_together=len(units),
         mean_agreement=fmean(task.agreement for task in tasks) if tasks else None,
@@ -132,7 +134,7 @@ def _furthest(attempts: list[Episode], steps: dict[UUID, tuple[Step, ...]], rule
         instruction=row.task.definition.instruction,
         pool=row.task.pool.name,
         episodes=tuple(row.pk for row in pair),
-        annotators=tuple(row.annotator.username for row in pair),
+        annotators=tuple(row.annotator.name for row in pair),
         agreement=shares[worst],
         outcomes_agree=len({row.outcome for row in attempts}) == 1,
         adjudicated=row.task_id in ruled,
@@ -148,17 +150,17 @@ def _gold(pool_id: int | None) -> tuple[GoldScore, ...]:
         found = found.filter(task__pool_id=pool_id)
     rows = list(found.select_related("annotator", "task__gold").order_by("-created_at")[:GOLD])
     steps = counting_steps({key for row in rows for key in (row.pk, row.task.gold_id) if key is not None})
-    scores: defaultdict[str, list[tuple[float, bool]]] = defaultdict(list)
+    scores: defaultdict[User, list[tuple[float, bool]]] = defaultdict(list)
     for row in rows:
         if (reference := row.task.gold) is not None:
             share = step_agreement(steps[row.pk], steps[reference.pk])
-            scores[row.annotator.username].append((share, row.outcome == reference.outcome))
+            scores[row.annotator].append((share, row.outcome == reference.outcome))
     return tuple(
         GoldScore(
-            annotator=name,
+            annotator=person.name,
             episodes=len(made),
             agreement=fmean(score for score, _ in made),
             outcomes=fmean(ended for _, ended in made),
         )
-        for name, made in sorted(scores.items())
+        for person, made in sorted(scores.items(), key=lambda score: score[0].name)
     )

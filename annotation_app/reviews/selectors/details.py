@@ -3,7 +3,7 @@
 from typing import Literal
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import can_see_all_work
@@ -21,6 +21,7 @@ from annotation_app.reviews.schemas import (
     SimilarEpisode,
     StepContent,
 )
+from annotation_app.reviews.selectors.opinions import is_blind, open_opinions, opinions_of, visible_fixes
 from annotation_app.reviews.selectors.queue import claim_out
 from annotation_app.reviews.selectors.reviewed_trajectories import fix_value, segments_of
 from protocol.evaluation.agreement import align_steps
@@ -35,9 +36,13 @@ def review_details(*, user: User, episode_id: UUID) -> ReviewDetails:
     staff = can_see_all_work(user) and episode.annotator_id != user.pk
     rounds = tuple(episode.rounds.select_related("reviewer"))
     before = _previous(episode)
+    returned = max((row.number for row in rounds if row.decision == "return"), default=0)
     remarks = episode.remarks.select_related("reviewer")
     if not staff:
         remarks = remarks.filter(round__lte=len(rounds))
+    blind = is_blind(user, episode)
+    if blind:
+        remarks = remarks.filter(Q(round__lte=len(rounds)) | Q(reviewer=user))
     claim = Claim.objects.select_related("reviewer").filter(episode=episode).first()
     (summary,) = episode_summaries(ids=[episode.pk])
     check = Job.objects.filter(episode=episode).first()
@@ -56,12 +61,14 @@ def review_details(*, user: User, episode_id: UUID) -> ReviewDetails:
             )
             for row in rounds
         ),
+        opinions=opinions_of(user, episode) if staff else (),
+        blind=blind,
         remarks=tuple(_remark_out(row, user) for row in remarks),
-        fixes=tuple(_fix_out(row) for row in episode.fixes.select_related("author")),
+        fixes=tuple(_fix_out(row) for row in visible_fixes(episode, user).select_related("author")),
         segments=segments_of(episode),
         can_undo_cut=episode.cuts.filter(undone_at__isnull=True).exists(),
         previous=before.pk if before else None,
-        changes=_changes(episode, before, max((row.number for row in rounds if row.decision == "return"), default=0)),
+        changes=_changes(episode, user, before, returned),
         siblings=_siblings(episode) if staff else (),
         check=job_out(check) if check and staff else None,
         duplicates=_similar_episodes(episode) if staff else (),
@@ -77,6 +84,8 @@ def _may(user: User, episode: Episode) -> Literal["review", "mend", "look"]:
     if episode.annotator_id == user.pk:
         return "mend" if episode.review == Review.RETURNED else "look"
     if episode.status != "finished" or episode.task.pool.practice or not user.has_role(Role.REVIEWER, Role.ADMIN):
+        return "look"
+    if open_opinions(episode).filter(reviewer=user).exists():
         return "look"
     return "review"
 
@@ -118,17 +127,18 @@ def _previous(episode: Episode) -> Episode | None:
     )
 
 
-def _changes(episode: Episode, before: Episode | None, returned: int) -> tuple[Change, ...]:
+def _changes(episode: Episode, user: User, before: Episode | None, returned: int) -> tuple[Change, ...]:
     """How its steps differ from what was sent back last: mended since that round, or done anew."""
-    now = _steps(episode)
+    fixes = visible_fixes(episode, user)
+    now = _steps(episode, fixes)
     if returned:
-        return _differences(_steps(episode, through=returned), now)
-    return _differences(_steps(before), now) if before else ()
+        return _differences(_steps(episode, fixes, through=returned), now)
+    return _differences(_steps(before, before.fixes.all()), now) if before else ()
 
 
-def _steps(episode: Episode, *, through: int | None = None) -> tuple[Step, ...]:
+def _steps(episode: Episode, fixes: QuerySet[Fix], *, through: int | None = None) -> tuple[Step, ...]:
     """The steps that count, as the fixes up to and with this round left them, within what was not cut away."""
-    fixes = episode.fixes.order_by("revision")
+    fixes = fixes.order_by("revision")
     if through is not None:
         fixes = fixes.filter(round__lte=through)
     found = {fix.index: fix_value(fix) for fix in fixes}
@@ -168,7 +178,7 @@ def _siblings(episode: Episode) -> tuple[Sibling, ...]:
     return tuple(
         Sibling(
             id=one.id,
-            annotator=one.annotator,
+            annotator=one.annotator_name,
             outcome=one.outcome,
             steps=one.steps,
             chosen=chosen is not None and chosen.chosen_id == one.id,

@@ -4,15 +4,16 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import episode_summaries
 from annotation_app.errors import Forbidden, Invalid
-from annotation_app.reviews.models import Claim, Round
+from annotation_app.reviews.models import Claim, Opinion, Round
 from annotation_app.reviews.schemas import ClaimOut, QueueItem, ReviewQueue
+from annotation_app.reviews.selectors.opinions import INDEPENDENT, has_opinion
 from annotation_app.tasks.models import Pool, ReviewMode
 from annotation_app.tasks.selectors import review_wanted
 from protocol.base import FrozenModel
@@ -37,20 +38,20 @@ def review_reader_check(user: User) -> None:
 
 
 def reviewable_by(user: User, filters: QueueFilters) -> QuerySet[Episode]:
-    """Finished episodes that nobody has decided, none of them this person's own. Of a pool that has a sample reviewed,
-    only those in the sample."""
+    """Finished episodes that wait for a decision of this person's: none of them their own, and none that they have
+    decided and another reviewer has not. Of a pool that has a sample reviewed, only those in the sample."""
     wanted = Q(status="finished", review=Review.PENDING, task__pool__practice=False)
     if filters.pool is not None:
         wanted &= Q(task__pool_id=filters.pool)
     if filters.annotator:
-        wanted &= Q(annotator__username=filters.annotator)
+        wanted &= Q(annotator__username=filters.annotator) | Q(annotator__first_name__iexact=filters.annotator)
     if filters.outcome:
         wanted &= Q(outcome=filters.outcome)
     if filters.returned:
         wanted &= Exists(Episode.objects.filter(_before(), review=Review.RETURNED)) | Exists(
             Round.objects.filter(episode=OuterRef("pk"))
         )
-    found = Episode.objects.filter(wanted).exclude(annotator=user)
+    found = Episode.objects.filter(wanted).exclude(annotator=user).exclude(has_opinion(user))
     return found.filter(Q(task__pool__review_mode=ReviewMode.ALL) | Q(pk__in=_sampled(found)))
 
 
@@ -86,8 +87,21 @@ def review_queue(*, user: User, filters: QueueFilters, after: str | None = None)
     rounds = dict.fromkeys(page_ids, 1)
     for episode in Round.objects.filter(episode__in=page_ids).values_list("episode_id", flat=True):
         rounds[episode] += 1
+    disputed = set(
+        Opinion.objects.filter(episode__in=page_ids, round__isnull=True)
+        .order_by()
+        .values("episode")
+        .annotate(given=Count("id"))
+        .filter(given__gte=INDEPENDENT)
+        .values_list("episode", flat=True)
+    )
     items = tuple(
-        QueueItem(episode=summary, round=rounds[summary.id], claim=claim_out(claims.get(summary.id), user))
+        QueueItem(
+            episode=summary,
+            round=rounds[summary.id],
+            claim=claim_out(claims.get(summary.id), user),
+            adjudication=summary.id in disputed,
+        )
         for summary in episode_summaries(ids=page_ids)
     )
     return ReviewQueue(

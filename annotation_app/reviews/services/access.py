@@ -11,6 +11,7 @@ from annotation_app.episodes.selectors import OPEN_STATUSES, episode_of
 from annotation_app.episodes.services.events import episode_lock
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.reviews.models import Claim
+from annotation_app.reviews.selectors.opinions import open_opinions
 
 CLAIM_DURATION = timedelta(minutes=20)
 """How long an episode stays with a reviewer who writes nothing."""
@@ -29,12 +30,16 @@ def reviewable_episode(*, user: User, episode_id: UUID) -> Episode:
     episode = episode_lock(episode_id)
     if episode.annotator_id == user.pk:
         raise Forbidden("Nobody reviews their own work.", code="own_work")
+    if episode.supervisor_notes.filter(author=user, took_control=True).exists():
+        raise Forbidden("You took control of this episode.", code="own_work")
     if episode.task.pool.practice:
         raise Conflict("Practice is not reviewed.", code="practice")
     if episode.status in OPEN_STATUSES:
         raise Conflict("The episode is still running.", code="episode_running")
     if episode.status != "finished":
         raise Conflict("Only finished episodes are reviewed.", code="not_finished")
+    if open_opinions(episode).filter(reviewer=user).exists():
+        raise Conflict("You have decided this; another reviewer decides too.", code="opinion_given")
     return episode
 
 

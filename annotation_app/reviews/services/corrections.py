@@ -12,6 +12,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Invalid
 from annotation_app.reviews.models import Cut, Fix, Remark
+from annotation_app.reviews.selectors.opinions import is_blind, visible_fixes
 from annotation_app.reviews.selectors.reviewed_trajectories import segments_of
 from annotation_app.reviews.services.access import claimed_episode, correctable_episode, current_round, step_check
 from protocol.actions.types import Action
@@ -40,8 +41,10 @@ def step_fix(*, user: User, episode_id: UUID, index: int, base: int, thought: st
     and Conflict where somebody made another revision meanwhile."""
     episode = correctable_episode(user=user, episode_id=episode_id)
     step_check(episode, index)
-    last = episode.fixes.filter(index=index).order_by("revision").values_list("revision", flat=True).last() or 0
-    if base != last:
+    revisions = episode.fixes.filter(index=index).order_by("revision").values_list("revision", flat=True)
+    seen = visible_fixes(episode, user).filter(index=index).order_by("revision").values_list("revision", flat=True)
+    last = revisions.last() or 0
+    if base != (seen.last() or 0):
         raise Conflict("Somebody mended this step meanwhile.", code="fix_conflict", extra={"revision": last})
     fix = Fix.objects.create(
         episode=episode,
@@ -79,6 +82,7 @@ def cut_undo(*, user: User, episode_id: UUID) -> Segments:
     """Take the last cut back. Raises NotFound, Forbidden, and Conflict where there is none."""
     episode = claimed_episode(user=user, episode_id=episode_id)
     last = episode.cuts.filter(undone_at__isnull=True).last()
+    _cut_check(user, episode)
     if last is None:
         raise Conflict("Nothing was cut.", code="nothing_cut")
     last.undone_at = timezone.now()
@@ -87,7 +91,14 @@ def cut_undo(*, user: User, episode_id: UUID) -> Segments:
     return segments_of(episode)
 
 
+def _cut_check(user: User, episode: Episode) -> None:
+    """Raises Conflict for one of two independent reviewers, whose cut the other one would see."""
+    if is_blind(user, episode):
+        raise Conflict("Two review this independently: cut it once it is decided.", code="blind_review")
+
+
 def _cut(user: User, episode: Episode, make: Callable[[Segments], Segments]) -> Segments:
+    _cut_check(user, episode)
     try:
         segments = make(segments_of(episode) or whole_segment(episode.steps.count()))
     except InvalidSegments as error:

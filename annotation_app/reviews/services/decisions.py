@@ -11,9 +11,11 @@ from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import episode_of
 from annotation_app.episodes.services import episode_review
 from annotation_app.episodes.services.events import episode_lock
+from annotation_app.episodes.services.reviews import decision_check
 from annotation_app.errors import Conflict, Forbidden
-from annotation_app.reviews.models import Claim, Decision, Fix, Round
+from annotation_app.reviews.models import Claim, Decision, Fix, Opinion, Round
 from annotation_app.reviews.schemas import DecisionWord
+from annotation_app.reviews.selectors.opinions import INDEPENDENT, open_opinions
 from annotation_app.reviews.selectors.queue import Direction, QueueFilters, reviewable_by, unclaimed_for
 from annotation_app.reviews.services.access import claim_make, claimed_episode, current_round, reviewer_check
 from annotation_app.tasks.models import Assignment, AssignmentState
@@ -71,18 +73,44 @@ def _claimed(user: User, waiting: QuerySet[Episode]) -> Episode | None:
 
 
 @transaction.atomic(durable=True)
-def review_decide(*, user: User, episode_id: UUID, decision: DecisionWord, reason: str) -> Round:
-    """Accept an episode, send it back to its annotator, or reject it; the last two with a reason. Raises NotFound,
-    Forbidden, and Conflict where it runs, is somebody else's to review, or was decided before."""
+def review_decide(*, user: User, episode_id: UUID, decision: DecisionWord, reason: str) -> Round | None:
+    """Accept an episode, send it back to its annotator, or reject it; the last two with a reason. Where its pool wants
+    two reviewers, the first decision, and the second where it is another, are stored as opinions: None, and the next
+    reviewer decides. Raises NotFound, Forbidden, and Conflict where it runs, is somebody else's to review, or was
+    decided before."""
     episode = claimed_episode(user=user, episode_id=episode_id)
+    opinions: list[Opinion] = []
+    if episode.task.pool.reviewers >= INDEPENDENT and episode.review == Review.PENDING:
+        opinions = _opinion_add(user, episode, decision, reason)
+        if not _is_final(opinions):
+            Claim.objects.filter(episode=episode).delete()
+            return None
+        if len(opinions) == INDEPENDENT:
+            reason = "\n\n".join(dict.fromkeys(opinion.reason for opinion in opinions if opinion.reason))
     number = current_round(episode)
     episode_review(reviewer=user, episode_id=episode_id, decision=decision, reason=reason)
     if decision == "accept":
         gold_adopt(actor=user, task_id=episode.task_id, episode_id=episode_id)
     Claim.objects.filter(episode=episode).delete()
-    return Round.objects.create(
+    made = Round.objects.create(
         episode=episode, number=number, decision=Decision(decision), reason=reason, reviewer=user
     )
+    Opinion.objects.filter(pk__in=[opinion.pk for opinion in opinions]).update(round=made)
+    return made
+
+
+def _opinion_add(user: User, episode: Episode, decision: DecisionWord, reason: str) -> list[Opinion]:
+    """Store what an independent reviewer decided; all that were stored since the last round, oldest first."""
+    decision_check(reviewer=user, episode_id=episode.pk, decision=decision, reason=reason)
+    Opinion.objects.create(episode=episode, reviewer=user, decision=Decision(decision), reason=reason)
+    details = {"decision": decision, "reason": reason}
+    audit_record(actor=user, verb="episode.opinion", subject=f"episode:{episode.id}", details=details)
+    return list(open_opinions(episode))
+
+
+def _is_final(opinions: list[Opinion]) -> bool:
+    """Two agree, or a third has adjudicated between them."""
+    return len(opinions) > INDEPENDENT or len({opinion.decision for opinion in opinions}) < len(opinions)
 
 
 @transaction.atomic(durable=True)

@@ -184,6 +184,8 @@ ROUTES: dict[str, Rule] = {
     "GET /api/episodes": everybody(),
     "GET /api/episodes/{episode_id}": owner_and_staff(),
     "GET /api/episodes/{episode_id}/trajectory": owner_and_staff(),
+    "GET /api/episodes/{episode_id}/notes": owner_and_staff(),
+    "POST /api/episodes/{episode_id}/notes": reviewing(body=body_of(text="Look at the menu.")),
     "GET /api/episodes/{episode_id}/blobs/{sha256}": owner_and_staff(),
     "GET /api/episodes/{episode_id}/proposer": owner_and_staff(),
     "GET /api/episodes/{episode_id}/review": owner_and_staff(),

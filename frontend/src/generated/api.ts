@@ -596,6 +596,7 @@ export interface PoolSettings {
   gold_percent: number;
   review_mode: "none" | "sample" | "all";
   review_percent: number;
+  reviewers: number;
   priority: number;
   hours: ActiveHours | null;
   consent: string;
@@ -1241,7 +1242,8 @@ export interface SamplingIn {
 }
 /**
  * One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
- * or what they need help with.
+ * or what they need help with. `annotator` is a user name, `annotator_name` what people call them; `review_reason` is
+ * why it was sent back or rejected.
  */
 export interface EpisodeSummary {
   id: string;
@@ -1253,12 +1255,13 @@ export interface EpisodeSummary {
   verdict: Verdict | null;
   steps: number;
   annotator: string;
+  annotator_name: string;
   practice: boolean;
   help_requested: boolean;
   created_at: string;
   finished_at: string | null;
   review: "pending" | "accepted" | "returned" | "rejected";
-  returned_reason: string;
+  review_reason: string;
   note: string;
 }
 /**
@@ -1383,6 +1386,22 @@ export interface BranchCandidate {
   kind: string;
   waiting: boolean;
   done: boolean;
+}
+/**
+ * A supervisor's note at the annotator's desk, or that they took control.
+ */
+export interface SupervisorNoteOut {
+  id: number;
+  author: string;
+  text: string;
+  took_control: boolean;
+  created_at: string;
+}
+/**
+ * What to tell the annotator.
+ */
+export interface SupervisorNoteIn {
+  text: string;
 }
 /**
  * Which server answers, and with which model and weights (empty: not known).
@@ -1658,12 +1677,13 @@ export interface FoundEpisode {
   verdict: Verdict | null;
   steps: number;
   annotator: string;
+  annotator_name: string;
   practice: boolean;
   help_requested: boolean;
   created_at: string;
   finished_at: string | null;
   review: "pending" | "accepted" | "returned" | "rejected";
-  returned_reason: string;
+  review_reason: string;
   note: string;
   decisions: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[];
   policies: string[];
@@ -1889,6 +1909,7 @@ export interface QueueItem {
   episode: EpisodeSummary;
   round: number;
   claim: ClaimOut | null;
+  adjudication: boolean;
 }
 /**
  * What waits, oldest first; `next` is where the following page begins, if any.
@@ -2071,6 +2092,16 @@ export interface JobOut {
   finished_at: string | null;
 }
 /**
+ * What an independent reviewer, or who adjudicates, would decide; `round` is null until the episode is decided.
+ */
+export interface OpinionOut {
+  round: number | null;
+  reviewer: string;
+  mine: boolean;
+  decision: "accept" | "return" | "reject";
+  reason: string;
+}
+/**
  * What a reviewer said of a step.
  */
 export interface RemarkOut {
@@ -2090,6 +2121,8 @@ export interface ReviewDetails {
   may: "review" | "mend" | "look";
   claim: ClaimOut | null;
   rounds: RoundOut[];
+  opinions: OpinionOut[];
+  blind: boolean;
   remarks: RemarkOut[];
   fixes: FixOut[];
   segments: Segment[];
@@ -2214,11 +2247,21 @@ export interface CutIn {
  * How far people agree. `alpha` is None where no two judged the same steps, or all said the same.
  */
 export interface Agreement {
+  decisions: DecisionAgreement;
   alpha: number | null;
   steps_judged_together: number;
   mean_agreement: number | null;
   tasks: TaskAgreement[];
   gold: GoldScore[];
+}
+/**
+ * How far the two independent reviewers of an episode decide alike: in how many episodes both decided, the share of
+ * them where they did alike, and Krippendorff's alpha (None where it cannot be told).
+ */
+export interface DecisionAgreement {
+  episodes: number;
+  share: number | null;
+  alpha: number | null;
 }
 /**
  * A task that several people did: how far the two furthest apart agree.
@@ -3291,6 +3334,9 @@ export interface NoticeOut {
     | "import.finished"
     | "import.failed"
     | "review.returned"
+    | "review.rejected"
+    | "help.requested"
+    | "help.note"
     | "task.lost"
     | "machine.taken"
     | "webhook.disabled"

@@ -31,7 +31,7 @@ export function EpisodeTable({ episodes }: { episodes: readonly EpisodeSummary[]
             </>
           ),
         },
-        { header: t("episodes.annotator"), cell: (episode) => episode.annotator },
+        { header: t("episodes.annotator"), cell: (episode) => episode.annotator_name },
         {
           header: t("episodes.outcome"),
           cell: (episode) => episode.outcome ? <OutcomeBadge outcome={episode.outcome} /> : <StatusBadge status={episode.status} />,

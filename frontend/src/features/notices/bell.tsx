@@ -61,7 +61,7 @@ function Item({ notice, fresh, onGo }: { notice: NoticeOut; fresh: boolean; onGo
   const { reason } = notice.details;
   return (
     <li data-fresh={fresh || undefined}>
-      <Link to={noticePath(notice.subject)} onClick={onGo}>
+      <Link to={noticePath(notice.subject, notice.kind)} onClick={onGo}>
         {t(`notices.${notice.kind}`)}
       </Link>
       {typeof reason === "string" && reason && <p className={styles.reason}>{reason}</p>}
@@ -74,8 +74,9 @@ function Item({ notice, fresh, onGo }: { notice: NoticeOut; fresh: boolean; onGo
 }
 
 /** The page of what a notice is about. */
-export function noticePath(subject: string): string {
+export function noticePath(subject: string, notice?: NoticeOut["kind"]): string {
   const [kind = "", id = ""] = subject.split(":", 2);
+  if (notice === "help.requested" || notice === "help.note") return `/desk/${id}`;
   if (kind === "episode") return `/episodes/${id}`;
   return { export: "/exports", import: "/exports", webhook: "/webhooks", policy: "/policies" }[kind] ?? "/";
 }

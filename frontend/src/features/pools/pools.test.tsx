@@ -43,6 +43,7 @@ const POOL: PoolRow = {
     gold_percent: 0,
     review_mode: "all",
     review_percent: 10,
+    reviewers: 1,
     priority: 0,
     hours: null,
     consent: "",

@@ -39,6 +39,7 @@ const DEFAULT_SETTINGS: Settings = {
   gold_percent: 0,
   review_mode: "all",
   review_percent: 10,
+  reviewers: 1,
   priority: 0,
   hours: null,
   consent: "",
@@ -259,6 +260,14 @@ function WorkFields({ draft, onChange }: Fields) {
         allowDeselect={false}
       />
       {draft.review_mode === "sample" && <IntegerInput name="review_percent" label={t("pools.review_percent")} min={0} max={100} {...shared} />}
+      {draft.review_mode !== "none" && (
+        <Checkbox
+          label={t("pools.reviewers")}
+          description={t("pools.reviewers.help")}
+          checked={draft.reviewers === 2}
+          onChange={(event) => onChange({ reviewers: event.currentTarget.checked ? 2 : 1 })}
+        />
+      )}
       <IntegerInput name="lease_minutes" label={t("pools.lease_minutes")} min={1} max={10_000} {...shared} />
       <IntegerInput name="pause_hours" label={t("pools.pause_hours")} min={1} max={1_000} {...shared} />
       <Checkbox

@@ -29,6 +29,7 @@ const SHARED = {
   gold_percent: "pools.gold_percent",
   review_mode: "pools.review",
   review_percent: "pools.review_percent",
+  reviewers: "pools.reviewers",
   lease_minutes: "pools.lease_minutes",
   pause_hours: "pools.pause_hours",
   thought_required: "pools.thought_required",

@@ -4,7 +4,7 @@ import { Link } from "react-router";
 
 import type { EpisodeSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { Badge, disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
+import { Badge, disagree, OutcomeBadge, ReviewBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { CommandKey } from "@/shared/ui/key-hint";
 
@@ -56,7 +56,7 @@ export function ReturnedList({ episodes }: Props) {
             <Link className={styles.instruction} to={`/episodes/${episode.id}`}>
               {episode.instruction}
             </Link>
-            <blockquote className={styles.reason}>{episode.returned_reason}</blockquote>
+            <blockquote className={styles.reason}>{episode.review_reason}</blockquote>
             <div className={styles.facts}>
               <OutcomeBadge outcome={episode.outcome} />
               <VerdictBadge verdict={episode.verdict} />
@@ -101,6 +101,15 @@ export function RecentList({ episodes }: Props) {
               <VerdictBadge verdict={episode.verdict} />
               {disagree(episode.outcome, episode.verdict) && <Badge tone="warn">{t("verdict.disagrees.short")}</Badge>}
             </span>
+          ),
+        },
+        {
+          header: t("review.title"),
+          cell: (episode) => (
+            <>
+              {episode.status === "finished" && <ReviewBadge review={episode.review} />}
+              {episode.review === "rejected" && <div className={styles.rejection}>{episode.review_reason}</div>}
+            </>
           ),
         },
         { header: t("episodes.steps"), kind: "number", cell: (episode) => episode.steps },

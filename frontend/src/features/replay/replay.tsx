@@ -4,7 +4,8 @@ import { useEffect, useReducer, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
 import type { RecordingPart } from "@/generated/api";
-import type { Snapshot, Step, Trajectory } from "@/generated/vocabulary";
+import type { Action, Point, Snapshot, Step, Trajectory } from "@/generated/vocabulary";
+import { pointsOf } from "@/shared/actions/words";
 import { isUpright } from "@/shared/markers/mapping";
 import { lastPointed } from "@/shared/markers/marker";
 import { blobUrlOf } from "@/shared/api/episodes";
@@ -15,7 +16,7 @@ import { Dialog } from "@/shared/ui/dialog";
 import { Frame } from "@/shared/ui/episode/frame";
 import { Empty } from "@/shared/ui/states";
 import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
-import { Timeline } from "@/shared/ui/episode/timeline";
+import { Timeline, type StepMark } from "@/shared/ui/episode/timeline";
 
 import { recordingQuery } from "./api";
 import { replayCommands } from "./commands";
@@ -28,17 +29,39 @@ import styles from "./replay.module.css";
 import { StepPanel } from "./step-panel";
 import { Summary } from "./summary";
 
-type Props = { trajectory: Trajectory; state: Snapshot["state"]; review?: (step: number) => ReactNode };
+type Correction = {
+  /** Of the step. */
+  readonly index: number;
+  /** Null while what is written is no action. */
+  readonly action: Action | null;
+  readonly onMovePoint: (index: number, to: Point) => void;
+};
 
-export function Replay({ trajectory, state, review }: Props) {
+type Props = {
+  trajectory: Trajectory;
+  state: Snapshot["state"];
+  /** What people call who made it. */
+  annotator?: string | undefined;
+  /** The step to open where the address names none. */
+  firstStep?: number | undefined;
+  stepMarks?: ReadonlyMap<number, StepMark> | undefined;
+  /** The action being written over a step's, whose points are moved on the picture. */
+  correction?: Correction | null | undefined;
+  /** Above the panel. */
+  notice?: (step: number, select: (step: number) => void) => ReactNode;
+  /** Below what the panel says of the step; `advance` goes to the next step. */
+  review?: (step: number, advance: () => void) => ReactNode;
+};
+
+export function Replay({ trajectory, state, annotator, firstStep, stepMarks, correction, notice, review }: Props) {
   const { t } = useI18n();
   const { steps } = trajectory;
-  const [player, move] = usePlayer(steps.length);
+  const [player, move] = usePlayer(steps.length, firstStep);
   const step = steps[player.step];
   const { parts, video } = useRecording(trajectory.id);
   const blobUrl = blobUrlOf(trajectory.id);
 
-  useNextFrame(steps[player.step + 1]?.before.screenshot?.sha256, blobUrl);
+  useNextFrame(steps[player.step + 1], blobUrl);
   const [promptOpen, setPromptOpen] = useState(false);
   const offered = trajectory.proposals[player.step] ?? [];
   useCommands([
@@ -54,22 +77,24 @@ export function Replay({ trajectory, state, review }: Props) {
     <div className={styles.replay} data-upright={(step !== undefined && isUpright(step.before)) || undefined}>
       <section className={styles.viewport} aria-label={t("replay.viewport")}>
         {step ? (
-          <ReplayViewport steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} />
+          <ReplayViewport steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} correction={correction} />
         ) : (
           <Empty title={t("timeline.empty")} />
         )}
       </section>
       <aside className={styles.panel} aria-label={t("replay.panel")}>
-        <Summary trajectory={trajectory} state={state} />
+        {notice?.(player.step, (to) => move({ to }))}
+        <Summary trajectory={trajectory} state={state} annotator={annotator} />
         {step && <StepPanel step={step} proposals={offered} count={steps.length} onPrompt={() => setPromptOpen(true)} />}
         {trajectory.task.platform === "browser" && <Programs episodeId={trajectory.id} />}
-        {review?.(player.step)}
+        {review?.(player.step, () => player.step < steps.length - 1 && move({ to: player.step + 1 }))}
       </aside>
       <div className={styles.foot}>
         <Controls player={player} move={move} count={steps.length} video={video} />
         <div className={styles.strip}>
           <Timeline
             steps={steps}
+            marks={stepMarks}
             pending={state.pending}
             current={steps.length > 0 ? player.step : null}
             onSelect={(to) => move({ to })}
@@ -91,11 +116,15 @@ type ReplayViewportProps = {
   player: Player;
   move: (move: Move) => void;
   blobUrl: BlobUrl;
+  correction: Correction | null | undefined;
 };
 
-/** The video where it is wanted and shows the step, else the frame the act found or left. */
-function ReplayViewport({ steps, step, parts, player, move, blobUrl }: ReplayViewportProps) {
+/** What is written over the step where it is corrected; the video where it is wanted and shows the step, else the frame the act found or left. */
+function ReplayViewport({ steps, step, parts, player, move, blobUrl, correction }: ReplayViewportProps) {
   const { t } = useI18n();
+  if (correction?.action && correction.index === step.index) {
+    return <CorrectedFrame step={step} action={correction.action} onMovePoint={correction.onMovePoint} blobUrl={blobUrl} />;
+  }
   if (player.video && positionOf(parts, player.step, player.after)) {
     return <RecordingView parts={parts} step={step} player={player} move={move} blobUrl={blobUrl} />;
   }
@@ -106,6 +135,25 @@ function ReplayViewport({ steps, step, parts, player, move, blobUrl }: ReplayVie
       alt={t(player.after ? "replay.frame_after" : "replay.frame_before", { number: step.index + 1 })}
       marks={player.after ? [] : [{ key: step.command_id, action: step.action, tone: "done" }]}
       focus={lastPointed(steps.slice(0, player.step).map(({ action }) => action))}
+    />
+  );
+}
+
+type CorrectedFrameProps = { step: Step; action: Action; onMovePoint: Correction["onMovePoint"]; blobUrl: BlobUrl };
+
+/** The frame a step acted on, with the executed action drawn back behind the one that is written over it. */
+function CorrectedFrame({ step, action, onMovePoint, blobUrl }: CorrectedFrameProps) {
+  const { t } = useI18n();
+  return (
+    <Frame
+      observation={step.before}
+      blobUrl={blobUrl}
+      alt={t("replay.frame_before", { number: step.index + 1 })}
+      marks={[
+        { key: step.command_id, action: step.action, tone: "done", dim: true },
+        { key: "correction", action, tone: "draft" },
+      ]}
+      handles={{ points: pointsOf(action), onMove: onMovePoint }}
     />
   );
 }
@@ -121,9 +169,9 @@ function useRecording(episodeId: string): { parts: readonly RecordingPart[]; vid
 }
 
 /** The player, its clock, and its place in the address: `?step=3` counts from one. */
-function usePlayer(count: number): [Player, (move: Move) => void] {
+function usePlayer(count: number, firstStep = 0): [Player, (move: Move) => void] {
   const [search, setSearch] = useSearchParams();
-  const requestedStep = Number(search.get("step") ?? "1") - 1;
+  const requestedStep = Number(search.get("step") ?? firstStep + 1) - 1;
   const [player, move] = useReducer(
     (player: Player, move: Move) => reducePlayer(player, move, count),
     startAt(Number.isInteger(requestedStep) ? Math.min(Math.max(requestedStep, 0), Math.max(count - 1, 0)) : 0),
@@ -149,7 +197,8 @@ function usePlayer(count: number): [Player, (move: Move) => void] {
 }
 
 /** Fetch the frame that comes next, so that stepping never waits. */
-function useNextFrame(sha256: string | undefined, blobUrl: (sha256: string) => string) {
+function useNextFrame(step: Step | undefined, blobUrl: BlobUrl) {
+  const sha256 = step?.before.screenshot?.sha256;
   useEffect(() => {
     if (sha256) new Image().src = blobUrl(sha256);
   });

@@ -54,7 +54,7 @@ export function StepPanel({ step, proposals, count, onPrompt }: Props) {
         </h2>
         <ol className={styles.proposals}>
           {proposals.map((proposal) => (
-            <li key={proposal.id} className={styles.proposal} data-chosen={(proposal.id === step.proposal_id && step.decision !== "override") || undefined}>
+            <li key={proposal.id} className={styles.proposal} data-chosen={isTaken(proposal, step) || undefined}>
               <OfferedProposal proposal={proposal} step={step} />
             </li>
           ))}
@@ -93,24 +93,27 @@ function PageState({ page }: { page: BrowserPage }) {
   );
 }
 
-/** An override began with a candidate, but did something else. */
-function ChosenBadge({ decision }: Pick<Step, "decision">) {
-  const { t } = useI18n();
-  return <Badge tone={decision}>{t(decision === "override" ? "replay.base" : "replay.chosen")}</Badge>;
+const isTaken = (proposal: Proposal, step: Step) => proposal.id === step.proposal_id && step.decision !== "override";
+
+/** An override began with a candidate, but took none. */
+function ProposalRank({ proposal, step }: { proposal: Proposal; step: Step }) {
+  const { t, percent } = useI18n();
+  const mark = markOf(proposal, step);
+  return (
+    <div className={styles.rank}>
+      <strong>{proposal.rank}</strong>
+      {proposal.likelihood !== null && <span>{percent(proposal.likelihood)}</span>}
+      {proposal.count > 1 && <span>×{proposal.count}</span>}
+      {isTaken(proposal, step) && <Badge tone={step.decision}>{t("replay.chosen")}</Badge>}
+      {mark && <MarkBadge mark={mark} />}
+    </div>
+  );
 }
 
 function OfferedProposal({ proposal, step }: { proposal: Proposal; step: Step }) {
-  const { percent } = useI18n();
-  const mark = markOf(proposal, step);
   return (
     <>
-      <div className={styles.rank}>
-        <strong>{proposal.rank}</strong>
-        {proposal.likelihood !== null && <span>{percent(proposal.likelihood)}</span>}
-        {proposal.count > 1 && <span>×{proposal.count}</span>}
-        {proposal.id === step.proposal_id && <ChosenBadge decision={step.decision} />}
-        {mark && <MarkBadge mark={mark} />}
-      </div>
+      <ProposalRank proposal={proposal} step={step} />
       {proposal.thought && <p className={styles.why}>{proposal.thought}</p>}
       {proposal.action && proposal.further_actions.length === 0 && <ActionText action={proposal.action} grammar={proposal.action_text} />}
       {proposal.action && proposal.further_actions.length > 0 && (

@@ -8,7 +8,9 @@ import { disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/b
 
 import styles from "./replay.module.css";
 
-export function Summary({ trajectory, state }: { trajectory: Trajectory; state: Snapshot["state"] }) {
+type Props = { trajectory: Trajectory; state: Snapshot["state"]; annotator: string | undefined };
+
+export function Summary({ trajectory, state, annotator }: Props) {
   const { t, moment } = useI18n();
   const { outcome, verdict, answer } = trajectory;
   const contradicted = disagree(outcome, verdict);
@@ -17,7 +19,7 @@ export function Summary({ trajectory, state }: { trajectory: Trajectory; state: 
       <h2 className={styles.instruction}>{trajectory.task.instruction}</h2>
       <p className={styles.facts}>
         <span>{state.pool}</span>
-        {trajectory.annotator && <span>{trajectory.annotator}</span>}
+        {annotator && <span>{annotator}</span>}
         <span>{moment(trajectory.created_at)}</span>
         <PageTime page={(trajectory.steps[0]?.before ?? state.observation)?.page ?? null} />
         <BranchSource branch={trajectory.branch_of} />

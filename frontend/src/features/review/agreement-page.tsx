@@ -69,7 +69,7 @@ export default function AgreementPage() {
   );
 }
 
-function Figures({ agreement: { alpha, steps_judged_together, mean_agreement } }: { agreement: Agreement }) {
+function Figures({ agreement: { alpha, decisions, steps_judged_together, mean_agreement } }: { agreement: Agreement }) {
   const { t, percent, language } = useI18n();
   const decimals = new Intl.NumberFormat(language, { minimumFractionDigits: 3, maximumFractionDigits: 3 });
   return (
@@ -79,6 +79,17 @@ function Figures({ agreement: { alpha, steps_judged_together, mean_agreement } }
         <dd>
           {alpha === null ? "—" : decimals.format(alpha)}
           <span>{alpha === null ? t("agreement.alpha.none") : t("agreement.alpha.help", { count: steps_judged_together })}</span>
+        </dd>
+      </div>
+      <div>
+        <dt>{t("agreement.decisions")}</dt>
+        <dd>
+          {decisions.share === null ? "—" : percent(decisions.share)}
+          <span>
+            {decisions.share === null
+              ? t("agreement.decisions.none")
+              : t("agreement.decisions.help", { count: decisions.episodes, alpha: decisions.alpha === null ? "—" : decimals.format(decisions.alpha) })}
+          </span>
         </dd>
       </div>
       <div>

@@ -49,7 +49,7 @@ function AttemptSelect({ name, comparison }: { name: Name; comparison: SideBySid
   const mine = comparison[name];
   const otherId = comparison[name === "one" ? "other" : "one"].episode.id;
   const attempts = useQuery(attemptsQuery(comparison.one.episode.id)).data ?? [mine];
-  const describeAttempt = ({ episode, policies }: Attempt) => [policies.join(", "), episode.annotator, moment(episode.created_at)].filter(Boolean).join(" · ");
+  const describeAttempt = ({ episode, policies }: Attempt) => [policies.join(", "), episode.annotator_name, moment(episode.created_at)].filter(Boolean).join(" · ");
   const offered = [mine, ...attempts.filter(({ episode }) => episode.id !== mine.episode.id && episode.id !== otherId)];
   const go = (id: string) => {
     const sides = { one: comparison.one.episode.id, other: comparison.other.episode.id, [name]: id };

@@ -8,7 +8,7 @@ import type { ReviewDetails } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
-import { CommandKey } from "@/shared/ui/key-hint";
+import { CommandKey, KeyHint } from "@/shared/ui/key-hint";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange, useNext } from "./api";
@@ -28,7 +28,7 @@ export function DecisionBar({ details }: { details: ReviewDetails }) {
   const next = useNext();
   const navigate = useNavigate();
   const filters = fromSearch(useSearchParams()[0]);
-  const pending = review === "pending" && (details.claim === null || details.claim.mine);
+  const pending = review === "pending" && details.may === "review" && (details.claim === null || details.claim.mine);
   const open = pending && !change.isPending;
   const accept = () => change.mutate({ type: "decide", review: { decision: "accept", reason: "" } });
   const submitDecision = () => {
@@ -68,7 +68,7 @@ export function DecisionBar({ details }: { details: ReviewDetails }) {
             ref={focus}
             label={t("review.reason")}
             description={t("review.reason.help")}
-            rows={3}
+            rows={2}
             maxLength={2_000}
             required
             value={reason}
@@ -79,10 +79,10 @@ export function DecisionBar({ details }: { details: ReviewDetails }) {
             }}
           />
           <div className={styles.buttons}>
-            <Button type="submit" loading={change.isPending} disabled={reason.trim() === ""}>
+            <Button type="submit" loading={change.isPending} disabled={reason.trim() === ""} rightSection={<KeyHint keys="Mod+Enter" />}>
               {t(decision === "return" ? "review.submit_return" : "review.submit_rejection")}
             </Button>
-            <Button variant="subtle" color="gray" onClick={() => setDecision(null)}>
+            <Button variant="subtle" color="gray" onClick={() => setDecision(null)} rightSection={<KeyHint keys="Escape" />}>
               {t("common.cancel")}
             </Button>
           </div>

@@ -55,7 +55,7 @@ function AlignedEpisodes({ comparison, left, right }: AlignedEpisodesProps) {
   const side = (name: "one" | "other", steps: readonly Step[]): ComparedAttempt => {
     const { episode } = comparison[name];
     return {
-      name: episode.annotator,
+      name: episode.annotator_name,
       steps,
       blobUrl: blobUrlOf(episode.id),
       renderHeader: (step) => <SideHeader name={name} comparison={comparison} step={step} {...(canDecide ? { onChoose: () => choose(episode.id) } : {})} />,

@@ -131,18 +131,19 @@ function QueueTable({ items, filters }: { items: readonly QueueItem[]; filters: 
         {
           header: t("episodes.task"),
           kind: "name",
-          cell: ({ episode, round }) => (
+          cell: ({ episode, round, adjudication }) => (
             <>
               <Link className={styles.instruction} to={reviewOf(episode.id, filters)}>
                 {episode.instruction}
               </Link>
               <div className={styles.note}>
-                {episode.pool} {round > 1 && <Badge tone="warn">{t("review.round", { number: round })}</Badge>}
+                {episode.pool} {round > 1 && <Badge tone="warn">{t("review.round", { number: round })}</Badge>}{" "}
+                {adjudication && <Badge tone="warn">{t("reviews.adjudication")}</Badge>}
               </div>
             </>
           ),
         },
-        { header: t("episodes.annotator"), cell: ({ episode }) => episode.annotator },
+        { header: t("episodes.annotator"), cell: ({ episode }) => episode.annotator_name },
         { header: t("episodes.outcome"), cell: ({ episode }) => <OutcomeBadge outcome={episode.outcome} /> },
         {
           header: t("episodes.verdict"),

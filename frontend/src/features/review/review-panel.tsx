@@ -16,25 +16,29 @@ import { ErrorState } from "@/shared/ui/states";
 import { reviewDetailsQuery, useChange } from "./api";
 import { Changes } from "./changes";
 import { reviewCommands } from "./commands";
+import { CorrectionForm } from "./correction-form";
 import { DecisionBar } from "./decision-bar";
 import { RelatedAttempts } from "./related-attempts";
 import { Segments } from "./segments";
 import styles from "./review.module.css";
 import { StepReview } from "./step-review";
+import type { CorrectionEditor } from "./use-correction";
+import { VerdictBar } from "./verdict-bar";
 
-type Props = { episodeId: string; steps: readonly Step[]; current: number };
+type Props = { episodeId: string; steps: readonly Step[]; current: number; editor: CorrectionEditor; onAdvance: () => void };
 
-export function ReviewPanel({ episodeId, steps, current }: Props) {
+export function ReviewPanel({ episodeId, steps, current, editor, onAdvance }: Props) {
   const details = useQuery(reviewDetailsQuery(episodeId));
   if (details.isError) return <ErrorState error={details.error} onRetry={() => void details.refetch()} />;
   if (!details.data || (details.data.may === "look" && details.data.rounds.length === 0)) return null;
-  return <ReviewSections details={details.data} step={steps[current]} count={steps.length} />;
+  return <ReviewSections details={details.data} step={steps[current]} count={steps.length} editor={editor} onAdvance={onAdvance} />;
 }
 
-function ReviewSections({ details, step, count }: { details: ReviewDetails; step: Step | undefined; count: number }) {
+type SectionsProps = { details: ReviewDetails; step: Step | undefined; count: number } & Pick<Props, "editor" | "onAdvance">;
+
+function ReviewSections({ details, step, count, editor, onAdvance }: SectionsProps) {
   const { t } = useI18n();
   const change = useChange(details.episode.id);
-  const canReview = details.may === "review";
   return (
     <>
       <section className={styles.panel} aria-label={t("review.title")}>
@@ -43,16 +47,40 @@ function ReviewSections({ details, step, count }: { details: ReviewDetails; step
           {details.remarks.length > 0 && <span>{t("review.judged", { count: new Set(details.remarks.map(({ index }) => index)).size })}</span>}
         </h2>
         <ClaimNote details={details} onRelease={() => change.mutate({ type: "release" })} />
+        <IndependentReview details={details} />
         <Rounds details={details} />
-        {details.may === "mend" && <Resubmit details={details} />}
-        {step && <StepReview key={step.index} details={details} step={step} change={change} />}
-        <Problem error={change.error} />
+        {step && <StepReview details={details} step={step} />}
         <Changes details={details} />
-        {(canReview || details.segments.length > 0) && <Segments details={details} step={step} count={count} change={change} />}
+        {(details.may === "review" || details.segments.length > 0) && <Segments details={details} step={step} count={count} change={change} />}
         <RelatedAttempts details={details} change={change} />
       </section>
-      {canReview && <DecisionBar details={details} />}
+      {(details.may !== "look" || hasDecided(details)) && <PinnedReview details={details} step={step} editor={editor} change={change} onAdvance={onAdvance} />}
     </>
+  );
+}
+
+type PinnedProps = Omit<SectionsProps, "count"> & { change: ReturnType<typeof useChange> };
+
+/** What a person does with the episode, always in sight: verdicts and the decision, or the correction being written. */
+function PinnedReview({ details, step, editor, change, onAdvance }: PinnedProps) {
+  const { t } = useI18n();
+  const canWrite = details.may === "review" && (details.claim === null || details.claim.mine);
+  const canCorrect = canWrite || details.may === "mend";
+  const correct = () => step && editor.open(step, details.fixes.findLast(({ index }) => index === step.index));
+  useCommands([{ command: reviewCommands.correct, enabled: canCorrect && step !== undefined, run: correct }]);
+  const { correction } = editor;
+  return (
+    <div className={styles.pinned} role="region" aria-label={t("review.your_review")}>
+      {canCorrect && correction && correction.index === step?.index ? (
+        <CorrectionForm correction={correction} editor={editor} change={change} />
+      ) : (
+        <>
+          {step && canWrite && <VerdictBar key={step.index} details={details} step={step} change={change} onAdvance={onAdvance} onCorrect={correct} />}
+          <Problem error={change.error} />
+          {details.may === "mend" ? <Resubmit details={details} onCorrect={correct} /> : <DecisionBar details={details} />}
+        </>
+      )}
+    </div>
   );
 }
 
@@ -73,6 +101,34 @@ function ClaimNote({ details: { claim }, onRelease }: { details: ReviewDetails; 
   );
 }
 
+const openOpinions = ({ opinions }: ReviewDetails) => opinions.filter(({ round }) => round === null);
+
+/** This person has decided, and another reviewer is still to. */
+const hasDecided = (details: ReviewDetails) => openOpinions(details).some(({ mine }) => mine);
+
+/** Where two review it: what that means now, and what both would decide once this person may see it. */
+function IndependentReview({ details }: { details: ReviewDetails }) {
+  const { t } = useI18n();
+  const open = openOpinions(details);
+  const disputed = open.length > 1;
+  if (!details.blind && open.length === 0) return null;
+  return (
+    <div className={styles.warn} role="status">
+      <p className={styles.words}>{t(details.blind ? "review.blind" : disputed ? "review.disputed" : "review.opinion_given")}</p>
+      {disputed && (
+        <ul className={styles.list}>
+          {open.map(({ reviewer, decision, reason }) => (
+            <li key={reviewer} className={styles.item}>
+              {t(`review.opinion.${decision}`, { name: reviewer })}
+              {reason && <p>{reason}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
 function Rounds({ details: { rounds } }: { details: ReviewDetails }) {
   const { t, moment } = useI18n();
   if (rounds.length === 0) return null;
@@ -89,7 +145,7 @@ function Rounds({ details: { rounds } }: { details: ReviewDetails }) {
 }
 
 /** For its annotator: what was sent back is mended here and handed in again. */
-function Resubmit({ details }: { details: ReviewDetails }) {
+function Resubmit({ details, onCorrect }: { details: ReviewDetails; onCorrect: () => void }) {
   const { t } = useI18n();
   const change = useChange(details.episode.id);
   const navigate = useNavigate();
@@ -108,6 +164,9 @@ function Resubmit({ details }: { details: ReviewDetails }) {
     <div className={styles.form}>
       <p className={styles.note}>{t("review.resubmit.how")}</p>
       <div className={styles.buttons}>
+        <Button variant="default" onClick={onCorrect} rightSection={<CommandKey command={reviewCommands.correct} />}>
+          {t("review.correct")}
+        </Button>
         <Button onClick={resubmit} loading={change.isPending} rightSection={<CommandKey command={reviewCommands.resubmit} />}>
           {t("review.resubmit")}
         </Button>

@@ -34,7 +34,7 @@ function availableCuts({ segments, can_undo_cut }: ReviewDetails, at: number, co
 export function Segments({ details, step, count, change }: Props) {
   const { t } = useI18n();
   const { segments } = details;
-  const may = details.may === "review" && (details.claim === null || details.claim.mine) && !change.isPending;
+  const may = details.may === "review" && (details.claim === null || details.claim.mine) && !change.isPending && !details.blind;
   const cuts = availableCuts(details, step?.index ?? 0, count);
   const make = (name: (typeof CUTS)[number]) => change.mutate({ type: "cut", cut: cuts[name].cut });
   useCommands(CUTS.map((name) => ({ command: reviewCommands[name], enabled: may && cuts[name].allowed, run: () => make(name) })));
@@ -52,6 +52,7 @@ export function Segments({ details, step, count, change }: Props) {
           ))}
         </ol>
       )}
+      {details.blind && <p className={styles.note}>{t("review.segments.blind")}</p>}
       {details.may === "review" && (
         <div className={styles.verdicts}>
           {CUTS.map((name) => (

@@ -112,7 +112,7 @@ function AttemptResult({ attempt: { episode } }: { attempt: Attempt }) {
       ) : (
         <VerdictBadge verdict={episode.verdict} />
       )}
-      <span className={styles.note}>{t("shared_tasks.steps", { count: episode.steps, name: episode.annotator })}</span>
+      <span className={styles.note}>{t("shared_tasks.steps", { count: episode.steps, name: episode.annotator_name })}</span>
     </div>
   );
 }

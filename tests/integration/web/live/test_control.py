@@ -52,11 +52,11 @@ async def test_control_is_taken_over_and_back(stack: Stack) -> None:
     second = await second_tab(stack, first)
     assert (await second.ask(type="control", command_id=uuid4().hex))["type"] == "acknowledged"
     taken = await first.until(type="control.changed", control="other")
-    assert taken["holder"] == "ada"
+    assert taken["holder"] == "Ada"
     assert (await first.ask(**ACT, command_id=uuid4().hex))["code"] == "view_only"
     assert (await second.ask(**ACT, command_id=uuid4().hex))["type"] == "acknowledged"
     await first.ask(type="control", command_id=uuid4().hex)
-    assert (await second.until(type="control.changed", control="other"))["holder"] == "ada"
+    assert (await second.until(type="control.changed", control="other"))["holder"] == "Ada"
 
 
 async def test_a_reviewer_watches_and_cannot_steer(stack: Stack) -> None:
@@ -74,7 +74,7 @@ async def test_control_waits_for_its_holder_then_goes_on(stack: Stack, monkeypat
     await first.close()
     assert (await second.ask(**ACT, command_id=uuid4().hex))["code"] == "view_only", "within the grace"
     monkeypatch.setattr(registry_module, "CONTROL_GRACE_SECONDS", 0.0)
-    assert (await second.until(type="control.changed", control="mine"))["holder"] == "ada"
+    assert (await second.until(type="control.changed", control="mine"))["holder"] == "Ada"
 
 
 async def test_another_process_takes_the_episode_over(stack: Stack) -> None:

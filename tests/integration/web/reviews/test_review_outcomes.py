@@ -39,7 +39,7 @@ def test_accepting(world: World, finished: Episode) -> None:
 def test_what_is_returned_comes_back_first_to_its_annotator(world: World, finished: Episode) -> None:
     assert review(world, world.rosa, finished, decision="return")["code"] == "reason_required"
     answer = review(world, world.rosa, finished, decision="return", reason="The file is misspelt.")
-    assert (answer["review"], answer["returned_reason"]) == ("returned", "The file is misspelt.")
+    assert (answer["review"], answer["review_reason"]) == ("returned", "The file is misspelt.")
     queue = world.client(world.ada).get("/api/queue").json()
     assert [episode["id"] for episode in queue["returned"]] == [str(finished.id)]
     other = services.episode_next(user=world.ben)

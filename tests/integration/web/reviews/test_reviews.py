@@ -331,7 +331,7 @@ def test_gold_tasks_score_people(world: World, rosa: Reviewer) -> None:
     reference, attempt = finished(world.ada, HELLO, DONE), finished(world.ben, BESIDE, HELLO, DONE)
     Task.objects.filter(pk=reference.task_id).update(gold=reference)
     assert rosa.get("/reviews/agreement")["gold"] == [
-        {"annotator": "ben", "episodes": 1, "agreement": 0.8, "outcomes": 1.0}
+        {"annotator": "Ben", "episodes": 1, "agreement": 0.8, "outcomes": 1.0}
     ]
     assert attempt.task_id == reference.task_id
 

@@ -80,7 +80,7 @@ describe("the terminal", () => {
     const log = screen.getByRole("log", { name: "Commands" });
     expect(log.textContent).toContain("printed by one");
     expect(log.textContent).not.toContain("printed by two");
-    expect(screen.getByRole("button", { name: /^Step 2: .*Taken back$/ })).toBeDefined();
+    expect(screen.getByRole("button", { name: /^Step 2: .*Undone$/ })).toBeDefined();
   });
 });
 

@@ -10,6 +10,7 @@ import { autopilot, control, finish } from "@/features/annotate/commands";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { noticesOf, type Notice } from "./notices";
+import { SupervisorNotes } from "./supervisor-notes";
 import { useNow } from "./use-now";
 import styles from "./states.module.css";
 
@@ -45,6 +46,7 @@ export function Banners() {
           <NoticeText notice={notice} />
         </div>
       ))}
+      <SupervisorNotes />
     </div>
   );
 }

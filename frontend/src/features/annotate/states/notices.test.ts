@@ -27,6 +27,7 @@ describe("notices", () => {
 
   it("tell a lost connection from a lost network, and count what waits", () => {
     expect(names({}, { phase: "offline" })).toEqual(["reconnecting"]);
+    expect(names({}, { phase: "online" }, "mine", false)).toEqual(["offline"]);
     const [offline] = noticesOf(viewOf(makeEpisodeState({}), "mine"), { ...ONLINE, phase: "offline", waiting: [entry] }, NOW, false);
     expect(offline).toMatchObject({ name: "offline", pending: 1 });
   });

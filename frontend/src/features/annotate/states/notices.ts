@@ -25,7 +25,7 @@ function connectionNotices({ phase, waiting, held, retryAt }: Connection, online
   const notices: Notice[] = [];
   const pending = waiting.length;
   if (phase === "signed_out" || phase === "forbidden" || phase === "missing") notices.push({ name: phase });
-  if (phase === "offline" || (phase === "connecting" && !online)) {
+  if (phase === "offline" || (!online && (phase === "connecting" || phase === "online"))) {
     notices.push(online ? { name: "reconnecting", pending } : { name: "offline", pending, retryAt });
   }
   if (phase === "online" && waiting.some(({ command }) => command.type === "undo")) notices.push({ name: "undoing" });

@@ -56,7 +56,7 @@ function Paused() {
       <strong>{t("state.paused")}</strong>
       <span>{t("state.paused.help")}</span>
       <Button disabled={view.control !== "mine"} onClick={() => send({ type: "pause", on: false })} rightSection={<CommandKey command={pause} />}>
-        {t("state.go_on")}
+        {t("state.resume")}
       </Button>
     </div>
   );

@@ -117,7 +117,7 @@ describe("two attempts side by side", () => {
     const rows = await screen.findByRole("navigation", { name: "Steps side by side" });
     const current = () => rows.querySelector("[aria-current=step]");
     expect(current()?.textContent).toMatch(/^2.*≠/);
-    expect(within(rows).getByRole("img", { name: "They part here" }).closest("button")).toBe(current());
+    expect(within(rows).getByRole("img", { name: "They diverge here" }).closest("button")).toBe(current());
     expect(pictures()).toEqual(["a-1", "c-1"]);
     expect(side("Left: toy start").getByText("a thinks 1")).toBeTruthy();
     expect(side("Left: toy start").getByRole("img", { name: /step/i }).getAttribute("src")).toBe("/api/turns/t/trials/active/5/pictures/a-1");

@@ -22,7 +22,7 @@ export const browserMessages = {
   "browser.pace.help": "How fast the page's time goes between two steps. Stopped is what the policy sees.",
   "browser.pace.still": "Stopped",
   "browser.pace.frozen": "paused between steps",
-  "browser.pace.running": "goes on by itself",
+  "browser.pace.running": "running",
   "browser.pace.real": "everybody's time",
   "browser.clock.exact": "Frame-exact clock",
   "browser.clock.script": "Script clock",

@@ -60,6 +60,8 @@ export const poolMessages = {
   "pools.review.sample": "A sample",
   "pools.review.none": "Nothing",
   "pools.review_percent": "Reviewed (percent)",
+  "pools.reviewers": "Two independent reviewers",
+  "pools.reviewers.help": "Neither sees the other’s review before deciding. A third reviewer decides where they disagree.",
   "pools.lease_minutes": "Untouched work returns after (minutes)",
   "pools.pause_hours": "Paused work returns after (hours)",
   "pools.policy_budget": "Budget for hosted models (US dollars)",

@@ -60,6 +60,8 @@ export const poolMessages = {
   "pools.review.sample": "抽样",
   "pools.review.none": "不复核",
   "pools.review_percent": "复核比例（百分比）",
+  "pools.reviewers": "两位审核员独立审核",
+  "pools.reviewers.help": "做出决定前互相看不到对方的审核；意见不一致时由第三人裁定。",
   "pools.lease_minutes": "无人操作多久后退回（分钟）",
   "pools.pause_hours": "暂停多久后退回（小时）",
   "pools.policy_budget": "托管模型预算（美元）",

@@ -133,6 +133,8 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "timeline.empty": "还没有步骤",
   "timeline.no_after": "无法确定此动作是否已执行",
   "timeline.unsettled": "画面当时仍在变化",
+  "timeline.corrected": "已修正",
+  "timeline.cut": "已排除",
   "step.no_thought": "无想法",
   "step.no_thought.help": "此任务池不要求写想法",
   "step.thought_owed": "想法待补写",

@@ -7,6 +7,7 @@ import { letterbox } from "@/shared/markers/mapping";
 import { MarkerLayer, type Mark } from "@/shared/markers/marker-layer";
 
 import styles from "./frame.module.css";
+import { PointHandles } from "./point-handles";
 import type { BlobUrl } from "./thumbnail";
 
 type Props = {
@@ -16,12 +17,16 @@ type Props = {
   marks?: readonly Mark[];
   /** Where typed text lands: the place pointed at last. */
   focus?: Point | null;
+  /** Points that can be moved on the picture, as `pointsOf` lists them. */
+  handles?: { readonly points: readonly Point[]; readonly onMove: (index: number, to: Point) => void };
 };
 
-export function Frame({ observation, blobUrl, alt, marks = [], focus = null }: Props) {
+const NO_SIZE = { width: 0, height: 0 };
+
+export function Frame({ observation, blobUrl, alt, marks = [], focus = null, handles }: Props) {
   const { t } = useI18n();
   const { ref, width, height } = useElementSize();
-  const picture = { width: observation?.width ?? 0, height: observation?.height ?? 0 };
+  const picture = observation ?? NO_SIZE;
   const box = letterbox({ width, height }, picture);
   const screenshot = observation?.screenshot;
   return (
@@ -30,6 +35,7 @@ export function Frame({ observation, blobUrl, alt, marks = [], focus = null }: P
         <div className={styles.box} style={{ left: box.left, top: box.top, width: box.width, height: box.height }}>
           <img className={styles.picture} src={blobUrl(screenshot.sha256)} alt={alt} draggable={false} />
           <MarkerLayer marks={marks} picture={picture} displaySize={box} focus={focus} />
+          {handles && <PointHandles {...handles} picture={picture} displaySize={box} />}
         </div>
       ) : (
         <pre className={styles.text}>{observation?.text ?? t("thumbnail.none")}</pre>

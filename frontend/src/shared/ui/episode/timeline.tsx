@@ -1,10 +1,11 @@
 /** The strip of steps: a thumbnail each, who decided, before and after on hover, the act that is running at its end. */
 import { HoverCard } from "@mantine/core";
+import { Check, Minus, Pencil, X } from "lucide-react";
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
-import type { PendingAct, Step } from "@/generated/vocabulary";
+import type { PendingAct, Step, StepVerdict } from "@/generated/vocabulary";
 import { describeAction, pointsOf } from "@/shared/actions/words";
-import { useI18n } from "@/shared/i18n/i18n";
+import { useI18n, type I18n } from "@/shared/i18n/i18n";
 import { isUpright } from "@/shared/markers/mapping";
 
 import { ActionText } from "./action-text";
@@ -15,8 +16,13 @@ import { StepNotes } from "./step-notes";
 import { Thumbnail, type BlobUrl } from "./thumbnail";
 import styles from "./timeline.module.css";
 
+/** What reviewers made of a step; `cut`: it is outside of what counts. */
+export type StepMark = { readonly verdict: StepVerdict | null; readonly corrected: boolean; readonly cut: boolean };
+
 type Props = {
   steps: readonly Step[];
+  /** By the index of the step. */
+  marks?: ReadonlyMap<number, StepMark> | undefined;
   pending?: PendingAct | null;
   /** Position of the step that is looked at; null for the present. */
   current: number | null;
@@ -25,7 +31,7 @@ type Props = {
 };
 
 /** The strip is one stop of the Tab key; arrow keys move inside it. */
-export function Timeline({ steps, pending = null, current, onSelect, blobUrl }: Props) {
+export function Timeline({ steps, marks, pending = null, current, onSelect, blobUrl }: Props) {
   const { t } = useI18n();
   const list = useRef<HTMLOListElement>(null);
   const stop = current ?? steps.length - 1;
@@ -50,6 +56,7 @@ export function Timeline({ steps, pending = null, current, onSelect, blobUrl }: 
         <li key={step.command_id}>
           <StepTile
             step={step}
+            mark={marks?.get(step.index)}
             current={index === current}
             tabIndex={index === stop ? 0 : -1}
             onSelect={() => onSelect(index)}
@@ -72,14 +79,12 @@ export function Timeline({ steps, pending = null, current, onSelect, blobUrl }: 
   );
 }
 
-type TileProps = { step: Step; current: boolean; tabIndex: number; onSelect: () => void; blobUrl: BlobUrl };
+type TileProps = { step: Step; mark: StepMark | undefined; current: boolean; tabIndex: number; onSelect: () => void; blobUrl: BlobUrl };
 
-function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
+function StepTile({ step, mark, current, tabIndex, onSelect, blobUrl }: TileProps) {
   const i18n = useI18n();
-  const { t } = i18n;
   const number = step.index + 1;
   const words = describeAction(step.action, i18n);
-  const position = step.batch === null ? "" : `${t("batch.position", { index: step.batch.index, size: step.batch.size })}. `;
   return (
     <HoverCard width={isUpright(step.before) ? 400 : 560} position="top" openDelay={250} closeDelay={50} withinPortal shadow="md" keepMounted={false}>
       <HoverCard.Target>
@@ -87,16 +92,18 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
           type="button"
           className={styles.tile}
           data-decision={step.decision}
+          {...markData(mark)}
           data-failed={step.error ? true : undefined}
           data-undone={step.undone || undefined}
           data-follows={(step.batch !== null && step.batch.index > 1) || undefined}
           data-upright={isUpright(step.before) || undefined}
           aria-current={current ? "step" : undefined}
-          aria-label={`${t("timeline.step", { number })}: ${words}. ${position}${t(step.undone ? "timeline.undone" : `decision.${step.decision}`)}`}
+          aria-label={labelOf(step, mark, i18n)}
           tabIndex={tabIndex}
           onClick={onSelect}
         >
           <span className={styles.number}>{number}</span>{" "}
+          {mark && <MarkSign mark={mark} />}
           {step.before.screenshot === null ? (
             <span className={styles.words}>{words}</span>
           ) : (
@@ -109,6 +116,33 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
       </HoverCard.Dropdown>
     </HoverCard>
   );
+}
+
+function labelOf(step: Step, mark: StepMark | undefined, i18n: I18n): string {
+  const { t } = i18n;
+  const position = step.batch === null ? "" : `${t("batch.position", { index: step.batch.index, size: step.batch.size })}. `;
+  const decision = t(step.undone ? "timeline.undone" : `decision.${step.decision}`);
+  return `${t("timeline.step", { number: step.index + 1 })}: ${describeAction(step.action, i18n)}. ${position}${decision}${markText(mark, t)}`;
+}
+
+function MarkSign({ mark: { verdict, corrected } }: { mark: StepMark }) {
+  if (verdict === null && !corrected) return null;
+  const Sign = verdict === null ? null : verdict === "right" ? Check : verdict === "redundant" ? Minus : X;
+  return (
+    <span className={styles.mark} aria-hidden>
+      {corrected && <Pencil size={10} strokeWidth={3} />}
+      {Sign && <Sign size={10} strokeWidth={3} />}
+    </span>
+  );
+}
+
+const markData = (mark: StepMark | undefined) => ({ "data-verdict": mark?.verdict ?? undefined, "data-cut": mark?.cut === true ? true : undefined });
+
+/** What a tile's colours and signs say. */
+function markText(mark: StepMark | undefined, t: I18n["t"]): string {
+  if (mark === undefined) return "";
+  const texts = [mark.verdict && t(`verdict.${mark.verdict}`), mark.corrected && t("timeline.corrected"), mark.cut && t("timeline.cut")];
+  return texts.filter(Boolean).map((text) => `. ${text}`).join("");
 }
 
 /** What a step gave to see: after a zoom the part that was asked for, else the screen. */

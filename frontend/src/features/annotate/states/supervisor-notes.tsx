@@ -1,0 +1,89 @@
+/** What supervisors tell the annotator; a supervisor who watches writes it here. */
+import { Button, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { SupervisorNoteOut } from "@/generated/api";
+import { hasRole, useSessionUser } from "@/shared/account/account";
+import { request } from "@/shared/api/http";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Problem } from "@/shared/ui/problem";
+import { useWorkspace } from "@/features/annotate/use-workspace";
+
+import styles from "./states.module.css";
+
+/** How often notes are asked for while help is wanted (milliseconds). */
+const POLL_MS = 4_000;
+
+/** Nothing until help is asked for. */
+export function SupervisorNotes() {
+  const { view } = useWorkspace();
+  const { id, help_requested: wanted } = view.episode;
+  return wanted ? <Notes id={id} hasControl={view.control === "mine"} /> : null;
+}
+
+function Notes({ id, hasControl }: { id: string; hasControl: boolean }) {
+  const { t } = useI18n();
+  const user = useSessionUser();
+  const path = `/episodes/${encodeURIComponent(id)}/notes`;
+  const notes = useQuery({
+    queryKey: ["episode", id, "notes"],
+    queryFn: () => request<SupervisorNoteOut[]>("GET", path),
+    refetchInterval: POLL_MS,
+  });
+  const items = notes.data ?? [];
+  const watches = !hasControl && user != null && hasRole(user, "reviewer");
+  return (
+    <>
+      {items.length > 0 && (
+        <div className={styles.banner} data-tone="info">
+          <ul className={styles.notes} aria-label={t("notes.label")}>
+            {items.map(({ id, author, text, took_control }) => (
+              <li key={id}>
+                {took_control ? t("notes.control", { name: author }) : <><strong>{t("notes.by", { name: author })}</strong> {text}</>}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {watches && <NoteForm path={path} episodeId={id} />}
+    </>
+  );
+}
+
+function NoteForm({ path, episodeId }: { path: string; episodeId: string }) {
+  const { t } = useI18n();
+  const client = useQueryClient();
+  const [text, setText] = useState("");
+  const send = useMutation({
+    mutationFn: (text: string) => request("POST", path, { text }),
+    onSuccess: () => {
+      setText("");
+      return client.invalidateQueries({ queryKey: ["episode", episodeId, "notes"] });
+    },
+  });
+  return (
+    <form
+      className={styles.banner}
+      data-tone="info"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "" && !send.isPending) send.mutate(text.trim());
+      }}
+    >
+      {t("notes.help_wanted")}
+      <TextInput
+        size="xs"
+        aria-label={t("notes.write")}
+        placeholder={t("notes.write")}
+        maxLength={2_000}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      <Button type="submit" size="compact-xs" disabled={text.trim() === ""} loading={send.isPending}>
+        {t("notes.send")}
+      </Button>
+      <Problem error={send.error} />
+    </form>
+  );
+}

@@ -1,0 +1,48 @@
+/** Points of an action that are moved on the picture itself: a press takes the nearest one, which follows the pointer. */
+import { useRef, type PointerEvent } from "react";
+
+import type { Point } from "@/generated/vocabulary";
+import { useI18n } from "@/shared/i18n/i18n";
+import { nearestPixel, type Size } from "@/shared/markers/mapping";
+
+import styles from "./frame.module.css";
+
+type Props = {
+  /** In pixels of the picture. */
+  points: readonly Point[];
+  picture: Size;
+  displaySize: Size;
+  onMove: (index: number, to: Point) => void;
+};
+
+export function PointHandles({ points, picture, displaySize, onMove }: Props) {
+  const { t } = useI18n();
+  const held = useRef<number | null>(null);
+  const placeOf = (event: PointerEvent<HTMLElement>) => {
+    const { left, top } = event.currentTarget.getBoundingClientRect();
+    return nearestPixel({ x: event.clientX - left, y: event.clientY - top }, { left: 0, top: 0, ...displaySize }, picture);
+  };
+  if (points.length === 0) return null;
+  return (
+    <div
+      className={styles.handles}
+      role="application"
+      aria-label={t("review.correct.points")}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        event.currentTarget.setPointerCapture(event.pointerId);
+        const place = placeOf(event);
+        held.current = nearestIndex(points, place);
+        onMove(held.current, place);
+      }}
+      onPointerMove={(event) => held.current !== null && onMove(held.current, placeOf(event))}
+      onPointerUp={() => (held.current = null)}
+      onPointerCancel={() => (held.current = null)}
+    />
+  );
+}
+
+export function nearestIndex(points: readonly Point[], to: Point): number {
+  const distances = points.map(({ x, y }) => Math.hypot(x - to.x, y - to.y));
+  return distances.indexOf(Math.min(...distances));
+}
