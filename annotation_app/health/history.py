@@ -15,7 +15,9 @@ SAMPLE_INTERVAL_SECONDS = 600.0
 MIN_SPAN_SECONDS = 3_600.0
 """Over less time than this nothing is said of how fast a disk fills (seconds)."""
 CACHE_SECONDS = 7 * DAY_SECONDS
-STATES_KEY, DISK_KEY = "health:states", "health:disk"
+STATES_KEY, DISK_KEY, NOTICED_KEY = "health:states", "health:disk", "health:noticed"
+NOTICE_INTERVAL_SECONDS = 3_600
+"""People are told of one part in one state at most so often (seconds)."""
 DiskSample = tuple[float, int]
 """When, and how many bytes were in use."""
 
@@ -30,6 +32,18 @@ def states_since(states: dict[str, str], now: datetime) -> dict[str, datetime]:
     if states_now != known:
         cache.set(STATES_KEY, states_now, CACHE_SECONDS)
     return {name: datetime.fromisoformat(at) for name, (_state, at) in states_now.items()}
+
+
+def states_to_notice(states: dict[str, str]) -> frozenset[str]:
+    """The parts that are in another state than at the last call, and of which nobody was told in the last hour that
+    they are in it. Only one process calls it: the look of every minute, and not the page."""
+    known = cast(dict[str, str], cache.get(NOTICED_KEY) or {})
+    if states != known:
+        cache.set(NOTICED_KEY, states, CACHE_SECONDS)
+    changed = (name for name, state in states.items() if known.get(name, "ok") != state)
+    return frozenset(
+        name for name in changed if cache.add(f"{NOTICED_KEY}:{name}:{states[name]}"[:200], 1, NOTICE_INTERVAL_SECONDS)
+    )
 
 
 def record_disk_usage(now: float, used: int) -> tuple[DiskSample, ...]:

@@ -200,13 +200,20 @@ WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8}\."
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"trace": {"()": "annotation_app.trace.TraceFilter"}},
+    "filters": {
+        "trace": {"()": "annotation_app.trace.TraceFilter"},
+        "repeats": {"()": "protocol.log_lines.RepeatFilter"},
+    },
     "formatters": {"chosen": {"()": "annotation_app.trace.log_formatter", "form": ENV.log_format}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen", "filters": ["trace"]}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen", "filters": ["trace", "repeats"]}},
     "loggers": {
-        # The clients of providers log whole requests at DEBUG.
         name: {"level": "WARNING"}
-        for name in ("httpx", "httpx2", "httpcore2", "anthropic", "openai", "google_genai", "daphne.access")
+        for name in (
+            # The clients of providers log whole requests at DEBUG.
+            *("httpx", "httpx2", "httpcore2", "anthropic", "openai", "google_genai", "daphne.access"),
+            # Three lines for each job, thousands an hour at rest; a job that fails is an error.
+            *(() if ENV.log_level == "DEBUG" else ("celery.beat", "celery.worker.strategy", "celery.app.trace")),
+        )
     },
     "root": {"handlers": ["console"], "level": ENV.log_level},
 }

@@ -77,5 +77,5 @@ function Item({ notice, fresh, onGo }: { notice: NoticeOut; fresh: boolean; onGo
 export function noticePath(subject: string): string {
   const [kind = "", id = ""] = subject.split(":", 2);
   if (kind === "episode") return `/episodes/${id}`;
-  return { export: "/exports", import: "/exports", webhook: "/webhooks", policy: "/policies" }[kind] ?? "/";
+  return { export: "/exports", import: "/exports", webhook: "/webhooks", policy: "/policies", health: "/health" }[kind] ?? "/";
 }
