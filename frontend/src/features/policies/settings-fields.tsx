@@ -54,7 +54,7 @@ export function SettingsFields({ of, text, onChange }: Props) {
             <OtherSettings of={of} settings={settings ?? {}} />
           </>
         )}
-        <Anchor component="button" type="button" size="sm" disabled={expert && settings === null} onClick={() => setExpert(!expert)}>
+        <Anchor component="button" type="button" size="sm" style={{ alignSelf: "start" }} disabled={expert && settings === null} onClick={() => setExpert(!expert)}>
           {t(expert ? "policies.settings.form" : "policies.settings.json")}
         </Anchor>
       </Stack>

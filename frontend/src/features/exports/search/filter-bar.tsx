@@ -96,6 +96,7 @@ function FurtherFilters({ search, setFilter }: Omit<Props, "facets">) {
           key={`${name} ${search.get(name) ?? ""}`}
           aria-label={t(label)}
           placeholder={t(label)}
+          title={t(label)}
           w={WIDTH}
           defaultValue={search.get(name) ?? ""}
           onBlur={(event) => event.currentTarget.value !== (search.get(name) ?? "") && setFilter(name, event.currentTarget.value)}

@@ -139,7 +139,7 @@ export const policyMessages = {
 
   "policies.register": "登记…",
   "policies.register.title": "登记版本",
-  "policies.register.help": "在启用或试用之前它不会提议。登记后不可更改。",
+  "policies.register.help": "在启用或试用之前它不会提议。",
   "policies.name": "策略",
   "policies.json": "JSON；留空表示默认",
   "policies.json.wrong": "这不是 JSON 对象",
