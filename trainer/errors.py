@@ -14,7 +14,8 @@ TrainerError                every error of this package; `code` is stable
 │   ├── SampleUnsayable     the dialect has no words for it, or the state is not kept
 │   └── NothingToLearn      no sample is left
 ├── RolloutError            attempts to improve on cannot be used, or do not come
-│   ├── AttemptUnusable     nobody can say how it ended, or nothing of it can be learned
+│   ├── AttemptUnusable     nothing of it can be learned
+│   │   └── AttemptUnjudged nobody can say how it ended
 │   ├── AttemptStale        weights that are too old drew it, or weights of no version of this run
 │   ├── RolloutsMissing     too few came in time
 │   └── WorkerBusy          another process plays under this name
@@ -66,6 +67,10 @@ class RolloutError(TrainerError):
 
 class AttemptUnusable(RolloutError):
     code = "attempt_unusable"
+
+
+class AttemptUnjudged(AttemptUnusable):
+    code = "attempt_unjudged"
 
 
 class AttemptStale(RolloutError):

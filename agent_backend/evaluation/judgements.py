@@ -4,27 +4,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from agent_backend.trajectory_folders import InvalidFolder, file_sha256
+from agent_backend.judges.judgement_folder import read_judgements
+from agent_backend.trajectory_folders import InvalidFolder
 from protocol.base import FrozenModel
-from protocol.evaluation.judgements import JUDGEMENTS, Judgement, JudgementsManifest
-from protocol.trajectory.export_folders import MANIFEST, UNFINISHED_SUFFIX
-
-
-def read_judgements(folder: Path) -> tuple[JudgementsManifest, dict[str, Judgement]]:
-    """What a folder says it holds, and the judgements by trajectory. Raises InvalidFolder."""
-    if folder.name.endswith(UNFINISHED_SUFFIX) or not (folder / MANIFEST).is_file():
-        raise InvalidFolder(f"{folder} is no finished folder of judgements")
-    try:
-        manifest = JudgementsManifest.model_validate_json((folder / MANIFEST).read_bytes())
-        lines = (folder / JUDGEMENTS).read_bytes().splitlines()
-        judgements = [Judgement.model_validate_json(line) for line in lines]
-    except (OSError, ValidationError) as error:
-        raise InvalidFolder(f"{folder} cannot be read as judgements: {str(error).splitlines()[0]}") from None
-    if manifest.sha256 != file_sha256(folder / JUDGEMENTS):
-        raise InvalidFolder(f"{folder / JUDGEMENTS} is not the file that the manifest lists")
-    return manifest, {judgement.trajectory: judgement for judgement in judgements}
 
 
 class JudgeOutcomes(FrozenModel):

@@ -22,9 +22,8 @@ from typing import get_args
 from pydantic import SecretStr, ValidationError
 
 from agent_backend.errors import AgentError, PolicyRejected, PolicyUnavailable
-from agent_backend.evaluation.judgements import read_judgements
 from agent_backend.judges.judge import Judge
-from agent_backend.judges.judgement_folder import JudgementFolderWriter, JudgingPlan
+from agent_backend.judges.judgement_folder import JudgementFolderWriter, JudgingPlan, read_judgements
 from agent_backend.judges.model_judge import JudgeEndpoint, create_judge
 from agent_backend.trajectory_folders import read_trajectories
 from protocol.blobs import BlobRef

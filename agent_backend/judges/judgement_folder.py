@@ -113,3 +113,18 @@ class JudgementFolderWriter:
     def _count(self, judgement: Judgement) -> None:
         self.judged.add(judgement.trajectory)
         self.unsaid += judgement.score is None
+
+
+def read_judgements(folder: Path) -> tuple[JudgementsManifest, dict[str, Judgement]]:
+    """What a folder says it holds, and the judgements by trajectory. Raises InvalidFolder."""
+    if folder.name.endswith(UNFINISHED_SUFFIX) or not (folder / MANIFEST).is_file():
+        raise InvalidFolder(f"{folder} is no finished folder of judgements")
+    try:
+        manifest = JudgementsManifest.model_validate_json((folder / MANIFEST).read_bytes())
+        lines = (folder / JUDGEMENTS).read_bytes().splitlines()
+        judgements = [Judgement.model_validate_json(line) for line in lines]
+    except (OSError, ValidationError) as error:
+        raise InvalidFolder(f"{folder} cannot be read as judgements: {str(error).splitlines()[0]}") from None
+    if manifest.sha256 != file_sha256(folder / JUDGEMENTS):
+        raise InvalidFolder(f"{folder / JUDGEMENTS} is not the file that the manifest lists")
+    return manifest, {judgement.trajectory: judgement for judgement in judgements}

@@ -1,4 +1,5 @@
-"""Judges that ask a model behind an OpenAI-compatible server: one reads the attempt, one compares its answer."""
+"""Judges that ask a model behind an OpenAI-compatible server: one reads the whole attempt, one compares its answer, one
+looks at its last screens."""
 
 import asyncio
 import time
@@ -16,7 +17,14 @@ from agent_backend.policy.samples import Sample, Samples
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
 from protocol.dialects.dialect import ChatMessage, ImagePart
-from protocol.evaluation.judge_prompts import JudgePrompt, build_answer_prompt, build_outcome_prompt, reference_answers
+from protocol.evaluation.judge_prompts import (
+    JudgePrompt,
+    build_answer_prompt,
+    build_outcome_prompt,
+    build_screen_prompt,
+    reference_answers,
+    success_criteria,
+)
 from protocol.evaluation.judge_replies import SampledToken, aggregate_votes, parse_vote
 from protocol.evaluation.judgements import Judgement, JudgeRef, JudgeSettings, NoScoreReason
 from protocol.trajectory.trajectories import Trajectory
@@ -54,8 +62,13 @@ class ModelJudge:
 
     async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, save_blob: SaveBlob = discard_blob) -> Judgement:
         """See `Judge.judge`."""
+        images = self._endpoint.settings.images
         if self.ref.kind == "outcome_model":
-            messages = build_outcome_prompt(trajectory, images=self._endpoint.settings.images)
+            messages = build_outcome_prompt(trajectory, images=images)
+        elif self.ref.kind == "screen":
+            if not success_criteria(trajectory.task):
+                return self._judgement(trajectory, "no_criteria")
+            messages = build_screen_prompt(trajectory, images=images)
         elif not reference_answers(trajectory.task):
             return self._judgement(trajectory, "no_reference")
         elif not trajectory.answer.strip():

@@ -12,22 +12,24 @@ import protocol.program_start  # noqa: F401 - first, for what the others load
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from agent_backend.errors import AgentError
-from agent_backend.rollout.attempt_log import AttemptLog, log_path
+from agent_backend.rollout.attempt_log import AttemptLog, judgements_path, log_path
 from agent_backend.rollout.attempts import AttemptRunner
 from agent_backend.rollout.in_process import bridge_client, in_process_attempts
-from agent_backend.rollout.options import add_options, build_plan, check_options
+from agent_backend.rollout.options import add_options, add_reward_options, build_plan, check_options
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.progress import ProgressFile
+from agent_backend.rollout.rewards import RewardDecider, open_judges, rewarded
 from agent_backend.rollout.runner import RolloutRunner
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
 from protocol.trajectory.export_folders import ExportManifest
@@ -44,6 +46,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder to make; it must not exist")
     add_options(parser)
+    add_reward_options(parser)
     arguments = parser.parse_args(argv)
     check_options(parser, arguments)
     return arguments
@@ -59,8 +62,17 @@ async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
     async with AsyncExitStack() as stack:
         bridge = await stack.enter_async_context(bridge_client(arguments))
         attempt_runner = await stack.enter_async_context(_attempts(plan, arguments, bridge))
+        decider = await stack.enter_async_context(
+            aclosing(RewardDecider(open_judges(plan.judges, os.environ), judgements_path(out)))
+        )
         runner = RolloutRunner(
-            plan, bridge, attempt_runner, folder, lambda line: print(line, flush=True), attempt_log, progress
+            plan,
+            bridge,
+            rewarded(attempt_runner, decider),
+            folder,
+            lambda line: print(line, flush=True),
+            attempt_log,
+            progress,
         )
         await runner.run(arguments.parallel)
     lost: list[JsonValue] = [task.id for task in runner.lost]

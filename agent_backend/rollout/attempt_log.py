@@ -16,6 +16,11 @@ def log_path(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.attempts.jsonl")
 
 
+def judgements_path(folder: Path) -> Path:
+    """Where the words of judges that decided rewards are, a `Judgement` a line."""
+    return folder.with_name(f"{folder.name}.judgements.jsonl")
+
+
 def read_records(folder: Path) -> tuple[AttemptRecord, ...]:
     """The records of a folder's attempts. Raises InvalidFolder."""
     try:

@@ -7,6 +7,7 @@ from typing import get_args
 
 from pydantic import SecretStr, ValidationError
 
+from agent_backend.judges.reward_judges import KEY_VARIABLE, InvalidRewardJudges, RewardJudges, read_reward_judges
 from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.policy.openai_chat import PolicyEndpoint
 from agent_backend.policy.providers import ClosablePolicy, open_policy
@@ -85,6 +86,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_reward_options(parser: argparse.ArgumentParser) -> None:
+    """What says who decides the rewards of attempts that no verifier judges."""
+    rewards = parser.add_argument_group("rewards", f"a judge's key is read from {KEY_VARIABLE} by default")
+    rewards.add_argument(
+        "--judges", type=parse_judges, default=RewardJudges(judges=()), metavar="FILE", help="JSON: docs/judging.md"
+    )
+
+
 def check_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Exits with a word where something is missing that only some command lines need."""
     if arguments.provider in DIALECTS:
@@ -130,6 +139,14 @@ def parse_memory(text: str) -> HistoryBudget:
         raise argparse.ArgumentTypeError(f"{text} is no memory: {error.errors()[0]['msg']}") from None
 
 
+def parse_judges(text: str) -> RewardJudges:
+    """Judges that decide rewards, of a file. Raises ArgumentTypeError."""
+    try:
+        return read_reward_judges(Path(text))
+    except InvalidRewardJudges as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def parse_prompt(text: str) -> PromptTemplate:
     """A prompt in place of the dialect's own: JSON, or a file of it. Raises ArgumentTypeError."""
     try:
@@ -160,6 +177,7 @@ def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
         language=arguments.language,
         size=arguments.size,
         image=arguments.image or (stored.image if stored is not None else None),
+        judges=getattr(arguments, "judges", RewardJudges(judges=())),
     )
 
 

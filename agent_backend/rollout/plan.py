@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from agent_backend.judges.reward_judges import RewardJudges
 from protocol.base import FrozenModel, JsonObject
 from protocol.dialects.prompt_template import PromptTemplate
 from protocol.sampling import SamplingParams
@@ -39,6 +40,8 @@ class RolloutPlan(FrozenModel):
     size: tuple[int, int] | None = None
     image: str | None = None
     """The kind of machine; none: the one that is called like the task's platform."""
+    judges: RewardJudges = RewardJudges(judges=())
+    """Who decides what an attempt earns that no verifier judges."""
 
     def image_of(self, task: Task) -> str:
         """Where a task is attempted."""
@@ -46,6 +49,6 @@ class RolloutPlan(FrozenModel):
 
     def record(self) -> JsonObject:
         """The plan as it is written beside attempts; fields of later versions only where they say something."""
-        later = {"source", "source_sha256", "max_steps", "prompt"}
-        whole: JsonObject = self.model_dump(mode="json")
+        later = {"source", "source_sha256", "max_steps", "prompt", "judges"}
+        whole: JsonObject = {**self.model_dump(mode="json"), "judges": self.judges.model_dump(mode="json")["judges"]}
         return {name: value for name, value in whole.items() if name not in later or value}

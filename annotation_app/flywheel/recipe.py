@@ -82,6 +82,9 @@ class RolloutSettings(FrozenModel):
     group: Annotated[int, Field(ge=1, le=64)] = 1
     """Attempts at each page; GRPO compares them, so it needs some."""
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
+    ahead: Annotated[int, Field(ge=0, le=4)] = 1
+    """How many updates are played beyond the last one that is learned, while the trainer learns; 0: they take turns.
+    So old are the weights at most that play."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
 

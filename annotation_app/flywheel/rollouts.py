@@ -3,8 +3,9 @@
 import itertools
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -85,8 +86,8 @@ class RolloutPlan:
             return ["--tasks", str(self.source), "--image", self.image]
         return ["--suite", self.play.suite, *(word for task in self.tasks for word in ("--task", task))]
 
-    def command(self, server: ModelEndpoint, update: int, again: int, out: Path) -> list[str]:
-        """The command whose attempts the weights of an update make."""
+    def command(self, server: ModelEndpoint, update: int, again: int, out: Path, version: str) -> list[str]:
+        """The command whose attempts are for an update; `version` are the weights that the server has."""
         play = self.play
         what = self._task_words()
         what += ["--size", play.size] if play.size else []
@@ -106,7 +107,7 @@ class RolloutPlan:
                 server.model,
             ),
             *("--policy", self.policy),
-            *("--dialect", self.dialect, "--revision", weight_version(update), "--out", str(out)),
+            *("--dialect", self.dialect, "--revision", version, "--out", str(out)),
         ]
 
 
@@ -132,43 +133,69 @@ def train_on_rollouts(
             programs, weights, name=rollout_plan.policy, version=weight_version(begun), threads=threads, log=serving,
             serving=rollout_plan.serving, changes=True,
         ) as server:  # fmt: skip
+            rollouts = Rollouts(programs, trainer, rollout_plan, server, log, loaded=begun)
             for update in range(begun, rollout_plan.updates):
-                if update > begun:
-                    newer, version = rollout_plan.run / weight_version(update), weight_version(update)
-                    weights_load(programs, server.url, newer, version, log=log.with_name("rl.reload.log"))
-                _run_update(programs, trainer, rollout_plan, server, update, log)
+                rollouts.wait_until_learned(max(begun, update - rollout_plan.play.ahead))
+                rollouts.play(update)
+            rollouts.wait_until_learned(rollout_plan.updates)
         programs.wait_until(trainer, lambda: trainer.poll() is not None, log=log)
     return last_line(log)
 
 
-def _run_update(
-    programs: ProgramRunner,
-    trainer: "subprocess.Popen[bytes]",
-    rollout_plan: RolloutPlan,
-    server: ModelEndpoint,
-    update: int,
-    log: Path,
-) -> None:
-    """Play for an update, and again while the trainer says that it has too few attempts, until it has learned."""
-    names: list[str] = []
-    played = 0
-    for again in itertools.count():
-        folders = rollout_plan.folders(update, again)
-        # A folder that is there was played before the turn broke off.
-        for name in (missing := [name for name in folders if not rollout_plan.has(name)]):
-            command = rollout_plan.command(server, update, again, rollout_plan.inbox / name)
-            programs.run(command, log=log.with_name("rl.play.log"))
-        names += folders
-        played += bool(missing)
-        short = _wait_for_update(programs, trainer, rollout_plan, update + 1, names, log)
-        if short is None:
+@dataclass
+class Rollouts:
+    """What was played so far for a trainer that runs, and by which weights."""
+
+    programs: ProgramRunner
+    trainer: "subprocess.Popen[bytes]"
+    plan: RolloutPlan
+    server: ModelEndpoint
+    log: Path
+    loaded: int
+    """The update whose weights the server has."""
+    _names: list[str] = field(default_factory=list)
+    """Every folder that was played."""
+    _rounds: "Counter[int]" = field(default_factory=Counter)
+    """How often each update was played by this process."""
+
+    def wait_until_learned(self, update: int) -> None:
+        """Return when this update is learned; play again for it while the trainer says that it has too few attempts.
+        Raises ProgramFailed, TurnCancelled."""
+        if update <= _last_update(self.plan.run):
             return
-        if played >= MAX_ROUNDS:
-            refused = ", ".join(f"{code} {count}" for code, count in sorted(short.refused.items()))
-            raise ProgramFailed(
-                f"Only {short.usable} of {short.wanted} attempts of an update can be learned from after {played} rounds"
-                f" of play. The trainer refused {refused or 'none of what came: machines fail'}."
-            )
+        for again in itertools.count(1):
+            short = _wait_for_update(self.programs, self.trainer, self.plan, update, self._names, self.log)
+            if short is None:
+                return
+            if self._rounds[update - 1] >= MAX_ROUNDS:
+                refused = ", ".join(f"{code} {count}" for code, count in sorted(short.refused.items()))
+                raise ProgramFailed(
+                    f"Only {short.usable} of {short.wanted} attempts of an update can be learned from after"
+                    f" {self._rounds[update - 1]} rounds of play. The trainer refused"
+                    f" {refused or 'none of what came: machines fail'}."
+                )
+            self.play(update - 1, again)
+
+    def play(self, update: int, again: int = 0) -> None:
+        """Play one round for an update, by the newest weights there are; what was played before the turn broke off
+        is there. Raises ProgramFailed, TurnCancelled."""
+        self._load_newest()
+        folders = self.plan.folders(update, again)
+        missing = [name for name in folders if not self.plan.has(name)]
+        for name in missing:
+            version = weight_version(self.loaded)
+            command = self.plan.command(self.server, update, again, self.plan.inbox / name, version)
+            self.programs.run(command, log=self.log.with_name("rl.play.log"))
+        self._names += folders
+        self._rounds[update] += bool(missing)
+
+    def _load_newest(self) -> None:
+        newest = _last_update(self.plan.run)
+        if newest > self.loaded:
+            weights = self.plan.run / weight_version(newest)
+            log = self.log.with_name("rl.reload.log")
+            weights_load(self.programs, self.server.url, weights, weight_version(newest), log=log)
+            self.loaded = newest
 
 
 def _wait_for_update(

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.judges import jobs, selectors, services
-from annotation_app.judges.schemas import JudgesPage, RunOut, Threshold
+from annotation_app.judges.schemas import WHOLE_POOL, JudgeIn, JudgeOut, JudgesPage, RunIn, RunOut, Threshold
 from annotation_app.spreadsheets import spreadsheet_response
 from protocol.base import FrozenModel
 from protocol.evaluation.calibration import DEFAULT_THRESHOLD, Sweep
@@ -37,6 +37,19 @@ def calibrations_download(request: HttpRequest) -> HttpResponse:
     return spreadsheet_response(rows, name="pilothouse-judges.csv")
 
 
+@router.post("/judges", response={201: JudgeOut})
+def judge_create(request: HttpRequest, body: JudgeIn) -> Status[JudgeOut]:
+    """Add a judge. Another model, prompt or setting is another revision."""
+    return Status(201, selectors.judge_out(services.judge_create(user=user_of(request), judge=body)))
+
+
+@router.delete("/judges/{judge_id}", response={204: None})
+def judge_delete(request: HttpRequest, judge_id: RowId) -> Status[None]:
+    """Delete a judge that was never used."""
+    services.judge_delete(user=user_of(request), judge_id=judge_id)
+    return Status(204, None)
+
+
 @router.post("/pools/{pool_id}/judges/{judge_id}", response={204: None})
 def pool_judge_set(request: HttpRequest, pool_id: RowId, judge_id: RowId, body: PoolJudgeIn) -> Status[None]:
     """Let a judge judge in a pool, or set from which score on it is believed there."""
@@ -60,7 +73,13 @@ def pool_judge_sweep(request: HttpRequest, pool_id: RowId, judge_id: RowId) -> S
 @router.post("/pools/{pool_id}/judges/{judge_id}/runs", response={202: RunOut})
 def judge_run(request: HttpRequest, pool_id: RowId, judge_id: RowId) -> Status[RunOut]:
     """Have it judge what it has not judged yet; done in the background."""
-    return Status(202, jobs.run_start(user=user_of(request), pool_id=pool_id, judge_id=judge_id))
+    return Status(202, jobs.run_start(user=user_of(request), pool_id=pool_id, judge_id=judge_id, scope=WHOLE_POOL))
+
+
+@router.post("/pools/{pool_id}/judges/{judge_id}/trials", response={202: RunOut})
+def judge_trial(request: HttpRequest, pool_id: RowId, judge_id: RowId, body: RunIn) -> Status[RunOut]:
+    """Try it on some of what it has not judged yet, such as episodes that people labelled."""
+    return Status(202, jobs.run_start(user=user_of(request), pool_id=pool_id, judge_id=judge_id, scope=body))
 
 
 @router.post("/judge-runs/{uuid:run_id}/cancel", response={204: None})

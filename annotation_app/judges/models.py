@@ -26,6 +26,7 @@ class JudgeKind(models.TextChoices):
     VERIFIER = "verifier"
     OUTCOME_MODEL = "outcome_model"
     REFERENCE = "reference"
+    SCREEN = "screen"
 
 
 class Judge(models.Model):
@@ -103,6 +104,10 @@ class Run(models.Model):
     error = models.TextField(blank=True)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker began it")
     heard_at = models.DateTimeField(default=timezone.now, help_text="When it was queued, or its worker got further")
+    labelled_only = models.BooleanField(
+        default=False, help_text="Only episodes that annotators called done or not done"
+    )
+    most = models.PositiveIntegerField(null=True, help_text="Episodes it judges at most; null: all")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)

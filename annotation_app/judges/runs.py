@@ -15,6 +15,7 @@ from annotation_app.episodes.services import blob_upload
 from annotation_app.judges import services
 from annotation_app.judges.schemas import JudgeServer, RunPlan
 from annotation_app.policies.api_keys import api_key_for
+from annotation_app.policies.selectors import provider_key_of
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
 from protocol.evaluation.judgements import Judgement
@@ -115,6 +116,11 @@ def _endpoint(server: JudgeServer) -> JudgeEndpoint | None:
         ref=server.ref,
         base_url=server.base_url,
         model=server.model,
-        api_key=SecretStr("" if server.ref.scripted else api_key_for(server.base_url)),
+        api_key=SecretStr("" if server.ref.scripted else _api_key(server.base_url)),
         settings=server.settings,
     )
+
+
+def _api_key(base_url: str) -> str:
+    """The key that was entered for a server's origin, else the one of the settings where it belongs there."""
+    return provider_key_of(base_url) or api_key_for(base_url)

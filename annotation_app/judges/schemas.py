@@ -1,17 +1,59 @@
 """What is shown of judges, and what is asked of them."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, SecretStr, model_validator
 
+from annotation_app.policies.schemas import Address, ApiKey, ModelName, Name
 from protocol.base import FrozenModel
 from protocol.evaluation.calibration import Calibration, CalibrationCounts
 from protocol.evaluation.judgements import JudgeRef, JudgeSettings
 
 Threshold = Annotated[float, Field(ge=0, le=1)]
 RunStatus = Literal["queued", "running", "done", "cancelled", "failed"]
+
+
+class JudgeSettingsIn(JudgeSettings):
+    """How a new judge is asked; what is left out is as usual."""
+
+
+class JudgeIn(FrozenModel):
+    """A revision of a judge: which model is asked, where, and how."""
+
+    kind: Literal["reference", "screen", "outcome_model"]
+    name: Name
+    revision: Name
+    base_url: Address
+    model: ModelName
+    settings: JudgeSettingsIn = JudgeSettingsIn()
+    scripted: bool = False
+    api_key: ApiKey | None = None
+    """Replaces the key of the server's origin; the stored one goes on where it is not given."""
+
+    @model_validator(mode="after")
+    def _scripts_need_no_key(self) -> Self:
+        if self.scripted and self.key:
+            raise ValueError("api_key: a script needs none")
+        return self
+
+    @property
+    def key(self) -> str:
+        """The key that was typed; empty where there is none."""
+        return (self.api_key or SecretStr("")).get_secret_value().strip()
+
+
+class RunIn(FrozenModel):
+    """Which of the episodes a run judges that the judge has not judged yet."""
+
+    labelled_only: bool = False
+    """Only those that annotators called done or not done: what a judge is calibrated by."""
+    most: int | None = Field(default=None, ge=1, le=100_000)
+    """So many at most, the newest; null: all."""
+
+
+WHOLE_POOL = RunIn()
 
 
 class JudgeOut(FrozenModel):
@@ -22,6 +64,8 @@ class JudgeOut(FrozenModel):
     model: str
     settings: JudgeSettings
     created_at: datetime
+    used: bool
+    """Whether it judges in a pool, or has judged: it cannot be deleted any more."""
 
 
 class PoolName(FrozenModel):

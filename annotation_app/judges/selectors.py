@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from annotation_app.accounts.models import Role, User
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.errors import Forbidden, NotFound
-from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
+from annotation_app.judges.models import Judge, JudgeKind, Judgement, PoolJudge, Run
 from annotation_app.judges.schemas import JudgeOut, JudgeRow, JudgeServer, JudgesPage, PoolName, RunOut
 from annotation_app.tasks.models import Pool
 from protocol.evaluation.calibration import Calibration, ScoredOutcome, Sweep, calibrate, sweep_thresholds
@@ -20,6 +20,10 @@ CSV_HEAD = (
     *("precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high"),
     *("false_positive_rate", "false_positive_rate_low", "false_positive_rate_high", "f1"),
 )
+
+LABELS = ("success", "failure")
+"""What annotators say of an episode that a judge can be held against."""
+UNTRUSTED_REVIEWS = (Review.RETURNED, Review.REJECTED)
 
 
 def judges_admin_check(user: User) -> None:
@@ -48,7 +52,7 @@ def judges_page(*, user: User) -> JudgesPage:
     judges_admin_check(user)
     assigned = PoolJudge.objects.select_related("pool", "judge")
     return JudgesPage(
-        judges=tuple(map(_judge_out, Judge.objects.all())),
+        judges=tuple(map(judge_out, Judge.objects.all())),
         pools=tuple(PoolName(id=pool.pk, name=pool.name) for pool in Pool.objects.filter(practice=False)),
         rows=tuple(map(_row, assigned)),
     )
@@ -79,18 +83,34 @@ def run_out(run: Run) -> RunOut:
     return RunOut.model_validate({name: getattr(run, name) for name in RunOut.model_fields})
 
 
-def episodes_waiting(*, pool_id: int, judge_id: int) -> tuple[UUID, ...]:
-    """The finished episodes of a pool that a judge has not judged, oldest first."""
+def episodes_waiting(
+    *, pool_id: int, judge_id: int, labelled_only: bool = False, most: int | None = None
+) -> tuple[UUID, ...]:
+    """The finished episodes of a pool that a judge has not judged, oldest first; with `most` the newest of them."""
     judgements = Judgement.objects.filter(episode=OuterRef("pk"), judge_id=judge_id)
     found = Episode.objects.filter(~Exists(judgements), task__pool_id=pool_id, status="finished")
-    return tuple(found.order_by("created_at", "id").values_list("pk", flat=True))
+    if labelled_only:
+        found = found.filter(outcome__in=LABELS).exclude(review__in=UNTRUSTED_REVIEWS)
+    newest_first = found.order_by("-created_at", "-id").values_list("pk", flat=True)[:most]
+    return tuple(reversed(newest_first))
 
 
-def _judge_out(judge: Judge) -> JudgeOut:
+def judge_out(judge: Judge) -> JudgeOut:
+    """A judge as it is shown."""
     server = judge_server(judge)
     return JudgeOut(
-        id=judge.pk, ref=server.ref, model=server.model, settings=server.settings, created_at=judge.created_at
+        id=judge.pk,
+        ref=server.ref,
+        model=server.model,
+        settings=server.settings,
+        created_at=judge.created_at,
+        used=judge.kind == JudgeKind.VERIFIER or judge_is_used(judge),
     )
+
+
+def judge_is_used(judge: Judge) -> bool:
+    """Whether it judges in a pool, or has judged or begun to."""
+    return judge.pools.exists() or judge.judgements.exists() or judge.runs.exists()
 
 
 def _row(assigned: PoolJudge) -> JudgeRow:
@@ -103,7 +123,7 @@ def _row(assigned: PoolJudge) -> JudgeRow:
     run = Run.objects.filter(pool=pool, judge=judge).first()
     return JudgeRow(
         pool=PoolName(id=pool.pk, name=pool.name),
-        judge=_judge_out(judge),
+        judge=judge_out(judge),
         threshold=assigned.threshold,
         finished=Episode.objects.filter(task__pool=pool, status="finished").count(),
         judged=judged["all"],
@@ -118,8 +138,8 @@ def _row(assigned: PoolJudge) -> JudgeRow:
 def _pairs(assigned: PoolJudge) -> list[ScoredOutcome]:
     """The scores on what annotators called done or not, but for what a reviewer sent back or rejected."""
     found = Judgement.objects.filter(
-        judge=assigned.judge, episode__task__pool=assigned.pool, episode__outcome__in=("success", "failure")
-    ).exclude(episode__review__in=(Review.RETURNED, Review.REJECTED))
+        judge=assigned.judge, episode__task__pool=assigned.pool, episode__outcome__in=LABELS
+    ).exclude(episode__review__in=UNTRUSTED_REVIEWS)
     return [(score, outcome == "success") for score, outcome in found.values_list("score", "episode__outcome")]
 
 

@@ -12,13 +12,51 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
-from annotation_app.judges.models import UNDER_WAY, Judge, Judgement, PoolJudge, Run, RunState
-from annotation_app.judges.schemas import RunPlan
-from annotation_app.judges.selectors import episodes_waiting, judge_server, judges_admin_check, pool_judge_of
+from annotation_app.judges.models import UNDER_WAY, Judge, JudgeKind, Judgement, PoolJudge, Run, RunState
+from annotation_app.judges.schemas import WHOLE_POOL, JudgeIn, RunIn, RunPlan
+from annotation_app.judges.selectors import (
+    episodes_waiting,
+    judge_is_used,
+    judge_server,
+    judges_admin_check,
+    pool_judge_of,
+)
+from annotation_app.policies.services import provider_key_store
 from annotation_app.tasks.models import Pool
 
 ATTEMPTS = 3
 """How often a run is tried whose worker dies."""
+
+
+@transaction.atomic(durable=True)
+def judge_create(*, user: User, judge: JudgeIn) -> Judge:
+    """Add a judge; it is never changed. Raises Forbidden, and Conflict where its name and revision are another's."""
+    judges_admin_check(user)
+    if judge.key:
+        provider_key_store(user, judge.base_url, judge.key)
+    try:
+        with transaction.atomic():
+            made = Judge.objects.create(
+                **judge.model_dump(include={"kind", "name", "revision", "base_url", "model", "scripted"}),
+                settings=judge.settings.model_dump(mode="json", exclude_defaults=True),
+            )
+    except IntegrityError:
+        raise Conflict("There is a judge of this name and revision; it never changes.", code="judge_exists") from None
+    audit_record(actor=user, verb="judge.created", subject=f"judge:{made.pk}", details={"judge": str(made)})
+    return made
+
+
+@transaction.atomic(durable=True)
+def judge_delete(*, user: User, judge_id: int) -> None:
+    """Delete a judge that judges nowhere and has judged nothing. Raises Forbidden, NotFound and Conflict."""
+    judges_admin_check(user)
+    judge = Judge.objects.select_for_update().filter(pk=judge_id).first()
+    if judge is None:
+        raise NotFound("There is no such judge.")
+    if judge.kind == JudgeKind.VERIFIER or judge_is_used(judge):
+        raise Conflict("It judges in a pool, or has judged: what it said is kept.", code="judge_used")
+    judge.delete()
+    audit_record(actor=user, verb="judge.deleted", subject=f"judge:{judge_id}", details={"judge": str(judge)})
 
 
 @transaction.atomic(durable=True)
@@ -50,14 +88,17 @@ def pool_judge_remove(*, user: User, pool_id: int, judge_id: int) -> None:
     audit_record(actor=user, verb="judge.removed", subject=f"pool:{pool_id}", details={"judge": str(assigned.judge)})
 
 
-def run_request(*, user: User, pool_id: int, judge_id: int) -> Run:
-    """Note that a pool is to be judged. Raises Forbidden, NotFound, and Conflict where it is being judged."""
+def run_request(*, user: User, pool_id: int, judge_id: int, scope: RunIn = WHOLE_POOL) -> Run:
+    """Note that a pool is to be judged, or some of its episodes.
+
+    Raises Forbidden, NotFound, and Conflict where it is being judged.
+    """
     judges_admin_check(user)
     assigned = pool_judge_of(pool_id=pool_id, judge_id=judge_id)
     try:
         with transaction.atomic(durable=True):
-            run = Run.objects.create(pool=assigned.pool, judge=assigned.judge, requested_by=user)
-            details = {"judge": str(assigned.judge), "run": str(run.pk)}
+            run = Run.objects.create(pool=assigned.pool, judge=assigned.judge, requested_by=user, **scope.model_dump())
+            details = {"judge": str(assigned.judge), "run": str(run.pk), **scope.model_dump(exclude_defaults=True)}
             audit_record(actor=user, verb="judge.run", subject=f"pool:{pool_id}", details=details)
     except IntegrityError:
         raise Conflict("This judge is judging this pool already.", code="judging") from None
@@ -82,7 +123,8 @@ def run_begin(*, run_id: UUID) -> RunPlan | None:
     if not queued.update(status=RunState.RUNNING, **started):
         return None
     run = Run.objects.select_related("judge").get(pk=run_id)
-    episodes = episodes_waiting(pool_id=run.pool_id, judge_id=run.judge_id)
+    most = None if run.most is None else max(0, run.most - run.judged)
+    episodes = episodes_waiting(pool_id=run.pool_id, judge_id=run.judge_id, labelled_only=run.labelled_only, most=most)
     Run.objects.filter(pk=run_id).update(total=run.judged + len(episodes))
     return RunPlan(judge_id=run.judge_id, server=judge_server(run.judge), episodes=episodes)
 

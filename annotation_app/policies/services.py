@@ -40,7 +40,7 @@ def revision_add(*, user: User, revision: RevisionIn, api_key: SecretStr | None 
     policies_admin_check(user)
     fields = {**revision.model_dump(include=set(RevisionIn.model_fields)), "prompt": revision.prompt}
     if api_key is not None and api_key.get_secret_value().strip():
-        _store_key(user, revision.base_url, api_key.get_secret_value().strip())
+        provider_key_store(user, revision.base_url, api_key.get_secret_value().strip())
     try:
         with transaction.atomic():
             made = PolicyRevision.objects.create(**fields)
@@ -60,7 +60,6 @@ def revision_change(*, user: User, revision_id: int, change: RevisionChange) -> 
     Raises:
         Forbidden: The person is no admin.
         NotFound: There is no such revision.
-        Invalid: A hosted model has no checkpoint.
         Conflict: It proposes in a pool, or is on trial in one, and is to be retired (`revision_proposes`).
     """
     policies_admin_check(user)
@@ -83,7 +82,7 @@ def revision_change(*, user: User, revision_id: int, change: RevisionChange) -> 
     if details:
         audit_record(actor=user, verb="policy.changed", subject=f"policy:{revision.pk}", details=details)
     if change.api_key is not None and (key := change.api_key.get_secret_value().strip()):
-        _store_key(user, revision.base_url, key)
+        provider_key_store(user, revision.base_url, key)
     return revision
 
 
@@ -95,7 +94,7 @@ def _retirement_check(revision: PolicyRevision) -> None:
         raise Conflict(message, code="revision_proposes", extra={"pools": pools})
 
 
-def _store_key(user: User, base_url: str, api_key: str) -> None:
+def provider_key_store(user: User, base_url: str, api_key: str) -> None:
     """Store the API key for a server's origin, in place of an earlier one."""
     origin = origin_of(base_url)
     hint = api_key[-HINT_CHARACTERS:] if len(api_key) >= 4 * HINT_CHARACTERS else ""

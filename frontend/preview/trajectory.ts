@@ -127,6 +127,7 @@ export const trajectory = (running: boolean): Trajectory => ({
   outcome: running ? null : "success",
   answer: "",
   verdict: running ? null : { success: false, score: 0, reason: "final.txt exists, but it is not open in the editor.", verifier: "", version: "", points: null, error: "" },
+  reward: null,
   terminated: !running,
   truncated: false,
   created_at: time(0),

@@ -18,9 +18,13 @@ PROMPTS = "prompts"
 REFERENCE_PARAMETER = "reference_answer"
 """The task's parameter that holds the answer looked for: a text, or a list of texts of which each is right."""
 
-JudgeKind = Literal["verifier", "outcome_model", "reference"]
-"""verifier: what the task's own said; outcome_model: a model that reads the whole attempt; reference: a model that
-compares the answer with the task's reference."""
+CRITERIA_PARAMETER = "success_criteria"
+"""The task's parameter that says what the last screen must show: a text, or a list of texts that must all be true."""
+
+JudgeKind = Literal["verifier", "reference", "screen", "outcome_model"]
+"""In the order in which they decide a reward. verifier: what the task's own said; reference: a model that compares the
+answer with the task's reference; screen: a model that holds the last screens against the task's criteria;
+outcome_model: a model that reads the whole attempt."""
 
 VoteAggregation = Literal["mean", "majority", "unanimous"]
 """mean: of the votes that say something, which are to be more than half; majority: 1 or 0, as more than half of all
@@ -29,6 +33,7 @@ votes say; unanimous: the least of them, where every one says something."""
 NoScoreReason = Literal[
     "no_verifier",
     "no_reference",
+    "no_criteria",
     "screen_lost",
     "unreadable",
     "contradictory",
@@ -36,9 +41,11 @@ NoScoreReason = Literal[
     "cut_off",
     "missing",
     "undecided",
+    "refused",
 ]
 """Why there is no score: nothing to go by; a picture is gone; a reply without a verdict (garbage, a refusal), with
-several, with a number that is no probability, or cut off; fewer replies than asked for; votes without a majority."""
+several, with a number that is no probability, or cut off; fewer replies than asked for; votes without a majority; a
+server that refuses this very attempt."""
 
 
 class JudgeRef(FrozenModel):

@@ -35,7 +35,10 @@ class AttemptRecord(FrozenModel):
     outcome: AttemptOutcome
     trajectory: str | None = None
     reward: float | None = Field(default=None, ge=0, le=1)
-    """What the attempt earned: the verifier's score. None where nothing judged it."""
+    """What the attempt earned: the verifier's score, else 1 or 0 by the judge that decided its reward. None where
+    nothing judged it."""
+    judge: str = ""
+    """Kind, name and revision of the model that decided the reward; such an attempt's outcome is `unjudged`."""
     points: float | None = None
     """The task's own count, such as tiles, apples or lines."""
     steps: int = Field(default=0, ge=0)
@@ -52,7 +55,7 @@ class AttemptRecord(FrozenModel):
     """Of the outcome `infrastructure`: what failed, as a stable word, and in `reason` for people."""
     reason: str = ""
     cost_usd: float | None = Field(default=None, ge=0)
-    """What its requests to a hosted model cost; None where no prices are known."""
+    """What its requests to hosted models cost, its judges' too; None where no prices are known."""
     seconds: float | None = Field(default=None, ge=0)
     ended_at: datetime
 
@@ -70,7 +73,8 @@ def record_attempt(trajectory: Trajectory) -> AttemptRecord:
         **_actor(whole),
         outcome=_outcome(trajectory),
         trajectory=trajectory.id,
-        reward=verdict.score if verdict is not None and verdict.success is not None else None,
+        reward=_reward(trajectory),
+        judge=_judge(trajectory),
         points=verdict.points if verdict is not None else None,
         steps=len(whole.steps),
         terminated=trajectory.terminated,
@@ -93,7 +97,24 @@ def attempt_cost(trajectory: Trajectory) -> float | None:
         for offered in trajectory.proposals
         if (known := [p.cost_usd for p in offered if p.cost_usd is not None])
     ]
+    if trajectory.reward is not None:
+        costs += [judge.cost_usd for judge in trajectory.reward.judges if judge.cost_usd is not None]
     return sum(costs) if costs else None
+
+
+def _reward(trajectory: Trajectory) -> float | None:
+    verdict = trajectory.verdict
+    if verdict is not None and verdict.success is not None:
+        return verdict.score
+    return None if trajectory.reward is None else trajectory.reward.value
+
+
+def _judge(trajectory: Trajectory) -> str:
+    reward = trajectory.reward
+    if reward is None or not reward.judged:
+        return ""
+    decided = reward.judges[-1]
+    return f"{decided.kind} {decided.name} {decided.revision}"
 
 
 def _outcome(trajectory: Trajectory) -> AttemptOutcome:

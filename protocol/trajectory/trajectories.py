@@ -10,6 +10,7 @@ from protocol.base import FrozenModel
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.proposals import PolicyRef, Proposal
+from protocol.trajectory.rewards import AttemptReward
 from protocol.trajectory.steps import Step, drop_undone_steps
 from protocol.trajectory.tasks import Task
 
@@ -55,6 +56,8 @@ class Trajectory(FrozenModel):
     outcome: Outcome | None
     answer: str = ""
     verdict: Verdict | None = None
+    reward: AttemptReward | None = None
+    """What a policy's own attempt earned; None where nobody decided it yet, and for attempts of people."""
     terminated: bool
     truncated: bool
     created_at: datetime

@@ -27,7 +27,7 @@ from trainer.data.trajectories import open_folders
 from trainer.errors import NothingToLearn, SampleError
 from trainer.model.checkpoints import Checkpoint
 from trainer.rl.losses import weighted_sum
-from trainer.rl.rewards import outcome_reward
+from trainer.rl.rewards import known_outcome
 from trainer.runtime.distributed import backward, is_first, local_share, sum_metrics
 from trainer.runtime.runs import newest_checkpoint, open_checkpoint, train
 
@@ -74,7 +74,7 @@ def read_questions(config: Config, checkpoint: Checkpoint) -> list[Question]:
     questions: list[Question] = []
     for folder in open_folders(config.folders):
         for trajectory in folder.trajectories():
-            if (outcome := outcome_reward(trajectory)) is None:
+            if (outcome := known_outcome(trajectory)) is None:
                 left_out["attempt_unjudged"] += 1
                 continue
             question = build_outcome_prompt(trajectory, images=config.images)

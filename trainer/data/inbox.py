@@ -20,6 +20,8 @@ from trainer.errors import RolloutsMissing, TrainerError
 from trainer.rl.attempts import Attempt
 
 REASONS = "refused.json"
+OVER_SHARE = "over_judged_share"
+"""Why attempts wait whose rewards models decided, while others can be learned from."""
 LOOK_EVERY = 0.1
 """Seconds between two looks at a folder that has too little."""
 
@@ -51,14 +53,15 @@ class Inbox:
         self._read: dict[str, tuple[list[Attempt], Counter[str]]] = {}
         self._reported: AttemptShortage | None = None
 
-    def take(self, count: int, read: Read, check: Check) -> AttemptBatch:
+    def take(self, count: int, read: Read, check: Check, most_judged: int | None = None) -> AttemptBatch:
         """So many attempts or a few more, whole folders; what is left stays for the next time.
 
-        Attempts that cannot be used are left out, and folders without any other set aside. Raises RolloutsMissing
+        Attempts that cannot be used are left out, and folders without any other set aside. Of attempts whose reward a
+        model decided no more than `most_judged` are taken; a folder with nothing else stays. Raises RolloutsMissing
         when too few come.
         """
         try:
-            return self._taken(count, read, check)
+            return self._taken(count, read, check, count if most_judged is None else most_judged)
         finally:
             self._tell(None)
 
@@ -68,7 +71,7 @@ class Inbox:
             self._read.pop(name, None)
             self._set_aside(name, PROCESSED_FOLDER)
 
-    def _taken(self, count: int, read: Read, check: Check) -> AttemptBatch:
+    def _taken(self, count: int, read: Read, check: Check, most_judged: int) -> AttemptBatch:
         aside: Counter[str] = Counter()
         until = time.monotonic() + self._patience
         while True:
@@ -81,6 +84,12 @@ class Inbox:
                     self._refuse(name, unusable)
                     aside += unusable
                     continue
+                within = _within_share(attempts, most_judged - sum(one.judged for one in found))
+                unusable[OVER_SHARE] += len(attempts) - len(within)
+                if not within:
+                    lost += unusable
+                    continue  # it waits for an update that has room for it
+                attempts = within
                 chosen.append(name)
                 found += attempts
                 lost += unusable
@@ -90,7 +99,10 @@ class Inbox:
                 AttemptShortage(wanted=count, usable=len(found), folders=tuple(chosen), refused=dict(aside + lost))
             )
             if time.monotonic() > until:
-                raise RolloutsMissing(f"{len(found)} of {count} attempts came within {self._patience:g} s")
+                waiting = (
+                    f"; {lost[OVER_SHARE]} have judged rewards and are more than may be" if lost[OVER_SHARE] else ""
+                )
+                raise RolloutsMissing(f"{len(found)} of {count} attempts came within {self._patience:g} s{waiting}")
             time.sleep(LOOK_EVERY)
 
     def _usable(self, name: str, read: Read, check: Check) -> tuple[list[Attempt], Counter[str]]:
@@ -134,3 +146,9 @@ class Inbox:
         target.parent.mkdir(exist_ok=True)
         shutil.rmtree(target, ignore_errors=True)
         os.rename(source, target)
+
+
+def _within_share(attempts: list[Attempt], room: int) -> list[Attempt]:
+    """All but those judged attempts that are more than `room`."""
+    places = [place for place, one in enumerate(attempts) if one.judged][max(0, room) :]
+    return [one for place, one in enumerate(attempts) if place not in places]

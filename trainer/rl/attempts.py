@@ -15,7 +15,7 @@ from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 from trainer.data.rendering import Renderer, TokenizedSample, render_trajectory
 from trainer.data.samples import sampled_decisions
 from trainer.data.trajectories import TrajectoryFolder
-from trainer.errors import AttemptUnusable, SampleError
+from trainer.errors import AttemptUnjudged, AttemptUnusable, SampleError
 from trainer.rl.advantages import Rollout, tail_values
 from trainer.rl.rewards import RewardShaping, outcome_reward, shape_rewards
 
@@ -43,6 +43,8 @@ class Attempt:
     """Mean characters of a thought."""
     interface: Interface = "gui"
     """By what means it could act, as its prompts said."""
+    judged: bool = False
+    """Whether a model decided its reward, and no verifier."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +131,11 @@ def build_attempt(
     shaping: RewardShaping,
     temperature: float,
 ) -> Attempt:
-    """One attempt. Raises AttemptUnusable where nobody can say how it ended or nothing can be learned, SampleError."""
+    """One attempt. Raises AttemptUnjudged where nobody can say how it ended, AttemptUnusable where nothing can be
+    learned, SampleError."""
     reward = shape_rewards(trajectory, shaping)
     if reward is None:
-        raise AttemptUnusable(f"{trajectory.id}: nobody can say how it ended")
+        raise AttemptUnjudged(f"{trajectory.id}: nobody can say how it ended")
     if not (trajectory.terminated or trajectory.truncated):
         raise AttemptUnusable(f"{trajectory.id}: it neither ended nor was cut off")
     sampled = list(sampled_decisions(trajectory))
@@ -164,6 +167,7 @@ def build_attempt(
         rounds=len(standing),
         thought=sum(len(step.thought) for step in standing) / len(standing),
         interface=attempt_interface(trajectory),
+        judged=trajectory.reward is not None and trajectory.reward.judged,
     )
 
 

@@ -19,6 +19,8 @@ class OnPolicyConfig(TrainingConfig, PackingConfig, DialectConfig):
     """Where folders of trajectories come in."""
     attempts: int = Field(default=32, ge=1)
     """An update begins when so many are there; the others stay for the next."""
+    judged_share: float = Field(default=0.5, ge=0, le=1)
+    """The most that attempts whose rewards models decided may be of an update; what is beyond it waits in the inbox."""
     staleness: int = Field(default=4, ge=0)
     """By how many updates weights may be older than the newest when they drew. What older ones drew is not learned by
     the policy; attempts with nothing else are set aside."""

@@ -1,10 +1,9 @@
 """What an attempt is rewarded for, step by step: its outcome, and what it is to be held to on the way."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocol.actions.types import NoAction
-from protocol.trajectory.steps import Step, is_later_of_reply
+from protocol.training.replies import readable_share, reply_lengths
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 from trainer.data.corrections import intervention_onsets
 
@@ -60,14 +59,16 @@ def shape_rewards(trajectory: Trajectory, shaping: RewardShaping) -> ShapedRewar
     result = outcome_reward(standing, partial=shaping.partial)
     if result is None or not standing.steps:
         return None
-    lengths = reply_lengths(standing)
+    earned = trajectory.reward
+    lengths = reply_lengths(standing) if earned is None else earned.reply_tokens
+    share = readable_share(trajectory) if earned is None else earned.readable_share
     punished = [
         shaping.length * length_penalty(length, longest=shaping.longest, buffer=shaping.buffer) for length in lengths
     ]
     lapses = [-shaping.lapse if isinstance(step.action, NoAction) else 0.0 for step in standing.steps]
     onsets = [-shaping.onset if onset else 0.0 for onset in intervention_onsets(standing)]
     outcome = shaping.outcome * result
-    format_ = shaping.format * (readable_share(trajectory) or 0.0)
+    format_ = shaping.format * (share or 0.0)
     budget = shaping.budget * budget_penalty(len(standing.steps), free=shaping.free_steps, most=shaping.most_steps)
     steps = [sum(terms) for terms in zip(lapses, punished, onsets, strict=True)]
     steps[-1] += outcome + format_ + budget
@@ -75,24 +76,24 @@ def shape_rewards(trajectory: Trajectory, shaping: RewardShaping) -> ShapedRewar
 
 
 def outcome_reward(trajectory: Trajectory, *, partial: bool = False) -> float | None:
+    """What an attempt's outcome is worth, 0 to 1: the reward that was decided when it was made, else what the verifier
+    or the person who made it said. None where nobody can say."""
+    earned = trajectory.reward
+    if earned is None or (partial and earned.source == "verifier" and not earned.unearned):
+        return known_outcome(trajectory, partial=partial)
+    return earned.value
+
+
+def known_outcome(trajectory: Trajectory, *, partial: bool = False) -> float | None:
     """1 for success, 0 for failure, by the verifier where there is one, else by the person who made it; None where
-    neither can say. What a policy says of its own attempt is no outcome: it would learn to say it."""
+    neither can say. What a policy says of its own attempt is no outcome: it would learn to say it. No more is what a
+    judging model says, from which no judge may learn."""
     verdict = trajectory.verdict
     if verdict is not None and verdict.success is not None:
         return verdict.score if partial else float(verdict.success)
     if trajectory.origin != "annotation":
         return None
     return {"success": 1.0, "failure": 0.0}.get(trajectory.outcome or "")
-
-
-def readable_share(trajectory: Trajectory) -> float | None:
-    """The share of the policy's replies that were in its grammar, those of steps that were taken back as well."""
-    proposals = [(proposal.count, proposal.error is None) for row in trajectory.proposals for proposal in row]
-    return (
-        sum(count for count, readable in proposals if readable) / sum(count for count, _ in proposals)
-        if proposals
-        else None
-    )
 
 
 def length_penalty(length: int, *, longest: int, buffer: int) -> float:
@@ -107,17 +108,3 @@ def budget_penalty(steps: int, *, free: int, most: int) -> float:
     if not 0 <= free < most:
         raise ValueError("fewer steps are free than may be")
     return max(-1.0, min(0.0, -(steps - free) / (most - free)))
-
-
-def reply_lengths(trajectory: Trajectory) -> tuple[int, ...]:
-    """Of each step that stands, how many tokens its reply had; 0 where a person wrote it, none were kept, or an earlier
-    step has them."""
-    offered = {one.id: one for row in trajectory.proposals for one in row}
-
-    def length(step: Step) -> int:
-        own = step.decision in ("accept", "auto") and not is_later_of_reply(step)
-        taken = offered.get(step.proposal_id or "") if own else None
-        return len(taken.completion_token_ids or ()) if taken else 0
-
-    steps: Sequence[Step] = without_undone_steps(trajectory).steps
-    return tuple(length(step) for step in steps)

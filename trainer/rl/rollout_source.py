@@ -57,7 +57,8 @@ class AttemptReader:
         """Wait for the attempts of the next update. Raises RolloutsMissing when they do not come in time."""
         count = self._rollouts.prepare(self._checkpoint, self._config, update)
         staleness = self._config.staleness
-        return self._inbox.take(count, self._read, lambda one: check_fresh(one, update, place, staleness))
+        most_judged = int(self._config.judged_share * count)
+        return self._inbox.take(count, self._read, lambda one: check_fresh(one, update, place, staleness), most_judged)
 
     def _read(self, path: Path) -> tuple[list[Attempt], Counter[str]]:
         config = self._config

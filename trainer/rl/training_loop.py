@@ -140,6 +140,7 @@ def rollout_metrics(taken: AttemptBatch, flat: FlatBatch) -> dict[str, float]:
         "reply_tokens": reply_tokens / replies,
         "skipped": float((flat.policy_mask & flat.rollout_logprobs.isnan()).sum()) / max(1.0, reply_tokens),
         "truncated": sum(not one.terminated for one in attempts) / count,
+        "judged": sum(one.judged for one in attempts) / count,
         "attempts": count,
         "versions": len({version for one in attempts for version in one.versions}),
         "refused": sum(taken.refused.values()),

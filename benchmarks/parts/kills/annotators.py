@@ -25,6 +25,8 @@ OUTCOME_TIMEOUT_SECONDS = 60.0
 BURST = 3
 """Most acts that are sent before the first of them is answered."""
 HTTP_SECONDS = 15.0
+FORM_FIELDS = 2
+"""Fewest fields of the browser's task (`seed.py`); after so many Tabs the cursor would be on its button."""
 READ_FIELDS_SCRIPT = (
     "JSON.stringify([document.URL, [...document.querySelectorAll('input')].map(field => field.value).join(' ')])"
 )
@@ -89,7 +91,7 @@ class Annotator:
         await self._until(episode_client, lambda: episode_client.status != "warming" and episode_client.has_control)
         done, complete, failed_at = 0, False, None
         if self.kind == "browser":
-            await self._do(episode_client, [{"kind": "press_keys", "keys": ["Tab"]}])
+            await self._focus_field(episode_client)
         while done < self.limit and not self.over and episode_client.status == "running":
             burst = min(self.rng.randint(1, BURST), self.limit - done)
             done += burst
@@ -112,6 +114,13 @@ class Annotator:
             failed_at,
         )
 
+    async def _focus_field(self, episode_client: EpisodeClient) -> None:
+        """Press Tab until one press is stored as done: after an unknown outcome no field may have the cursor."""
+        for _ in range(FORM_FIELDS):
+            (pressed,) = await self._do(episode_client, [{"kind": "press_keys", "keys": ["Tab"]}])
+            if pressed.step is not None and pressed.step["error"] is None:
+                return
+
     async def _act(self, episode_client: EpisodeClient, count: int) -> None:
         names = [f"a{secrets.token_hex(5)}" for _ in range(count)]
         if self.kind == "browser":
@@ -125,8 +134,8 @@ class Annotator:
 
     async def _do(
         self, episode_client: EpisodeClient, actions: list[dict[str, Any]], names: list[str] | None = None
-    ) -> None:
-        """Send acts and wait until each is stored or refused, or the episode has failed."""
+    ) -> list[Command]:
+        """Send acts and wait until each is stored or refused, or the episode has failed; those commands."""
         self.idle = "waits for what came of an act"
         began = time.monotonic()
         given = names or [f"b{secrets.token_hex(5)}" for _ in actions]
@@ -139,6 +148,7 @@ class Annotator:
         )
         if stored := [command for command in sent if command.step is not None]:
             self.acted, self.steps = began, self.steps + len(stored)
+        return sent
 
     async def _end(self, episode_client: EpisodeClient, body: dict[str, Any]) -> None:
         """End the episode; a refusal is heard, and it is tried again."""
@@ -202,8 +212,13 @@ class Annotator:
                 continue
             with contextlib.suppress(OSError, WebSocketException, TimeoutError, KeyError):
                 page, text = await _field_values(told["url"])
-                if not text:
-                    print_progress(f"the fields of {page} are empty in episode {episode_client.episode}")
+                if not text.strip():
+                    tabs = [
+                        (command.fate, command.step and command.step["error"])
+                        for command in episode_client.commands.values()
+                        if command.body.get("action", {}).get("keys")
+                    ]
+                    print_progress(f"the fields of {page} are empty in episode {episode_client.episode}; Tab: {tabs}")
                 self.machine_logs.typed[episode_client.episode] = text.split()
                 return True
         return False

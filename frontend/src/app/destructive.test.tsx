@@ -51,7 +51,7 @@ const POOL: PoolRow = {
 const JUDGED: JudgeRow = {
   pool: { id: 7, name: "Office" },
   judge: {
-    ...{ id: 3, model: "m", created_at: AT },
+    ...{ id: 3, model: "m", created_at: AT, used: true },
     ref: { kind: "outcome_model", name: "orm", revision: "r2", scripted: false },
     settings: { votes: 1, combine: "majority", temperature: 1, max_tokens: 512, images: 5 },
   },

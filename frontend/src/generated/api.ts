@@ -57,6 +57,7 @@ import type {
 
 export type {
   ActionError,
+  AttemptReward,
   BatchPosition,
   BlobRef,
   Branch,
@@ -80,6 +81,7 @@ export type {
   ImageLimits,
   Infeasible,
   JsonValue,
+  JudgedBy,
   ListFiles,
   LongPress,
   Memory,
@@ -1779,12 +1781,13 @@ export interface JudgeOut {
   model: string;
   settings: JudgeSettings;
   created_at: string;
+  used: boolean;
 }
 /**
  * Which judge: a new prompt, model or setting is a new revision.
  */
 export interface JudgeRef {
-  kind: "verifier" | "outcome_model" | "reference";
+  kind: "verifier" | "reference" | "screen" | "outcome_model";
   name: string;
   revision: string;
   scripted: boolean;
@@ -1843,6 +1846,29 @@ export interface JudgesPage {
   rows: JudgeRow[];
 }
 /**
+ * A revision of a judge: which model is asked, where, and how.
+ */
+export interface JudgeIn {
+  kind: "reference" | "screen" | "outcome_model";
+  name: string;
+  revision: string;
+  base_url: string;
+  model: string;
+  settings?: JudgeSettingsIn;
+  scripted?: boolean;
+  api_key?: string | null;
+}
+/**
+ * How a new judge is asked; what is left out is as usual.
+ */
+export interface JudgeSettingsIn {
+  votes?: number;
+  combine?: "mean" | "majority" | "unanimous";
+  temperature?: number;
+  max_tokens?: number;
+  images?: number;
+}
+/**
  * From which score on the judge is believed in the pool.
  */
 export interface PoolJudgeIn {
@@ -1856,6 +1882,13 @@ export interface Sweep {
   counted: CalibrationCounts;
   points: Calibration[];
   best: number | null;
+}
+/**
+ * Which of the episodes a run judges that the judge has not judged yet.
+ */
+export interface RunIn {
+  labelled_only?: boolean;
+  most?: number | null;
 }
 /**
  * Who has an episode before them, and until when.
@@ -2848,6 +2881,7 @@ export interface RolloutSettings {
   seeds: number;
   group: number;
   parallel: number;
+  ahead: number;
   threads: number;
   size: string;
 }
@@ -3478,6 +3512,7 @@ export interface AttemptRecord {
   outcome: "success" | "failure" | "unjudged" | "infrastructure";
   trajectory: string | null;
   reward: number | null;
+  judge: string;
   points: number | null;
   steps: number;
   terminated: boolean;

@@ -571,6 +571,34 @@ export interface ActionError {
   message: string;
 }
 /**
+ * The reward of a whole attempt, from the first source that says anything. `value` is None where none did: such
+ * an attempt is no failure and teaches nothing.
+ */
+export interface AttemptReward {
+  value: number | null;
+  source: ("verifier" | "reference" | "screen" | "outcome_model") | null;
+  judges: JudgedBy[];
+  unearned: "" | "out_of_steps";
+  readable_share: number | null;
+  reply_tokens: number[];
+}
+/**
+ * One judge that was asked about an attempt, and what it cost.
+ */
+export interface JudgedBy {
+  kind: "verifier" | "reference" | "screen" | "outcome_model";
+  name: string;
+  revision: string;
+  score: number | null;
+  abstained: string;
+  threshold: number;
+  votes: number;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  cost_usd: number | null;
+  latency_ms: number;
+}
+/**
  * Let the policy act by itself, or stop it.
  */
 export interface Autopilot {
@@ -1258,6 +1286,7 @@ export interface Trajectory {
   outcome: Outcome | null;
   answer: string;
   verdict: Verdict | null;
+  reward: AttemptReward | null;
   terminated: boolean;
   truncated: boolean;
   created_at: string;

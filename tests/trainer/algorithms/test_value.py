@@ -144,7 +144,7 @@ def test_folders_are_read_and_what_nobody_judged_is_left_out(
     told = {"tokens": 16_384, "out": tmp_path / "run"}
     config = config_of(checkpoint, tmp_path / "run").model_copy(update={**told, "folders": (first, second, fourth)})
     assert [one.success for one in read_attempts_for_value(config, checkpoint)] == [True, False]
-    assert '{"samples": 2, "left_out": {"attempt_unusable": 1}}' in capsys.readouterr().err
+    assert '{"samples": 2, "left_out": {"attempt_unjudged": 1}}' in capsys.readouterr().err
     with pytest.raises(AttemptUnusable, match="1, 2"):
         read_attempts_for_value(config.model_copy(update={"folders": (first, third)}), checkpoint)
     words = [f"checkpoint={checkpoint.path}", f"out={tmp_path / 'run'}", "tokens=16384"]

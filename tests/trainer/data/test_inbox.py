@@ -3,13 +3,14 @@
 import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE, AttemptShortage
 from tests.waiting import wait_until
-from trainer.data.inbox import REASONS, Inbox
+from trainer.data.inbox import OVER_SHARE, REASONS, Inbox
 from trainer.data.trajectories import waiting_folders
 from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
 from trainer.rl.attempts import Attempt
@@ -47,6 +48,23 @@ def test_a_folder_is_taken_whole(tmp_path: Path) -> None:
     create_folders(tmp_path, "1", "2")
     taken = Inbox(tmp_path, patience=0).take(3, lambda _: ([attempt("a"), attempt("b")], Counter()), anything)
     assert (len(taken.attempts), taken.folders) == (4, ("1", "2"))
+
+
+def test_judged_rewards_are_a_bounded_share_and_the_others_wait(tmp_path: Path) -> None:
+    create_folders(tmp_path, "1 judged", "2 judged", "3", "4 judged")
+
+    def read(path: Path) -> tuple[list[Attempt], Counter[str]]:
+        pair = [replace(attempt(f"{path.name} {place}"), judged="judged" in path.name) for place in "ab"]
+        return (pair, Counter())
+
+    inbox = Inbox(tmp_path, patience=0)
+    taken = inbox.take(5, read, anything, most_judged=3)
+    assert [one.id for one in taken.attempts] == ["1 judged a", "1 judged b", "2 judged a", "3 a", "3 b"]
+    assert taken.refused == {OVER_SHARE: 1}
+    inbox.mark_processed(taken.folders)
+    assert waiting_folders(tmp_path) == ["4 judged"], "it waits for an update that has room for it"
+    with pytest.raises(RolloutsMissing, match="2 have judged rewards and are more than may be"):
+        inbox.take(1, read, anything, most_judged=0)
 
 
 def test_what_cannot_be_used_is_left_out_or_set_aside(tmp_path: Path) -> None:

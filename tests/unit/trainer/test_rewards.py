@@ -5,16 +5,17 @@ from typing import Any
 import pytest
 
 from protocol.actions.types import Click, NoAction
+from protocol.training.replies import readable_share, reply_lengths
 from protocol.trajectory.observations import Verdict
+from protocol.trajectory.rewards import AttemptReward, JudgedBy
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.protocol.examples import proposal, step, trajectory
 from trainer.rl.rewards import (
     RewardShaping,
     budget_penalty,
+    known_outcome,
     length_penalty,
     outcome_reward,
-    readable_share,
-    reply_lengths,
     shape_rewards,
 )
 
@@ -54,6 +55,30 @@ def test_the_verifier_says_how_it_ended_and_else_a_person(
     assert outcome_reward(ended) == whole
     assert outcome_reward(ended, partial=True) == partial
     assert (shape_rewards(ended, RewardShaping()) is None) == (whole is None)
+
+
+def test_what_an_attempt_earned_when_it_was_made_counts() -> None:
+    judged = AttemptReward(
+        value=1.0,
+        source="screen",
+        judges=(JudgedBy(kind="screen", name="m", revision="1", score=0.9, threshold=0.8),),
+        readable_share=0.5,
+        reply_tokens=(1024, 0),
+    )
+    made = attempt(1, 1, origin="rollout", outcome="success", reward=judged)
+    shaped = shape_rewards(made, RewardShaping(format=1.0, length=1.0))
+    assert shaped is not None
+    assert (shaped.outcome, shaped.format, shaped.length, shaped.steps) == (1.0, 0.5, -1.0, (-1.0, 1.5))
+    assert known_outcome(made) is None, "no judge learns from a judge's word"
+    abstained = AttemptReward(reply_tokens=(1, 1))
+    assert shape_rewards(made.model_copy(update={"reward": abstained}), RewardShaping()) is None
+
+
+def test_a_success_that_waited_for_its_steps_to_run_out_earns_nothing() -> None:
+    solved = Verdict(success=True, score=1)
+    unearned = AttemptReward(value=0.0, source="verifier", unearned="out_of_steps", reply_tokens=(1,))
+    made = attempt(1, origin="rollout", verdict=solved, reward=unearned)
+    assert outcome_reward(made) == outcome_reward(made, partial=True) == 0.0
 
 
 @pytest.mark.parametrize(("length", "expected"), [(0, 0), (768, 0), (896, -0.5), (1024, -1), (5000, -1)])

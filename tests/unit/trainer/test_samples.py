@@ -7,6 +7,7 @@ import pytest
 from protocol.actions.types import CONTROL_KINDS, Action, Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
 from protocol.dialects.dialect import ImagePart, ParsedReply, ScreenSize, TextPart
 from protocol.dialects.families import get_dialect, list_dialects
+from protocol.training.replies import reply_lengths
 from protocol.training.samples import training_samples
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import ActionError
@@ -15,7 +16,6 @@ from protocol.trajectory.steps import BatchPosition
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.protocol.examples import TASK, observation, proposal, spans, step, trajectory
 from trainer.data.samples import sampled_decisions
-from trainer.rl.rewards import reply_lengths
 
 DIALECT = get_dialect("ui_tars_1_5")
 CLICK = Click(x=512, y=388)

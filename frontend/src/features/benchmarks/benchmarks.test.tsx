@@ -64,6 +64,7 @@ const DETAILS: BenchmarkRunOut = {
   images: ["browser"],
   records: [
     {
+      judge: "",
       format: "pilothouse-attempt-1",
       task: "games/maze",
       suite: "games",

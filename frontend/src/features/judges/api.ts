@@ -1,7 +1,7 @@
 /** Judges over HTTP: what there is, how far each agrees with people, and an admin's changes. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { JudgeRow, JudgesPage, RunOut, Sweep } from "@/generated/api";
+import type { JudgeIn, JudgeOut, JudgeRow, JudgesPage, RunOut, Sweep } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const isRunning = (run: RunOut | null): run is RunOut => run?.status === "queued" || run?.status === "running";
@@ -29,7 +29,13 @@ export type Change =
   | { readonly type: "set"; readonly assignment: Assignment; readonly threshold: number }
   | { readonly type: "remove"; readonly assignment: Assignment }
   | { readonly type: "run"; readonly assignment: Assignment }
+  | { readonly type: "try"; readonly assignment: Assignment }
+  | { readonly type: "create"; readonly judge: JudgeIn }
+  | { readonly type: "delete"; readonly judge: number }
   | { readonly type: "cancel"; readonly run: string };
+
+/** How many episodes with a person's word a judge is tried on at a time. */
+export const TRIAL_EPISODES = 20;
 
 async function send(change: Change): Promise<void> {
   switch (change.type) {
@@ -40,6 +46,14 @@ async function send(change: Change): Promise<void> {
     case "run":
       await request<RunOut>("POST", `${pathOf(change.assignment)}/runs`);
       return;
+    case "try":
+      await request<RunOut>("POST", `${pathOf(change.assignment)}/trials`, { labelled_only: true, most: TRIAL_EPISODES });
+      return;
+    case "create":
+      await request<JudgeOut>("POST", "/judges", change.judge);
+      return;
+    case "delete":
+      return request("DELETE", `/judges/${change.judge}`);
     case "cancel":
       return request("POST", `/judge-runs/${change.run}/cancel`);
   }

@@ -2,7 +2,7 @@
 import { Button, Select } from "@mantine/core";
 import { useState } from "react";
 
-import type { JudgesPage } from "@/generated/api";
+import type { JudgeOut, JudgesPage } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
 
@@ -42,6 +42,36 @@ export function AssignForm({ page: { judges, pools, rows } }: { page: JudgesPage
       </Button>
       <p className={styles.note}>{t("judges.assign.help")}</p>
       <Problem error={change.error} />
+      <Unused judges={judges} change={change} />
     </form>
+  );
+}
+
+/** Judges that judge nowhere and have judged nothing: they can still be deleted. */
+function Unused({ judges, change }: { judges: readonly JudgeOut[]; change: ReturnType<typeof useChange> }) {
+  const { t } = useI18n();
+  const unused = judges.filter((judge) => !judge.used);
+  if (unused.length === 0) return null;
+  return (
+    <ul className={styles.unused} aria-label={t("judges.unused")}>
+      {unused.map(({ id, ref, model }) => (
+        <li key={id}>
+          <strong>
+            {ref.name} {ref.revision}
+          </strong>{" "}
+          <span className={styles.note}>
+            {t(`judges.kind.${ref.kind}`)} · {model}
+          </span>
+          <Button
+            variant="default"
+            size="compact-xs"
+            aria-label={t("judges.delete_one", { judge: `${ref.name} ${ref.revision}` })}
+            onClick={() => change.mutate({ type: "delete", judge: id })}
+          >
+            {t("judges.delete")}
+          </Button>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -9,7 +9,7 @@ import { Problem } from "@/shared/ui/problem";
 import { RateText } from "@/shared/ui/tables/rate";
 import { useUndoable } from "@/shared/ui/undo";
 
-import { assignmentOf, isRunning, useChange } from "./api";
+import { assignmentOf, isRunning, TRIAL_EPISODES, useChange } from "./api";
 import styles from "./judges.module.css";
 
 type Props = { readonly rows: readonly JudgeRow[]; readonly onThreshold: (row: JudgeRow) => void };
@@ -142,6 +142,17 @@ function Actions({ row, change }: { row: JudgeRow; change: ReturnType<typeof use
         onClick={() => change.mutate({ type: "run", assignment })}
       >
         {t("judges.run")}
+      </Button>
+      <Button
+        variant="default"
+        size="compact-xs"
+        aria-label={t("judges.try_one", names)}
+        title={t("judges.try.help", { count: TRIAL_EPISODES })}
+        disabled={row.judged >= row.finished}
+        loading={change.isPending}
+        onClick={() => change.mutate({ type: "try", assignment })}
+      >
+        {t("judges.try")}
       </Button>
       <Button
         variant="default"

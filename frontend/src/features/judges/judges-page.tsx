@@ -1,4 +1,5 @@
 /** Who judges finished episodes, and how far people agree with them. */
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -11,6 +12,7 @@ import { DownloadButton } from "@/shared/ui/download-button";
 
 import { judgesQuery } from "./api";
 import { AssignForm } from "./assign-form";
+import { CreateJudgeDialog } from "./create-judge-dialog";
 import { JudgeTable } from "./judge-table";
 import { ThresholdDialog } from "./threshold-dialog";
 
@@ -29,6 +31,7 @@ export default function JudgesPage() {
 
 function Overview({ page }: { page: Judges }) {
   const { t } = useI18n();
+  const [creating, setCreating] = useState(false);
   const [choosing, setChoosing] = useState<JudgeRow | null>(null);
   return (
     <>
@@ -39,8 +42,16 @@ function Overview({ page }: { page: Judges }) {
           <JudgeTable rows={page.rows} onThreshold={setChoosing} />
         )}
       </Section>
-      <Section title={t("judges.assigning")}>
+      <Section
+        title={t("judges.assigning")}
+        aside={
+          <Button variant="default" size="xs" onClick={() => setCreating(true)}>
+            {t("judges.new")}
+          </Button>
+        }
+      >
         <AssignForm page={page} />
+        <CreateJudgeDialog opened={creating} onClose={() => setCreating(false)} />
       </Section>
       <ThresholdDialog row={choosing} onClose={() => setChoosing(null)} />
     </>

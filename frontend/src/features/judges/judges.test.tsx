@@ -20,6 +20,7 @@ const JUDGE: JudgeOut = {
   model: "orm",
   settings: { votes: 4, combine: "unanimous", temperature: 1, max_tokens: 512, images: 5 },
   created_at: AT,
+  used: true,
 };
 const rate = (successes: number, attempts: number) => makeRate(successes, attempts, 0.1, 0.9);
 const at = (threshold: number): Calibration => ({
@@ -58,8 +59,8 @@ const ROW: JudgeRow = {
 };
 const SWEEP: Sweep = { judge: JUDGE.ref, counted: ROW.counted, points: [at(0.5), at(0.8)], best: 0.8 };
 
-function open(rows: Partial<JudgeRow>[], { language = "en", sweep = SWEEP }: { language?: Language; sweep?: Sweep } = {}) {
-  const page: Judges = { judges: [JUDGE], pools: [ROW.pool], rows: rows.map((row) => ({ ...ROW, ...row })) };
+function open(rows: Partial<JudgeRow>[], { language = "en", sweep = SWEEP, judges = [JUDGE] }: { language?: Language; sweep?: Sweep; judges?: JudgeOut[] } = {}) {
+  const page: Judges = { judges, pools: [ROW.pool], rows: rows.map((row) => ({ ...ROW, ...row })) };
   const sent: [string, string, unknown][] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (method !== "GET") {
@@ -113,6 +114,45 @@ describe("the judges page", () => {
     await user.click(await screen.findByRole("option", { name: "Desktop basics", hidden: true }));
     await user.click(submit);
     await waitFor(() => expect(sent).toEqual([["POST", "/api/pools/7/judges/3", { threshold: 0.5 }]]));
+  });
+
+  it("adds a judge, and not several votes that are one", async () => {
+    const { sent, user } = open([]);
+    await user.click(await screen.findByRole("button", { name: "New judge…" }));
+    const dialog = await screen.findByRole("dialog", { name: "Add a judge" });
+    const submit = within(dialog).getByRole<HTMLButtonElement>("button", { name: "Add the judge" });
+    await user.selectOptions(within(dialog).getByRole("combobox", { name: "Kind" }), "screen");
+    await user.type(within(dialog).getByRole("textbox", { name: "Name" }), "checker");
+    await user.type(within(dialog).getByRole("textbox", { name: /^Address/ }), "http://judge:8000/v1");
+    await user.type(within(dialog).getByRole("textbox", { name: "Name of the model on that server" }), "m");
+    const votes = within(dialog).getByRole("textbox", { name: "Votes" });
+    await user.clear(votes);
+    await user.type(votes, "3");
+    expect(within(dialog).getByRole("alert").textContent).toContain("the same vote");
+    expect(submit.disabled).toBe(true);
+    const temperature = within(dialog).getByRole("textbox", { name: "Temperature" });
+    await user.clear(temperature);
+    await user.type(temperature, "1");
+    await user.click(submit);
+    await waitFor(() => expect(sent).toHaveLength(1));
+    expect(sent[0]).toEqual([
+      "POST",
+      "/api/judges",
+      {
+        ...{ kind: "screen", name: "checker", revision: "1", base_url: "http://judge:8000/v1", model: "m", scripted: false },
+        settings: { votes: 3, combine: "mean", temperature: 1, max_tokens: 1024, images: 5 },
+      },
+    ]);
+  });
+
+  it("tries a judge on labelled episodes, and deletes one that was never used", async () => {
+    const { sent, user } = open([{}], { judges: [JUDGE, { ...JUDGE, id: 4, ref: { ...JUDGE.ref, revision: "r3" }, used: false }] });
+    await user.click(await screen.findByRole("button", { name: "Try orm on labelled episodes of Desktop basics" }));
+    await waitFor(() => expect(sent).toEqual([["POST", "/api/pools/7/judges/3/trials", { labelled_only: true, most: 20 }]]));
+    const unused = screen.getByRole("list", { name: "Judges that are not in use" });
+    expect(within(unused).getAllByRole("listitem")).toHaveLength(1);
+    await user.click(within(unused).getByRole("button", { name: "Delete orm r3" }));
+    await waitFor(() => expect(sent[1]).toEqual(["DELETE", "/api/judges/4", null]));
   });
 
   it("chooses a threshold with keys alone", async () => {

@@ -25,6 +25,7 @@ WITHIN = 90
 """Seconds that the trainer waits for attempts, should the wheel not know that some are missing."""
 TRAINER = """
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from trainer.rl.attempts import Attempt
@@ -53,6 +54,8 @@ inbox = Inbox(folder, patience=patience)
 try:
     for update in range(len(list(run.glob("update-*"))), updates + 1):
         taken = inbox.take(wanted, read, check)
+        while "waits" in unusable and update < updates and not (folder / f"update-{update:06}-0-0").exists():
+            time.sleep(0.01)  # learning takes until the next update is played
         made = kept(update)
         inbox.mark_processed(taken.folders)
 except TrainerError as error:
@@ -69,6 +72,7 @@ class Machines(ProgramRunner):
         super().__init__(1, lambda: True, {})
         self._lost, self._dies_at = lost, dies_at
         self.played: list[str] = []
+        self.weights: list[str] = []
 
     def run(self, command: Sequence[str], *, log: Path) -> str:
         trainer_settings = dict(pairwise(command))
@@ -80,6 +84,7 @@ class Machines(ProgramRunner):
             out, {seed: True for seed in seeds if seed not in self._lost}, revision=trainer_settings["--revision"]
         )
         self.played.append(out.name)
+        self.weights.append(trainer_settings["--revision"])
         return ""
 
 
@@ -95,10 +100,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollouts, "weights_load", lambda *_, **__: None)
 
 
-def player(folder: Path) -> RolloutPlan:
+def player(folder: Path, *, updates: int = 2, ahead: int = 0) -> RolloutPlan:
     return RolloutPlan(
-        play=RolloutSettings(suite="toy", pages=20, seeds=2, group=1), tasks=("lights",), bridge="http://b",
-        policy="toy", dialect="ui_tars_1_5", memory={}, temperature=1.0, turn=1, updates=2, run=folder / "run",
+        play=RolloutSettings(suite="toy", pages=20, seeds=2, group=1, ahead=ahead), tasks=("lights",), bridge="http://b",
+        policy="toy", dialect="ui_tars_1_5", memory={}, temperature=1.0, turn=1, updates=updates, run=folder / "run",
         inbox=folder / "inbox",
     )  # fmt: skip
 
@@ -151,3 +156,14 @@ def test_who_is_killed_between_two_rounds_plays_none_twice(tmp_path: Path) -> No
     machines = Machines()
     assert run_learning(tmp_path, machines, unusable=(1,)) == "update-000002"
     assert machines.played[0] == "update-000000-1-0"
+
+
+def test_the_next_update_is_played_while_the_trainer_learns_and_no_further(tmp_path: Path) -> None:
+    machines, who = Machines(), player(tmp_path, updates=4, ahead=1)
+    words = [str(ensure_trainer(Console(sys.stderr))), "-c", TRAINER, str(who.run), str(who.inbox)]
+    words += [str(number) for number in (who.attempts, who.updates, WITHIN)] + ["waits"]
+    train_on_rollouts(machines, words, who, threads=1, log=tmp_path / "rl.log")
+    assert machines.played == [f"update-{update:06}-0-0" for update in range(4)]
+    ages = [update - int(version.removeprefix("update-")) for update, version in enumerate(machines.weights)]
+    assert ages[0] == 0
+    assert max(ages) == 1, "no weights play that are older than that"

@@ -23,6 +23,7 @@ from annotation_app.judges import jobs, services
 from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
 from annotation_app.judges.selectors import episodes_waiting
 from annotation_app.live.store import run_in_db_thread
+from annotation_app.policies.selectors import provider_key_of
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
 from protocol.actions.types import Click, Finish
@@ -261,6 +262,39 @@ def test_an_episode_that_is_open_or_of_another_pool_waits_for_no_judge(
     judge = verifier()
     assert set(episodes_waiting(pool_id=committed.pool.pk, judge_id=judge.pk)) == {e.pk for e in attempts.values()}
     assert episodes_waiting(pool_id=committed.practice.pk, judge_id=judge.pk) == ()
+
+
+def test_a_judge_is_added_tried_on_labelled_episodes_and_kept_once_it_has_judged(
+    committed: World, root: User, attempts: dict[str, Episode]
+) -> None:
+    client = committed.client(root)
+
+    def post(path: str, body: dict[str, Any]) -> Any:
+        return client.post(path, body, content_type="application/json")
+
+    body = {
+        **{"kind": "screen", "name": "checker", "revision": "1", "base_url": NOWHERE, "model": "m"},
+        **{"settings": {"votes": 3, "temperature": 1}, "api_key": "sk-0123456789abcdef"},
+    }
+    made = post("/api/judges", body)
+    assert (made.status_code, made.json()["used"], made.json()["settings"]["images"]) == (201, False, 5)
+    assert "sk-0123456789" not in str(AuditEntry.objects.values_list("details", flat=True))
+    assert provider_key_of(NOWHERE) == "sk-0123456789abcdef"
+    assert post("/api/judges", body).json()["code"] == "judge_exists"
+    for wrong in ({"base_url": "file:///etc/passwd"}, {"settings": {"votes": 3}}, {"kind": "verifier"}, {"name": ""}):
+        assert post("/api/judges", {**body, "revision": "2", **wrong}).status_code == 422
+    assert client.delete(f"/api/judges/{made.json()['id']}").status_code == 204
+    assert not Judge.objects.filter(name="checker").exists()
+
+    judge = verifier()
+    admin = Admin(committed, root, judge)
+    admin.set()
+    trial = post(f"{admin.path}/trials", {"labelled_only": True, "most": 3})
+    assert (trial.json()["status"], trial.json()["total"], trial.json()["judged"]) == ("done", 3, 3)
+    labelled = {attempts[name].pk for name in ("right no", "wrong no", "wrong yes")}
+    assert set(Judgement.objects.values_list("episode", flat=True)) == labelled, "the newest that people labelled"
+    assert post(f"{admin.path}/trials", {"most": 0}).status_code == 422
+    assert client.delete(f"/api/judges/{judge.pk}").json()["code"] == "judge_used"
 
 
 def test_thresholds_are_set_and_seen_and_the_table_is_a_file(

@@ -11,8 +11,8 @@ import uvicorn
 
 from agent_backend.evaluation import rejection_sampling
 from agent_backend.evaluation.__main__ import main as evaluate
-from agent_backend.evaluation.judgements import read_judgements
 from agent_backend.judges.__main__ import main
+from agent_backend.judges.judgement_folder import read_judgements
 from agent_backend.scripted_policy.judge import JUDGE_MODEL
 from agent_backend.scripted_policy.server import create_app
 from agent_backend.trajectory_folders import InvalidFolder, read_manifest, read_trajectories

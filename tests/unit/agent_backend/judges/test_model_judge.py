@@ -9,7 +9,7 @@ from agent_backend.errors import PolicyRejected, PolicyUnavailable
 from agent_backend.judges.model_judge import JudgeEndpoint, ModelJudge
 from protocol.actions.types import Click, Finish
 from protocol.blobs import BlobRef
-from protocol.evaluation.judgements import REFERENCE_PARAMETER, Judgement, JudgeRef, JudgeSettings
+from protocol.evaluation.judgements import CRITERIA_PARAMETER, REFERENCE_PARAMETER, Judgement, JudgeRef, JudgeSettings
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.agent_backend.policy.fake_model_server import Chunk, Events, ModelServer, chunk
 from tests.unit.protocol.examples import TASK, trajectory
@@ -129,3 +129,20 @@ async def test_no_answer_is_wrong_without_asking() -> None:
 async def test_an_address_no_request_can_go_to_is_refused_at_once() -> None:
     with pytest.raises(ValueError):
         JudgeEndpoint(ref=REF, base_url="ftp://judge", model="orm")
+
+
+async def test_the_last_screens_are_held_against_the_criteria() -> None:
+    criteria = ["The cart is empty.", "The total says 0.00."]
+    checked = ATTEMPT.model_copy(
+        update={"task": TASK.model_copy(update={"parameters": {CRITERIA_PARAMETER: criteria}})}
+    )
+    server = ModelServer(Events([chunk(0, "Verdict: yes")]))
+    assert (await asked(server, checked, kind="screen", images=2)).score == 1.0
+    (body,) = server.asked
+    content = body["messages"][0]["content"]
+    assert [part["type"] for part in content].count("image_url") == 2
+    assert all(text in content[0]["text"] for text in ("Criterion 1: The cart is empty.", "Criterion 2: The total"))
+    assert "Thought" not in content[0]["text"], "what the agent says of itself is no evidence here"
+    silent = ModelServer(Events([chunk(0, "Verdict: yes")]))
+    assert (await asked(silent, kind="screen")).unsaid == "no_criteria"
+    assert not silent.asked
