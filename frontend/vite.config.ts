@@ -44,7 +44,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "components",
-          environment: "jsdom",
+          environment: "happy-dom", // half of jsdom's processor time; tests of what it lacks ask for jsdom
           include: ["src/**/*.test.tsx"],
           setupFiles: ["src/test-setup.ts"],
         },

@@ -29,6 +29,11 @@ FAILED = pytest.StashKey[str]()
 """Why a test failed."""
 LASTING = frozenset({"django_migrations", "django_content_type", "auth_permission", "django_site"})
 """Tables that are filled by migrating and that no test writes to."""
+TABLES_WITH_PAGES = """
+    SELECT relname FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND pg_relation_size(oid) > 0
+"""
+"""Those that may have rows. To look into all tables, most of which no test has written to, takes 15 ms to plan."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -149,14 +154,16 @@ def _empty(case: "TransactionTestCase") -> None:
     """
     from django.db import connection, transaction
 
-    tables = set(connection.introspection.django_table_names(only_existing=True, include_views=False)) - LASTING
-    names = {table: connection.ops.quote_name(table) for table in sorted(tables)}
-    filled = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT FROM {name})" for table, name in names.items())
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
-        cursor.execute(filled)
-        for (table,) in cursor.fetchall():
-            cursor.execute(f"DELETE FROM {names[table]}")
+        cursor.execute(TABLES_WITH_PAGES)
+        tables = {table for (table,) in cursor.fetchall()} - LASTING
+        names = {table: connection.ops.quote_name(table) for table in sorted(tables)}
+        filled = [f"SELECT '{table}' WHERE EXISTS (SELECT FROM {name})" for table, name in names.items()]
+        if filled:
+            cursor.execute(" UNION ALL ".join(filled))
+            for (table,) in cursor.fetchall():
+                cursor.execute(f"DELETE FROM {names[table]}")
 
 
 @pytest.fixture(scope="session")

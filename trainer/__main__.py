@@ -79,7 +79,7 @@ def _rollouts(config: Any) -> dict[str, Any]:
     """The rollout source of a run whose world the trainer plays itself, as an argument of `run`."""
     if getattr(config, "world", "inbox") == "inbox":
         return {}
-    from trainer.toy.rollout_source import LightsSource
+    from trainer.toy.rollouts import LightsSource
 
     return {"rollouts": LightsSource()}
 

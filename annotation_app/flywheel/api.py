@@ -12,7 +12,7 @@ from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.flywheel import jobs
 from annotation_app.flywheel.drafts import RecipeDraft
 from annotation_app.flywheel.paths import turn_path
-from annotation_app.flywheel.routing import Route
+from annotation_app.flywheel.sample_rules import Route
 from annotation_app.flywheel.schemas import (
     CheckpointLineage,
     SamplePage,

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 import annotation_app.flywheel.recipe
-import annotation_app.flywheel.value
+import annotation_app.flywheel.sample_rules
 from annotation_app.fields import DocumentField
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
@@ -108,8 +108,8 @@ class Sample(models.Model):
     episode = models.UUIDField(db_index=True, help_text="No key: what is deleted leaves its name here")
     executable = models.BooleanField(null=True)
     duplicate_of = models.UUIDField(null=True)
-    grounds: DocumentField[annotation_app.flywheel.value.Grounds | None] = DocumentField(
-        annotation_app.flywheel.value.Grounds, null=True
+    grounds: DocumentField[annotation_app.flywheel.sample_rules.Grounds | None] = DocumentField(
+        annotation_app.flywheel.sample_rules.Grounds, null=True
     )
     value = models.FloatField(null=True)
     valued_by = models.CharField(max_length=8, blank=True)

@@ -1,6 +1,8 @@
 """How a wheel turns: what it collects, from when on a sample passes, what is trained, and what is tried at the gate."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -26,6 +28,25 @@ class MixShares(FrozenModel):
     fresh: Share
     earlier: Share
     general: Share
+
+    def sources(
+        self, *, fresh: Path | None, earlier: Path | None, general: Mapping[str, GeneralData]
+    ) -> dict[str, Any]:
+        """The `sources` of `trainer ct`; a source that holds nothing gives its share to the others. Empty where no
+        trajectory is among them: general data alone is no turn."""
+        agent = {
+            name: {"kind": "trajectories", "paths": [str(folder)], "share": share}
+            for name, folder, share in (("fresh", fresh, self.fresh), ("earlier", earlier, self.earlier))
+            if folder is not None and share > 0
+        }
+        if not agent:
+            return {}
+        each = self.general / len(general) if general else 0.0
+        background = {
+            f"general/{name}": {"kind": one.kind, "paths": list(one.paths), "share": each}
+            for name, one in general.items()
+        }
+        return agent | (background if each > 0 else {})
 
 
 def server_root(address: str) -> str:

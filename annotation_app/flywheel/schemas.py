@@ -7,8 +7,7 @@ from uuid import UUID
 from pydantic import Field, JsonValue, StringConstraints
 
 from annotation_app.flywheel.recipe import Recipe
-from annotation_app.flywheel.routing import Reason, Route
-from annotation_app.flywheel.value import Grounds
+from annotation_app.flywheel.sample_rules import Grounds, Reason, Route
 from annotation_app.policies.gate import Reason as GateReason
 from annotation_app.policies.schemas import NAME
 from protocol.base import FrozenModel

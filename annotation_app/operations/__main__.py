@@ -42,7 +42,7 @@ from annotation_app.operations.runtime.toy_flywheel import run_toy_flywheel
 from annotation_app.operations.testing.affected.command import print_affected, run_affected
 from annotation_app.operations.testing.checks import frontend_tests, selected_tests, unit_tests
 from annotation_app.operations.testing.generated_types import check_types, write_types
-from annotation_app.operations.testing.runs import TestRun, check_lanes, run_and_report, save_durations, test_lanes
+from annotation_app.operations.testing.runs import TestRun, check_lanes, keep_durations, run_and_report, test_lanes
 from protocol.legacy_names import current_words
 
 BENCHMARKS = ROOT / "benchmarks"
@@ -145,8 +145,6 @@ def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
     else:
         trainer = ensure_trainer(console)
         run = run_and_report(test_lanes(node, trainer, everything=arguments.all), console, timed=True)
-        if arguments.save_durations:
-            save_durations(run.timing)
     return _status(run)
 
 
@@ -327,11 +325,13 @@ def _parser() -> argparse.ArgumentParser:
     test = add("test", _test, "all checks and tests; with pytest arguments only those tests", takes_rest=True)
     test.add_argument("--quick", action="store_true", help="only what needs no servers")
     test.add_argument("--all", action="store_true", help="also the tests that tests/moved_to_all.toml names")
-    test.add_argument("--save-durations", action="store_true", help="keep how long each group of tests took")
     about = "only what the changes since a commit can affect (main)"
     test.add_argument("--changed", nargs="?", const="", metavar="COMMIT", help=about)
     about = "with --changed: list the files of tests and why, run none"
     test.add_argument("--dry-run", action="store_true", help=about)
+    about = "keep how long each group of tests took, by which the next run sorts them"
+    durations = add("durations", keep_durations, about)
+    durations.add_argument("records", nargs="*", type=Path, help="timing records (those of the last run)")
     add("setup", _setup, "install what running and developing need")
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")

@@ -1,6 +1,7 @@
 """Reading pools, tasks and assignments."""
 
 import logging
+from functools import cache, lru_cache
 from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -8,6 +9,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import can_see_all_work
+from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.encryption import decrypt_value
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import PolicyServer, evaluated_kinds, policy_ref, policy_server
@@ -65,17 +67,27 @@ def pools_by_image(*, waiting: bool = False) -> dict[str, list[str]]:
 def pools_with_tasks(user: User, *, pool_id: int | None, practice: bool) -> list[Pool]:
     """The pools that give tasks to this person now, in the order in which they are asked; `agreed` says whether they
     agreed to a pool's terms."""
-    found = pools_assigned_to(user).filter(paused=False, stopped_at__isnull=True, practice=practice)
+    values = {"user": user.pk, **{f"skill_{number}": skill for number, skill in enumerate(user.skills)}}
     if pool_id is not None:
-        found = found.filter(pk=pool_id)
+        values["pool"] = pool_id
+    found = _pools_with_tasks(tuple(values), practice).instances(**values)
     now = timezone.now()
-    return [
-        pool
-        for pool in found.annotate(agreed=_consented(user))
-        .select_related("policy", "canary")
-        .order_by("-priority", "id")
-        if pool.hours is None or next_opening(pool.hours, now) <= now
-    ]
+    return [pool for pool in found if pool.hours is None or next_opening(pool.hours, now) <= now]
+
+
+@lru_cache(maxsize=100)
+def _pools_with_tasks(values: tuple[str, ...], practice: bool) -> CompiledQuery[Pool]:
+    """The query where these values are known; each skill is one."""
+
+    def build(user: int, pool: int | None = None, **skills: str) -> QuerySet[Pool]:
+        person = User(pk=user, skills=list(skills.values()))
+        found = pools_assigned_to(person).filter(paused=False, stopped_at__isnull=True, practice=practice)
+        if pool is not None:
+            found = found.filter(pk=pool)
+        return found.annotate(agreed=_consented(person)).order_by("-priority", "id")
+
+    samples = {"user": -1, "pool": -2}
+    return CompiledQuery(build, **{name: samples.get(name, name) for name in values})
 
 
 def _consented(user: User) -> Exists:
@@ -89,10 +101,20 @@ HELD_STATES = (AssignmentState.ACTIVE, AssignmentState.RETURNED)
 
 def assignments_held(user: User, *, pool_id: int | None, practice: bool) -> dict[int, str]:
     """What this person holds, each with its state: what they do, and what came back to them."""
-    held = Assignment.objects.filter(annotator=user, state__in=HELD_STATES, task__pool__practice=practice)
-    if pool_id is not None:
-        held = held.filter(task__pool_id=pool_id)
-    return dict(held.values_list("pk", "state"))
+    values = {"user": user.pk} if pool_id is None else {"user": user.pk, "pool": pool_id}
+    return dict(_assignments_held(tuple(values), practice).rows(**values))
+
+
+@cache
+def _assignments_held(values: tuple[str, ...], practice: bool) -> CompiledQuery[Assignment]:
+    def build(user: int, pool: int | None = None) -> QuerySet[Assignment, tuple[int, str]]:
+        held = Assignment.objects.filter(annotator=user, state__in=HELD_STATES, task__pool__practice=practice)
+        if pool is not None:
+            held = held.filter(task__pool_id=pool)
+        return held.values_list("pk", "state")
+
+    samples = {"user": -1, "pool": -2}
+    return CompiledQuery(build, **{name: samples[name] for name in values})
 
 
 def tasks_open_in(pool: Pool, user: User) -> QuerySet[Task]:

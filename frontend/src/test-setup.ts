@@ -1,4 +1,4 @@
-/** What jsdom lacks and Mantine asks for, and an empty store for every test. */
+/** What a document of tests lacks and Mantine asks for, and an empty store for every test. */
 import { cleanup, configure } from "@testing-library/react";
 import { afterEach, beforeEach } from "vitest";
 
@@ -11,6 +11,9 @@ afterEach(cleanup);
 
 /** What is awaited comes late on a busy machine. */
 configure({ asyncUtilTimeout: 10_000 });
+
+/** No page of a test reaches a network: tests say themselves what is there. */
+globalThis.fetch = () => Promise.reject(new TypeError("This test has no network."));
 
 window.matchMedia = (query) => ({
   matches: false,

@@ -13,7 +13,7 @@ from transformers import AutoImageProcessor, AutoTokenizer, Qwen2_5_VLConfig, Qw
 
 from trainer.errors import CheckpointMismatched, CheckpointUnusable
 from trainer.model.attention import NAME
-from trainer.model.patch_embedding import use_matmul_patches
+from trainer.model.vision_tower import use_matmul_patches
 from trainer.runtime.distributed import is_first, write_model
 
 STATE = "trainer.json"

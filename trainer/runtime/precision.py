@@ -11,7 +11,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 from trainer.config import TrainingConfig
-from trainer.model.vision_cache import VisionFeatureCache
+from trainer.model.vision_tower import VisionFeatureCache
 
 
 def configure_compute(model: Any, config: TrainingConfig) -> Any:

@@ -15,7 +15,7 @@ import torch
 from protocol.trajectory.proposals import PolicyRef
 from trainer.errors import TrainerError
 from trainer.toy.episodes import DIALECT
-from trainer.toy.evaluation import create_attempts
+from trainer.toy.rollouts import create_attempts
 from trainer.toy.warm_start import create_warm_start
 from trainer.toy.worker import Worker
 

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from trainer.algorithms import grpo, ppo
-from trainer.toy.rollout_source import LightsSource
+from trainer.toy.rollouts import LightsSource
 from trainer.toy.warm_start import create_warm_start
 
 FULL: Mapping[str, Any] = {"alpha": 0.5, "value_updates": 4, "critic_learning_rate": 3e-3}

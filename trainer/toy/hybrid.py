@@ -27,8 +27,7 @@ from trainer.model.critic import load_critic
 from trainer.rl.attempts import Attempt, Interface
 from trainer.rl.critics import INTERFACES
 from trainer.toy.episodes import DIALECT
-from trainer.toy.evaluation import create_attempts
-from trainer.toy.rollout_source import LightsSource
+from trainer.toy.rollouts import LightsSource, create_attempts
 from trainer.toy.warm_start import create_warm_start
 
 SIZES = (64, 256)

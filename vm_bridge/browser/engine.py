@@ -2,14 +2,17 @@
 
 import asyncio
 import logging
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from vm_bridge.browser.bubblewrap import check_sandbox
 from vm_bridge.browser.clocks import Clock
 from vm_bridge.browser.errors import BrowserFailed, BubblewrapUnavailable
+from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import CdpPayload, Pipe
 from vm_bridge.browser.process import Process
-from vm_bridge.browser.session import Session
+from vm_bridge.browser.session import Session, create_empty_page
 from vm_bridge.browser.site import Request, Response, Site
 
 RENDERER_SCRIPT = """(() => {
@@ -24,6 +27,19 @@ SELF_TEST_PAGE = b"<script>let frames = 0; (function step() { frames++; requestA
 logger = logging.getLogger(__name__)
 
 START_SECONDS = 30.0
+PREPARE_AFTER_SECONDS = 0.5
+"""How long after a session was opened the next one is prepared: its own first page comes before that."""
+CLOCK_PAGE_SIZE = (64, 64)
+"""Pixels; nobody sees it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedContext:
+    """What a session of any size, seed and time can begin with. Its renderer, which takes longest, runs."""
+
+    context: str
+    clock_page: Page | None
+    """See `Session.begin`; none where the clock is the script's."""
 
 
 class SelfTestSite:
@@ -46,6 +62,11 @@ class Engine:
         self._process = process
         self._sessions: dict[str, Session] = {}
         """By browser context."""
+        self._prepare_at: asyncio.TimerHandle | None = None
+        self._preparing: asyncio.Task[PreparedContext] | None = None
+        """The next session's beginning."""
+        self._clock_pages: dict[str, Page] = {}
+        """Those that sessions have not taken, by browser context."""
         self._closing = False
         process.pipe.listen("", self._on_event)
 
@@ -102,6 +123,7 @@ class Engine:
             await process.pipe.call("Target.setAutoAttach", seconds=START_SECONDS, **watch)
             await process.pipe.call("Target.setDiscoverTargets", discover=True)
             await engine._self_test(gpu)
+            engine._prepare_next()
         except BrowserFailed as failed:
             last_errors = process.last_errors()
             await engine.close()
@@ -160,16 +182,59 @@ class Engine:
     async def open(self, site: Site, *, size: tuple[int, int], seed: int, start_time: float) -> Session:
         """A session with one empty page. `start_time` is what its clocks say first (seconds since the epoch).
         Raises BrowserFailed."""
-        made = await self.pipe.call("Target.createBrowserContext", disposeOnDetach=True)
-        context = str(made["browserContextId"])
-        session = Session(self, context, site, size=size, seed=seed, start_time=start_time)
-        self._sessions[context] = session
         try:
-            await session.begin()
+            if (prepared := await self._take_prepared()) is not None:
+                with suppress(BrowserFailed):  # its renderer may have ended while nobody needed it
+                    return await self._open(prepared, site, size=size, seed=seed, start_time=start_time)
+            return await self._open(await self._prepare(), site, size=size, seed=seed, start_time=start_time)
+        finally:
+            if not self._closing:
+                loop = asyncio.get_running_loop()
+                self._prepare_at = loop.call_later(PREPARE_AFTER_SECONDS, self._prepare_next)
+
+    async def _open(
+        self, prepared: PreparedContext, site: Site, *, size: tuple[int, int], seed: int, start_time: float
+    ) -> Session:
+        session = Session(self, prepared.context, site, size=size, seed=seed, start_time=start_time)
+        self._sessions[prepared.context] = session
+        try:
+            await session.begin(prepared.clock_page)
         except BrowserFailed:
-            await self.dispose_session(context)
+            await self.dispose_session(prepared.context)
             raise
         return session
+
+    def _prepare_next(self) -> None:
+        """Begin the next session beside, unless that was done or this browser is one session's."""
+        if self._preparing is None and not (self.alone or self._closing or self.died.is_set()):
+            self._preparing = asyncio.create_task(self._prepare())
+            self._preparing.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def _take_prepared(self) -> PreparedContext | None:
+        """What was prepared, or is just being, which takes no longer than to begin now; None where nothing was."""
+        if self._prepare_at is not None:
+            self._prepare_at.cancel()
+        preparing, self._preparing = self._preparing, None
+        if preparing is not None:
+            with suppress(BrowserFailed):
+                return await preparing
+        return None
+
+    async def _prepare(self) -> PreparedContext:
+        """Raises BrowserFailed."""
+        made = await self.pipe.call("Target.createBrowserContext", disposeOnDetach=True)
+        context = str(made["browserContextId"])
+        if self.clock is not Clock.EXACT:
+            return PreparedContext(context, None)
+        self._clock_pages[context] = Page(self.pipe, "", "", "")  # until it is attached
+        try:
+            await create_empty_page(self, context, CLOCK_PAGE_SIZE)
+        except BaseException:
+            self.pipe.send("Target.disposeBrowserContext", browserContextId=context)
+            raise
+        finally:
+            page = self._clock_pages.pop(context)
+        return PreparedContext(context, page)
 
     async def dispose_session(self, context: str) -> None:
         """End the pages of the session with this browser context and forget it. Idempotent."""
@@ -185,6 +250,10 @@ class Engine:
     async def close(self) -> None:
         """End the process and everything in it. Idempotent."""
         self._closing = True
+        if self._prepare_at is not None:
+            self._prepare_at.cancel()
+        if self._preparing is not None:
+            self._preparing.cancel()
         for session in tuple(self._sessions.values()):
             session.abandon()
         self._sessions.clear()
@@ -193,9 +262,12 @@ class Engine:
     def _on_event(self, event: str, payload: CdpPayload) -> None:
         match event:
             case "Target.attachedToTarget":
-                session = self._sessions.get(payload["targetInfo"].get("browserContextId", ""))
-                if session is not None:
-                    session.on_target_attached(payload["sessionId"], payload["targetInfo"])
+                info = payload["targetInfo"]
+                context = info.get("browserContextId", "")
+                if context in self._clock_pages:
+                    self._clock_pages[context] = Page(self.pipe, info["targetId"], payload["sessionId"], "")
+                if (session := self._sessions.get(context)) is not None:
+                    session.on_target_attached(payload["sessionId"], info)
                 elif payload["waitingForDebugger"]:
                     self.pipe.send("Runtime.runIfWaitingForDebugger", payload["sessionId"])
             case "Target.targetDestroyed" | "Target.targetCrashed" | "Browser.downloadWillBegin":

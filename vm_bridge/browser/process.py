@@ -40,7 +40,7 @@ COMMON = (
     # Nothing answers there: what the engine does not answer itself fails at once, names and numbers alike.
     *("--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>"),
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    # One renderer a session, so that its pages and frames share one clock (decision 577); sessions never share one.
+    # One renderer a session, so that its pages and frames share one clock (decision 585); sessions never share one.
     *("--renderer-process-limit=1", "--disable-site-isolation-trials"),
     "--js-flags=--max-old-space-size=512",
     "--allow-pre-commit-input",

@@ -66,8 +66,8 @@ class Session(InputDispatcher):
         self._pages: dict[str, Page] = {}
         self._active = ""
         self._clock_page: Page | None = None
-        self._expected_target: Literal["", "keeper", "page"] = ""
-        """What the next page to come is; where nothing is awaited, a page has opened it."""
+        self._page_expected = False
+        """Whether the next page to come was asked for here; else a page has opened it."""
         self.popup_blocked = False
         """Whether a window was: the browser may then count its first request as on its way for ever."""
         self.frame_stream = FrameStream(self)
@@ -225,16 +225,16 @@ class Session(InputDispatcher):
 
     # Its life
 
-    async def begin(self) -> None:
-        """Open the first page. Raises BrowserFailed."""
+    async def begin(self, clock_page: Page | None) -> None:
+        """Open the first page. `clock_page` is the empty page that the exact clock tells its time to. Raises
+        BrowserFailed."""
         self.engine.pipe.send(
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=self.context, eventsEnabled=True
         )
-        if self.clock is Clock.EXACT:
-            self._expected_target = "keeper"
-            made = await self._create()
-            assert self._clock_page is not None and self._clock_page.id == made  # noqa: PT018
-            await self.time.begin(self._clock_page)
+        if clock_page is not None:
+            self._clock_page = clock_page
+            self.engine.pipe.listen(clock_page.session, lambda event, payload: self._event_handler.clock_page(event))
+            await self.time.begin(clock_page)
         await self._open_page()
 
     async def wait_for_navigations(self) -> None:
@@ -288,13 +288,8 @@ class Session(InputDispatcher):
     def on_target_attached(self, session: str, info: CdpPayload) -> None:
         """A page has come to be, and waits."""
         pipe = self.engine.pipe
-        expected, self._expected_target = self._expected_target, ""
+        expected, self._page_expected = self._page_expected, False
         page = Page(pipe, info["targetId"], session, info.get("openerId", ""), window=not expected)
-        if expected == "keeper":
-            self._clock_page = page
-            pipe.listen(session, lambda event, payload: self._event_handler.clock_page(event))
-            pipe.send("Runtime.runIfWaitingForDebugger", session)
-            return
         if len(self._pages) >= MAX_PAGES:
             # Who opened it waits until it has gone on.
             self.popup_blocked = True
@@ -339,26 +334,14 @@ class Session(InputDispatcher):
         return PRELUDE.replace("__SETTINGS__", json.dumps(settings), 1)
 
     async def _open_page(self) -> None:
-        self._expected_target = "page"
-        self._active = await self._create()
+        self._page_expected = True
+        self._active = await create_empty_page(self.engine, self.context, self.size)
         page = self.active
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 await page.ready.wait()
         except TimeoutError:
             raise BrowserFailed("a new page is not ready in time") from None
-
-    async def _create(self) -> str:
-        """An empty page; gives its name. Raises BrowserFailed."""
-        made = await self.engine.pipe.call(
-            "Target.createTarget",
-            url="about:blank",
-            width=self.size[0],
-            height=self.size[1],
-            browserContextId=self.context,
-            enableBeginFrameControl=self.clock is Clock.EXACT,
-        )
-        return str(made["targetId"])
 
     async def ensure_page(self) -> None:
         """See to it that there is a page."""
@@ -392,3 +375,16 @@ class Session(InputDispatcher):
         if page.window and page.id in self._pages:
             self._active = page.id
             self.page_changed.set()
+
+
+async def create_empty_page(engine: EngineInterface, context: str, size: tuple[int, int]) -> str:
+    """An empty page of these pixels in a browser context; gives its name. Raises BrowserFailed."""
+    made = await engine.pipe.call(
+        "Target.createTarget",
+        url="about:blank",
+        width=size[0],
+        height=size[1],
+        browserContextId=context,
+        enableBeginFrameControl=engine.clock is Clock.EXACT,
+    )
+    return str(made["targetId"])

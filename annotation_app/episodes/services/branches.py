@@ -3,9 +3,11 @@
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Branch, Episode
 from annotation_app.episodes.selectors import branch_candidates
@@ -46,8 +48,16 @@ def _branch_create(*, actor: User | None, episode_id: UUID, step: int) -> None:
 
 def branch_next(*, task_id: int) -> BranchValue | None:
     """Where the next attempt at a task begins, if not at its start. Runs inside the caller's transaction."""
-    row = Branch.objects.filter(episode__task_id=task_id, open=True).order_by("id").first()
-    return None if row is None else BranchValue(episode=str(row.episode_id), steps=row.steps)
+    row = next(iter(_open_branch.rows(task=task_id)), None)
+    return None if row is None else BranchValue(episode=str(row[0]), steps=row[1])
+
+
+def _first_open_branch(task: int) -> QuerySet[Branch, tuple[UUID, int]]:
+    waiting = Branch.objects.filter(episode__task_id=task, open=True).order_by("id")
+    return waiting.values_list("episode_id", "steps")[:1]
+
+
+_open_branch = CompiledQuery(_first_open_branch, task=-1)
 
 
 def branch_close(*, branch: BranchValue) -> None:

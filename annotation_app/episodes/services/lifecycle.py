@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Episode, EpisodeStateDocument
 from annotation_app.episodes.services.branches import branch_close, branch_next
@@ -36,6 +37,12 @@ ASSIGNMENT_STATE_WHEN_LEFT: dict[str, AssignmentState] = {
 """How an assignment ends when its episode was left with this outcome."""
 
 
+_person_lock = CompiledQuery(
+    lambda user: User.objects.select_for_update(no_key=True).filter(pk=user).values_list("pk"), user=-1
+)
+"""Has two calls for one person follow each other."""
+
+
 def episode_next(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
     """What this person works on next; where nothing waits, abandoned tasks go back into their pools first. See
     `episode_claim`."""
@@ -53,7 +60,7 @@ def episode_claim(*, user: User, pool_id: int | None = None, practice: bool = Fa
     """
     if not can_annotate(user):
         raise Forbidden("Only annotators claim tasks.")
-    User.objects.select_for_update(no_key=True).values_list("pk").get(pk=user.pk)
+    _person_lock.rows(user=user.pk)
     held = assignments_held(user, pool_id=pool_id, practice=practice)
     if held:
         current = Episode.objects.filter(assignment__in=held, status__in=("warming", "running")).first()

@@ -17,12 +17,11 @@ from annotation_app.episodes.models import Episode
 from annotation_app.flywheel.models import Played, Sample, Turn, Wheel
 from annotation_app.flywheel.programs import TurnCancelled
 from annotation_app.flywheel.recipe import Recipe
-from annotation_app.flywheel.routing import RoutingInput, decide_route, is_worth_playing
+from annotation_app.flywheel.sample_rules import Grounds, RoutingInput, decide_route, is_worth_playing, value_of
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.ledger import turn_running
 from annotation_app.flywheel.services.replay_requests import checks_request, judgements_request
-from annotation_app.flywheel.value import Grounds, value_of
 from annotation_app.judges.models import Judgement
 from annotation_app.policies.selectors import evaluated_kinds
 from annotation_app.reviews.models import Job, JobKind, JobState

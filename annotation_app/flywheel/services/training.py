@@ -20,17 +20,16 @@ from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.errors import Conflict
 from annotation_app.exports.folder_writer import ExportOrder, write_export
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
-from annotation_app.flywheel.mixing import mix_sources
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, TurnState
 from annotation_app.flywheel.paths import TURNS_FOLDER, turn_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, trainer_python, turn_lock
 from annotation_app.flywheel.recipe import LikelihoodTraining, ReinforcementTraining
 from annotation_app.flywheel.rollouts import RolloutPlan, train_on_rollouts
+from annotation_app.flywheel.sample_rules import REFUSALS
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.lineage import lineage_record
 from annotation_app.flywheel.services.pool_tasks import write_pool_tasks
-from annotation_app.flywheel.value import REFUSALS
 
 logger = logging.getLogger(__name__)
 LIKELIHOODS = ("ct", "sft")
@@ -83,7 +82,7 @@ def mix(turn: Turn) -> dict[str, Any]:
             for name, ids in chosen.items()
         }
         _discard_if_changed(turn, phase, {name: _copy_sha256(one) for name, one in folders.items() if one is not None})
-        sources = mix_sources(plan.shares, **folders, general=turn.recipe.general)
+        sources = plan.shares.sources(**folders, general=turn.recipe.general)
         file_write(turn_folder(turn) / f"{phase}-sources.json", sources)
         written[phase] = {**{name: len(ids) for name, ids in chosen.items()}, "sources": sorted(sources)}
     return written

@@ -28,8 +28,8 @@ WORKER_COUNT = 3
 PARALLEL_OPTIONS = ("-n", str(WORKER_COUNT), "--dist", "loadscope", "--longest-first")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 """For what a test trains: its models are tiny, and more threads would only wait for each other."""
-RERUN_OPTIONS = ("--second-tries", "-rfEsR")
-"""Only what `tests/second_tries.toml` lists runs once more where it fails."""
+RERUN_OPTIONS = ("--second-tries", "-rfER")
+"""Only what `tests/second_tries.toml` lists runs once more where it fails. The report counts what was skipped."""
 MAX_OUTPUT_LINES = 400
 """How much of the output of a check that failed is shown; the whole is in its log."""
 TRAINER_PLUGINS = ("django", "xdist", "xdist.looponfail", "playwright", "rerunfailures", "cacheprovider")
@@ -213,7 +213,8 @@ def _run_check(check: Check) -> CheckOutcome:
 
 
 def _count_results(check: Check, status: int) -> OutcomeCounts:
-    one = OutcomeCounts(passed=int(status == 0), failed=int(status != 0))
+    failures = (f"{check.name}: ended with status {status}",) if status else ()
+    one = OutcomeCounts(passed=int(status == 0), failed=int(status != 0), failures=failures)
     if not check.report:
         return one
     try:

@@ -15,32 +15,32 @@ RERUN_PROPERTY = "rerun"
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """Counts, the reasons of what was skipped, and the tests that ran twice, each with the reason."""
+    """Counts, the reasons of what was skipped, and the tests that ran twice or failed, each with the reason."""
 
     passed: int = 0
     failed: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     rerun: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
 
     @classmethod
     def from_junit(cls, file: Path) -> Self:
         """Of a JUnit file. Raises FileNotFoundError, ElementTree.ParseError."""
         cases = list(ElementTree.parse(file).iter("testcase"))  # noqa: S314 - written by our own test run
         rerun = {_test_name(case): _rerun_reason(case) for case in cases if _rerun_reason(case) is not None}
-        passed, failed, skipped = 0, 0, Counter[str]()
+        passed, failures, skipped = 0, list[str](), Counter[str]()
         for case in cases:
-            skip = case.find("skipped")
+            skip, failure = case.find("skipped"), _failure(case)
             if _test_name(case) in rerun and _rerun_reason(case) is None:
                 continue  # its first run
-            if case.find("failure") is not None or case.find("error") is not None:
-                failed += 1
+            if failure is not None:
+                failures.append(f"{_test_name(case)}: {_shorten_reason(failure.get('message', ''))}")
             elif skip is not None:
                 skipped[_shorten_reason(skip.get("message", ""))] += 1
             else:
                 passed += 1
-        return cls(
-            passed, failed, skipped, tuple(f"{name}: {_shorten_reason(why or '')}" for name, why in rerun.items())
-        )
+        again = tuple(f"{name}: {_shorten_reason(why or '')}" for name, why in rerun.items())
+        return cls(passed, len(failures), skipped, again, tuple(failures))
 
     @classmethod
     def total(cls, parts: "Iterable[OutcomeCounts]") -> Self:
@@ -52,6 +52,7 @@ class OutcomeCounts:
                 total.failed + part.failed,
                 total.skipped + part.skipped,
                 total.rerun + part.rerun,
+                total.failures + part.failures,
             )
         return total
 
@@ -62,6 +63,12 @@ class OutcomeCounts:
 
 def _test_name(case: ElementTree.Element) -> str:
     return f"{case.get('classname', '')}.{case.get('name', '')}"
+
+
+def _failure(case: ElementTree.Element) -> ElementTree.Element | None:
+    """What says why it failed; None where it did not."""
+    failure = case.find("failure")
+    return case.find("error") if failure is None else failure
 
 
 def _rerun_reason(case: ElementTree.Element) -> str | None:

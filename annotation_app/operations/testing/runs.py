@@ -1,14 +1,16 @@
 """`./pilothouse test` and `./pilothouse check`: which lanes run side by side, and the report at the end."""
 
+import argparse
 import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from annotation_app.operations.console import Console
+from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.install.node import Node
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.operations.testing import checks
@@ -22,8 +24,15 @@ from annotation_app.operations.testing.checks import (
     trainer_tests,
     unit_tests,
 )
+from annotation_app.operations.testing.processor_use import ProcessorUse
 from annotation_app.operations.testing.results import OutcomeCounts
-from annotation_app.operations.testing.timing import TestTiming, busy_share, processor_times, read_budgets
+from annotation_app.operations.testing.timing import (
+    SLOWEST_COUNT,
+    TestTiming,
+    processor_times,
+    program_lines,
+    read_budgets,
+)
 
 BUDGETS_FILE = ROOT / "tests" / "budgets.toml"
 DURATIONS_FILE = ROOT / "tests" / "durations.json"
@@ -40,6 +49,10 @@ class TestRun:
     setup_s: float
     total_s: float
     busy: float
+    stolen: float = 0.0
+    """The share of the processors' time that went to other machines of the host; it counts as busy."""
+    programs: Counter[str] = field(default_factory=Counter)
+    """Seconds that processors computed for each program, whoever started it."""
 
     @property
     def results(self) -> OutcomeCounts:
@@ -66,6 +79,8 @@ class TestRun:
             "skipped": results.skipped.total(),
             "skipped_reasons": dict(results.skipped.most_common()),
             "busy_share": round(self.busy, 3),
+            "stolen_share": round(self.stolen, 3),
+            "programs_s": {name: round(took, 1) for name, took in self.programs.most_common(SLOWEST_COUNT)},
         }
 
     def _seconds(self, folders: tuple[str, ...]) -> float:
@@ -92,12 +107,14 @@ def run_and_report(lanes: Sequence[Sequence[Check]], console: Console, *, timed:
 
     The last line counts the tests, in the form that machines read.
     """
-    for file in (checks.REPORTS_FOLDER / "timing").glob("*.jsonl"):
+    for file in _timing_records():
         file.unlink()
     setup_s, before = seconds_since_start(), processor_times()
-    outcomes = run_checks(lanes, console)
-    timing = TestTiming.read(sorted((checks.REPORTS_FOLDER / "timing").glob("*.jsonl")))
-    run = TestRun(outcomes, timing, setup_s, seconds_since_start(), busy_share(before, processor_times()))
+    with ProcessorUse() as use:
+        outcomes = run_checks(lanes, console)
+    spent = processor_times() - before
+    timing, total_s = TestTiming.read(_timing_records()), seconds_since_start()
+    run = TestRun(outcomes, timing, setup_s, total_s, spent.busy_share, spent.stolen_share, use.by_program())
     _print_report(run, console, timed=timed)
     return run
 
@@ -115,17 +132,51 @@ def _print_report(run: TestRun, console: Console, *, timed: bool) -> None:
     for test in results.rerun:
         console.say(f"run twice: {test}")
     if timed:
-        for line in run.timing.lines(read_budgets(BUDGETS_FILE)):
+        for line in (*run.timing.lines(read_budgets(BUDGETS_FILE)), *program_lines(run.programs)):
             console.say(line)
-        console.say(f"the processors were busy {run.busy:.0%} of the time; {run.total_s:.0f} s in all")
+    for test in results.failures:
+        console.say(f"{console.paint('failed', 31)}: {test}")
+    if timed:
+        stolen = f", {run.stolen:.0%} for other machines of the host" if run.stolen >= 0.01 else ""
+        console.say(f"the processors were busy {run.busy:.0%} of the time{stolen}; {run.total_s:.0f} s in all")
         (checks.REPORTS_FOLDER / SUMMARY_NAME).write_text(json.dumps(summary))
         console.say(json.dumps(summary))
     console.say(results.line())
 
 
-def save_durations(timing: TestTiming) -> None:
-    """Keep how long each group of tests took, by which the next run orders them."""
-    DURATIONS_FILE.write_text(json.dumps(timing.by_group(), indent=1) + "\n")
+def keep_durations(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """`./pilothouse durations`: keep what the records of a run say, whole or not. Raises OperationsError."""
+    records = arguments.records or _timing_records()
+    if lacking := [str(file) for file in records if not file.is_file()]:
+        raise OperationsError(f"No such record: {', '.join(lacking)}")
+    count = save_durations(TestTiming.read(records))
+    if not count:
+        raise OperationsError("The last run left no timing record.", hint="./pilothouse test")
+    console.say(f"{count} groups of tests were measured: {DURATIONS_FILE.relative_to(ROOT)}")
+    return 0
+
+
+def save_durations(timing: TestTiming, file: Path = DURATIONS_FILE) -> int:
+    """Keep how long each group of tests took, by which the next run sorts them.
+
+    Groups that did not run keep what they have, unless their file is gone.
+
+    Returns:
+        The number of groups that were measured.
+    """
+    measured = timing.by_group()
+    earlier = {group: seconds for group, seconds in json.loads(file.read_text()).items() if _is_present(group)}
+    file.write_text(json.dumps(dict(sorted((earlier | measured).items())), indent=1) + "\n")
+    return len(measured)
+
+
+def _timing_records() -> list[Path]:
+    return sorted((checks.REPORTS_FOLDER / "timing").glob("*.jsonl"))
+
+
+def _is_present(group: str) -> bool:
+    """Whether there may be tests of a group: one that is named after a file needs the file."""
+    return not group.endswith(".py") or (ROOT / group).exists()
 
 
 def seconds_since_start() -> float:

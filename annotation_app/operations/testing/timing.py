@@ -130,15 +130,40 @@ def read_budgets(file: Path) -> dict[str, float]:
     return {folder: float(seconds) for folder, seconds in tomllib.loads(file.read_text())["seconds"].items()}
 
 
-def processor_times() -> tuple[int, int]:
-    """Ticks that the processors of this machine were busy, and ticks in all, since it started."""
+@dataclass(frozen=True, slots=True)
+class ProcessorTimes:
+    """Ticks of all processors of this machine: busy ones, those of them that other machines of the host took, all."""
+
+    busy: int
+    stolen: int
+    total: int
+
+    def __sub__(self, before: "ProcessorTimes") -> "ProcessorTimes":
+        return ProcessorTimes(self.busy - before.busy, self.stolen - before.stolen, self.total - before.total)
+
+    @property
+    def busy_share(self) -> float:
+        """How full the processors were, from 0 to 1."""
+        return self.busy / max(self.total, 1)
+
+    @property
+    def stolen_share(self) -> float:
+        """How much of the time other machines of the host had them, from 0 to 1."""
+        return self.stolen / max(self.total, 1)
+
+
+def processor_times() -> ProcessorTimes:
+    """Since this machine was started."""
     ticks = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
+    return ProcessorTimes(sum(ticks) - ticks[3] - ticks[4], ticks[7], sum(ticks))
 
 
-def busy_share(before: tuple[int, int], after: tuple[int, int]) -> float:
-    """How full the processors were in between, from 0 to 1."""
-    return (after[0] - before[0]) / max(after[1] - before[1], 1)
+def program_lines(programs: Counter[str], count: int = 20) -> Iterator[str]:
+    """The programs that computed most, whoever started them, and all together."""
+    rows = [(name, f"{took:8.1f}") for name, took in programs.most_common(count)]
+    if rows:
+        rows.append(("all programs, without those too short to be seen", f"{programs.total():8.1f}"))
+    yield from _section("programs that computed most", rows)
 
 
 def _section(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import cache
 
 from django.db import transaction
 from django.db.models import Max, QuerySet
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.policies.selectors import policies_admin_check
 from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Sampling, Task, TaskState
@@ -75,14 +77,29 @@ def _consent_needed(pool: Pool) -> Conflict:
 
 
 def _next_task(pool: Pool, user: User) -> Task | None:
-    waiting = tasks_open_in(pool, user)
-    free = waiting.select_for_update(skip_locked=True, of=("self",))
-    task = free.order_by("position", "id").first()
+    values = {"pool": pool.pk, "user": user.pk}
+    task = next(iter(_first_open_task(pool.practice, True).instances(**values)), None)
     if task is None and pool.overlap > 1:  # what somebody claims at this moment may have room for one more
-        task = waiting.select_for_update(of=("self",)).order_by("position", "id").first()
+        task = next(iter(_first_open_task(pool.practice, False).instances(**values)), None)
     if task is not None and pool.sampling == Sampling.BY_NEED:
-        return _most_needed_task(pool, waiting, free) or task
+        waiting = tasks_open_in(pool, user)
+        return _most_needed_task(pool, waiting, _unlocked(waiting)) or task
     return task
+
+
+def _unlocked(waiting: QuerySet[Task]) -> QuerySet[Task]:
+    return waiting.select_for_update(skip_locked=True, of=("self",))
+
+
+@cache
+def _first_open_task(practice: bool, skip_locked: bool) -> CompiledQuery[Task]:
+    """The first task of a pool that this person can take, locked; with `skip_locked` the first that nobody locks."""
+
+    def build(pool: int, user: int) -> QuerySet[Task]:
+        waiting = tasks_open_in(Pool(pk=pool, practice=practice), User(pk=user))
+        return waiting.select_for_update(skip_locked=skip_locked, of=("self",)).order_by("position", "id")[:1]
+
+    return CompiledQuery(build, pool=-1, user=-2)
 
 
 def _most_needed_task(pool: Pool, waiting: QuerySet[Task], free: QuerySet[Task]) -> Task | None:

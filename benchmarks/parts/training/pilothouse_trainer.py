@@ -30,7 +30,7 @@ from trainer.rl.advantages import Rollout, token_advantages
 from trainer.serve.engine import Engine
 from trainer.serve.prompt_encoder import PromptEncoder
 from trainer.serve.schemas import Message, Sampling
-from trainer.toy.rollout_source import LightsSource
+from trainer.toy.rollouts import LightsSource
 from trainer.toy.warm_start import create_warm_start
 
 SAMPLES, TOKENS, SEQUENCES, UPDATES, WARM = 32, 1024, 4, 8, 3

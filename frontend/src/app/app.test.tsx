@@ -1,3 +1,4 @@
+// @vitest-environment jsdom -- in happy-dom, the menu of the head of the page stays closed
 /** The pages as a person uses them, keyboard first, against made-up worlds of the server. */
 import { render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";

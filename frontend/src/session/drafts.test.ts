@@ -1,4 +1,4 @@
-// @vitest-environment jsdom
+// @vitest-environment happy-dom
 /** What a person typed survives a reload, and a broken storage breaks nothing else. */
 import { beforeEach, describe, expect, it } from "vitest";
 

@@ -1,4 +1,4 @@
-// @vitest-environment jsdom
+// @vitest-environment happy-dom
 /** What a person said is given back when it is refused, also to a page that was loaded again in between. */
 import { beforeEach, expect, it } from "vitest";
 

@@ -1,4 +1,4 @@
-// @vitest-environment jsdom
+// @vitest-environment happy-dom
 /** Which way the picture comes: the best that works, and back to it when it works again. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 

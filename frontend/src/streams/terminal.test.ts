@@ -1,4 +1,4 @@
-// @vitest-environment jsdom
+// @vitest-environment happy-dom
 /** Frames are read as they are sent, and a lost connection comes back with a fresh ticket. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 

@@ -1,4 +1,4 @@
-// @vitest-environment jsdom
+// @vitest-environment jsdom -- happy-dom takes no MediaStream of a test
 /** The WebRTC connector against a peer connection of the test's own: what it offers, shows, measures, and when it ends. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 

@@ -6,7 +6,7 @@ from typing import Any
 from trainer.algorithms import ppo
 from trainer.model.checkpoints import load_checkpoint
 from trainer.model.critic import load_critic
-from trainer.toy.rollout_source import LightsSource
+from trainer.toy.rollouts import LightsSource
 
 Told = Callable[..., dict[str, Any]]
 

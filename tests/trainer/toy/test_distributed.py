@@ -17,7 +17,7 @@ from trainer.algorithms import ppo
 from trainer.model.checkpoints import STATE, load_checkpoint
 from trainer.model.critic import HEAD, load_critic
 from trainer.runtime.distributed import SHARES
-from trainer.toy.rollout_source import play_lights
+from trainer.toy.rollouts import play_lights
 
 LAST = "update-000002"
 COMMON = ("checkpoint", "out", "learning_rate", "warmup", "vision", "sequences", "tokens")

@@ -14,8 +14,8 @@ from trainer.rl.attempts import read_attempts
 from trainer.rl.rewards import RewardShaping
 from trainer.toy import hybrid
 from trainer.toy.episodes import DIALECT
-from trainer.toy.evaluation import create_attempts
 from trainer.toy.hybrid import ARMS, CRITICS, compare_arms, format_mean_and_range, table
+from trainer.toy.rollouts import create_attempts
 
 SMALL = ("--seeds", "1", "--sizes", "48", "--exam", "24", "--value-updates", "10", "--updates", "1")
 

@@ -13,7 +13,7 @@ from protocol.training.inbox import PROCESSED_FOLDER
 from trainer.algorithms import grpo, ppo
 from trainer.errors import CheckpointMismatched, ConfigInvalid, RolloutsMissing
 from trainer.model.checkpoints import STATE, load_checkpoint
-from trainer.toy.rollout_source import LightsSource
+from trainer.toy.rollouts import LightsSource
 
 Told = Callable[..., dict[str, Any]]
 QUICK: dict[str, Any] = {"updates": 3, "attempts": 8, "critic_learning_rate": 3e-3, "alpha": 0.5, "value_updates": 1}

@@ -120,6 +120,15 @@ def test_what_ran_twice_is_told_though_it_passed(tmp_path: Path) -> None:
     assert said.getvalue().splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
 
 
+def test_each_failed_test_of_every_check_is_named(tmp_path: Path) -> None:
+    said = io.StringIO()
+    page = '<t><testcase classname="page" name="p"><failure message="no list&#10;at all"/></testcase></t>'
+    dies = Check("types", (sys.executable, "-c", "raise SystemExit(4)"))
+    run_and_report([[check(tmp_path / "report.xml", page, 1), dies]], Console(said), timed=True)
+    lines = said.getvalue().splitlines()[-5:-3]
+    assert lines == ["failed: page.p: no list", "failed: types: ended with status 4"]
+
+
 def test_a_timed_run_prints_its_figures_as_json_before_the_counts(tmp_path: Path, reports: Path) -> None:
     said = io.StringIO()
     run_and_report([[check(tmp_path / "report.xml", SKIPPED, 0)]], Console(said), timed=True)

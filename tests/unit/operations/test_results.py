@@ -17,7 +17,8 @@ JUNIT = """<testsuites><testsuite>
 def test_errors_count_as_failures_and_skips_keep_their_reason(tmp_path: Path) -> None:
     (tmp_path / "report.xml").write_text(JUNIT)
     results = OutcomeCounts.from_junit(tmp_path / "report.xml")
-    assert results == OutcomeCounts(1, 2, Counter({"needs vLLM": 2, "no reason given": 1}))
+    failures = (".b: no", ".c: broken")
+    assert results == OutcomeCounts(1, 2, Counter({"needs vLLM": 2, "no reason given": 1}), failures=failures)
     assert results.line() == "1 passed, 2 failed, 3 skipped"
 
 
@@ -33,14 +34,15 @@ TWICE = """<testsuite>
 
 def test_a_test_that_ran_twice_counts_once_and_is_told_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "report.xml").write_text(TWICE)
-    assert OutcomeCounts.from_junit(tmp_path / "report.xml") == OutcomeCounts(2, 1, rerun=("t.a: too late", "t.b: no"))
+    expected = OutcomeCounts(2, 1, rerun=("t.a: too late", "t.b: no"), failures=("t.b: no",))
+    assert OutcomeCounts.from_junit(tmp_path / "report.xml") == expected
 
 
 def test_sums_keep_the_reasons_apart() -> None:
     total = OutcomeCounts.total(
-        [OutcomeCounts(1, 0, Counter(x=1), ("a",)), OutcomeCounts(2, 1, Counter(x=2, y=1), ("b",))]
+        [OutcomeCounts(1, 0, Counter(x=1), ("a",)), OutcomeCounts(2, 1, Counter(x=2, y=1), ("b",), ("c: no",))]
     )
-    assert total == OutcomeCounts(3, 1, Counter(x=3, y=1), ("a", "b"))
+    assert total == OutcomeCounts(3, 1, Counter(x=3, y=1), ("a", "b"), ("c: no",))
 
 
 def test_a_long_reason_is_told_in_one_short_line(tmp_path: Path) -> None:

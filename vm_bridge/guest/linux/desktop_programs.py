@@ -12,6 +12,7 @@ from Xlib import X, display
 from Xlib.error import XError
 
 X_SECONDS = 20.0
+END_SECONDS = 2.0
 WINDOW_MANAGER_SECONDS = 20.0
 ICONS = ("pcmanfm", "--desktop")
 ICON_SECONDS, ICON_RETRY_SECONDS = 3.0, 60.0
@@ -67,6 +68,16 @@ class XServer:
         os.close(self._ready)
         if not line.endswith(b"\n"):
             raise DesktopStartError("the X server did not start")
+
+    def end(self) -> None:
+        """Returns when it has ended and another one may have its display."""
+        self._process.terminate()
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._ready)
 
 
 class WindowManager:

@@ -12,6 +12,7 @@ import socket
 import threading
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from vm_bridge.guest.common.machine_io import tree_digest
 from vm_bridge.guest.common.server import Desktop, Server
@@ -19,6 +20,9 @@ from vm_bridge.guest.linux.host_listener import SharedMemoryHostListener
 from vm_bridge.guest.linux.machine_io import LinuxMachineIO
 from vm_bridge.guest.linux.port_listeners import start_port_listeners
 from vm_bridge.guest.linux.suite_tools import TOOLS
+
+if TYPE_CHECKING:  # Xlib takes long to load
+    from vm_bridge.guest.linux.desktop_programs import XServer
 
 SKELETON, MANIFEST, TIMER_LIMITS = Path("/image/home"), Path("/image/image.json"), Path("/image/patience.json")
 CAPABILITY_VERSION = 0x20080522
@@ -47,48 +51,70 @@ def main() -> None:
     restrict_children(options.processes)
     start_port_listeners(options.tunnel)
     threading.excepthook = exit_on_error
-    loading = threading.Thread(target=preload_modules)
-    loading.start()
+    preloader = DesktopPreloader()
+    preloader.start()
     shutil.copytree(SKELETON, Path.home(), symlinks=True, dirs_exist_ok=True)
     host_listener = SharedMemoryHostListener(socket.socket(fileno=options.listen), options.memory, options.leash)
 
     machine_io = LinuxMachineIO()
 
     def start(width: int, height: int) -> Desktop:
-        return start_desktop(options.memory, width, height, loading, machine_io)
+        return start_desktop(options.memory, width, height, preloader, machine_io)
 
     Server(host_listener, start, machine_io, home=tree_digest(Path.home()), tools=TOOLS).serve()
     os._exit(0)  # the sandbox ends with its first program, whatever its threads are doing
 
 
-def preload_modules() -> None:
-    """What a desktop needs, while there is none to drive yet."""
-    import datetime  # noqa: F401
-    import platform  # noqa: F401
+class DesktopPreloader(threading.Thread):
+    """Loads what a desktop needs, and starts the X server of the image's own size, while there is none to drive yet."""
 
-    import Xlib.display
-    import Xlib.ext
+    def __init__(self) -> None:
+        super().__init__()
+        self.manifest: dict[str, Any] = json.loads(MANIFEST.read_text())
+        self._size: tuple[int, int] = self.manifest.get("width", 0), self.manifest.get("height", 0)
+        self._server: XServer | None = None
 
-    for _, name in Xlib.ext.__extensions__:
-        importlib.import_module(f"Xlib.ext.{name}")
+    def run(self) -> None:
+        if not self._size[0]:
+            return
+        from vm_bridge.guest.linux.desktop_programs import XServer
 
-    from vm_bridge.guest.linux import desktop, screen_capture, thread_activity, x11_keyboard  # noqa: F401
+        self._server = XServer(*self._size)
+        import datetime  # noqa: F401
+        import platform  # noqa: F401
+
+        import Xlib.ext
+
+        for _, name in Xlib.ext.__extensions__:
+            importlib.import_module(f"Xlib.ext.{name}")
+
+        from vm_bridge.guest.linux import desktop, screen_capture, thread_activity, x11_keyboard  # noqa: F401
+
+    def x_server(self, width: int, height: int) -> "XServer":
+        """The X server, or one of another size in its place. Waits until everything is loaded."""
+        from vm_bridge.guest.linux.desktop_programs import XServer
+
+        self.join()
+        server, self._server = self._server, None
+        if server is not None and (width, height) == self._size:
+            return server
+        if server is not None:
+            server.end()
+        return XServer(width, height)
 
 
 def start_desktop(
-    memory: int, width: int, height: int, loading: threading.Thread, machine_io: LinuxMachineIO
+    memory: int, width: int, height: int, preloader: DesktopPreloader, machine_io: LinuxMachineIO
 ) -> Desktop:
     """The image's desktop, up and driven; a size of zero means that there is no screen."""
     if width == 0:
         from vm_bridge.guest.linux.headless import HeadlessDesktop
 
         return HeadlessDesktop(machine_io)
-    from vm_bridge.guest.linux.desktop_programs import DesktopIcons, WindowManager, XServer, start_programs
+    from vm_bridge.guest.linux.desktop_programs import DesktopIcons, WindowManager, start_programs
 
-    manifest = json.loads(MANIFEST.read_text())
     os.environ["DISPLAY"] = ":0"
-    server = XServer(width, height)
-    loading.join()
+    server = preloader.x_server(width, height)
     from vm_bridge.guest.linux.desktop import LinuxDesktop
     from vm_bridge.guest.linux.screen_capture import ScreenCapture
     from vm_bridge.guest.linux.thread_activity import RedrawWatcher, ThreadSampler
@@ -110,8 +136,8 @@ def start_desktop(
         machine_io,
     )
     window_manager.wait()
-    start_programs(manifest.get("start", []))
-    desktop.icons = DesktopIcons() if manifest.get("icons", False) else None
+    start_programs(preloader.manifest.get("start", []))
+    desktop.icons = DesktopIcons() if preloader.manifest.get("icons", False) else None
     return desktop
 
 

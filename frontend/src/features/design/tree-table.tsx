@@ -37,7 +37,7 @@ export function TreeTable({ design: { nodes, wanted }, selection, onSelect }: Pr
   return (
     <div className={styles.scroll}>
       {/* A tree of rows with columns: what ARIA's own pattern makes of a table (Authoring Practices, Treegrid). */}
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-to-interactive-role */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-to-interactive-role */}
       <table ref={table} className={styles.tree} role="treegrid" aria-label={t("design.graph")} onKeyDown={onKeyDown}>
         <thead>
           <tr>

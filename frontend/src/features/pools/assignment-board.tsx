@@ -44,7 +44,7 @@ export function AssignmentBoard({ board }: { readonly board: BoardData }) {
   return (
     <>
       <Problem error={change.error} />
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls takes the focus, so that keys can scroll it */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls takes the focus, so that keys can scroll it */}
       <div className={styles.board} role="group" aria-label={t("pools.board")} tabIndex={0}>
         <div className={styles.column}>
           <h3>{t("pools.board.people")}</h3>
@@ -70,7 +70,7 @@ type PersonProps = { readonly card: Card; readonly pools: readonly PoolRow[]; re
 function PersonCard({ card, pools, onAssign }: PersonProps) {
   const { t } = useI18n();
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- dragging is the second way; the menu is for keys
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- dragging is the second way; the menu is for keys
     <li
       className={styles.card}
       draggable
@@ -113,7 +113,7 @@ function PoolColumn({ pool, cards, onDrop, onAssign }: ColumnProps) {
   const { name, skills, open_to_all } = pool.settings;
   const mine = (event: DragEvent) => event.dataTransfer.types.includes(TYPE);
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- a place to drop on; the menus are for keys
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- a place to drop on; the menus are for keys
     <section
       className={over ? `${styles.column} ${styles.over}` : styles.column}
       aria-label={name}

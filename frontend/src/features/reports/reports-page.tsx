@@ -20,6 +20,7 @@ import { Tiles } from "./tiles";
 export default function ReportsPage() {
   const { t } = useI18n();
   const [search, setSearch] = useSearchParams();
+  // oxlint-disable-next-line react/purity -- a page that is left open goes on to the next day
   const today = new Date();
   const filters = fromSearch(search, today);
   const report = useQuery(reportQuery(filters));

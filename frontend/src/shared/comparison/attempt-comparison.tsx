@@ -120,7 +120,7 @@ function Side({ name, attempt, step, screen, same, after }: SideProps) {
 function StepText({ step }: { step: Step | undefined }) {
   const { t } = useI18n();
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls takes the focus, so that keys can scroll it
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls takes the focus, so that keys can scroll it
     <div className={styles.sideFoot} tabIndex={0} role="group" aria-label={t("compare.step_text")}>
       {step ? <ActionText action={step.action} /> : <em>{t("compare.nothing")}</em>}
       {step?.thought && <p>{step.thought}</p>}

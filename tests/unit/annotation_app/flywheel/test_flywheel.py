@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from annotation_app.flywheel.mixing import mix_sources
 from annotation_app.flywheel.model_servers import ModelEndpoint
 from annotation_app.flywheel.recipe import (
     GateTrials,
@@ -17,8 +16,7 @@ from annotation_app.flywheel.recipe import (
     RolloutSettings,
 )
 from annotation_app.flywheel.rollouts import RolloutPlan
-from annotation_app.flywheel.routing import RoutingInput, decide_route, is_worth_playing
-from annotation_app.flywheel.value import Grounds, value_of
+from annotation_app.flywheel.sample_rules import Grounds, RoutingInput, decide_route, is_worth_playing, value_of
 
 SHARES = MixShares(fresh=0.5, earlier=0.3, general=0.2)
 
@@ -104,17 +102,17 @@ def test_a_mix_has_the_recipes_shares_and_only_what_there_is() -> None:
         "web": GeneralData(kind="documents", paths=("/web",)),
         "chats": GeneralData(kind="chats", paths=("/chats",)),
     }
-    whole = mix_sources(SHARES, fresh=Path("/fresh"), earlier=Path("/earlier"), general=general)
+    whole = SHARES.sources(fresh=Path("/fresh"), earlier=Path("/earlier"), general=general)
     assert {name: one["share"] for name, one in whole.items()} == {
         "fresh": 0.5,
         "earlier": 0.3,
         "general/web": 0.1,
         "general/chats": 0.1,
     }
-    assert set(mix_sources(SHARES, fresh=Path("/fresh"), earlier=None, general={})) == {"fresh"}
-    assert mix_sources(SHARES, fresh=None, earlier=None, general=general) == {}
+    assert set(SHARES.sources(fresh=Path("/fresh"), earlier=None, general={})) == {"fresh"}
+    assert SHARES.sources(fresh=None, earlier=None, general=general) == {}
     without = SHARES.model_copy(update={"general": 0.0})
-    assert set(mix_sources(without, fresh=Path("/fresh"), earlier=None, general=general)) == {"fresh"}
+    assert set(without.sources(fresh=Path("/fresh"), earlier=None, general=general)) == {"fresh"}
 
 
 def recipe(**told: Any) -> Recipe:

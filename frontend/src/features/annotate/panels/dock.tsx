@@ -145,11 +145,9 @@ function Handle({ height, onHeight }: { height: number; onHeight: (height: numbe
     set(height + change);
   };
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- a separator that can be moved is a control
     <div
       className={styles.handle}
       role="separator"
-      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the same
       tabIndex={0}
       aria-orientation="horizontal"
       aria-label={t("panel.resize")}

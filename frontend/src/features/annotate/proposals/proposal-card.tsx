@@ -21,7 +21,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
   const workspace = useWorkspace();
   const { rank, thought, action, action_text: grammar } = proposal;
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- only shows its marker; focus does the same
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- only shows its marker; focus does the same
     <article
       className={styles.card}
       data-mark={proposal.mark ?? undefined}

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom -- in happy-dom, a turn of the wheel has no held keys
 /** Pointing at the picture: what becomes the draft, what is cancelled and what is refused. */
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";

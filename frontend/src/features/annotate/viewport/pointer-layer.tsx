@@ -182,14 +182,14 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   const crosshairPixel = crosshairAt(pointedAt === step, crosshair, pixel);
   return (
     <>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the picture of a machine is worked on with pointer and keys */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the picture of a machine is worked on with pointer and keys */}
       <div
         ref={ref}
         className={styles.pointer}
         role="application"
         aria-label={t("viewport.point")}
         aria-describedby="stage-point-help"
-        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- so that the crosshair can be moved by keys
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- so that the crosshair can be moved by keys
         tabIndex={0}
         data-active={active || undefined}
         data-autofocus

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom -- happy-dom has no composition events
 /** A takeover in the page: what the machine is sent, and that nothing stays down there. */
 import { act, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

@@ -51,7 +51,7 @@ export function TakeoverLayer({ picture }: { picture: Size }) {
   return (
     <>
       <textarea ref={field} className={styles.keys} aria-label={t("takeover.keys")} autoCapitalize="off" autoCorrect="off" spellCheck={false} rows={1} />
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the machine itself, under pointer and keys */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the machine itself, under pointer and keys */}
       <div
         ref={ref}
         className={styles.hand}

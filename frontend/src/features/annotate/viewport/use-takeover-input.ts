@@ -98,7 +98,7 @@ function useKeyboard({ queue, keys }: TakeoverInput, field: RefObject<HTMLTextAr
 const DomInputEvent = window.InputEvent;
 
 function strokeOf(event: KeyboardEvent): KeyStroke {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- Safari tells by it alone that a key ended a composition
+  // oxlint-disable-next-line typescript/no-deprecated -- Safari tells by it alone that a key ended a composition
   const { type, code, key, keyCode, repeat, isComposing, timeStamp, ctrlKey, shiftKey, altKey, metaKey } = event;
   const altGraph = event.getModifierState("AltGraph");
   return { type, code, key, keyCode, repeat, isComposing, timeStamp, ctrlKey, shiftKey, altKey, metaKey, altGraph };

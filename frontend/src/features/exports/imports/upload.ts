@@ -59,6 +59,7 @@ export async function sendUpload(
     } catch (error) {
       const pause = RETRY_DELAYS[tries];
       if (signal.aborted || pause === undefined || !isTransient(error)) throw error;
+      // oxlint-disable-next-line no-useless-assignment -- the next part that fails reads it
       tries += 1;
       size = smaller(size, upload.part_bytes);
       onProgress({ sent, problem: error });

@@ -62,6 +62,6 @@ const NAMES: Readonly<Record<string, string>> = { "\n": "⏎\n", "\r": "⏎\n", 
 
 /** Text sent to a terminal, with its control characters made visible: "\x03" is ^C. */
 export function keystrokes(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   return text.replace(/[\u0000-\u001f\u007f]/g, (control) => NAMES[control] ?? `^${String.fromCharCode(control.charCodeAt(0) + 64)}`);
 }

@@ -44,7 +44,7 @@ export function Timeline({ steps, pending = null, current, onSelect, blobUrl }: 
 
   if (steps.length === 0 && !pending) return <p className={styles.empty}>{t("timeline.empty")}</p>;
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the keys belong to the buttons inside
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the keys belong to the buttons inside
     <ol ref={list} className={styles.timeline} aria-label={t("timeline.label")} onKeyDown={move}>
       {steps.map((step, index) => (
         <li key={step.command_id}>

@@ -39,7 +39,7 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
     if (can("upload_file")) upload.take([...event.dataTransfer.files]);
   };
   return (
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- files can be dropped here; the button does the same
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- files can be dropped here; the button does the same
     <div className={panel.folder} onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <form
         className={panel.bar}

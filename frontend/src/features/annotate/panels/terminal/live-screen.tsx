@@ -32,7 +32,7 @@ export function LiveScreen({ session, screens, raw, onRaw }: Props) {
     if (raw) event.stopPropagation();
   };
   return (
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- the keys belong to the terminal inside
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- the keys belong to the terminal inside
     <div className={styles.live} data-raw={raw || undefined} onKeyDownCapture={escape} onKeyDown={captureKeys}>
       <div ref={host} className={styles.terminal} role="group" aria-label={t("terminal.screen", { session })} />
       {raw && <p className={styles.hint}>{t("terminal.raw.on")}</p>}

@@ -1,22 +1,77 @@
-"""Plays many attempts at once with the model in training: one forward pass for each token of all replies.
+"""Attempts in the toy world: those of an update of training, and those of an evaluation.
 
-Replies are a few tokens after a short prompt, so recomputing the prompt for each token is cheaper than a key-value
-cache. The server for longer replies has one (`trainer.serve`).
+Many are played at once, with one forward pass for each token of all replies. Replies are a few tokens after a short
+prompt, so recomputing the prompt for each token is cheaper than a key-value cache. The server for longer replies has
+one (`trainer.serve`).
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import torch
 
-from protocol.trajectory.proposals import WeightSpan
+from protocol.trajectory.proposals import PolicyRef, WeightSpan
 from trainer.data.packing import learned_logits, pack
 from trainer.data.rendering import TokenizedSample
-from trainer.model.checkpoints import Checkpoint
+from trainer.model.checkpoints import Checkpoint, load_checkpoint
+from trainer.rl.config import OnPolicyConfig
 from trainer.serve.prompt_encoder import Prompt, PromptEncoder
 from trainer.serve.replies import Reply
 from trainer.serve.sampling import sample_tokens
 from trainer.serve.schemas import Sampling
 from trainer.toy.episodes import LightsEpisode, PolicyReply
+from trainer.toy.trajectory_folders import write_trajectory_folder
+
+CONTEXT = 256
+TOOL_VARIANTS = {"lights": (False,), "lights helped": (True,), "lights both": (False, True)}
+"""Whether the tool is offered: never, always, or at each task once without it and once with it."""
+
+
+class LightsSource:
+    """Plays the toy world between two updates."""
+
+    def prepare(self, checkpoint: Checkpoint, config: OnPolicyConfig, update: int) -> int:
+        """Play the attempts into one folder. Returns 1: the folder counts, however many of its attempts are usable."""
+        play_lights(checkpoint, config, update)
+        return 1
+
+
+def play_lights(checkpoint: Checkpoint, config: OnPolicyConfig, update: int) -> None:
+    """Play an update's attempts into the inbox, unless they are there already. Each update has its own tasks."""
+    target = config.inbox / f"played-{update:06}"
+    if target.exists():
+        return
+    ways = TOOL_VARIANTS[config.world]
+    first = (config.seed * 1_000_000 + update) * 1_000
+    tries = [divmod(number // len(ways), config.group) for number in range(config.attempts)]
+    plays = [
+        LightsEpisode(first + task, draw, with_tool=ways[number % len(ways)])
+        for number, (task, draw) in enumerate(tries)
+    ]
+    _play_into(target, checkpoint, plays, version=f"update-{update - 1:06}", temperature=config.temperature)
+
+
+def create_attempts(
+    checkpoint: Path, target: Path, seeds: Sequence[int], *, by: PolicyRef, temperature: float, with_tool: bool = False
+) -> Path:
+    """Write a folder of attempts that are called this revision's; one that is there is left as it is."""
+    if target.exists():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    loaded = load_checkpoint(checkpoint)
+    plays = [LightsEpisode(seed, policy=by.name, with_tool=with_tool) for seed in seeds]
+    _play_into(target, loaded, plays, version=by.revision, temperature=temperature)
+    return target
+
+
+def _play_into(
+    target: Path, checkpoint: Checkpoint, plays: Sequence[LightsEpisode], *, version: str, temperature: float
+) -> None:
+    """Play attempts to their end and write them as a folder."""
+    reader = PromptEncoder(checkpoint, max_images=1, context=CONTEXT)
+    play_episodes(checkpoint, reader, plays, version=version, temperature=temperature)
+    blobs = {ref: data for play in plays for ref, data in play.blobs.items()}
+    write_trajectory_folder(target, [play.trajectory() for play in plays], blobs)
 
 
 def play_episodes(
