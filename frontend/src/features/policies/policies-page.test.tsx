@@ -105,7 +105,7 @@ function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse
   client.setQueryData(sessionQuery.queryKey, { user: { id: 1, username: "root", name: "Root", roles: [role], preferences: {} } } as never);
   const { container } = render(
     <QueryClientProvider client={client}>
-      <MantineProvider>
+      <MantineProvider env="test">
         <I18nProvider language={language}>
           <MemoryRouter>
             <TopBarProvider>
@@ -331,7 +331,7 @@ describe("the policies page", () => {
     const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
     render(
       <QueryClientProvider client={client}>
-        <MantineProvider>
+        <MantineProvider env="test">
           <MemoryRouter>
             <TopBarProvider>
               <PoliciesPage />
