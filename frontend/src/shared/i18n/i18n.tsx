@@ -23,7 +23,7 @@ const CATALOGUES: Record<Language, Record<MessageKey, Message>> = { en, zh };
 const LOCALES: Record<Language, string> = { en: "en", zh: "zh-CN" };
 
 /** The reader's own variety of a language, such as en-GB, whose dates and numbers differ; else the usual one. */
-export const localeOf = (language: Language, languages: readonly string[] = globalThis.navigator?.languages ?? []): string =>
+export const localeOf = (language: Language, languages: readonly string[] = typeof navigator === "undefined" ? [] : navigator.languages): string =>
   languages.find((each) => new RegExp(`^${language}(-|$)`, "i").test(each) && Intl.DateTimeFormat.supportedLocalesOf(each).length > 0) ??
   LOCALES[language];
 
