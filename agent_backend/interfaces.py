@@ -30,6 +30,7 @@ from protocol.messages.events import (
     Takeover,
     TakeoverInput,
     Undo,
+    WriteThought,
 )
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import MachineSnapshot, Observation
@@ -42,6 +43,7 @@ EpisodeCommand = (
     | Accept
     | Resample
     | ReviseMemory
+    | WriteThought
     | MarkProposal
     | FinishEpisode
     | LeaveEpisode
@@ -169,6 +171,11 @@ class EpisodeStore(Protocol):
     async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
         """Note that the step of this index was taken back, and what the machine shows since; close the offers
         → step.undone. The step itself stays."""
+        ...
+
+    async def write_thought(self, index: int, thought: str) -> DurableEvent:
+        """Store the thought that the step of this index owes → thought.written. Raises CommandRejected where it owes
+        none."""
         ...
 
     async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.operations.runtime.temporary_platform import temporary_platform
-from benchmarks.parts.desktops import cold_starts, keyboard_cases, osworld_peer, settle_detection
+from benchmarks.parts.desktops import cold_starts, frontend_cases, osworld_peer, settle_detection
 from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.speculation import waits
-from benchmarks.parts.streaming import annotator_page
+from benchmarks.parts.streaming import annotator_page, claims
 
 KEEP = ROOT / ".data"
 
@@ -23,8 +23,8 @@ def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         data = Path(folder)
-        print_progress("keyboards of a takeover")
-        figures = dict(keyboard_cases.measure(data))
+        print_progress("keyboards of a takeover, and completion")
+        figures = dict(frontend_cases.measure(data))
         print_progress("desktops from nothing")
         figures |= asyncio.run(cold_starts.measure(data / "host"))
         print_progress("programs that redraw late")
@@ -35,6 +35,7 @@ def main() -> int:
         figures |= osworld_peer.measure(KEEP)
         print_progress("the desk in a browser")
         with temporary_platform(data / "platform") as platform:
+            figures |= claims.measure(platform)
             figures |= annotator_page.measure(platform)
     return print_figures("desk", figures)
 

@@ -57,6 +57,7 @@ def measure(scratch: Path) -> dict[str, Any]:
         "harbor_import_ok": imported(folders),
         "bad_folders": len(BAD_FILES) + len(BAD_DISKS) + len(BAD_ARCHIVES),
         "bad_folders_refused": refused,
+        "bad_folders_refused_share": floor_share(refused, len(BAD_FILES) + len(BAD_DISKS) + len(BAD_ARCHIVES)),
     }
     print_progress(f"{refused} of {figures['bad_folders']} bad folders refused as they must be")
     data = scratch / "data"
@@ -79,7 +80,7 @@ def measure(scratch: Path) -> dict[str, Any]:
         **speed,
         "straggler_wait_share": asyncio.run(straggler_wait_share(scratch / "straggler")),
         "infrastructure_apart": asyncio.run(infrastructure_apart(scratch / "lost")),
-        "records_of_attempts_share": records_share([scratch / "solved", scratch / "rolled"]),
+        "records_of_attempts_share": records_share([scratch / "solved", scratch / "rolled-0"]),
         "bad_verifiers": len(BAD_VERIFIERS),
         "bad_verifiers_refused": asyncio.run(refused_verifiers()),
     }

@@ -23,6 +23,7 @@ from agent_backend.benchmark.leaderboard import build_leaderboards, render_leade
 from agent_backend.benchmark.manifest import (
     ATTEMPTS_FOLDER,
     RESULT_FILE,
+    TASK_SETS,
     check_same_tasks,
     make_manifest,
     pin,
@@ -38,6 +39,7 @@ from agent_backend.rollout.__main__ import roll_out
 from agent_backend.rollout.attempt_log import read_records
 from agent_backend.rollout.in_process import bridge_client
 from agent_backend.rollout.options import ALL_LEVELS, EXPERT, add_options, build_plan, check_options
+from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool
 from agent_backend.rollout.task_sources import list_tasks
 from agent_backend.trajectory_folders import write_atomically
@@ -53,7 +55,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="./pilothouse benchmark", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="?", metavar="SUITE", help="a bundled suite, pool:NAME, or a path of tasks")
+    parser.add_argument(
+        "what", nargs="?", metavar="SUITE", help="a bundled suite, lmgame, pool:NAME, or a path of tasks"
+    )
     parser.add_argument("--out", type=Path, help=f"the folder of the run ({RUNS_FOLDER}/SUITE-POLICY-REVISION)")
     parser.add_argument("--manifest", type=Path, metavar="FILE", help="of an earlier run: its tasks again")
     parser.add_argument("--people", type=Path, nargs="+", metavar="FOLDER", help="people's trajectories: their 100")
@@ -65,7 +69,10 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         return arguments
     if sum(each is not None for each in (arguments.what, arguments.suite, arguments.tasks, arguments.manifest)) != 1:
         parser.error("one of SUITE, --suite, --tasks and --manifest says what is attempted")
-    if arguments.what is not None:
+    if arguments.what in TASK_SETS:
+        arguments.suite, names = TASK_SETS[arguments.what]
+        arguments.task = list(names)
+    elif arguments.what is not None:
         stored = is_pool(arguments.what) or "/" in arguments.what or Path(arguments.what).is_file()
         setattr(arguments, "tasks" if stored else "suite", arguments.what)
     if arguments.manifest is not None:
@@ -95,7 +102,7 @@ async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkR
     plan = build_plan(arguments)
     async with bridge_client(arguments) as bridge:
         tasks = await list_tasks(plan, bridge)
-    manifest = make_manifest(plan.suite or Path(plan.source).name, plan, tasks)
+    manifest = make_manifest(_name_of(plan), plan, tasks)
     if arguments.manifest is not None:
         check_same_tasks(read_manifest_file(arguments.manifest), manifest)
     name = f"{manifest.name}-{plan.policy.name}-{plan.policy.revision}"
@@ -107,6 +114,12 @@ async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkR
     result = build_result(run, manifest, arguments.people)
     write_atomically(run / RESULT_FILE, result.model_dump_json(indent=1).encode() + b"\n")
     return run, result
+
+
+def _name_of(plan: RolloutPlan) -> str:
+    """What a benchmark is called: a set of tasks, a suite, or the file or folder of its tasks."""
+    named = (name for name, (suite, names) in TASK_SETS.items() if (plan.suite, plan.names) == (suite, names))
+    return next(named, plan.suite or Path(plan.source).name)
 
 
 def build_result(run: Path, manifest: BenchmarkManifest, people: Sequence[Path] | None) -> BenchmarkResult:

@@ -19,6 +19,12 @@ from protocol.trajectory.tasks import Task
 MANIFEST_FILE, RESULT_FILE, ATTEMPTS_FOLDER = "manifest.json", "result.json", "attempts"
 POLICY_FIELDS = frozenset({"policy", "sampling", "memory", "source"})
 """Of a plan: what may differ between runs of the same benchmark. A source is known by its checksum."""
+TASK_SETS = {"lmgame": ("games", ("sokoban", "tetris", "2048", "match3", "platformer", "courtroom"))}
+"""Benchmarks that are some tasks of a bundled suite: the suite and their names.
+
+`lmgame` has a game of ours for each of the six titles of LMGame-Bench (arXiv 2505.15146): Sokoban, Tetris, 2048, Candy
+Crush, Super Mario Bros and Ace Attorney.
+"""
 HEAD_FILE = Path(__file__).parents[2] / ".git" / "HEAD"
 
 

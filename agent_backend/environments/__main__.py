@@ -15,9 +15,10 @@ import secrets
 import sys
 from collections.abc import Sequence
 
+import httpx
 import uvicorn
 
-from agent_backend.environments.access import TokenAccess
+from agent_backend.environments.access import AccountAccess, TokenAccess
 from agent_backend.environments.openenv import manifest
 from agent_backend.environments.server import MAX_BODY_BYTES, create_app
 from agent_backend.environments.session import DEFAULT_MACHINE_WAIT_SECONDS
@@ -26,6 +27,7 @@ from agent_backend.environments.task_catalog import TaskCatalog
 from agent_backend.errors import AgentError
 from agent_backend.rollout.in_process import bridge_client
 from agent_backend.rollout.options import add_task_options, build_plan, check_options
+from agent_backend.rollout.pool_tasks import web_app_url
 from protocol.trajectory.memory import HistoryBudget
 from vm_bridge.errors import BridgeError
 
@@ -54,8 +56,13 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         default=DEFAULT_MACHINE_WAIT_SECONDS,
         help="longest wait of a reset for a free machine (50)",
     )
+    server.add_argument(
+        "--accounts",
+        action="store_true",
+        help="also take API tokens of the web app at PILOTHOUSE_URL with the scope environments:write",
+    )
     server.add_argument("--print-manifest", action="store_true", help="print openenv.yaml, and start nothing")
-    parser.set_defaults(expert=True, provider="openai_compatible", dialect=None, memory=HistoryBudget())
+    parser.set_defaults(expert=True, provider="openai_compatible", dialect=None, memory=HistoryBudget(), prompt=None)
     parser.set_defaults(bridge=os.environ.get("PILOTHOUSE_BRIDGE_URL"))
     arguments = parser.parse_args(argv)
     if not arguments.print_manifest:
@@ -85,10 +92,11 @@ async def serve(arguments: argparse.Namespace, token: str) -> None:
         idle_seconds=arguments.idle_seconds,
         machine_wait_seconds=arguments.machine_wait_seconds,
     )
-    async with bridge:
+    async with bridge, httpx.AsyncClient(base_url=web_app_url(), trust_env=False) as web_app:
+        access = TokenAccess(token, AccountAccess(web_app) if arguments.accounts else None)
         count = len(await catalog.tasks())
         host, port = arguments.listen
-        app = create_app(sessions, TokenAccess(token), port=port, resources=contextlib.nullcontext())
+        app = create_app(sessions, access, port=port, resources=contextlib.nullcontext())
         config = uvicorn.Config(
             app,
             host=host,

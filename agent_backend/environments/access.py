@@ -1,10 +1,20 @@
-"""Access to the environments by the server's token."""
+"""Access to the environments: by the server's token, and by API tokens of the web app."""
 
 import base64
 import binascii
 import hashlib
 import hmac
+import time
+from collections import OrderedDict
 from collections.abc import Mapping
+
+import httpx
+
+ACCESS_PATH = "/api/environments/access"
+ACCESS_SECONDS = 60.0
+"""How long the web app's word on a token holds: a token that ends goes on for so long."""
+MAX_KNOWN_TOKENS = 1_000
+REQUEST_TIMEOUT_SECONDS = 10.0
 
 
 def read_token(headers: Mapping[str, str]) -> str:
@@ -24,14 +34,54 @@ def read_token(headers: Mapping[str, str]) -> str:
 
 
 class TokenAccess:
-    """Knows the server's token."""
+    """Knows the server's token, and where there are `accounts` asks the web app about others."""
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str, accounts: "AccountAccess | None" = None) -> None:
         self._token = token
+        self._accounts = accounts
 
-    def principal(self, headers: Mapping[str, str]) -> str | None:
+    async def principal(self, headers: Mapping[str, str]) -> str | None:
         """A name for whoever sends these headers; None where they bring no valid token."""
         token = read_token(headers)
-        if not token or not hmac.compare_digest(token.encode(), self._token.encode()):
+        if not token:
             return None
-        return hashlib.sha256(token.encode()).hexdigest()
+        if hmac.compare_digest(token.encode(), self._token.encode()):
+            return hashlib.sha256(token.encode()).hexdigest()
+        return None if self._accounts is None else await self._accounts.principal(token)
+
+
+class AccountAccess:
+    """Asks the web app who an API token stands for, and whether it has the scope `environments:write`.
+
+    The person is the owner of the sessions, so a token that was renewed finds them again.
+    """
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        """`http`: with the web app's address as its base."""
+        self._http = http
+        self._known: OrderedDict[str, tuple[float, str | None]] = OrderedDict()
+
+    async def principal(self, token: str) -> str | None:
+        """A name for its person; None where it is not valid, does not allow it, or the web app does not answer."""
+        digest = hashlib.sha256(token.encode()).hexdigest()
+        known = self._known.get(digest)
+        if known is None or known[0] <= time.monotonic():
+            known = await self._ask(token)
+            if known is None:
+                return None
+            self._known[digest] = known
+            while len(self._known) > MAX_KNOWN_TOKENS:
+                self._known.popitem(last=False)
+        return known[1]
+
+    async def _ask(self, token: str) -> tuple[float, str | None] | None:
+        """Until when (monotonic seconds) a token stands for somebody, or for nobody; None: the web app does not say."""
+        headers = {"Authorization": f"Bearer {token}"}
+        try:
+            response = await self._http.post(ACCESS_PATH, headers=headers, timeout=REQUEST_TIMEOUT_SECONDS)
+        except (httpx.HTTPError, UnicodeEncodeError):
+            return None
+        if response.status_code not in (httpx.codes.OK, httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+            return None
+        name = f"account:{response.json()['username']}" if response.is_success else None
+        return time.monotonic() + ACCESS_SECONDS, name

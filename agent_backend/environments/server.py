@@ -48,7 +48,7 @@ def create_app(
     app = FastAPI(title="Pilothouse environments", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
 
     async def authorised(request: Request) -> str:
-        principal = access.principal(request.headers)
+        principal = await access.principal(request.headers)
         if principal is None:
             raise HTTPException(401, "a token is missing or not valid", {"WWW-Authenticate": "Bearer"})
         return principal
@@ -65,7 +65,7 @@ def create_app(
     @app.websocket("/ws")
     async def socket(websocket: WebSocket, session_id: str | None = None) -> None:
         """OpenEnv's socket: one session, or the one of MCP that `session_id` names."""
-        principal = access.principal(websocket.headers)
+        principal = await access.principal(websocket.headers)
         if principal is None:
             await websocket.close(POLICY_VIOLATION)
             return

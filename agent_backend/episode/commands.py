@@ -33,6 +33,7 @@ from protocol.messages.events import (
     Takeover,
     TakeoverInput,
     Undo,
+    WriteThought,
 )
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import ActionError, BrowserPage
@@ -176,17 +177,15 @@ ALLOWED_BY_STATUS: dict[EpisodeStatus, tuple[type[FrozenModel], ...]] = {
     "running": (
         *ALWAYS_ALLOWED,
         *(Act, Accept, Resample, MarkProposal, FinishEpisode, Pause, Autopilot, Takeover, TakeoverInput, Undo),
-        SetTimeScale,
-        ReviseMemory,
-        ConfirmSecrets,
+        *(SetTimeScale, ReviseMemory, ConfirmSecrets, WriteThought),
     ),
-    "paused": (*ALWAYS_ALLOWED, ReviseMemory, Pause, MarkProposal, FinishEpisode),
+    "paused": (*ALWAYS_ALLOWED, ReviseMemory, WriteThought, Pause, MarkProposal, FinishEpisode),
     "failed": ALWAYS_ALLOWED,
 }
 """Which commands each status takes; one that is not listed takes none."""
 
 
-ALLOWED_IN_TAKEOVER = (*ALWAYS_ALLOWED, ReviseMemory, MarkProposal, Takeover, TakeoverInput, SetTimeScale)
+ALLOWED_IN_TAKEOVER = (*ALWAYS_ALLOWED, ReviseMemory, WriteThought, MarkProposal, Takeover, TakeoverInput, SetTimeScale)
 
 
 def check_command(state: EpisodeState, command: EpisodeCommand) -> None:
@@ -241,10 +240,15 @@ def accepted_actions(proposal: Proposal, command: Accept) -> tuple[Action, ...]:
 
 def check_act(state: EpisodeState, action: Action, thought: str) -> None:
     """An act must have its thought, be possible here, and lie on the screen."""
-    if state.thought_required and not thought.strip():
+    if is_thought_missing(state, thought):
         raise CommandRejected("thought_required", "say why before you act")
     if action.kind not in CONTROL_KINDS:
         check_machine_action(state, action)
+
+
+def is_thought_missing(state: EpisodeState, thought: str) -> bool:
+    """Whether a step must not be done before its thought is written."""
+    return state.thought_required and not state.thought_later and not thought.strip()
 
 
 def check_machine_action(state: EpisodeState, action: Action) -> None:
@@ -309,7 +313,7 @@ def check_takeover(state: EpisodeState, command: Takeover) -> None:
     if not state.takeover:
         raise CommandRejected("not_in_takeover", "there is no takeover to end")
     thought = command.thought or (state.pending.thought if state.pending else "")
-    if state.pending and state.thought_required and not thought.strip():
+    if state.pending and is_thought_missing(state, thought):
         raise CommandRejected("thought_required", "say what you did by hand")
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from agent_backend.episode.batches import may_continue, next_intent
+from agent_backend.episode.commands import is_thought_missing
 from agent_backend.episode.held_inputs import held_after
 from agent_backend.episode.machine_session import (
     ActionResult,
@@ -167,6 +168,8 @@ class ActionExecutor:
         """
         state = self._record.state
         step = build_step(intent, result, state.proposals, state.policy)
+        if state.thought_required and step.actor == "human" and not step.thought.strip():
+            step = step.model_copy(update={"thought_timing": "owed"})
         done = (begun or intent).model_copy(update={"snapshot": result.snapshot}) if result.snapshot else None
         following = self._next_intent(intent, step)
         if following is None and intent.further_actions:
@@ -319,7 +322,7 @@ class ActionExecutor:
         gesture = self._gesture
         if gesture is None or gesture.releases:
             return None
-        if self._record.state.thought_required and not gesture.intent.thought.strip():
+        if is_thought_missing(self._record.state, gesture.intent.thought):
             return None
         return gesture.last + self._limits.gesture_pause
 

@@ -15,11 +15,12 @@ from protocol.messages.events import (
     StepAdded,
     StepStarted,
     StepUndone,
+    ThoughtWritten,
 )
 from protocol.messages.state import apply_event
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Mark, PolicyRef, Proposal, strip_token_data
-from protocol.trajectory.steps import Step, drop_undone_steps
+from protocol.trajectory.steps import Step, drop_undone_steps, steps_with_owed_thoughts
 
 
 async def ignore_event(event: DurableEvent) -> None:
@@ -118,6 +119,12 @@ class InMemoryEpisodeStore:
         if all(step.index != index for step in drop_undone_steps(self.state.steps)):
             raise ValueError(f"there is no step {index} to take back")
         return await self._apply(StepUndone(version=self._next, index=index, observation=observation))
+
+    async def write_thought(self, index: int, thought: str) -> DurableEvent:
+        self._check_fence()
+        if all(step.index != index for step in steps_with_owed_thoughts(self.state.steps)):
+            raise CommandRejected("no_thought_owed", "this step owes no thought")
+        return await self._apply(ThoughtWritten(version=self._next, index=index, thought=thought))
 
     async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
         self._check_fence()

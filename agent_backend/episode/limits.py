@@ -12,14 +12,18 @@ class RunnerLimits:
 
     Attributes:
         inbox: Most commands that wait at a time.
+        input_batch: Most commands of a takeover whose inputs are done in one go.
         machine_retry_seconds: Seconds until a machine is requested again.
         max_invalid_replies: Consecutive replies without an action that become steps of the autopilot. Zero where a
             person is there: the autopilot then ends at once.
+        ends_with_page: Whether the policy is not asked any more once the page has ended or its time is over.
     """
 
     inbox: int = 32
+    input_batch: int = 16
     machine_retry_seconds: float = 2.0
     max_invalid_replies: int = 0
+    ends_with_page: bool = False
     executor: ExecutorLimits = field(default_factory=ExecutorLimits)
     retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
 

@@ -215,7 +215,8 @@ class MachineSession:
         last_observation = await self._fetch_pictures(
             await retry_unavailable(lambda: self._machine.prepare(task), within=self._timeout_seconds)
         )
-        self.tools = await retry_unavailable(self._machine.tools, within=self._timeout_seconds)
+        if "call_tool" in self._machine.capabilities.kinds:
+            self.tools = await retry_unavailable(self._machine.tools, within=self._timeout_seconds)
         return last_observation
 
     async def observe_settled(self) -> Observation:

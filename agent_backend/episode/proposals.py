@@ -199,6 +199,7 @@ class ProposalManager:
         retry_policy: RetryPolicy,
         wake: Callable[[], None],
         open_twin: OpenTwin | None = None,
+        ends_with_page: bool = False,
     ) -> None:
         self._record = record
         self._store = store
@@ -206,6 +207,7 @@ class ProposalManager:
         self._requester = ProposalRequester(wake, read, self._publish_partials, retry_policy, store.save_blob)
         self._summarizer = MemorySummarizer(wake)
         self._speculator = Speculator(store, open_twin, self._prepare) if open_twin is not None else None
+        self._ends_with_page = ends_with_page
         self._stored_at: float | None = None
         self.failure: PolicyError | None = None
         """Why the policy was silent when it was asked last."""
@@ -219,7 +221,12 @@ class ProposalManager:
         """Whether the policy is to be asked, be it not yet."""
         state = self._state
         ready = state.status == "running" and not state.takeover and state.pending is None
+        ready = ready and not self._has_ended(state.observation)
         return ready and not state.proposals and not self._requester.active and state.thinking != "off"
+
+    def _has_ended(self, observation: Observation | None) -> bool:
+        page = observation.page if observation is not None and self._ends_with_page else None
+        return page is not None and page.over
 
     @property
     def request_at(self) -> float | None:
@@ -262,17 +269,26 @@ class ProposalManager:
         """Ask about the screen of this moment."""
         self.request_for(self._state.steps, self._record.last_observation)
         await self._record.publish_thinking("waiting" if self._requester.active else "off")
+        self._follow()
 
     async def publish_waiting(self) -> None:
         """Tell that the policy was asked, where it was."""
         if self._requester.active:
             await self._record.publish_thinking("waiting")
+            self._follow()
 
     def request_for(self, steps: tuple[Step, ...], observation: Observation) -> None:
         """Ask about steps that may still be on their way into the store."""
         policy = self._current_policy()
-        if policy is not None:
+        if policy is not None and not self._has_ended(observation):
             self._requester.request_now(policy, self._question(drop_undone_steps(steps), observation))
+
+    def _follow(self) -> None:
+        """Have the twin come to where the episode stands: also while the policy is asked, so that it is there when the
+        answer comes."""
+        policy = self._current_policy()
+        if self._speculator is not None and policy is not None:
+            self._speculator.follow(self._state, policy)
 
     def _prepare(self, guess: Guess) -> None:
         """Ask ahead what would be asked if the first candidate were accepted."""
@@ -303,10 +319,8 @@ class ProposalManager:
         assert self._requester.policy_ref is not None
         await self._record.write(self._store.add_proposals(answer, self._requester.policy_ref))
         self._stored_at = asyncio.get_running_loop().time()
-        policy = self._current_policy()
-        if self._speculator is not None and policy is not None and self._state.proposals:
-            self._speculator.follow(self._state, policy)
-        await self._request_memory(policy)
+        self._follow()
+        await self._request_memory(self._current_policy())
 
     async def withdraw(self, reason: str = "a new policy took over") -> None:
         """Withdraw proposals and cancel the pending request; the policy is asked again."""

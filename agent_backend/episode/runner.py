@@ -51,6 +51,7 @@ from protocol.messages.events import (
     Takeover,
     TakeoverInput,
     Undo,
+    WriteThought,
 )
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step, drop_undone_steps
@@ -58,7 +59,6 @@ from protocol.trajectory.trajectories import Outcome
 
 OUTCOME_OF_LEAVING: dict[str, Outcome | None] = {"skip": "skipped", "broken": "broken", "release": None}
 CLOSING_MESSAGE = "this episode is closing"
-MAX_INPUT_BATCH = 16
 
 
 class EpisodeRunner:
@@ -83,12 +83,10 @@ class EpisodeRunner:
         self._record = record = EpisodeStateTracker(store, emit)
         self._secrets = SecretConfirmation(self._record, secrets)
         self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead, self._may_follow)
-        read = self._executor.pictures.read
-        self._proposals = ProposalManager(
-            record, store, current_policy, read, limits.retry_policy, self.wake, open_twin
-        )
-        within, retry = limits.executor.reach, limits.machine_retry_seconds
-        self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, within, retry)
+        pictures, retry, ends = self._executor.pictures.read, limits.retry_policy, limits.ends_with_page
+        self._proposals = ProposalManager(record, store, current_policy, pictures, retry, self.wake, open_twin, ends)
+        within = (limits.executor.reach, limits.machine_retry_seconds)
+        self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *within)
         self._inbox = CommandQueue(limits.inbox)
         self._wakeup = Wakeup()
         self._stopping = False
@@ -229,7 +227,7 @@ class EpisodeRunner:
     async def _take_inputs(self) -> None:
         """Inputs that arrive during a batch form the next one, so a person never gets far ahead of the machine."""
         accepted: list[tuple[TakeoverInput, Emit]] = []
-        while isinstance(command := self._inbox.first, TakeoverInput) and len(accepted) < MAX_INPUT_BATCH:
+        while isinstance(command := self._inbox.first, TakeoverInput) and len(accepted) < self._limits.input_batch:
             _, reply = self._inbox.take()
             try:
                 if await self._is_duplicate(command, digest_of(command)):
@@ -296,6 +294,8 @@ class EpisodeRunner:
                 await self._take_over(command)
             case MarkProposal():
                 await self._record.write(self._store.mark_proposal(command.proposal_id, command.mark))
+            case WriteThought():
+                await self._record.write(self._store.write_thought(command.index, command.thought))
             case ReviseMemory():
                 await self._record.change(memories=revise_memories(self.state.memories, command))
             case Resample():
@@ -346,12 +346,11 @@ class EpisodeRunner:
         await self._executor.begin(intent, digest)
         return intent
 
-    async def _act(self, intent: Intent) -> None:
+    async def _act(self, intent: Intent | None) -> None:
         """Carry an intent out, and the actions of the same reply after it. Who waits to act next gets no settle in
         between."""
-        following: Intent | None = intent
-        while following is not None:
-            following = await self._executor.act(following, settle=not self._inbox.holds(Act))
+        while intent is not None:
+            intent = await self._executor.act(intent, settle=not self._inbox.holds(Act))
         await self._proposals.publish_waiting()
         if self.state.status == "running":
             await self._apply_control_action(self.state.steps[-1])
@@ -368,7 +367,7 @@ class EpisodeRunner:
     async def _finish(self, outcome: Outcome, answer: str) -> None:
         """End with the annotator's outcome, and the verifier's beside it."""
         self._proposals.cancel_request()
-        await self._executor.release_held_inputs(f"end-{len(self.state.steps)}")
+        await self._executor.release_held_inputs(f"end-{self.state.id}-{len(self.state.steps)}")
         verdict = await self._executor.active_session.judge(INFEASIBLE_ANSWER if outcome == "infeasible" else answer)
         await self._end(status="finished", outcome=outcome, answer=answer, verdict=verdict)
 
@@ -380,7 +379,7 @@ class EpisodeRunner:
         """Ask about a step that is still being stored, unless something else comes first anyway."""
         self._proposals.reset_retries()
         over = isinstance(steps[-1].action, FINAL_ACTIONS) or self.state.takeover or self.state.status != "running"
-        if not over and not self._inbox:
+        if not (over or self._inbox):
             self._proposals.request_for(steps, observation)
 
     async def _act_for_policy(self) -> None:

@@ -60,9 +60,11 @@ class Speculator:
         self._task: asyncio.Task[None] | None = None
         self._twin: Twin | None = None
         self._left = MAX_TWINS
+        self._given_up_after = -1
+        """After how many steps a twin was given up last: the next one is taken after a later step."""
 
     def follow(self, state: EpisodeState, policy: Policy) -> None:
-        """Come to where the episode stands, and do what its policy ranks first. Never waits."""
+        """Come to where the episode stands, and do what its policy ranks first, where it has said that. Never waits."""
         if self._left <= 0 or state.autopilot or not may_speculate(state.task):
             return
         self._goal = (state, policy)
@@ -86,6 +88,7 @@ class Speculator:
             except (TwinDiverged, BridgeError) as error:
                 logger.info("a twin was given up: %s", error)
                 self._left -= 1
+                self._given_up_after = len(self._goal[0].steps) if self._goal is not None else -1
                 await self._drop()
             except Exception:
                 logger.exception("a twin failed")
@@ -96,12 +99,16 @@ class Speculator:
         goal = self._goal
         assert goal is not None, "there is a goal when the worker is woken"
         state, policy = goal
+        if self._twin is None and len(state.steps) == self._given_up_after:
+            return
         if self._twin is None:
             lease = await self._open_twin(state)
             if lease is None:
                 return
             self._twin = Twin(lease, self._store)
         await self._twin.follow(state, state.steps)
+        if not state.proposals:
+            return
         best = min(state.proposals, key=lambda proposal: proposal.rank)
         if self._goal is not goal or best.action is None or best.further_actions or not can_be_guessed(best.action):
             return
@@ -138,9 +145,14 @@ def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observatio
     if len(steps) != len(guess.steps) or not reads_same(observation, guess.observation):
         return False
     earlier, guessed = guess.steps[:-1], guess.steps[-1]
-    if [step.command_id for step in earlier] != [step.command_id for step in steps[:-1]]:
+    if any(_key(one) != _key(two) for one, two in zip(earlier, steps, strict=False)):
         return False
     return _is_same_step(steps[-1], guessed)
+
+
+def _key(step: Step) -> tuple[str, str]:
+    """What an earlier step is known by: its thought may have been written since."""
+    return step.command_id, step.thought
 
 
 def _is_same_step(step: Step, guessed: Step) -> bool:

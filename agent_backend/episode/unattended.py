@@ -61,7 +61,11 @@ async def run_unattended(
 
     store = InMemoryEpisodeStore(start, on_event)
     runner = EpisodeRunner(
-        store, open_machine, policy, on_event, replace(limits, max_invalid_replies=MAX_INVALID_REPLIES)
+        store,
+        open_machine,
+        policy,
+        on_event,
+        replace(limits, max_invalid_replies=MAX_INVALID_REPLIES, ends_with_page=True),
     )
     running = asyncio.create_task(runner.run())
     running.add_done_callback(lambda _: wakeup.set())
@@ -98,8 +102,8 @@ class UnattendedController:
     ) -> EpisodeCommand | None:
         """What to send now; None while the episode goes on by itself. `thinking` is the runner's word on it, `failure`
         why the policy was silent."""
-        awaits_decision = state.status == "running" and state.pending is None and not state.autopilot
-        idle = awaits_decision and thinking in ("ready", "failed", "off")
+        awaits_decision = state.status == "running" and state.pending is None
+        idle = awaits_decision and (_is_over(state) or (not state.autopilot and thinking in ("ready", "failed", "off")))
         if self.awaits_reply or not (idle or state.status == "failed"):
             return None
         if len(state.steps) > self._steps:

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agent_backend.episode.limits import RunnerLimits
-from agent_backend.rollout.attempts import AttemptResult, AttemptRunner, run_attempt
+from agent_backend.rollout.attempts import AttemptResult, AttemptRunner
+from agent_backend.rollout.machine_reuse import MachineReuse
 from agent_backend.rollout.options import policy_factory_of
 from agent_backend.rollout.plan import RolloutPlan
 from protocol.trajectory.tasks import Task
@@ -27,10 +28,12 @@ async def in_process_attempts(
     policy_factory, policy = policy_factory_of(arguments)
 
     async def attempt_runner(task: Task) -> AttemptResult:
-        return await run_attempt(bridge, plan.image_of(task), task, policy_factory, RunnerLimits())
+        return await machines.run_attempt(plan.image_of(task), task, policy_factory, RunnerLimits())
 
+    machines = MachineReuse(bridge)
     try:
-        yield attempt_runner
+        async with machines:
+            yield attempt_runner
     finally:
         if policy is not None:
             await policy.aclose()

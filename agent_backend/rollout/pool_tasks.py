@@ -39,6 +39,11 @@ class PoolTasks(FrozenModel):
     """Of a page of them: where the next one begins."""
 
 
+def web_app_url(environment: Mapping[str, str] = os.environ) -> str:
+    """The web app's address."""
+    return environment.get("PILOTHOUSE_URL", "http://127.0.0.1:8000").rstrip("/")
+
+
 def is_pool(source: str) -> bool:
     """Whether a source names a pool."""
     return source.startswith(POOL_PREFIX)
@@ -52,7 +57,7 @@ def read_pool(
     `PILOTHOUSE_URL` is the web app's address; `PILOTHOUSE_TOKEN`, or the file `PILOTHOUSE_TOKEN_FILE`, has the token.
     """
     tasks: list[Task] = []
-    url = environment.get("PILOTHOUSE_URL", "http://127.0.0.1:8000").rstrip("/")
+    url = web_app_url(environment)
     headers = {"Authorization": f"Bearer {_read_token(environment)}"}
     with httpx.Client(
         base_url=url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False, transport=transport

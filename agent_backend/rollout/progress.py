@@ -1,6 +1,7 @@
-"""How far a rollout is: a file beside the folder, replaced whenever an attempt begins or ends."""
+"""How far a rollout is: a file beside the folder, replaced soon after an attempt begins or ends."""
 
 import asyncio
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from agent_backend.trajectory_folders import write_atomically
 from protocol.evaluation.records import AttemptRecord, RolloutProgress, RunningAttempt
 from protocol.trajectory.tasks import Task
 
-HEARTBEAT_SECONDS = 5.0
+HEARTBEAT_SECONDS, WRITE_SECONDS = 5.0, 0.5
+"""How often the file is renewed where nothing changes, and at most where something does: replacing a file can wait
+for the disk, so it is done beside the attempts."""
 PROGRESS_SUFFIX, CANCEL_SUFFIX = ".progress.json", ".cancel"
 
 
@@ -36,11 +39,14 @@ class ProgressFile:
         self._path, self._cancel = progress_path(folder), cancel_path(folder)
         self._progress = RolloutProgress(started_at=datetime.now(UTC))
         self._running: dict[str, RunningAttempt] = {}
+        self._changed = False
+        self._writing = threading.Lock()
 
     def open(self, total: int, done: int) -> None:
         """Say how many attempts there are, and how many were made before. What an earlier command was asked is over."""
         self._cancel.unlink(missing_ok=True)
-        self._write(total=total, done=done)
+        self._change(total=total, done=done)
+        self._write()
 
     def check_cancelled(self) -> None:
         """Raises RolloutCancelled where somebody asked for that."""
@@ -48,40 +54,49 @@ class ProgressFile:
             raise RolloutCancelled("no further attempts were wanted")
 
     async def beat(self) -> None:
-        """Renew the file until it is cancelled."""
+        """Write what changed, and renew the file, until it is cancelled."""
+        silent = 0.0
         while True:
-            await asyncio.sleep(HEARTBEAT_SECONDS)
-            self._write()
+            await asyncio.sleep(WRITE_SECONDS)
+            silent += WRITE_SECONDS
+            if self._changed or silent >= HEARTBEAT_SECONDS:
+                silent = 0.0
+                await asyncio.to_thread(self._write)
 
     def close(self) -> None:
-        """Say that the command ended."""
-        self._write(ended=True)
+        """Say that the command ended. `beat` has ended before."""
+        self._change(ended=True)
+        self._write()
 
     def begin(self, task: Task) -> None:
         """An attempt begins."""
         self._running[task.id] = RunningAttempt(
             task=task.id, name=task.name, seed=task.seed, started_at=datetime.now(UTC)
         )
-        self._write()
+        self._change()
 
     def end(self, task: Task, record: AttemptRecord | None) -> None:
         """An attempt ended with this record; None: it was cancelled."""
         self._running.pop(task.id, None)
         now = self._progress
         if record is None:
-            return self._write()
+            return self._change()
         lost = record.outcome == "infrastructure"
         cost = None if record.cost_usd is None else (now.cost_usd or 0.0) + record.cost_usd
-        self._write(
+        self._change(
             done=now.done + (not lost),
             successes=now.successes + (record.outcome == "success"),
             infrastructure=now.infrastructure + lost,
             cost_usd=now.cost_usd if cost is None else cost,
         )
 
-    def _write(self, **changes: object) -> None:
+    def _change(self, **changes: object) -> None:
         running = tuple(self._running.values())
-        self._progress = self._progress.model_copy(
-            update={**changes, "running": running, "updated_at": datetime.now(UTC)}
-        )
-        write_atomically(self._path, self._progress.model_dump_json().encode() + b"\n")
+        self._progress = self._progress.model_copy(update={**changes, "running": running})
+        self._changed = True
+
+    def _write(self) -> None:
+        with self._writing:
+            self._changed = False
+            now = self._progress.model_copy(update={"updated_at": datetime.now(UTC)})
+            write_atomically(self._path, now.model_dump_json().encode() + b"\n")

@@ -47,6 +47,7 @@ class RolloutRunner:
     _fault: BridgeUnavailable | PolicyError | RolloutCancelled | None = None
     """Why no further attempt is begun: the bridge or the policy's server is gone, or somebody asked for none."""
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _unwritten: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self, parallel: int) -> None:
         """Every attempt that is not in the folder, so many at a time.
@@ -66,10 +67,11 @@ class RolloutRunner:
         workers = [asyncio.create_task(self._worker()) for _ in range(min(parallel, len(self._pending)))]
         try:
             await asyncio.gather(*workers)
+            await asyncio.gather(*self._unwritten)
         finally:
             for task in (*workers, heartbeat):
                 task.cancel()
-            await asyncio.gather(*workers, heartbeat, return_exceptions=True)
+            await asyncio.gather(*workers, heartbeat, *self._unwritten, return_exceptions=True)
             self.progress.close()
         if self._fault is not None:
             raise self._fault
@@ -77,21 +79,31 @@ class RolloutRunner:
             raise NoAttemptFinished("no attempt came to its end: every machine failed")
 
     async def _worker(self) -> None:
+        """One attempt after another. The last one is written while the next one runs, and no further behind."""
+        written: asyncio.Task[None] | None = None
         while self._pending and self._fault is None:
             try:
                 self.progress.check_cancelled()
             except RolloutCancelled as cancelled:
                 self._fault = cancelled
-                return
+                break
             task = self._pending.popleft()
             self.progress.begin(task)
-            record = None
+            result: AttemptResult | AttemptRecord | None = None
             try:
-                record = await self._attempt(task)
+                result = await self._attempt(task)
             finally:
-                self.progress.end(task, record)
+                if not isinstance(result, AttemptResult):
+                    self.progress.end(task, result)
+            await _wait_for(written)
+            if isinstance(result, AttemptResult):
+                written = asyncio.create_task(self._write(task, result))
+                self._unwritten.add(written)
+                written.add_done_callback(self._unwritten.discard)
+        await _wait_for(written)
 
-    async def _attempt(self, task: Task) -> AttemptRecord:
+    async def _attempt(self, task: Task) -> AttemptResult | AttemptRecord:
+        """The attempt with its trajectory, or the record of one that was lost."""
         try:
             done = await self.attempt_runner(task)
         except (BridgeUnavailable, PolicyError) as error:
@@ -101,10 +113,17 @@ class RolloutRunner:
             return self._retry_or_drop(task, str(error), error.code)
         if done.trajectory is None:
             return self._retry_or_drop(task, done.error, done.code)
-        async with self._writing:  # others act meanwhile
-            record = await asyncio.to_thread(self._keep, done.trajectory, done)
+        return done
+
+    async def _write(self, task: Task, done: AttemptResult) -> None:
+        assert done.trajectory is not None, "an attempt without one is lost"
+        record = None
+        try:
+            async with self._writing:  # others act meanwhile
+                record = await asyncio.to_thread(self._keep, done.trajectory, done)
+        finally:
+            self.progress.end(task, record)
         self._report(done.trajectory)
-        return record
 
     def _keep(self, trajectory: Trajectory, result: AttemptResult) -> AttemptRecord:
         """Write the trajectory and its record; a cancelled worker leaves neither without the other."""
@@ -123,6 +142,13 @@ class RolloutRunner:
         verdict = f"verdict {done.verdict.success}" if done.verdict else "no verdict"
         count = f"{len(self.folder.tasks_by_id)}/{self._total}"
         self.log(f"{count} {_name(done.task)}: {len(done.steps)} steps, {done.outcome}, {verdict}")
+
+
+async def _wait_for(written: asyncio.Task[None] | None) -> None:
+    """Wait for a write, which goes on where the wait is cancelled. Raises what it raised."""
+    if written is not None:
+        await asyncio.wait((written,))
+        written.result()
 
 
 def _name(task: Task) -> str:

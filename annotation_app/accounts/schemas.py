@@ -237,6 +237,12 @@ class PasswordLinkCreated(FrozenModel):
     expires_at: datetime
 
 
+class EnvironmentAccess(FrozenModel):
+    """Whom a token stands for that allows playing on machines."""
+
+    username: str
+
+
 class RecoveryCodes(FrozenModel):
     """Codes that stand in for the authenticator, each once; shown this once."""
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from annotation_app.accounts import selectors, services
 from annotation_app.accounts.schemas import (
     CodeIn,
+    EnvironmentAccess,
     FactorSetup,
     PasswordChangeIn,
     ReauthenticationIn,
@@ -18,7 +19,7 @@ from annotation_app.accounts.schemas import (
     TokenIn,
 )
 from annotation_app.accounts.selectors import user_of
-from annotation_app.accounts.tokens import AnyToken
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH, AnyToken
 from annotation_app.http_api import SessionAuth
 
 router = Router(tags=["security"])
@@ -29,6 +30,13 @@ RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 def signed_in(request: HttpRequest) -> Status[None]:
     """Whether the caller is signed in, or has a token of any scope; asked by the proxy before it reads a large body."""
     return Status(204, None)
+
+
+@router.post("/environments/access", auth=TOKEN_OR_SESSION_AUTH, response=EnvironmentAccess)
+def environment_access(request: HttpRequest) -> EnvironmentAccess:
+    """Who may play on machines through a server of environments: researchers and admins, whose tokens have the scope
+    `environments:write`."""
+    return selectors.environment_access(user_of(request))
 
 
 @router.get("/me/security", response=SecurityOut)

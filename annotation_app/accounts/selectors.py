@@ -16,6 +16,7 @@ from annotation_app.accounts.models import Group, Invitation, PasswordLink, Role
 from annotation_app.accounts.schemas import (
     AuditOut,
     AuditPage,
+    EnvironmentAccess,
     GroupOut,
     InvitationDetails,
     InvitationOut,
@@ -49,6 +50,12 @@ def role_check(user: User, *roles: Role) -> None:
     """Raises Forbidden for who has none of these roles."""
     if not user.has_role(*roles):
         raise Forbidden(f"Only these may do that: {', '.join(roles)}.")
+
+
+def environment_access(user: User) -> EnvironmentAccess:
+    """Who plays on machines through a server of environments. Raises Forbidden."""
+    role_check(user, Role.ADMIN, Role.RESEARCHER)
+    return EnvironmentAccess(username=user.username)
 
 
 def user_of(request: HttpRequest) -> User:

@@ -1,4 +1,4 @@
-"""Benchmark runs over HTTP: researchers and admins look, admins cancel."""
+"""Benchmark runs over HTTP: researchers and admins look; admins start, cancel and resume."""
 
 from typing import Annotated
 
@@ -9,7 +9,13 @@ from pydantic import StringConstraints
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.benchmark_runs import selectors, services
-from annotation_app.benchmark_runs.schemas import BenchmarkRunOut, BenchmarksPage
+from annotation_app.benchmark_runs.schemas import (
+    BenchmarkChoices,
+    BenchmarkRunIn,
+    BenchmarkRunOut,
+    BenchmarksPage,
+    StartedRun,
+)
 
 router = Router(tags=["benchmarks"], auth=TOKEN_OR_SESSION_AUTH)
 RunName = Annotated[str, Path(), StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -19,6 +25,18 @@ RunName = Annotated[str, Path(), StringConstraints(max_length=200, pattern=r"^[A
 def benchmarks_list(request: HttpRequest) -> BenchmarksPage:
     """All runs, how far each is, and the leaderboards."""
     return selectors.runs_page(user=user_of(request))
+
+
+@router.post("/benchmarks", response={201: StartedRun})
+def benchmark_start(request: HttpRequest, body: BenchmarkRunIn) -> Status[StartedRun]:
+    """Start a run; a worker begins it."""
+    return Status(201, StartedRun(name=services.run_start(user=user_of(request), run=body)))
+
+
+@router.get("/benchmarks/-/choices", response=BenchmarkChoices)
+def benchmark_choices(request: HttpRequest) -> BenchmarkChoices:
+    """Suites, pools and revisions that a run is chosen from; for admins."""
+    return selectors.run_choices(user=user_of(request))
 
 
 @router.get("/benchmarks/{run}", response=BenchmarkRunOut)
@@ -31,4 +49,11 @@ def benchmark_get(request: HttpRequest, run: RunName) -> BenchmarkRunOut:
 def benchmark_cancel(request: HttpRequest, run: RunName) -> Status[None]:
     """Begin no further attempt; the same command resumes."""
     services.run_cancel(user=user_of(request), name=run)
+    return Status(204, None)
+
+
+@router.post("/benchmarks/{run}/resume", response={204: None})
+def benchmark_resume(request: HttpRequest, run: RunName) -> Status[None]:
+    """Begin the missing attempts of a run that was started here."""
+    services.run_resume(user=user_of(request), name=run)
     return Status(204, None)

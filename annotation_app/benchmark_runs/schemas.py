@@ -1,13 +1,57 @@
 """What people see of benchmark runs."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
 
 from protocol.base import FrozenModel
 from protocol.evaluation.benchmarks import Leaderboard
 from protocol.evaluation.records import AttemptRecord, RolloutProgress
 
-RunStatus = Literal["running", "cancelling", "interrupted", "finished"]
+RunStatus = Literal["starting", "running", "cancelling", "interrupted", "finished"]
+
+
+class BenchmarkRunIn(FrozenModel):
+    """A run to be started: which tasks, by whom, how often."""
+
+    benchmark: Annotated[str, StringConstraints(max_length=110, pattern=r"^([a-z0-9][a-z0-9_-]*|pool:[^\x00-\x1f]+)$")]
+    """A bundled suite, or `pool:` and the name of a pool."""
+    revision: int | None = None
+    """Whose attempts; none: the tasks' own scripts."""
+    seeds: Annotated[int, Field(ge=1, le=1_000)] = 1
+    """Attempts at each task."""
+    parallel: Annotated[int, Field(ge=1, le=64)] = 2
+    """Machines at a time."""
+    max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    """Of every attempt, in place of the tasks' own limits."""
+    all_levels: bool = False
+    """Of a suite: every level instead of the first."""
+
+
+class BenchmarkRevision(FrozenModel):
+    """A revision that can be chosen for a run."""
+
+    id: int
+    name: str
+    revision: str
+
+
+class BenchmarkChoices(FrozenModel):
+    """What a run is chosen from."""
+
+    reachable: bool
+    """Whether the bridge answered; where it did not its suites are not known."""
+    suites: tuple[str, ...]
+    pools: tuple[str, ...]
+    revisions: tuple[BenchmarkRevision, ...]
+    """The newest first."""
+
+
+class StartedRun(FrozenModel):
+    """The name of a run that was started."""
+
+    name: str
 
 
 class BenchmarkRunRow(FrozenModel):
@@ -23,6 +67,10 @@ class BenchmarkRunRow(FrozenModel):
     """How far it is; None before its first attempt."""
     software: str
     created_at: datetime
+    can_resume: bool
+    """Whether it was started here and did not finish."""
+    error: str
+    """The last line of its command, where that ended before all attempts were made."""
 
 
 class BenchmarksPage(FrozenModel):

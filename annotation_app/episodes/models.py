@@ -162,6 +162,17 @@ class Undoing(models.Model):
         return f"{self.step} undone"
 
 
+class LateThought(models.Model):
+    """The thought of a step that was done without one. The step is never changed."""
+
+    step = models.OneToOneField(Step, on_delete=models.PROTECT, related_name="late_thought")
+    thought = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.step} thought"
+
+
 class Proposal(models.Model):
     """A candidate that was offered, kept whatever became of it. `open`: it can still be accepted."""
 

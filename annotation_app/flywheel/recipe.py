@@ -103,6 +103,8 @@ class RolloutSettings(FrozenModel):
     group: Annotated[int, Field(ge=1, le=64)] = 1
     """Attempts at each page; GRPO compares them, so it needs some."""
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
+    judges: bool = False
+    """Whether the pool's judges decide rewards where a task has no verifier."""
     ahead: Annotated[int, Field(ge=0, le=4)] = 1
     """How many updates are played beyond the last one that is learned, while the trainer learns; 0: they take turns.
     So old are the weights at most that play."""
@@ -144,13 +146,17 @@ class ReinforcementTraining(FrozenModel):
 
 
 class GateTrials(FrozenModel):
-    """What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites, or
-    the trainer's toy world."""
+    """What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
+    a file, or the trainer's toy world."""
 
     world: Literal["bridge", "toy"]
     suite: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]*$")] = ""
     tasks: tuple[Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]+$")], ...] = ()
-    """Of the suite, by name; none: all of them."""
+    """Of the suite or the source, by name; none: all of them."""
+    source: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""
+    """In place of the suite: a file, a folder or an archive of tasks, where the cycle runs; see docs/tasks.md."""
+    image: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_.:-]*$")] = ""
+    """The machines of a source; empty: those of its tasks' platforms."""
     first_seed: Annotated[int, Field(ge=0)] = 1_000_000
     seeds: Annotated[int, Field(ge=1, le=10_000)] = 20
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
@@ -162,7 +168,17 @@ class GateTrials(FrozenModel):
     def holds(self, suite: str | None, seed: int | None) -> bool:
         """Whether an attempt was at a task of the gate: it is never learned from."""
         of = "toy" if self.world == "toy" else self.suite
+        if not of:
+            return False
         return suite == of and seed is not None and self.first_seed <= seed < self.first_seed + self.seeds
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> "GateTrials":
+        if self.source and (self.world == "toy" or self.suite or self.size):
+            raise ValueError("`source` is in place of `suite` and `size`, on the bridge's machines")
+        if self.image and not self.source:
+            raise ValueError("`image` is for the tasks of a `source`")
+        return self
 
 
 class ServingSettings(FrozenModel):

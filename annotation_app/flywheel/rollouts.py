@@ -48,6 +48,8 @@ class RolloutPlan:
     """A file with the tasks of a pool, in place of the suite."""
     image: str = ""
     """The pool's machines."""
+    judges: Path | None = None
+    """A file with the judges that decide rewards where there is no verifier."""
 
     @property
     def attempts(self) -> int:
@@ -92,6 +94,7 @@ class RolloutPlan:
         what = self._task_words()
         what += ["--size", play.size] if play.size else []
         what += ["--memory", json.dumps(self.memory)] if self.memory else []
+        what += ["--judges", str(self.judges)] if self.judges else []
         what += ["--prompt", self.prompt.model_dump_json()] if self.prompt else []
         return [
             *(platform_python(), "-m", "agent_backend.rollout", "--bridge", self.bridge, *what),

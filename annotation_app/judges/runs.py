@@ -14,8 +14,7 @@ from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.episodes.services import blob_upload
 from annotation_app.judges import services
 from annotation_app.judges.schemas import JudgeServer, RunPlan
-from annotation_app.policies.api_keys import api_key_for
-from annotation_app.policies.selectors import provider_key_of
+from annotation_app.judges.selectors import judge_api_key
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
 from protocol.evaluation.judgements import Judgement
@@ -116,11 +115,6 @@ def _endpoint(server: JudgeServer) -> JudgeEndpoint | None:
         ref=server.ref,
         base_url=server.base_url,
         model=server.model,
-        api_key=SecretStr("" if server.ref.scripted else _api_key(server.base_url)),
+        api_key=SecretStr(judge_api_key(server)),
         settings=server.settings,
     )
-
-
-def _api_key(base_url: str) -> str:
-    """The key that was entered for a server's origin, else the one of the settings where it belongs there."""
-    return provider_key_of(base_url) or api_key_for(base_url)

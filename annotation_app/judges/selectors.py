@@ -10,6 +10,8 @@ from annotation_app.episodes.models import Episode, Review
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.judges.models import Judge, JudgeKind, Judgement, PoolJudge, Run
 from annotation_app.judges.schemas import JudgeOut, JudgeRow, JudgeServer, JudgesPage, PoolName, RunOut
+from annotation_app.policies.api_keys import api_key_for
+from annotation_app.policies.selectors import provider_key_of
 from annotation_app.tasks.models import Pool
 from protocol.evaluation.calibration import Calibration, ScoredOutcome, Sweep, calibrate, sweep_thresholds
 from protocol.evaluation.judgements import JudgeRef, JudgeSettings
@@ -45,6 +47,13 @@ def judge_server(judge: Judge) -> JudgeServer:
         model=judge.model,
         settings=JudgeSettings.model_validate(judge.settings),
     )
+
+
+def judge_api_key(server: JudgeServer) -> str:
+    """The key that was entered for a judge's server, else the one of the settings where it belongs there."""
+    if server.ref.scripted:
+        return ""
+    return provider_key_of(server.base_url) or api_key_for(server.base_url)
 
 
 def judges_page(*, user: User) -> JudgesPage:

@@ -176,6 +176,9 @@ class DjangoStore:
     async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
         return await self._write(services.step_undo, index=index, observation=observation)
 
+    async def write_thought(self, index: int, thought: str) -> DurableEvent:
+        return await self._write(services.thought_write, index=index, thought=thought)
+
     async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
         return await self._write(services.proposals_add, proposals=proposals, policy=policy)
 

@@ -79,6 +79,8 @@ class PoolSettings(FrozenModel):
     max_steps: Annotated[int, Field(ge=1, le=1_000)] = 100
     minutes: Annotated[int, Field(ge=1, le=10_000)] | None = None
     thought_required: bool = True
+    thought_later: bool = False
+    """Whether a required thought may be written after its step."""
     policy_budget: Annotated[float, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)] | None = None
     """US dollars that hosted models may cost in it."""
     unattended_safety_checks: bool = False

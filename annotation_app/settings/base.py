@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "annotation_app.exports",
     "annotation_app.imports",
     "annotation_app.judges",
+    "annotation_app.benchmark_runs",
     "annotation_app.reviews",
     "annotation_app.flywheel",
     "annotation_app.retention",

@@ -75,6 +75,7 @@ class Pool(models.Model):
         default=100, validators=[MinValueValidator(1)], help_text="Most steps of any task of this pool"
     )
     thought_required = models.BooleanField(default=True)
+    thought_later = models.BooleanField(default=False, help_text="A required thought may be written after its step")
     policy_budget = models.FloatField(
         null=True,
         blank=True,

@@ -40,6 +40,12 @@ GUARANTEES: Mapping[str, object] = {
     "secrets_in_logs": 0,
     "audit_ran": True,
     "audit_findings": 0,
+    "harbor_import_ok": True,
+    "harbor_export_oracle_pass_share": 1.0,
+    "harbor_noop_pass_share": 0,
+    "infrastructure_apart": True,
+    "verifier_failures_apart": True,
+    "records_of_attempts_share": 1.0,
 }
 """Figures with only one right value; None: not measured."""
 MOST: Mapping[str, float] = {
@@ -47,9 +53,25 @@ MOST: Mapping[str, float] = {
     "anonymous_body_mb_spooled": 1,
     "hashing_parallel": 2,
     "queue_ms_under_sign_in_flood": 500,
+    "straggler_wait_share": 0.05,
+    "keys_per_accepted_task": 2,
 }
 """Figures that may not be larger."""
-LEAST: Mapping[str, float] = {"scope_tries": 200, "origin_tries": 20, "escape_tries": 40, "routes_x_roles": 500}
+LEAST: Mapping[str, float] = {
+    "scope_tries": 200,
+    "origin_tries": 20,
+    "escape_tries": 40,
+    "routes_x_roles": 500,
+    "harbor_folders": 20,
+    "bad_folders": 30,
+    "bad_folders_refused_share": 1.0,
+    "openenv_share_of_bridge": 0.8,
+    "rollout_efficiency": 0.9,
+    "keyboard_cases": 60,
+    "keyboard_cases_exact": 60,
+    "completion_keys_saved_share": 0.5,
+    "speculation_compared": 200,
+}
 """Figures that may not be smaller."""
 
 

@@ -58,6 +58,14 @@ class ReviseMemory(_Command):
     text: MemoryText
 
 
+class WriteThought(_Command):
+    """Write the thought that an earlier step owes. It is written once; a reviewer can mend it."""
+
+    type: Literal["thought"] = "thought"
+    index: int = Field(ge=0)
+    thought: Annotated[Thought, StringConstraints(pattern=r"\S")]
+
+
 class MarkProposal(_Command):
     """Judge a candidate that is not taken; None removes the mark."""
 
@@ -167,6 +175,7 @@ Command = Annotated[
     | Accept
     | Resample
     | ReviseMemory
+    | WriteThought
     | MarkProposal
     | FinishEpisode
     | LeaveEpisode

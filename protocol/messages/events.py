@@ -38,6 +38,7 @@ from protocol.messages.commands import Takeover as Takeover
 from protocol.messages.commands import TakeoverInput as TakeoverInput
 from protocol.messages.commands import Thought as Thought
 from protocol.messages.commands import Undo as Undo
+from protocol.messages.commands import WriteThought as WriteThought
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation, Verdict
 from protocol.trajectory.proposals import Mark, PolicyRef, Proposal
@@ -83,6 +84,8 @@ class EpisodeState(FrozenModel):
     instructions: str = ""
     """The pool's guidance (Markdown)."""
     thought_required: bool = True
+    thought_later: bool = False
+    """Whether a required thought may be written after its step."""
     unattended_safety_checks: bool = False
     """Whether the autopilot may do what a provider wants a person to check."""
     capabilities: tuple[str, ...] = ()
@@ -155,6 +158,14 @@ class StepUndone(_DurableEvent):
     type: Literal["step.undone"] = "step.undone"
     index: int = Field(ge=0)
     observation: Observation
+
+
+class ThoughtWritten(_DurableEvent):
+    """The thought that a step owed was written."""
+
+    type: Literal["thought.written"] = "thought.written"
+    index: int = Field(ge=0)
+    thought: str
 
 
 class ProposalsReady(_DurableEvent):
@@ -262,7 +273,14 @@ class Pong(FrozenModel):
 
 
 DurableEvent = (
-    StepStarted | StepAdded | StepUndone | ProposalsReady | ProposalsWithdrawn | ProposalMarked | EpisodeChanged
+    StepStarted
+    | StepAdded
+    | StepUndone
+    | ThoughtWritten
+    | ProposalsReady
+    | ProposalsWithdrawn
+    | ProposalMarked
+    | EpisodeChanged
 )
 
 Event = Annotated[
@@ -270,6 +288,7 @@ Event = Annotated[
     | StepStarted
     | StepAdded
     | StepUndone
+    | ThoughtWritten
     | ProposalsReady
     | ProposalsWithdrawn
     | ProposalMarked

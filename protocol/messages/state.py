@@ -16,9 +16,10 @@ from protocol.messages.events import (
     StepAdded,
     StepStarted,
     StepUndone,
+    ThoughtWritten,
 )
 from protocol.trajectory.proposals import Mark, Proposal
-from protocol.trajectory.steps import Step
+from protocol.trajectory.steps import Step, write_thought_later
 
 
 def apply_event(state: EpisodeState, event: DurableEvent) -> EpisodeState:
@@ -52,6 +53,8 @@ def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
                 "observation": event.observation,
                 **_proposals_changed((), "idle"),
             }
+        case ThoughtWritten():
+            return {"steps": _write_thought(state.steps, event.index, event.thought)}
         case ProposalsReady():
             return {"policy": event.policy, **_proposals_changed(event.proposals, "ready")}
         case ProposalsWithdrawn():
@@ -68,6 +71,10 @@ def _proposals_changed(proposals: tuple[Proposal, ...], thinking: str) -> dict[s
 
 def _mark_undone(steps: tuple[Step, ...], index: int) -> tuple[Step, ...]:
     return tuple(step.model_copy(update={"undone": True}) if step.index == index else step for step in steps)
+
+
+def _write_thought(steps: tuple[Step, ...], index: int, thought: str) -> tuple[Step, ...]:
+    return tuple(write_thought_later(step, thought) if step.index == index else step for step in steps)
 
 
 def _mark_proposal(proposals: tuple[Proposal, ...], proposal_id: str, mark: Mark | None) -> tuple[Proposal, ...]:

@@ -54,11 +54,12 @@ def extract_preferences(trajectory: Trajectory, *, tolerance: int = TOLERANCE) -
 
     What was done is above each other candidate, unless that was said to do as well; it and what would have done as well
     are above what was called wrong. Acts that mean the same (within `tolerance` pixels) are no pair, and what failed
-    when it was done is above nothing. Replies with several actions are left out: they are no single act.
+    when it was done is above nothing. Replies with several actions are left out: they are no single act. So are
+    acts whose thought is owed.
     """
     for step, row in _human_decisions(trajectory):
         good, wrong, other = _group_candidates(step, row, tolerance)
-        done = [] if step.error or step.batch else [_executed_candidate(step, row)]
+        done = [] if step.error or step.batch or step.thought_timing == "owed" else [_executed_candidate(step, row)]
         for chosen in [*done, *good]:
             for rejected in wrong:
                 yield Preference(trajectory.id, step.index, chosen, rejected, "mark")
@@ -75,7 +76,7 @@ def extract_unpaired_preferences(trajectory: Trajectory, *, tolerance: int = TOL
     for step, row in _human_decisions(trajectory):
         good, wrong, other = _group_candidates(step, row, tolerance)
         source = _preference_source(step.decision)
-        if not step.error and step.batch is None:
+        if not step.error and step.batch is None and step.thought_timing != "owed":
             yield UnpairedPreference(trajectory.id, step.index, _executed_candidate(step, row), True, source)
         for candidate in good:
             yield UnpairedPreference(trajectory.id, step.index, candidate, True, "mark")

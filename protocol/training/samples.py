@@ -44,7 +44,7 @@ def training_samples(
     sampled_steps: Collection[int] = (),
 ) -> Iterator[Sample]:
     """A sample for each step that stands, that the dialect can say, and whose act is known to have worked; a step that
-    was done again is history, since the attempt it was decided in has the sample.
+    was done again is history, since the attempt it was decided in has the sample. So is one whose thought is owed.
 
     `sampled_steps` have one whatever came of them: a policy that learns from its own samples learns from its failures,
     too. What no dialect can say has no target. Where `prompts` has what a policy of this dialect was asked at a step,
@@ -76,6 +76,7 @@ def training_samples(
     for index, step in enumerate(trajectory.steps):
         supported = dialect.supported_form(step.action)
         succeeded = supported is not None and step.error is None and step.decision != "again"
+        succeeded = succeeded and step.thought_timing != "owed"
         if not succeeded and step.index not in sampled_steps:
             continue
         yield Sample(

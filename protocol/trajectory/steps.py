@@ -16,6 +16,9 @@ Decision = Literal["accept", "edit", "override", "takeover", "auto", "again"]
 """accept: a proposal as it was; edit: its action with another thought, or some of its actions; override: another
 action; takeover: a person's hand on the machine; auto: the policy by itself; again: done anew as in an earlier attempt,
 of which this one is a branch: nobody decided anything."""
+ThoughtTiming = Literal["before", "owed", "later"]
+"""before: with the command that asked for the act; owed: the pool wants a thought and none was written yet; later:
+written after the act, when its outcome was known."""
 
 
 class BatchPosition(FrozenModel):
@@ -42,6 +45,7 @@ class Step(FrozenModel):
     acceptable_ids: tuple[str, ...] = ()
     wrong_ids: tuple[str, ...] = ()
     thought: str
+    thought_timing: ThoughtTiming = "before"
     action: Action
     before: Observation
     after: Observation | None
@@ -73,6 +77,16 @@ def step_policies(steps: tuple[Step, ...]) -> tuple[PolicyRef, ...]:
 def drop_undone_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """The steps that count: those nobody took back."""
     return tuple(step for step in steps if not step.undone)
+
+
+def steps_with_owed_thoughts(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps that count and whose thought is still to be written."""
+    return tuple(step for step in drop_undone_steps(steps) if step.thought_timing == "owed")
+
+
+def write_thought_later(step: Step, thought: str) -> Step:
+    """The step with a thought that was written after the act."""
+    return step.model_copy(update={"thought": thought, "thought_timing": "later"})
 
 
 def steps_of_reply(steps: tuple[Step, ...], first: Step) -> tuple[Step, ...]:
@@ -112,4 +126,8 @@ def is_later_of_reply(step: Step) -> bool:
 def apply_review_fix(step: Step) -> Step:
     """The step as its last fix says it, where there is one: what is to be learned, not what was executed."""
     fix = step.review.fix if step.review is not None else None
-    return step if fix is None else step.model_copy(update={"thought": fix.thought, "action": fix.action})
+    if fix is None:
+        return step
+    written = step.thought_timing == "owed" and fix.thought.strip() != ""
+    timing: ThoughtTiming = "later" if written else step.thought_timing
+    return step.model_copy(update={"thought": fix.thought, "thought_timing": timing, "action": fix.action})

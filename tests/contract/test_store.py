@@ -195,6 +195,19 @@ class StoreContract:
         await write(lambda s: s.append_step(step(2, "command-2")))
         assert [s.undone for s in (await write.store.load()).steps] == [False, True, False]
 
+    async def test_an_owed_thought_is_written_once(self, write: Writer) -> None:
+        owed = step().model_copy(update={"thought": "", "thought_timing": "owed"})
+        await write(lambda s: s.begin_act(intent(), DIGEST))
+        await write(lambda s: s.append_step(owed))
+        event = await write(lambda s: s.write_thought(0, "It opens the menu."))
+        assert event.type == "thought.written"
+        (stored,) = (await write.store.load()).steps
+        assert (stored.thought, stored.thought_timing) == ("It opens the menu.", "later")
+        with pytest.raises(CommandRejected):
+            await write.store.write_thought(0, "Something else.")
+        with pytest.raises(CommandRejected):
+            await write.store.write_thought(1, "No such step.")
+
     async def test_what_an_act_intended_is_known_after_its_step(self, write: Writer) -> None:
         await write(lambda s: s.begin_act(intent(), DIGEST))
         await write(lambda s: s.append_step(step()))

@@ -20,6 +20,8 @@ FLAGS = (
 DRILLS = tuple((f"Drill {number}", "say_hello") for number in range(1, 31))
 AUTOPILOT_DRILL = "Autopilot drill"
 """Its tasks' script never ends: the policy repeats one mistake until it is stopped."""
+LATER_DRILL = "Later drill"
+"""Its steps may be done before their thoughts are written."""
 SignIn = Callable[..., Awaitable[Page]]
 Drill = Callable[[Page], Awaitable[EpisodePage]]
 Sessions = dict[str, StorageState]
@@ -99,8 +101,9 @@ def turn(platform: TemporaryPlatform) -> str:
 @pytest.fixture(scope="session")
 def drill_numbers(platform: TemporaryPlatform) -> "count[int]":
     """Loads the drills; gives out each number once."""
-    pools = (*DRILLS, (AUTOPILOT_DRILL, "sign_report"))
-    platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load; drills_load(*{pools!r})")
+    pools = (*DRILLS, (AUTOPILOT_DRILL, "sign_report"), (LATER_DRILL, "say_hello"))
+    loaded = f"drills_load(*{pools!r}); thoughts_later({LATER_DRILL!r})"
+    platform.manage("shell", "-c", f"from tests.e2e.drills import *; {loaded}")
     return count(1)
 
 

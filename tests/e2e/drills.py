@@ -39,6 +39,11 @@ def policy_set(pool: str, policy: str) -> None:
     Pool.objects.filter(name=pool).update(policy=PolicyRevision.objects.filter(name=policy).first())
 
 
+def thoughts_later(pool: str) -> None:
+    """The thoughts of this pool's steps may be written after them."""
+    Pool.objects.filter(name=pool).update(thought_later=True)
+
+
 def drills_load(*pools: tuple[str, str]) -> None:
     """Make pools, given by name and by the id or name of the demo's task of which each holds copies."""
     files = (BROWSER_FILE, TERMINAL_FILE, PHONE_FILE, TASKS_FILE)

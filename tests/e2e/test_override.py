@@ -13,6 +13,7 @@ from protocol.actions.types import (
     Drag,
     Gesture,
     GetClipboard,
+    MouseClick,
     MouseDown,
     MouseUp,
     Point,
@@ -23,7 +24,7 @@ from protocol.actions.types import (
     SetClipboard,
     TypeText,
 )
-from tests.e2e.conftest import AUTOPILOT_DRILL, Drill, SignIn
+from tests.e2e.conftest import AUTOPILOT_DRILL, LATER_DRILL, Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
 
 THOUGHT = "I do this by hand."
@@ -69,16 +70,44 @@ async def test_pointing_at_the_picture(sign_in: SignIn, drill: Drill) -> None:
         await expect(episode_page.line).to_have_text(re.compile(f"^{action.kind}"), timeout=BOUND_MS)
         await page.keyboard.press("Enter")
         await episode_page.stepped(number)
+    await cancel_drags(episode_page)
+    await episode_page.think(THOUGHT)
+    await page.keyboard.down("Control")
+    await click(417, 303)
+    await page.keyboard.up("Control")
+    await expect(episode_page.line).to_have_text(re.compile("^mouse_click"), timeout=BOUND_MS)
+    await page.keyboard.press("Enter")
+    await episode_page.stepped(len(gestures) + 1)
     steps = await episode_page.steps()
-    assert [step.action for step in steps] == [action for _, action in gestures]
+    held = MouseClick(point=Point(x=417, y=303), keys=("ctrl",))
+    assert [step.action for step in steps] == [*(action for _, action in gestures), held]
     assert {(step.decision, step.thought) for step in steps} == {("override", THOUGHT)}
     await episode_page.leave()
+
+
+async def cancel_drags(episode_page: EpisodePage) -> None:
+    """A drag that ends outside of the picture or by Escape composes nothing, and a middle click pastes nothing."""
+    page = episode_page.page
+    for ends_by_key in (True, False):
+        await page.mouse.move(*await episode_page.place(401, 305))
+        await page.mouse.down()
+        await page.mouse.move(*await episode_page.place(733, 511), steps=4)
+        if ends_by_key:
+            await page.keyboard.press("Escape")
+        else:
+            await page.mouse.move(2, 2)
+        await page.mouse.up()
+        await expect(episode_page.line).not_to_have_text(re.compile(r"^\w+\("))
+    await page.mouse.click(*await episode_page.place(417, 303), button="middle")
+    await expect(episode_page.thought).to_have_value("")
+    await page.keyboard.press("Escape")
 
 
 async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> None:
     """What an input method composes reaches the desktop's editor, and comes back through its clipboard."""
     page = await sign_in("annotator")
     episode_page = await drill(page)
+    await select_all_without_a_thought(episode_page)
 
     await episode_page.think(THOUGHT)
     await page.keyboard.press("i")
@@ -90,20 +119,22 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     await page.keyboard.insert_text(TEXT[2:])
     await expect(field).to_have_value(TEXT)
     await page.keyboard.press("Enter")
-    await episode_page.stepped(1)
+    await episode_page.stepped(2)
 
-    for number, key in ((2, "a"), (3, "c")):
+    for number, key in ((3, "a"), (4, "c")):
         await episode_page.think(THOUGHT)
         await page.keyboard.press("k")
         await expect(page.get_by_role("textbox", name="Press the keys")).to_be_focused(timeout=BOUND_MS)
         await page.keyboard.press(f"Control+{key}")
         await episode_page.stepped(number)
 
-    await clipboard(episode_page, "Read the machine's clipboard", 4)
-    await clipboard(episode_page, "Copy to the machine", 5, text="from outside")
-    await clipboard(episode_page, "Read the machine's clipboard", 6)
+    await clipboard(episode_page, "Read the machine's clipboard", 5)
+    await clipboard(episode_page, "Copy to the machine", 6, text="from outside")
+    await clipboard(episode_page, "Read the machine's clipboard", 7)
+    await look_back_at_the_clipboard(episode_page)
 
-    steps = await episode_page.steps()
+    first, *steps = await episode_page.steps()
+    assert (first.action, first.thought, first.proposal_id) == (PressKeys(keys=("ctrl", "a")), THOUGHT, None)
     assert [step.action for step in steps] == [
         TypeText(text=TEXT),
         PressKeys(keys=("ctrl", "a")),
@@ -115,6 +146,32 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     read = [step.after.text for step in steps if step.after is not None and step.action.kind == "get_clipboard"]
     assert read == [TEXT, "from outside"]
     await episode_page.leave()
+
+
+async def select_all_without_a_thought(episode_page: EpisodePage) -> None:
+    """A hotkey is not done with the thought of a candidate: the cursor goes to an empty thought."""
+    page = episode_page.page
+    await page.keyboard.press("k")
+    await expect(page.get_by_role("textbox", name="Press the keys")).to_be_focused(timeout=BOUND_MS)
+    await page.keyboard.press("Control+a")
+    await expect(episode_page.thought).to_be_focused(timeout=BOUND_MS)
+    await page.keyboard.press("Enter")
+    await page.keyboard.insert_text(THOUGHT)
+    await page.keyboard.press("Enter")
+    await episode_page.stepped(1)
+
+
+async def look_back_at_the_clipboard(episode_page: EpisodePage) -> None:
+    """What the clipboard gave and took stands at its step, and Enter does nothing while one looks back."""
+    page, before = episode_page.page, await episode_page.step()
+    past = page.get_by_role("status").filter(has_text=re.compile("^Step "))
+    for text in ("from outside", "from outside", TEXT):
+        await page.keyboard.press("[")
+        await expect(past).to_contain_text(text, timeout=BOUND_MS)
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("0")
+    await expect(past).to_have_count(0, timeout=BOUND_MS)
+    assert await episode_page.step() == before
 
 
 async def clipboard(episode_page: EpisodePage, button: str, number: int, *, text: str = "") -> None:
@@ -169,6 +226,8 @@ async def test_the_autopilot_runs_until_one_key_stops_it(sign_in: SignIn, drill:
     await page.keyboard.press("a")
     await expect(episode_page.banners.get_by_text("Autopilot.", exact=True)).to_be_visible(timeout=BOUND_MS)
     await expect(episode_page.steps_shown).not_to_have_text(re.compile("^Step 1 of"), timeout=BOUND_MS)
+    await page.get_by_role("toolbar").get_by_role("button", name="Finish").hover()
+    await expect(page.get_by_role("tooltip")).to_be_visible(timeout=BOUND_MS)
     await page.keyboard.press("Escape")
     await expect(episode_page.banners.get_by_text("Autopilot.", exact=True)).to_have_count(0, timeout=BOUND_MS)
     await expect(episode_page.cards.first).to_be_visible(timeout=BOUND_MS)
@@ -181,20 +240,24 @@ async def test_the_autopilot_runs_until_one_key_stops_it(sign_in: SignIn, drill:
     await episode_page.leave()
 
 
-async def test_no_hotkey_is_done_with_the_thought_of_a_candidate(sign_in: SignIn, drill: Drill) -> None:
+async def test_a_thought_follows_its_step_where_the_pool_allows_it(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("annotator")
-    episode_page = await drill(page)
+    episode_page = EpisodePage(page)
+    await episode_page.take(LATER_DRILL)
     await page.keyboard.press("k")
-    await expect(page.get_by_role("textbox", name="Press the keys")).to_be_focused(timeout=BOUND_MS)
-    await page.keyboard.press("Control+a")
-    await expect(episode_page.thought).to_be_focused(timeout=BOUND_MS)
-    await page.keyboard.press("Enter")
-    await page.keyboard.insert_text(THOUGHT)
-    await page.keyboard.press("Enter")
+    await page.get_by_role("textbox", name="Press the keys").press("Control+a")
     await episode_page.stepped(1)
     (step,) = await episode_page.steps()
-    assert (step.action, step.thought, step.proposal_id) == (PressKeys(keys=("ctrl", "a")), THOUGHT, None)
-    await episode_page.leave()
+    assert (step.thought, step.thought_timing) == ("", "owed")
+    await page.keyboard.press("f")
+    dialog = page.get_by_role("dialog", name="Thoughts to write")
+    await dialog.get_by_role("textbox").fill(THOUGHT)
+    await dialog.get_by_role("button", name="Save and finish").click()
+    dialog = page.get_by_role("dialog", name="Finish the task")
+    await dialog.get_by_role("button", name="Finish").click()
+    await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    (step,) = await episode_page.steps()
+    assert (step.thought, step.thought_timing) == (THOUGHT, "later")
 
 
 async def test_candidates_are_marked_and_asked_for_again(sign_in: SignIn, drill: Drill) -> None:

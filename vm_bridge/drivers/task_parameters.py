@@ -23,7 +23,14 @@ class McpServer(FrozenModel):
     env: dict[str, str] = {}
 
 
-McpServers = dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")], McpServer]
+class RemoteMcpServer(FrozenModel):
+    """Where an MCP server answers over streamable HTTP, seen from inside the sandbox: on its loopback, or as far as the
+    task's network reaches."""
+
+    url: Annotated[str, StringConstraints(max_length=4096, pattern=r"^https?://[^\s@]+$")]
+
+
+McpServers = dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")], McpServer | RemoteMcpServer]
 _MCP_SERVERS: TypeAdapter[McpServers] = TypeAdapter(McpServers)
 
 
@@ -53,7 +60,10 @@ def parse_screen_size(task: Task | None) -> tuple[int, int] | None:
 
 
 def parse_mcp_servers(task: Task | None) -> McpServers:
-    """`mcp_servers`, in the shape `{name: {command, args, env}}`; none if it does not say. Raises InvalidAction."""
+    """`mcp_servers`, in the shape `{name: {command, args, env}}` or `{name: {url}}`; none if it does not say.
+
+    Raises InvalidAction.
+    """
     try:
         return _MCP_SERVERS.validate_python({} if task is None else task.parameters.get("mcp_servers", {}))
     except ValidationError as error:

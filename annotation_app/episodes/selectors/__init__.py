@@ -17,6 +17,7 @@ from annotation_app.episodes.models import UNCATALOGUED, Command, Episode, Episo
 from annotation_app.episodes.models import Proposal as ProposalRow
 from annotation_app.episodes.models import Step as StepRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
+from annotation_app.episodes.selectors.step_rows import STEP_COLUMNS, step_of_row
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.tasks.models import AssignmentState
@@ -163,6 +164,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
         pool=pool.name,
         instructions=pool.instructions,
         thought_required=pool.thought_required,
+        thought_later=pool.thought_later,
         unattended_safety_checks=pool.unattended_safety_checks,
         steps=steps,
         proposals=proposals,
@@ -196,9 +198,8 @@ def trajectories_of(episodes: Collection[Episode]) -> Iterator[Trajectory]:
     keys = [episode.pk for episode in episodes]
     steps: defaultdict[UUID, list[Step]] = defaultdict(list)
     rows = StepRow.objects.filter(episode__in=keys).order_by("episode_id", "index")
-    done: Iterable[tuple[UUID, Any, int | None]] = rows.values_list("episode_id", "document", "undoing")
-    for key, document, undoing in done:
-        steps[key].append(document if undoing is None else document.model_copy(update={"undone": True}))
+    for key, *row in rows.values_list("episode_id", *STEP_COLUMNS):
+        steps[key].append(step_of_row(*row))
     offered: defaultdict[UUID, list[tuple[int, Proposal]]] = defaultdict(list)
     columns = ("episode_id", "index", "document", "mark")
     offers: Iterable[tuple[UUID, int, Any, str]] = ProposalRow.objects.filter(episode__in=keys).values_list(*columns)
@@ -210,9 +211,7 @@ def trajectories_of(episodes: Collection[Episode]) -> Iterator[Trajectory]:
 
 def steps_of(episode: Episode) -> tuple[Step, ...]:
     """All that was done, in order; what was taken back says so."""
-    undone = set(episode.steps.filter(undoing__isnull=False).values_list("index", flat=True))
-    steps = (row.document for row in episode.steps.all())
-    return tuple(step.model_copy(update={"undone": True}) if step.index in undone else step for step in steps)
+    return tuple(step_of_row(*row) for row in episode.steps.order_by("index").values_list(*STEP_COLUMNS))
 
 
 def success_of(episode: Episode) -> bool | None:

@@ -36,6 +36,7 @@ from annotation_app.episodes.services.steps import (
     proposals_withdraw,
     step_append,
     step_undo,
+    thought_write,
 )
 
 __all__ = [
@@ -68,4 +69,5 @@ __all__ = [
     "runners_renew",
     "step_append",
     "step_undo",
+    "thought_write",
 ]

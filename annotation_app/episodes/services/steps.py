@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from annotation_app.audit.services import audit_record
 from annotation_app.blobs.services import blob_record, blob_write
-from annotation_app.episodes.models import Command, Episode, EpisodeBlob, Proposal, Step, Undoing
+from annotation_app.episodes.models import Command, Episode, EpisodeBlob, LateThought, Proposal, Step, Undoing
 from annotation_app.episodes.services.events import episode_lock, event_apply, pool_running_check
 from annotation_app.errors import Conflict, NotFound
 from protocol.blobs import NO_BLOBS, BlobRef
@@ -21,6 +21,7 @@ from protocol.messages.events import (
     StepAdded,
     StepStarted,
     StepUndone,
+    ThoughtWritten,
 )
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Mark, PolicyRef, strip_token_data
@@ -124,6 +125,19 @@ def step_undo(*, episode_id: UUID, token: int, index: int, observation: Observat
     Undoing.objects.create(step=step)
     _proposals_close(episode)
     event = StepUndone(version=episode.version + 1, index=index, observation=observation)
+    event_apply(episode, event)
+    return event
+
+
+@transaction.atomic(durable=True)
+def thought_write(*, episode_id: UUID, token: int, index: int, thought: str) -> DurableEvent:
+    """Store the thought that a step owes. Raises Conflict where it owes none."""
+    episode = episode_lock(episode_id, token)
+    step = episode.steps.filter(index=index, undoing__isnull=True, late_thought__isnull=True).first()
+    if step is None or step.document.thought_timing != "owed":
+        raise Conflict("This step owes no thought.", code="no_thought_owed")
+    LateThought.objects.create(step=step, thought=thought)
+    event = ThoughtWritten(version=episode.version + 1, index=index, thought=thought)
     event_apply(episode, event)
     return event
 

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from annotation_app.accounts.models import User
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, NotFound
+from annotation_app.flywheel.evaluation import gate_task_ids
 from annotation_app.flywheel.models import Checkpoint, Sample, Turn
 from annotation_app.flywheel.paths import TRIALS_FOLDER, turn_path
 from annotation_app.flywheel.schemas import SeedTrials, Side, Trial, TrialComparison, TrialDetails
@@ -28,19 +29,23 @@ def earlier_trials_path(turn: Turn) -> Path | None:
     """What the active revision did as a candidate of this wheel, where it would do the very same once more: greedy, at
     the same tasks. Attempts that are drawn are drawn anew, or what passed by luck would go on being lucky."""
     made = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, revision=turn.active).select_related("turn").first()
-    if made is None or made.turn.recipe.trials != turn.recipe.trials or turn.recipe.trials.temperature > 0:
-        return None
+    trials = turn.recipe.trials
+    if made is None or made.turn.recipe.trials != trials or trials.temperature > 0 or trials.source:
+        return None  # a file may have other tasks by now
     folder = turn_path(made.turn_id) / TRIALS_FOLDER / "candidate"
     return folder if folder.exists() else None
 
 
 def held_out_episodes(turn: Turn, episodes: Sequence[UUID] | QuerySet[Sample, Any]) -> set[UUID]:
-    """Which of these are attempts at what the turn's gate tries: they are never learned from."""
+    """Which of these are attempts at what the turn's gate tries: they are never learned from. Raises ProgramFailed
+    where the gate's tasks cannot be read."""
+    held = gate_task_ids(turn.recipe.trials)
     found = Episode.objects.filter(pk__in=episodes).select_related("task")
     return {
         episode.pk
         for episode in found.iterator()
         if turn.recipe.trials.holds(episode.task.definition.suite, episode.task.definition.seed)
+        or episode.task.definition.id in held
     }
 
 

@@ -13,7 +13,7 @@ from annotation_app.flywheel.model_servers import serve_weights, weights_load, w
 from annotation_app.flywheel.models import Checkpoint, Turn
 from annotation_app.flywheel.paths import TRIALS_FOLDER
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, platform_python, trainer_python
-from annotation_app.flywheel.recipe import server_root
+from annotation_app.flywheel.recipe import GateTrials, server_root
 from annotation_app.flywheel.selectors.trials import earlier_trials_path
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.server_reservation import reserved_server, server_release
@@ -167,12 +167,19 @@ def _run_trials(turn: Turn, programs: ProgramRunner, checkpoint: Path, out: Path
         programs, checkpoint, name=turn.recipe.policy, version=revision, threads=trials.threads, log=log_served,
         serving=serving,
     ) as server:  # fmt: skip
-        words = ["--bridge", settings.ENV.bridge_url, "--suite", trials.suite, "--parallel", str(trials.parallel)]
+        words = ["--bridge", settings.ENV.bridge_url, *trial_words(trials), "--parallel", str(trials.parallel)]
         words += ["--model-url", server.url, "--model", server.model, "--policy", turn.recipe.policy]
         words += ["--dialect", turn.recipe.dialect, *what, *seeds]
         programs.run([platform_python(), "-m", "agent_backend.rollout", *words], log=log)
         if serving is not None:
             weights_verify(programs, serving.url, revision, out, log=log_served)
+
+
+def trial_words(trials: GateTrials) -> list[str]:
+    """Which tasks are tried, in the options of a rollout."""
+    if trials.source:
+        return ["--tasks", trials.source, *(("--image", trials.image) if trials.image else ())]
+    return ["--suite", trials.suite]
 
 
 def _revision(turn: Turn, candidate: Checkpoint) -> RevisionIn:

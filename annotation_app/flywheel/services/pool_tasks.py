@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import protocol.trajectory.tasks
+from annotation_app.flywheel.evaluation import gate_task_ids
 from annotation_app.flywheel.models import Turn
 from annotation_app.tasks.models import Task
 from protocol.trajectory.tasks import task_kind
@@ -17,12 +18,13 @@ def write_pool_tasks(turn: Turn, kinds: Sequence[str], target: Path) -> tuple[st
     """
     if not target.exists():
         wanted, trials = set(kinds), turn.recipe.trials
+        held = gate_task_ids(trials)
         rows = Task.objects.filter(pool=turn.wheel.pool_id).order_by("id")
         tasks = (row.definition for row in rows.iterator())
         lines = [
             task.model_dump_json()
             for task in tasks
-            if task_kind(task) in wanted and not trials.holds(task.suite, task.seed)
+            if task_kind(task) in wanted and not trials.holds(task.suite, task.seed) and task.id not in held
         ]
         target.parent.mkdir(parents=True, exist_ok=True)
         aside = target.with_name(target.name + ".part")

@@ -30,6 +30,7 @@ from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.lineage import lineage_record
 from annotation_app.flywheel.services.pool_tasks import write_pool_tasks
+from annotation_app.flywheel.services.reward_judges import reward_judges_of
 
 logger = logging.getLogger(__name__)
 LIKELIHOODS = ("ct", "sft")
@@ -293,7 +294,17 @@ def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str])
         run=folder / "rl",
         inbox=folder / "rl-inbox",
         serving=turn.recipe.serving,
+        judges=_judges_file(turn, folder) if plan.play.judges else None,
     )
+
+
+def _judges_file(turn: Turn, folder: Path) -> Path:
+    """The pool's judges, for who plays. Raises Conflict where none judges there."""
+    judges = reward_judges_of(turn.wheel.pool_id)
+    if not judges["judges"]:
+        raise Conflict("Rewards are to be decided by judges, and none judges in the pool.", code="no_judges")
+    file_write(path := folder / "rl-judges.json", judges)
+    return path
 
 
 def _wording(turn: Turn) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
@@ -17,6 +17,7 @@ from benchmarks.parts.speculation.policies import TimedExpert, TimedPolicy
 from protocol.actions.types import CONTROL_KINDS, FINAL_ACTIONS, Click
 from protocol.messages.events import Accept, Act, EpisodeState, Event, Rejected
 from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.steps import drop_undone_steps
 from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox
@@ -30,11 +31,16 @@ Decide = Callable[[EpisodeState, int], EpisodeCommand | None]
 @dataclass(slots=True)
 class Played:
     """What became of an episode: for each accepted first candidate the wait until the next ones (ms) and whether no
-    further question was needed, and what is stored of its steps apart from times and ids."""
+    further question was needed, and what is stored of its steps apart from times and ids. Where no further question was
+    needed, the policy is asked all the same, apart from the episode: `checked` counts that, `wrong` other answers."""
 
     waits: list[float] = field(default_factory=list)
     held: list[bool] = field(default_factory=list)
     steps: list[Any] = field(default_factory=list)
+    acts: list[float] = field(default_factory=list)
+    """How much of each wait the act on the episode's machine took, its settling included (ms)."""
+    checked: int = 0
+    wrong: int = 0
 
 
 class Episode:
@@ -111,7 +117,19 @@ class Episode:
         first = self._first_of(command)
         if first and not running.done():
             played.waits.append((time.monotonic() - began) * 1000)
+            step = self.store.state.steps[-1]
+            played.acts.append((step.ended_at - step.started_at).total_seconds() * 1000)
             played.held.append(number + 1 not in self.policy.questions[before:])
+            if played.held[-1]:
+                played.checked += 1
+                played.wrong += not await self._is_own_answer()
+
+    async def _is_own_answer(self) -> bool:
+        """Whether the policy says of the episode as it stands what was prepared."""
+        state = self.runner.state
+        assert state.observation is not None
+        answer = await self.policy.answer(state.task, drop_undone_steps(state.steps), state.observation)
+        return answer == [(one.thought, one.action) for one in state.proposals]
 
     def _first_of(self, command: EpisodeCommand) -> bool:
         step = self.store.state.steps[-1] if self.store.state.steps else None
@@ -133,6 +151,26 @@ def _comparable(step: dict[str, Any]) -> dict[str, Any]:
         if step[name] is not None and step[name]["page"] is not None:
             step[name]["page"]["tabs"] = [tab["title"] for tab in step[name]["page"]["tabs"]]
     return step
+
+
+def first_difference(one: list[Any], other: list[Any]) -> str | None:
+    """Where two records of steps differ first, and how; None where they are equal."""
+    if len(one) != len(other):
+        return f"{len(one)} and {len(other)} steps"
+    for number, (step, twin) in enumerate(zip(one, other, strict=True), 1):
+        for path, value, counterpart in _leaves(step, twin):
+            if value != counterpart:
+                return f"step {number}, {path}: {value!r} and {counterpart!r}"
+    return None
+
+
+def _leaves(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The values of two records side by side, with their places."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for name in one:
+            yield from _leaves(one[name], other[name], f"{path}.{name}".lstrip("."))
+    else:
+        yield path, one, other
 
 
 def _command_id() -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.scripted_policy.script import UNKNOWN_TASK_STAGE, Line, Script, find_script, sample_lines
-from protocol.actions.types import Click
+from protocol.actions.types import Action, Click
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import PolicyRef, Proposal
 from protocol.trajectory.steps import Step
@@ -32,6 +32,12 @@ class TimedPolicy:
         await asyncio.sleep(self._seconds)
         lines = await self.lines(task, steps, observation)
         return tuple(self._proposal(rank, line, len(steps)) for rank, line in enumerate(lines, 1))
+
+    async def answer(
+        self, task: Task, steps: tuple[Step, ...], observation: Observation
+    ) -> list[tuple[str, Action | None]]:
+        """Its thoughts and actions at once, best first; no question is counted."""
+        return [(line.thought, line.action) for line in await self.lines(task, steps, observation)]
 
     async def lines(self, task: Task, steps: tuple[Step, ...], observation: Observation) -> tuple[Line, ...]:
         """What it says, best first."""
@@ -92,8 +98,19 @@ class TimedExpert(ExpertPolicy):
         """The same expert, who looks at a twin."""
         return TimedExpert(lambda: twin, self._seconds, self.questions)
 
+    async def answer(
+        self, task: Task, steps: tuple[Step, ...], observation: Observation
+    ) -> list[tuple[str, Action | None]]:
+        """Its thought and action at once; no question is counted."""
+        given: dict[str, Any] = {"kinds": frozenset(), "blob": _ignore, "partial": _ignore}
+        return [(one.thought, one.action) for one in await super().propose(task, steps, observation, **given)]
+
     async def propose(self, task: Task, steps: tuple[Step, ...], observation: Observation, **given: Any) -> Any:
         """See `interfaces.Policy.propose`."""
         self.questions.append(len(steps))
         await asyncio.sleep(self._seconds)
         return await super().propose(task, steps, observation, **given)
+
+
+async def _ignore(_: Any) -> Any:
+    """An expert reads no pictures and streams nothing."""

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from agent_backend.scripted_policy.script import Script, load_scripts
 from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.parts.figures import percentile, print_progress
-from benchmarks.parts.speculation.episodes import Episode, Played, anyhow, first_candidate
+from benchmarks.parts.speculation.episodes import Episode, Played, anyhow, first_candidate, first_difference
 from benchmarks.parts.speculation.policies import PixelsPolicy, ScriptsPolicy, TimedExpert, TimedPolicy
 from protocol.trajectory.tasks import Task
 from vm_bridge.hosts.browser.host import BrowserHost
@@ -68,33 +68,50 @@ def _scripted(tasks: Sequence[Task], scripts: Sequence[Script]) -> tuple[Task, .
 async def measure(folder: Path) -> dict[str, Any]:
     """Waits with and without, how often the guess held, and how many episodes came out differently."""
     waits: dict[bool, list[float]] = {True: [], False: []}
+    beyond_act: list[float] = []
     held: list[bool] = []
     by_kind: dict[str, float] = {}
     compared, wrong = await _compare_painted()
-    starts = 0
+    real = starts = differ = unrepeatable = checked = 0
     for kind in kinds():
         of_kind: list[bool] = []
         async with _machines(kind, folder / kind.image) as (machine, twin):
             for task in kind.tasks:
-                ahead = await _play(kind, task, machine, twin)
                 plain = await _play(kind, task, machine, None)
+                ahead = await _play(kind, task, machine, twin)
                 waits[True] += [ms for ms, hit in zip(ahead.waits, ahead.held, strict=True) if hit]
+                timed = zip(ahead.waits, ahead.acts, ahead.held, strict=True)
+                beyond_act += [ms - act for ms, act, hit in timed if hit]
                 waits[False] += plain.waits
                 of_kind += ahead.held
+                real, checked = real + 1, checked + ahead.checked
+                wrong += ahead.wrong > 0
                 if not _start_alike(ahead, plain):
                     starts += 1
                     continue
-                compared, wrong = compared + 1, wrong + (ahead.steps != plain.steps)
+                if (difference := first_difference(ahead.steps, plain.steps)) is not None:
+                    print_progress(f"{task.id} with a twin and without: {difference}")
+                    again = await _play(kind, task, machine, None)
+                    if (difference := first_difference(again.steps, plain.steps)) is not None:
+                        print_progress(f"{task.id} twice without a twin: {difference}")
+                        unrepeatable += 1
+                    else:
+                        differ += 1
         held += of_kind
         by_kind[kind.image] = round(sum(of_kind) / len(of_kind), 3)
         print_progress(f"{kind.image}: the guess held at {sum(of_kind)} of {len(of_kind)} steps")
     return {
         "accept_to_proposals_p50_ms": percentile(waits[True], 0.5),
+        "accept_to_proposals_beyond_act_p50_ms": percentile(beyond_act, 0.5),
         "accept_to_proposals_without_speculation_p50_ms": percentile(waits[False], 0.5),
         "speculation_hit_share": round(sum(held) / len(held), 3),
         "speculation_hit_share_by_kind": by_kind,
-        "speculation_compared": compared,
+        "speculation_compared": compared + real,
+        "speculation_compared_real": real,
+        "speculation_answers_checked": checked,
+        "speculation_records_differ": differ,
         "speculation_starts_differ": starts,
+        "speculation_unrepeatable": unrepeatable,
         "speculation_wrong": wrong,
     }
 

@@ -2,10 +2,12 @@
 what is counted apart, and which attempts have their whole record."""
 
 import asyncio
+import statistics
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ from vm_bridge.simulators.fake.machine import FakeMachine
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
 SUITE, TASKS, SEEDS, PARALLEL = "drills", ("press", "tabs", "rows", "links", "icons", "options"), 8, 2
+ROUNDS = 3
 SHORT_SECONDS, STRAGGLER = 0.3, "task-0"
 REF = PolicyRef(name="p", revision="r", dialect="ui_tars_1_5", scripted=True)
 LIMITS = RunnerLimits(executor=ExecutorLimits(reach=0.5), retry_policy=RetryPolicy(first=0.01, longest=0.01, tries=2))
@@ -49,19 +52,20 @@ LIMITS = RunnerLimits(executor=ExecutorLimits(reach=0.5), retry_policy=RetryPoli
 async def attempts_per_minute(folder: Path, bridge: str) -> dict[str, Any]:
     """Of rollouts over the bridge, and of the browser engine alone, at the same tasks with as many pages at a time.
 
-    Raises AgentError and BridgeError.
+    Both are measured in turn; the efficiency is the median of the rounds. Raises AgentError and BridgeError.
     """
-    await _timed_rollout(folder / "warm", bridge, seeds=1)
-    alone = await _engine_alone()
-    seconds = await _timed_rollout(folder / "rolled", bridge, seeds=SEEDS)
-    again = await _engine_alone()
-    count = len(TASKS) * SEEDS
-    engine = 2 * count / (alone + again) * 60
-    made = count / seconds * 60
+    await _timed_rollout(folder / "rolled-warm", bridge, seeds=1)
+    rolled: list[float] = []
+    alone = [await _engine_alone()]
+    for number in range(ROUNDS):
+        rolled.append(await _timed_rollout(folder / f"rolled-{number}", bridge, seeds=SEEDS))
+        alone.append(await _engine_alone())
+    made = [60 * len(TASKS) * SEEDS / seconds for seconds in rolled]
+    engine = [120 * len(TASKS) * SEEDS / (before + after) for before, after in pairwise(alone)]
     return {
-        "rollout_attempts_per_minute": round(made, 1),
-        "engine_attempts_per_minute": round(engine, 1),
-        "rollout_efficiency": round(made / engine, 3),
+        "rollout_attempts_per_minute": round(statistics.median(made), 1),
+        "engine_attempts_per_minute": round(statistics.median(engine), 1),
+        "rollout_efficiency": round(statistics.median(a / b for a, b in zip(made, engine, strict=True)), 3),
     }
 
 

@@ -27,6 +27,7 @@ from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.parts.desktops.live_bridge import LiveBridge
 from benchmarks.parts.figures import print_progress
 from benchmarks.parts.tasks.peers import PeerFailed, PeerUnavailable, last_json, peer_environment, run_peer
+from benchmarks.parts.tasks.trl_run import trl_trains
 from benchmarks.parts.tasks.verifiers_run import verifiers_evaluates
 from benchmarks.parts.waiting import wait_for
 from protocol.actions.types import ACTION_ADAPTER, Click, Finish, PressKeys, TypeText
@@ -34,12 +35,12 @@ from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.api.client import BridgeClient
 
-TASKS = (("desktop", "say_hello"), ("sites", ""), ("phone", "dark_mode"))
+TASKS = (("desktop", "say_hello"), ("sites", ""), ("phone", "dark_mode"), ("drills", "press"))
 """Suites and names of what is played; no name: the suite's first."""
 OPENENV = ("openenv==0.10.0",)
 VERIFIERS = ("verifiers==0.4.0", "uv==0.13.9")
-STEPS, ROUNDS, SESSIONS = 60, 3, 4
-READY_SECONDS, STOP_SECONDS = 60.0, 30.0
+STEPS, ROUNDS, SESSIONS = 60, 3, 6
+READY_SECONDS, STOP_SECONDS = 180.0, 30.0
 PLAYER = Path(__file__).with_name("openenv_player.py")
 EXPERT = PolicyRef(name="expert", revision="expert", dialect="ui_tars_1_5", scripted=True)
 KNOWN_ACTIONS = {
@@ -75,7 +76,10 @@ def measure_environments(scratch: Path, bridge: LiveBridge) -> dict[str, Any]:
     source.write_text("".join(task.model_dump_json() + "\n" for task in tasks))
     with running_server(scratch, bridge, source) as server:
         figures = _with_openenv(scratch, bridge, server, tasks, actions)
+        ours, theirs = figures["bridge_steps_per_s"], figures["openenv_steps_per_s"]
+        figures["openenv_share_of_bridge"] = "absent" if theirs == "absent" else round(theirs / ours, 3)
         figures["verifiers_ok"] = _with_verifiers(scratch, server, tasks[0], actions[0])
+        figures["trl_or_prime_ok"] = trl_trains(scratch, server.url, server.environment, tasks[3], actions[3])
     return figures
 
 

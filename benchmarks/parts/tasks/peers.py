@@ -29,13 +29,21 @@ def peer_environment(folder: Path, requirements: Sequence[str]) -> Path:
     install = (str(uv), "pip", "install", "--quiet", "--python", str(python), *requirements)
     for command in ((str(uv), "venv", "--quiet", str(folder)), install):
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, env=_uv_environment()
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise PeerUnavailable(f"{requirements}: {error}") from None
         if done.returncode:
             raise PeerUnavailable(f"{requirements}: {done.stderr[-500:]}")
     print_progress(f"installed {', '.join(requirements)}")
     return python
+
+
+def _uv_environment() -> dict[str, str]:
+    """uv's environment: it looks for wheels where pip does."""
+    wheels = os.environ.get("PIP_FIND_LINKS")
+    return {**os.environ, **({"UV_FIND_LINKS": wheels} if wheels else {})}
 
 
 def run_peer(

@@ -409,6 +409,12 @@ export interface AuditPage {
   verbs: string[];
 }
 /**
+ * Whom a token stands for that allows playing on machines.
+ */
+export interface EnvironmentAccess {
+  username: string;
+}
+/**
  * A person's own ways in.
  */
 export interface SecurityOut {
@@ -577,6 +583,7 @@ export interface PoolSettings {
   max_steps: number;
   minutes: number | null;
   thought_required: boolean;
+  thought_later: boolean;
   policy_budget: number | null;
   unattended_safety_checks: boolean;
   screenshot_format: "jpeg" | "png";
@@ -2781,13 +2788,15 @@ export interface WordingIn {
   text: string;
 }
 /**
- * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites, or
- * the trainer's toy world.
+ * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
+ * a file, or the trainer's toy world.
  */
 export interface GateTrials {
   world: "bridge" | "toy";
   suite: string;
   tasks: string[];
+  source: string;
+  image: string;
   first_seed: number;
   seeds: number;
   parallel: number;
@@ -2881,6 +2890,7 @@ export interface RolloutSettings {
   seeds: number;
   group: number;
   parallel: number;
+  judges: boolean;
   ahead: number;
   threads: number;
   size: string;
@@ -3424,10 +3434,12 @@ export interface BenchmarkRunRow {
   policy: string;
   revision: string;
   attempts: number;
-  status: "running" | "cancelling" | "interrupted" | "finished";
+  status: "starting" | "running" | "cancelling" | "interrupted" | "finished";
   progress: RolloutProgress | null;
   software: string;
   created_at: string;
+  can_resume: boolean;
+  error: string;
 }
 /**
  * How far a rollout is; the figures are those of its present command, `done` and `total` of the whole.
@@ -3494,6 +3506,40 @@ export interface LeaderboardRow {
   chance: number | null;
   how: string;
   finished_at: string;
+}
+/**
+ * The name of a run that was started.
+ */
+export interface StartedRun {
+  name: string;
+}
+/**
+ * A run to be started: which tasks, by whom, how often.
+ */
+export interface BenchmarkRunIn {
+  benchmark: string;
+  revision?: number | null;
+  seeds?: number;
+  parallel?: number;
+  max_steps?: number | null;
+  all_levels?: boolean;
+}
+/**
+ * What a run is chosen from.
+ */
+export interface BenchmarkChoices {
+  reachable: boolean;
+  suites: string[];
+  pools: string[];
+  revisions: BenchmarkRevision[];
+}
+/**
+ * A revision that can be chosen for a run.
+ */
+export interface BenchmarkRevision {
+  id: number;
+  name: string;
+  revision: string;
 }
 /**
  * One attempt. With the outcome `infrastructure` its machine, its verifier or a server failed, which says nothing

@@ -75,6 +75,7 @@ export type Command =
   | Accept
   | Resample
   | ReviseMemory
+  | WriteThought
   | MarkProposal
   | FinishEpisode
   | LeaveEpisode
@@ -93,7 +94,14 @@ export type Mark = "acceptable" | "wrong";
 export type Control = "mine" | "other" | "nobody";
 export type Decision = "accept" | "edit" | "override" | "takeover" | "auto" | "again";
 export type DurableEvent =
-  StepStarted | StepAdded | StepUndone | ProposalsReady | ProposalsWithdrawn | ProposalMarked | EpisodeChanged;
+  | StepStarted
+  | StepAdded
+  | StepUndone
+  | ThoughtWritten
+  | ProposalsReady
+  | ProposalsWithdrawn
+  | ProposalMarked
+  | EpisodeChanged;
 export type Rest = "rested" | "hurried" | "timeout" | "skipped";
 export type StepVerdict = "right" | "wrong_element" | "wrong_action" | "redundant" | "hallucinated";
 export type EpisodeStatus = "warming" | "running" | "paused" | "finished" | "left" | "failed";
@@ -106,6 +114,7 @@ export type Event =
   | StepStarted
   | StepAdded
   | StepUndone
+  | ThoughtWritten
   | ProposalsReady
   | ProposalsWithdrawn
   | ProposalMarked
@@ -720,6 +729,15 @@ export interface ReviseMemory {
   text: string;
 }
 /**
+ * Write the thought that an earlier step owes. It is written once; a reviewer can mend it.
+ */
+export interface WriteThought {
+  command_id: string;
+  type: "thought";
+  index: number;
+  thought: string;
+}
+/**
  * Judge a candidate that is not taken; None removes the mark.
  */
 export interface MarkProposal {
@@ -873,6 +891,7 @@ export interface Step {
   acceptable_ids: string[];
   wrong_ids: string[];
   thought: string;
+  thought_timing: "before" | "owed" | "later";
   action: Action;
   before: Observation;
   after: Observation | null;
@@ -957,6 +976,15 @@ export interface StepUndone {
   type: "step.undone";
   index: number;
   observation: Observation;
+}
+/**
+ * The thought that a step owed was written.
+ */
+export interface ThoughtWritten {
+  version: number;
+  type: "thought.written";
+  index: number;
+  thought: string;
 }
 /**
  * Candidates for the current state were stored.
@@ -1145,6 +1173,7 @@ export interface EpisodeState {
   pool: string;
   instructions: string;
   thought_required: boolean;
+  thought_later: boolean;
   unattended_safety_checks: boolean;
   capabilities: string[];
   tools: Tool[];

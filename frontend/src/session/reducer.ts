@@ -90,6 +90,16 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
           thinking_error: "",
         },
       };
+    case "thought.written":
+      return {
+        ...view,
+        episode: {
+          ...episode,
+          steps: episode.steps.map((step) =>
+            step.index === event.index ? { ...step, thought: event.thought, thought_timing: "later" } : step,
+          ),
+        },
+      };
     case "proposals.ready":
       return {
         ...view,

@@ -1,4 +1,17 @@
-/** Which steps count: those nobody took back. */
+/** Which steps count, and what they still lack. */
+import type { EpisodeState, Step } from "@/generated/vocabulary";
+
+/** The steps that count: those nobody took back. */
 export function withoutUndone<S extends { readonly undone: boolean }>(steps: readonly S[]): S[] {
   return steps.filter(({ undone }) => !undone);
+}
+
+/** The steps whose thought is still to be written. */
+export function withOwedThoughts(steps: readonly Step[]): Step[] {
+  return withoutUndone(steps).filter(({ thought_timing: timing }) => timing === "owed");
+}
+
+/** Whether a step needs its thought before it is done. */
+export function needsThoughtFirst(episode: Pick<EpisodeState, "thought_required" | "thought_later">): boolean {
+  return episode.thought_required && !episode.thought_later;
 }

@@ -158,8 +158,42 @@ async def test_a_task_brings_servers_of_its_own(machine: Machine, do: Do) -> Non
     assert "mine.add" not in {tool.name for tool in await machine.tools()}
 
 
+HTTP_SERVER = """
+from mcp.server import MCPServer
+
+server = MCPServer("calc")
+
+
+@server.tool()
+def double(number: int) -> str:
+    return str(2 * number)
+
+
+server.run("streamable-http", port=8765)
+"""
+
+
+async def test_a_server_is_spoken_to_over_streamable_http(machine: Machine, do: Do) -> None:
+    servers = {"calc": {"url": "http://127.0.0.1:8765/mcp"}}
+    await machine.prepare(Task(id="t", instruction="x", parameters={"mcp_servers": servers}))
+    assert failed(await do(CallTool(name="calc.double", arguments={"number": 1}))) == "server_failed"
+    await do(WriteFile(path="calc.py", text=HTTP_SERVER))
+    await do(RunCommand(command="nohup /image/tools/bin/python calc.py > calc.log 2>&1 &"))
+    await do(RunCommand(command="until curl -s -o /dev/null http://127.0.0.1:8765/; do sleep 0.1; done", timeout=60))
+    assert (await do(CallTool(name="calc.double", arguments={"number": 21}))).after.text == "42"
+    assert "calc.double" in {tool.name for tool in await machine.tools()}
+
+
 @pytest.mark.parametrize(
-    "servers", ["notes", {"../x": SERVER}, {"a": {"args": []}}, {"a": {"command": ""}}, {"a": {**SERVER, "uid": 0}}]
+    "servers",
+    [
+        "notes",
+        {"a": {"url": "file:///x"}},
+        {"../x": SERVER},
+        {"a": {"args": []}},
+        {"a": {"command": ""}},
+        {"a": {**SERVER, "uid": 0}},
+    ],
 )
 async def test_servers_that_make_no_sense_change_nothing(machine: Machine, do: Do, servers: object) -> None:
     task = Task.model_validate({"id": "t", "instruction": "x", "parameters": {"mcp_servers": servers}})

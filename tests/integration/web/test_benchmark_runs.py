@@ -1,6 +1,8 @@
 """Benchmark runs over HTTP: how far each is by what its files say, who may look and cancel, and names that lead out."""
 
+import fcntl
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.progress import cancel_path, progress_path
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
+from annotation_app.benchmark_runs import commands, jobs
+from annotation_app.policies.models import PolicyRevision
 from protocol.evaluation.records import RolloutProgress
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Task
@@ -81,3 +85,90 @@ def test_names_that_lead_out_and_files_that_cannot_be_read(world: World, run: Pa
     (broken / MANIFEST_FILE).write_text(json.dumps({"format": "pilothouse-benchmark-1"}))
     page = read(client)
     assert (page["unreadable"], [row["name"] for row in page["runs"]]) == (["broken"], ["games-m-r1"])
+
+
+@pytest.fixture
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The runs that workers are to begin; nobody does."""
+    names: list[str] = []
+    monkeypatch.setattr(jobs.run_spawn_job, "delay", names.append)
+    return names
+
+
+def start(client: Client, **body: object) -> Any:
+    return client.post("/api/benchmarks", body, content_type="application/json")
+
+
+def test_admins_start_a_run_of_a_revision_with_the_words_of_its_command(world: World, queued: list[str]) -> None:
+    revision = PolicyRevision.objects.create(
+        name="m", revision="r9", dialect="ui_tars_1_5", base_url="http://models.test/v1", model="served",
+        sampling={"temperature": 0.5}, memory={"images": 1},
+    )  # fmt: skip
+    body = {"benchmark": "games", "revision": revision.pk, "seeds": 3, "max_steps": 40, "all_levels": True}
+    assert start(signed_in(world, "researcher"), **body).json()["code"] == "forbidden"
+    admin = signed_in(world, "admin")
+    name = start(admin, **body).json()["name"]
+    assert queued == [name]
+    request = commands.read_request(settings.ENV.data / "benchmarks" / name)
+    assert request is not None
+    words = " ".join(request.words)
+    assert "--suite games --level all --seeds 3 --parallel 2 --max-steps 40" in words
+    assert "--model-url http://models.test/v1 --model served --dialect ui_tars_1_5 --policy m --revision r9" in words
+    assert '--temperature 0.5 --memory {"images": 1}' in words
+    (row,) = read(admin)["runs"]
+    assert (row["name"], row["status"], row["revision"], row["can_resume"]) == (name, "starting", "r9", False)
+    assert AuditEntry.objects.filter(verb="benchmark.started", subject=f"benchmark:{name}").exists()
+
+
+def test_a_pool_is_copied_and_what_is_not_there_is_refused(world: World, queued: list[str]) -> None:
+    admin = signed_in(world, "admin")
+    pool = world.pool
+    name = start(admin, benchmark=f"pool:{pool.name}").json()["name"]
+    request = commands.read_request(settings.ENV.data / "benchmarks" / name)
+    assert request is not None
+    source = Path(request.words[request.words.index("--tasks") + 1])
+    assert len(source.read_text().splitlines()) == pool.tasks.count() > 0
+    assert ("--image", pool.image, "--expert") == (*request.words[2:4], request.words[-1])
+    for body in ({"benchmark": "pool:none"}, {"benchmark": "games", "revision": 10**6}):
+        assert start(admin, **body).status_code == 404
+    for benchmark in ("../games", "", "pool:", "--out"):
+        assert start(admin, benchmark=benchmark).status_code == 422, benchmark
+    assert queued == [name]
+
+
+def test_a_command_runs_once_and_a_run_that_was_interrupted_is_resumed(world: World, queued: list[str]) -> None:
+    admin = signed_in(world, "admin")
+    name = start(admin, benchmark="games").json()["name"]
+    run = settings.ENV.data / "benchmarks" / name
+    request = commands.read_request(run)
+    assert request is not None
+    with (run / commands.LOCK_FILE).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert not commands.spawn(run, request), "another one runs"
+        assert read(admin)["runs"][0]["status"] == "starting"
+        assert admin.post(f"/api/benchmarks/{name}/resume").json()["code"] == "not_interrupted"
+    os.utime(run / commands.REQUEST_FILE, (0, 0))
+    (run / commands.LOG_FILE).write_text("bridge_unavailable: the bridge did not answer\n")
+    (row,) = read(admin)["runs"]
+    assert (row["status"], row["can_resume"]) == ("interrupted", True)
+    assert row["error"] == "bridge_unavailable: the bridge did not answer"
+    assert admin.post(f"/api/benchmarks/{name}/resume").status_code == 204
+    assert queued == [name, name]
+
+
+def test_the_environment_of_a_command_has_no_key_of_the_web_app(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PILOTHOUSE_DATABASE_URL", "postgres://app:of-the-app-alone@db")
+    monkeypatch.setenv("PILOTHOUSE_SECRET_KEY", "of-the-app-alone")
+    request = commands.RunRequest(
+        benchmark="games", policy="m", revision="r", words=(), at=datetime.now(UTC), base_url="http://models.test/v1"
+    )
+    environment = commands.command_environment(request)
+    assert "of-the-app-alone" not in " ".join(environment.values())
+    assert environment["PILOTHOUSE_BRIDGE_MASTER_KEY"] == settings.ENV.bridge_master
+
+
+def test_a_run_of_the_command_line_is_resumed_there(world: World, run: Path) -> None:
+    admin = signed_in(world, "admin")
+    write_progress(run, ended=True)
+    assert admin.post("/api/benchmarks/games-m-r1/resume").json()["code"] == "not_started_here"
+    assert read(admin)["runs"][0]["can_resume"] is False

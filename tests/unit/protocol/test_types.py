@@ -35,6 +35,7 @@ COMMANDS: tuple[Any, ...] = (
     messages_events.Accept(command_id="command-1", proposal_id="p1", base_version=3, thought=None),
     messages_events.Resample(command_id="command-1"),
     messages_events.ReviseMemory(command_id="command-1", through=5, text="The report is renamed."),
+    messages_events.WriteThought(command_id="command-1", index=0, thought="I look."),
     messages_events.MarkProposal(command_id="command-1", proposal_id="p1", mark=None),
     messages_events.FinishEpisode(command_id="command-1", outcome="infeasible", reason="no"),
     messages_events.LeaveEpisode(command_id="command-1", how="broken", reason="no"),

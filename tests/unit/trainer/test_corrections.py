@@ -162,6 +162,11 @@ def test_a_reply_with_several_actions_is_no_candidate() -> None:
     assert (pairs(whole), rated_actions(whole)) == ([], [])
 
 
+def test_an_act_whose_thought_is_owed_is_no_candidate() -> None:
+    whole = step_with_proposals(HERE, proposal(1, THERE), thought="", thought_timing="owed")
+    assert (pairs(whole), rated_actions(whole)) == ([], [(THERE, False, "override")])
+
+
 def test_what_means_the_same_is_no_pair() -> None:
     assert pairs(step_with_proposals(HERE, proposal(1, NEAR), proposal(2, THERE), proposal(3, Click(x=301, y=99)))) == [
         (HERE, THERE, "override")

@@ -12,7 +12,7 @@ from protocol.training.samples import training_samples
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import ActionError
 from protocol.trajectory.proposals import WeightSpan
-from protocol.trajectory.steps import BatchPosition
+from protocol.trajectory.steps import BatchPosition, write_thought_later
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.protocol.examples import TASK, observation, proposal, spans, step, trajectory
 from trainer.data.samples import sampled_decisions
@@ -78,6 +78,17 @@ def test_what_was_done_again_is_history_but_no_target() -> None:
     (sample,) = training_samples(trajectory(steps=(again, decided)), DIALECT)
     (alone,) = list(training_samples(trajectory(steps=(step(0, CLICK), decided)), DIALECT))[1:]
     assert (sample.index, sample.messages) == (1, alone.messages)
+
+
+def test_a_step_without_the_thought_it_owes_is_history_but_no_target() -> None:
+    whole = trajectory(CLICK, TYPED)
+    owed = whole.steps[0].model_copy(update={"thought": "", "thought_timing": "owed"})
+    assert [
+        sample.index for sample in training_samples(whole.model_copy(update={"steps": (owed, whole.steps[1])}), DIALECT)
+    ] == [1]
+    later = write_thought_later(owed, "I open it.")
+    first, _ = training_samples(whole.model_copy(update={"steps": (later, whole.steps[1])}), DIALECT)
+    assert "I open it." in first.target
 
 
 def test_a_swipe_is_trained_as_the_family_says_it() -> None:

@@ -14,7 +14,7 @@ from protocol.actions.types import MAX_FILE
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
-from vm_bridge.drivers.task_parameters import McpServer
+from vm_bridge.drivers.task_parameters import McpServer, RemoteMcpServer
 from vm_bridge.errors import BridgeError, InvalidAction, MachineGone
 from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState, check_file_size
 
@@ -114,7 +114,7 @@ class GuestIO:
         """Bytes that an act brought out."""
         return await self._whole("get", size, key=key)
 
-    async def configure(self, servers: Mapping[str, McpServer]) -> None:
+    async def configure(self, servers: Mapping[str, McpServer | RemoteMcpServer]) -> None:
         """Have these MCP servers beside the image's own."""
         await self.call(
             "tools.configure", EmptyReply, servers={n: s.model_dump(mode="json") for n, s in servers.items()}

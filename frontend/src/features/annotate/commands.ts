@@ -41,6 +41,7 @@ export const prompt = workspaceCommand("prompt", { name: "workspace.prompt", hel
 export const notes = workspaceCommand("notes", { name: "workspace.notes", help: "workspace.notes.help", keys: ["Shift+N"] });
 export const override = workspaceCommand("override", { name: "workspace.override", help: "workspace.override.help", keys: ["O", "/"] });
 export const thought = workspaceCommand("thought", { name: "workspace.thought", help: "workspace.thought.help", keys: ["E"] });
+export const owedThoughts = workspaceCommand("owed_thoughts", { name: "workspace.owed_thoughts", help: "workspace.owed_thoughts.help", keys: ["Shift+E"] });
 export const point = workspaceCommand("point", { name: "workspace.point", help: "workspace.point.help", keys: ["V"] });
 export const typeText = workspaceCommand("type", { name: "workspace.type", help: "workspace.type.help", keys: ["I"] });
 export const hotkey = workspaceCommand("hotkey", { name: "workspace.hotkey", help: "workspace.hotkey.help", keys: ["K"] });

@@ -4,6 +4,7 @@ import type { Accept, Act, Action, EpisodeState, Proposal } from "@/generated/vo
 import { parseAction, type Limits, type ParseFailure } from "@/shared/actions/parse";
 import { printAction } from "@/shared/actions/print";
 import { haveSameTarget, nearestProposal } from "@/shared/actions/similarity";
+import { needsThoughtFirst } from "@/shared/steps";
 import type { Draft } from "@/session/drafts";
 
 export type StepCommand = Omit<Accept, "command_id"> | Omit<Act, "command_id">;
@@ -39,7 +40,7 @@ export function compose(draft: Draft, episode: EpisodeState): Composed {
   const source = episode.proposals.find(({ id }) => id === draft.proposalId) ?? null;
   const foreign = isForeign(draft, source, action);
   const thought = foreign ? "" : draft.thought.trim();
-  if (episode.thought_required && thought === "") return { ok: false, reason: "thought", action, foreign };
+  if (needsThoughtFirst(episode) && thought === "") return { ok: false, reason: "thought", action, foreign };
   return { ok: true, action, body: commandFor(action, thought, source, episode) };
 }
 

@@ -44,7 +44,7 @@ function acceptFirst(episode: EpisodeState): Enter {
 }
 
 /** Whether a candidate says nothing but that the task is done, or cannot be. */
-function endsEpisode({ action, further_actions: further }: Proposal): boolean {
+export function endsEpisode({ action, further_actions: further }: Proposal): boolean {
   return further.length === 0 && (action?.kind === "finish" || action?.kind === "infeasible");
 }
 

@@ -2,6 +2,7 @@
 import { useCommands } from "@/shared/commands/commands";
 import { HOLDABLE_KEYS } from "@/shared/actions/held";
 import type { Binding } from "@/shared/commands/command";
+import { needsThoughtFirst } from "@/shared/steps";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
 
 import * as commands from "./commands";
@@ -65,6 +66,7 @@ function composerBindings(workspace: Workspace): Binding[] {
     { command: commands.clear, run: () => cancelNearest(workspace) },
     { command: commands.override, enabled: workspace.canAct, run: () => workspace.focusOn(workspace.commandLineRef) },
     { command: commands.thought, enabled: workspace.canAct, run: () => workspace.focusOn(workspace.thoughtRef) },
+    { command: commands.owedThoughts, enabled: workspace.canWriteThoughts && workspace.owed.length > 0, run: () => workspace.setDialog("thoughts") },
     { command: commands.point, run: () => workspace.focusOn(workspace.viewportRef) },
     { command: commands.typeText, enabled: can("type_text"), run: () => workspace.setMode("type") },
     { command: commands.hotkey, enabled: can("press_keys"), run: () => workspace.setMode("hotkey") },
@@ -77,7 +79,7 @@ function composerBindings(workspace: Workspace): Binding[] {
     })),
     { command: commands.clipboard, enabled: can("set_clipboard") || can("get_clipboard"), run: () => workspace.setDialog("clipboard") },
     { command: commands.markers, run: workspace.toggleMarkers },
-    { command: commands.direct, enabled: !workspace.episode.thought_required, run: workspace.toggleDirect },
+    { command: commands.direct, enabled: !needsThoughtFirst(workspace.episode), run: workspace.toggleDirect },
   ];
 }
 
@@ -104,8 +106,8 @@ function episodeBindings(workspace: Workspace): Binding[] {
     { command: commands.autopilot, enabled: canAct && episode.thinking !== "off", run: () => send({ type: "autopilot", on: !episode.autopilot }) },
     { command: commands.undo, enabled: canAct && episode.can_undo && steps.length > 0, run: () => send({ type: "undo" }) },
     { command: commands.skipSettle, enabled: canAct && episode.pending !== null, run: () => send({ type: "hurry" }) },
-    { command: commands.finish, enabled: open, run: () => setDialog("finish") },
-    { command: commands.infeasible, enabled: open, run: () => setDialog("infeasible") },
+    { command: commands.finish, enabled: open, run: () => workspace.askOutcome("finish") },
+    { command: commands.infeasible, enabled: open, run: () => workspace.askOutcome("infeasible") },
     { command: commands.callHelp, enabled: open, run: () => setDialog("help") },
     { command: commands.leave, enabled: hasControl && !hasEnded(workspace), run: () => setDialog("leave") },
     { command: commands.pause, enabled: open, run: () => send({ type: "pause", on: episode.status === "running" }) },

@@ -10,17 +10,17 @@ import type { CommandBody } from "@/session/session";
 import type { LiveSession } from "@/session/use-session";
 import { heldKeysOf, withHeldKeys, type HoldableKey } from "@/shared/actions/held";
 import { printAction } from "@/shared/actions/print";
-import { withoutUndone } from "@/shared/steps";
+import { needsThoughtFirst, withoutUndone, withOwedThoughts } from "@/shared/steps";
 
 import { acceptCommand, compose, draftFromProposal, isInherited, isMeant, withAction, type StepCommand, type Composed } from "./composer";
 import { currentPanel, type PanelName } from "@/features/annotate/panels/panels";
 import { COALESCE_MS } from "@/features/annotate/viewport/gestures";
-import { enterOf, type Enter } from "./enter";
+import { endsEpisode, enterOf, type Enter } from "./enter";
 import { useDraft } from "./use-draft";
 
 /** `press` and `release` capture one key to hold down or let go. */
 export type Mode = "point" | "type" | "hotkey" | "press" | "release";
-export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover" | "prompt" | "notes";
+export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover" | "prompt" | "notes" | "thoughts";
 
 /** The command line as others reach it: pointing writes coordinates where its caret stands. */
 interface CommandLine {
@@ -34,6 +34,9 @@ export interface Workspace extends LiveSession {
   readonly episode: EpisodeState;
   /** The steps that count: those nobody took back. */
   readonly steps: readonly Step[];
+  /** The steps whose thought is still to be written. */
+  readonly owed: readonly Step[];
+  readonly canWriteThoughts: boolean;
   readonly draft: Draft;
   readonly composed: Composed;
   /** The action being composed, also while its thought is missing. */
@@ -64,6 +67,10 @@ export interface Workspace extends LiveSession {
   readonly setDraft: (draft: Draft) => void;
   readonly setMode: (mode: Mode) => void;
   readonly setDialog: (dialog: Dialog | null) => void;
+  /** Asks how the task ended. */
+  readonly askOutcome: (how: "finish" | "infeasible") => void;
+  /** What ends the episode once the thoughts that it owes are written or passed over; null where nothing does. */
+  readonly ending: (() => void) | null;
   readonly viewStep: (index: number | null) => void;
   readonly hover: (proposalId: string | null) => void;
   readonly toggleDirect: () => void;
@@ -112,12 +119,13 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const { episode } = view;
   const { draft, setDraft } = useDraft(episode, drafts, live.rejection);
   const [mode, setMode] = useState<Mode>("point");
-  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [dialog, setOpenDialog] = useState<Dialog | null>(null);
   const [viewedStep, setViewedStep] = useState<number | null>(null);
   const [hovered, hover] = useState<string | null>(null);
   const [actionLimit, setActionLimit] = useState<number | null>(null);
   const [claimsNext, setClaimsNext] = useState(false);
   const [armedKeys, setArmedKeys] = useState<readonly string[]>([]);
+  const [ending, setEnding] = useState<(() => void) | null>(null);
   const [hiddenAt, setHiddenAt] = useState<number | null>(null);
   const [wantsDirect, setWantsDirect] = useLocalStorage({ key: "pilothouse.direct", defaultValue: false });
   const [chosen, setChosen] = useState<{ panel: PanelName | null; step: number }>({ panel: null, step: 0 });
@@ -130,11 +138,26 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
 
   const composed = useMemo(() => compose(draft, episode), [draft, episode]);
   const steps = useMemo(() => withoutUndone(episode.steps), [episode.steps]);
+  const owed = useMemo(() => withOwedThoughts(steps), [steps]);
   const canAct = view.control === "mine" && episode.status === "running";
   const canAccept = canAct && viewedStep === null;
   const markersHidden = hiddenAt === episode.steps.length;
-  const direct = wantsDirect && !episode.thought_required;
+  const direct = wantsDirect && !needsThoughtFirst(episode);
   const enter = enterOf({ episode, composed, connection: live.connection, canAct, viewedStep });
+
+  const setDialog = useCallback((opened: Dialog | null) => {
+    setEnding(null);
+    setOpenDialog(opened);
+  }, []);
+
+  /** Does what ends the episode, after the thoughts that it owes. */
+  const end = (run: () => void) => {
+    if (owed.length === 0) run();
+    else {
+      setEnding(() => run);
+      setOpenDialog("thoughts");
+    }
+  };
 
   const send = useCallback((body: CommandBody) => void session.send(body), [session]);
 
@@ -150,6 +173,9 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     setClaimsNext(false);
     restoreFocus();
   };
+
+  const sendOrEnd = (choice: StepCommand, action: Action) =>
+    isFinal(action) ? end(() => sendStep(choice, action)) : sendStep(choice, action);
 
   /** To the panel's field where the step began, else to the stage. */
   const restoreFocus = () => {
@@ -172,7 +198,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
 
   const submit = (candidate: Draft) => {
     const result = compose(candidate, episode);
-    if (result.ok) sendStep(result.body, result.action);
+    if (result.ok) sendOrEnd(result.body, result.action);
     else if (result.reason === "thought") askForThought();
     else if (result.reason === "parse") focusOn(commandLineRef);
   };
@@ -205,8 +231,14 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     const command = acceptCommand(proposal, episode, { actions: actionLimit, acknowledged });
     if (canAccept && proposal.action !== null) sendStep(command, proposal.action);
   };
-  const accept = (proposal: Proposal | undefined, actions: number | null = actionLimit) => {
-    if (canAccept && proposal?.action != null) sendStep(acceptCommand(proposal, episode, { actions }), proposal.action);
+  const accept = (proposal: Proposal | undefined, actions: number | null = actionLimit, claims = false) => {
+    if (!canAccept || proposal?.action == null) return;
+    const run = () => {
+      sendStep(acceptCommand(proposal, episode, { actions }), proposal.action);
+      setClaimsNext(claims);
+    };
+    if (endsEpisode(proposal)) end(run);
+    else run();
   };
 
   return {
@@ -214,6 +246,8 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     view,
     episode,
     steps,
+    owed,
+    canWriteThoughts: view.control === "mine" && (episode.status === "running" || episode.status === "paused"),
     draft,
     composed,
     draftedAction,
@@ -235,6 +269,8 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     setDraft,
     setMode,
     setDialog,
+    askOutcome: (how) => end(() => setDialog(how)),
+    ending,
     viewStep: (index) => setViewedStep(index !== null && episode.steps[index] ? index : null),
     hover,
     toggleDirect: () => setWantsDirect(!wantsDirect),
@@ -270,7 +306,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     sendKeystrokes: (action) => {
       if (!canAct) return false;
       const thought = isInherited(draft) ? "" : draft.thought.trim();
-      if (episode.thought_required && thought === "") {
+      if (needsThoughtFirst(episode) && thought === "") {
         askForThought();
         return false;
       }
@@ -280,17 +316,16 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     submitStep: () => {
       if (enter.does === "step") submit(draft);
       else if (enter.does === "accept") accept(enter.proposal);
-      else if (enter.does === "accept_end") {
-        accept(enter.proposal);
-        setClaimsNext(true);
-      }
-      else if (enter.does === "finish_ask") setDialog("finish");
+      else if (enter.does === "accept_end") accept(enter.proposal, actionLimit, true);
+      else if (enter.does === "finish_ask") end(() => setDialog("finish"));
       else if (enter.does === "finish") {
-        setClaimsNext(true);
-        send({ type: "finish", outcome: "success", answer: "", reason: "" });
+        end(() => {
+          setClaimsNext(true);
+          send({ type: "finish", outcome: "success", answer: "", reason: "" });
+        });
       }
     },
-    accept,
+    accept: (proposal, actions) => accept(proposal, actions),
     acknowledge,
     edit: (proposal) => {
       if (!canAct || proposal === undefined) return;
@@ -301,6 +336,11 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
       if (canAct && proposal) send({ type: "mark", proposal_id: proposal.id, mark });
     },
   };
+}
+
+/** Whether an action says that the task is over. */
+function isFinal({ kind }: Action): boolean {
+  return kind === "finish" || kind === "infeasible";
 }
 
 /** The mark that follows a mark when it is toggled by key: none, acceptable, wrong. */

@@ -1,13 +1,13 @@
-/** Benchmark runs over HTTP: how far each is, its newest attempts, and an admin's cancelling. */
+/** Benchmark runs over HTTP: how far each is, its newest attempts, and what admins do with them. */
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
 
-import type { BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage } from "@/generated/api";
+import type { BenchmarkChoices, BenchmarkRunIn, BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage, StartedRun } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const RUNNING_MS = 2_000;
 const IDLE_MS = 30_000;
 
-export const isActive = ({ status }: BenchmarkRunRow): boolean => status === "running" || status === "cancelling";
+export const isActive = ({ status }: BenchmarkRunRow): boolean => status === "starting" || status === "running" || status === "cancelling";
 
 /** The page; asked again every two seconds while attempts are made. */
 export const benchmarksQuery = queryOptions({
@@ -23,11 +23,26 @@ export const runQuery = (run: BenchmarkRunRow) =>
     refetchInterval: isActive(run) ? RUNNING_MS : false,
   });
 
-/** Lets a run begin no further attempt. */
-export function useCancel() {
+/** What a run is chosen from; for admins. */
+export const choicesQuery = queryOptions({
+  queryKey: ["benchmarks", "choices"],
+  queryFn: () => request<BenchmarkChoices>("GET", "/benchmarks/-/choices"),
+});
+
+function usePost<Given extends unknown[], Answer>(send: (...given: Given) => Promise<Answer>) {
   const client = useQueryClient();
-  return async (run: string) => {
-    await request("POST", `/benchmarks/${run}/cancel`);
+  return async (...given: Given) => {
+    const answer = await send(...given);
     await client.invalidateQueries({ queryKey: benchmarksQuery.queryKey });
+    return answer;
   };
 }
+
+/** Has a run begun by a worker. */
+export const useStart = () => usePost((run: BenchmarkRunIn) => request<StartedRun>("POST", "/benchmarks", run));
+
+/** Has the missing attempts of a run made. */
+export const useResume = () => usePost((run: string) => request("POST", `/benchmarks/${run}/resume`));
+
+/** Lets a run begin no further attempt. */
+export const useCancel = () => usePost((run: string) => request("POST", `/benchmarks/${run}/cancel`));

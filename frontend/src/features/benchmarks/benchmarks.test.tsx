@@ -6,7 +6,7 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage as Benchmarks, LeaderboardRow } from "@/generated/api";
+import type { BenchmarkChoices, BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage as Benchmarks, LeaderboardRow } from "@/generated/api";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
@@ -36,6 +36,8 @@ const RUN: BenchmarkRunRow = {
   },
   software: "0.1.0",
   created_at: AT,
+  can_resume: false,
+  error: "",
 };
 const ROW: LeaderboardRow = {
   run: "games-m-r1",
@@ -92,14 +94,24 @@ const DETAILS: BenchmarkRunOut = {
   ],
 };
 
+const CHOICES: BenchmarkChoices = {
+  reachable: true,
+  suites: ["drills", "games"],
+  pools: ["Shop"],
+  revisions: [{ id: 7, name: "m", revision: "r3" }],
+};
+
 function open(page: Partial<Benchmarks>, { language = "en", admin = true }: { language?: Language; admin?: boolean } = {}) {
   account.admin = admin;
   const sent: [string, string][] = [];
-  vi.stubGlobal("fetch", (path: string, { method = "GET" }: RequestInit = {}) => {
+  const bodies: unknown[] = [];
+  vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (method !== "GET") {
       sent.push([method, path]);
+      if (typeof body === "string") bodies.push(JSON.parse(body));
       return Promise.resolve(new Response(null, { status: 204 }));
     }
+    if (path.endsWith("/choices")) return Promise.resolve(Response.json(CHOICES));
     return Promise.resolve(Response.json(path.endsWith("/benchmarks") ? { runs: [], leaderboards: [], unreadable: [], ...page } : DETAILS));
   });
   render(
@@ -115,7 +127,7 @@ function open(page: Partial<Benchmarks>, { language = "en", admin = true }: { la
       </MantineProvider>
     </QueryClientProvider>,
   );
-  return { sent, user: userEvent.setup() };
+  return { sent, bodies, user: userEvent.setup() };
 }
 
 afterEach(() => vi.unstubAllGlobals());
@@ -145,6 +157,29 @@ describe("the benchmarks page", () => {
     const dialog = await screen.findByRole("dialog", { name: "Cancel games-m-r2" });
     for (const button of within(dialog).getAllByRole("button", { name: "Cancel" }).slice(-1)) await user.click(button);
     await waitFor(() => expect(sent).toEqual([["POST", "/api/benchmarks/games-m-r2/cancel"]]));
+  });
+
+  it("starts a run of a pool by a revision", async () => {
+    const { sent, bodies, user } = open({});
+    await user.click(await screen.findByRole("button", { name: "Start a run…" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Start a run" }));
+    const tasks = await dialog.findByLabelText("Tasks");
+    expect(dialog.getByLabelText("All levels")).toBeTruthy();
+    await user.selectOptions(tasks, "Shop");
+    expect(dialog.queryByLabelText("All levels")).toBeNull();
+    await user.selectOptions(dialog.getByLabelText("Policy"), "m r3");
+    await user.type(dialog.getByLabelText("Most steps"), "30");
+    await user.click(dialog.getByRole("button", { name: "Start" }));
+    await waitFor(() => expect(sent).toEqual([["POST", "/api/benchmarks"]]));
+    expect(bodies).toEqual([{ benchmark: "pool:Shop", revision: 7, seeds: 1, parallel: 2, max_steps: 30, all_levels: false }]);
+  });
+
+  it("says why a run ended and resumes it", async () => {
+    const ended = { ...RUN, status: "interrupted" as const, can_resume: true, error: "bridge_unavailable: it is gone" };
+    const { sent, user } = open({ runs: [ended] });
+    expect(await screen.findByText("bridge_unavailable: it is gone")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Resume games-m-r2" }));
+    await waitFor(() => expect(sent).toEqual([["POST", "/api/benchmarks/games-m-r2/resume"]]));
   });
 
   it("offers researchers no cancelling", async () => {

@@ -1,6 +1,6 @@
 /** Each run with its progress; opened, the attempts that are running and those that ended last. */
-import { Progress } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Button, Progress } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
 
 import type { AttemptRecord, BenchmarkRunRow } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
@@ -11,10 +11,10 @@ import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { Problem } from "@/shared/ui/problem";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
-import { isActive, runQuery, useCancel } from "./api";
+import { isActive, runQuery, useCancel, useResume } from "./api";
 import styles from "./benchmarks.module.css";
 
-const STATUS_TONES = { running: "policy", cancelling: "warn", interrupted: "warn", finished: "ok" } as const;
+const STATUS_TONES = { starting: "policy", running: "policy", cancelling: "warn", interrupted: "warn", finished: "ok" } as const;
 const OUTCOME_TONES = { success: "ok", failure: "danger", unjudged: "neutral", infrastructure: "warn" } as const;
 
 export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
@@ -31,9 +31,12 @@ export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
         {
           header: t("benchmarks.status"),
           cell: (run) => (
-            <Badge tone={STATUS_TONES[run.status]} title={t(`benchmarks.status.${run.status}.help`)}>
-              {t(`benchmarks.status.${run.status}`)}
-            </Badge>
+            <>
+              <Badge tone={STATUS_TONES[run.status]} title={t(`benchmarks.status.${run.status}.help`)}>
+                {t(`benchmarks.status.${run.status}`)}
+              </Badge>
+              {run.error !== "" && <div className={styles.note}>{run.error}</div>}
+            </>
           ),
         },
         { header: t("benchmarks.done"), cell: (run) => <Done run={run} /> },
@@ -48,14 +51,18 @@ export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
           header: t("benchmarks.actions"),
           kind: "actions",
           cell: (run) =>
-            admin &&
-            run.status === "running" && (
-              <ConfirmButton
-                label={t("benchmarks.cancel")}
-                ariaLabel={t("benchmarks.cancel_one", { run: run.name })}
-                confirmation={t("benchmarks.cancel.ask")}
-                onConfirm={() => cancel(run.name)}
-              />
+            admin && (
+              <>
+                {run.status === "running" && (
+                  <ConfirmButton
+                    label={t("benchmarks.cancel")}
+                    ariaLabel={t("benchmarks.cancel_one", { run: run.name })}
+                    confirmation={t("benchmarks.cancel.ask")}
+                    onConfirm={() => cancel(run.name)}
+                  />
+                )}
+                {run.can_resume && <ResumeButton run={run.name} />}
+              </>
             ),
         },
       ]}
@@ -68,9 +75,24 @@ export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
   );
 }
 
+function ResumeButton({ run }: { run: string }) {
+  const { t } = useI18n();
+  const resume = useResume();
+  const action = useMutation({ mutationFn: () => resume(run) });
+  return (
+    <>
+      <Button variant="default" size="compact-xs" loading={action.isPending} aria-label={t("benchmarks.resume_one", { run })} onClick={() => action.mutate()}>
+        {t("benchmarks.resume")}
+      </Button>
+      <Problem error={action.error} />
+    </>
+  );
+}
+
 function Done({ run: { attempts, progress, status } }: { run: BenchmarkRunRow }) {
   const { t } = useI18n();
   const done = progress?.done ?? 0;
+  if (attempts === 0) return <>–</>;
   return (
     <>
       {t("benchmarks.of", { count: done, all: attempts })}

@@ -62,7 +62,7 @@ const RECIPE: Recipe = {
   sft: null,
   rl: null,
   serving: null,
-  trials: { world: "toy", suite: "", tasks: [], first_seed: 0, seeds: 40, parallel: 1, threads: 1, size: "", temperature: 1 },
+  trials: { world: "toy", suite: "", tasks: [], first_seed: 0, seeds: 40, parallel: 1, threads: 1, size: "", source: "", image: "", temperature: 1 },
   server: "",
   activate: true,
 };

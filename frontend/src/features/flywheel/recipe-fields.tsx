@@ -159,7 +159,10 @@ function Trials({ recipe, onChange }: Props) {
     <Fieldset legend={t("flywheel.form.gate")}>
       <Stack gap="sm">
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <TextInput label={t("flywheel.form.suite")} description={t("flywheel.form.suite.help")} value={trials.suite} onChange={(event) => set({ suite: event.currentTarget.value })} required={trials.world === "bridge"} />
+          <TextInput label={t("flywheel.form.suite")} description={t("flywheel.form.suite.help")} value={trials.suite} onChange={(event) => set({ suite: event.currentTarget.value })} required={trials.world === "bridge" && !trials.source} />
+          {trials.world === "bridge" && (
+            <TextInput label={t("flywheel.form.source")} description={t("flywheel.form.source.help")} value={trials.source} onChange={(event) => set({ source: event.currentTarget.value })} placeholder="/data/gate.jsonl" />
+          )}
           <TagsInput
             label={t("flywheel.form.tasks")}
             description={t("flywheel.form.tasks.help")}

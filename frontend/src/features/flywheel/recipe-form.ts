@@ -25,11 +25,14 @@ export function reinforcement({ suite, size, first_seed, parallel }: GateTrials)
   };
 }
 
+/** Whether a text is missing, as it may be in a recipe that was written as JSON. */
+const isEmpty = (text: string | undefined): boolean => (text ?? "").trim() === "";
+
 /** What is sent; null while a field that needs a value has none. */
 export function sendable({ name, everyHours, recipe }: FlywheelDraft): { name: string; every_hours: number | null; recipe: Recipe } | null {
   const hours = everyHours === "" ? null : everyHours;
   if (typeof hours === "string" || name.trim() === "" || recipe.policy.trim() === "" || recipe.start.trim() === "") return null;
-  if (recipe.trials.world === "bridge" && recipe.trials.suite.trim() === "") return null;
+  if (recipe.trials.world === "bridge" && isEmpty(recipe.trials.suite) && isEmpty(recipe.trials.source)) return null;
   if (recipe.sft === null && recipe.ct === null && recipe.rl === null) return null;
   return { name: name.trim(), every_hours: hours, recipe };
 }

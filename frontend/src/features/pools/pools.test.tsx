@@ -29,6 +29,7 @@ const POOL: PoolRow = {
     max_steps: 100,
     minutes: null,
     thought_required: true,
+    thought_later: false,
     policy_budget: null,
     unattended_safety_checks: false,
     screenshot_format: "jpeg",

@@ -25,6 +25,7 @@ const DEFAULT_SETTINGS: Settings = {
   max_steps: 100,
   minutes: null,
   thought_required: true,
+  thought_later: false,
   policy_budget: null,
   unattended_safety_checks: false,
   screenshot_format: "jpeg",
@@ -265,6 +266,14 @@ function WorkFields({ draft, onChange }: Fields) {
         checked={draft.thought_required}
         onChange={(event) => onChange({ thought_required: event.currentTarget.checked })}
       />
+      {draft.thought_required && (
+        <Checkbox
+          label={t("pools.thought_later")}
+          description={t("pools.thought_later.help")}
+          checked={draft.thought_later}
+          onChange={(event) => onChange({ thought_later: event.currentTarget.checked })}
+        />
+      )}
     </div>
   );
 }

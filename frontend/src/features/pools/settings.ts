@@ -32,6 +32,7 @@ const SHARED = {
   lease_minutes: "pools.lease_minutes",
   pause_hours: "pools.pause_hours",
   thought_required: "pools.thought_required",
+  thought_later: "pools.thought_later",
   policy_budget: "pools.policy_budget",
   unattended_safety_checks: "pools.unattended_safety_checks",
   priority: "pools.priority",

@@ -4,8 +4,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+from pydantic import ValidationError
+
 from annotation_app.flywheel.models import Turn
+from annotation_app.flywheel.programs import ProgramFailed
 from annotation_app.flywheel.recipe import GateTrials
+from annotation_app.flywheel.services.gate import trial_words
 from annotation_app.flywheel.services.pool_tasks import write_pool_tasks
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
@@ -27,3 +32,20 @@ def test_the_pools_tasks_are_written_once_and_without_those_of_the_gate(world: W
     assert write_pool_tasks(turn, ["fake/type", "games/maze"], target) == wanted
     Task.objects.filter(pool=world.pool, key="one").delete()
     assert write_pool_tasks(turn, ["fake/type"], target) == wanted
+
+
+def test_tasks_of_a_file_are_tried_at_the_gate_and_never_played(world: World, tmp_path: Path) -> None:
+    source, target = tmp_path / "gate.jsonl", tmp_path / "rl-tasks.jsonl"
+    source.write_text('{"id": "two", "instruction": "Play."}\n')
+    trials = GateTrials(world="bridge", source=str(source), image="desktop")
+    assert trial_words(trials) == ["--tasks", str(source), "--image", "desktop"]
+    wheel, recipe = SimpleNamespace(pool_id=world.pool.pk), SimpleNamespace(trials=trials)
+    turn = cast(Turn, SimpleNamespace(wheel=wheel, recipe=recipe))
+    assert write_pool_tasks(turn, ["fake/type"], target) == ("one", "three")
+    source.unlink()
+    target.unlink()
+    with pytest.raises(ProgramFailed, match="invalid_source"):
+        write_pool_tasks(turn, ["fake/type"], target)
+    for wrong in ({"suite": "games"}, {"size": "320x240"}, {"world": "toy"}):
+        with pytest.raises(ValidationError):
+            GateTrials.model_validate({"world": "bridge", "source": "tasks", **wrong})

@@ -10,7 +10,7 @@ from agent_backend.benchmark.__main__ import main, parse_arguments
 from agent_backend.benchmark.leaderboard import build_leaderboards, render_leaderboards
 from agent_backend.benchmark.manifest import MANIFEST_FILE, RESULT_FILE, make_manifest, pin
 from agent_backend.evaluation.people import read_people
-from agent_backend.rollout import in_process
+from agent_backend.rollout import machine_reuse
 from agent_backend.rollout.attempt_log import read_records
 from agent_backend.rollout.attempts import AttemptResult
 from agent_backend.rollout.options import build_plan
@@ -19,6 +19,7 @@ from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Task
 from tests.unit.agent_backend.evaluation.examples import example_attempt
 from tests.unit.trainer.trajectory_folders import write_trajectory_folder
+from vm_bridge.suites.web.task_folder import read_task_folders
 
 TASKS = ("maze", "snake", "tetris")
 BRIDGE = ("--bridge", "http://127.0.0.1:1")
@@ -44,7 +45,7 @@ def solved(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         made = example_attempt(task.name or "", won, run=run, verdict=verdict, task=task, steps=0, proposals=())
         return AttemptResult(made, "", {})
 
-    monkeypatch.setattr(in_process, "run_attempt", attempt)
+    monkeypatch.setattr(machine_reuse.MachineReuse, "run_attempt", attempt)
     return names
 
 
@@ -136,3 +137,11 @@ def test_people_are_the_hundred_where_three_played_alone(tmp_path: Path) -> None
     )
     found = read_people([people])
     assert {task.name: (score.median, score.points) for task, score in found.items()} == {"maze": (20.0, True)}
+
+
+def test_lmgame_is_six_games_of_the_bundled_suite() -> None:
+    plan = build_plan(parse_arguments(("lmgame", *BRIDGE, "--policy", "expert", "--seeds", "3")))
+    assert (plan.suite, plan.seeds) == ("games", 3)
+    assert plan.names == ("sokoban", "tetris", "2048", "match3", "platformer", "courtroom")
+    bundled = read_task_folders(Path("vm_bridge/suites/games")).keys()
+    assert set(plan.names) <= bundled

@@ -106,23 +106,25 @@ async def test_the_autopilot_gives_the_wheel_back_when_the_page_has_ended(paged:
     assert paged.store.state.status == "running"
 
 
-async def attempted(**parameters: float | str) -> InMemoryEpisodeStore:
+async def attempted(policy: FakePolicy | None = None, **parameters: float | str) -> InMemoryEpisodeStore:
     """An attempt of a policy that clicks, at the task with these parameters."""
-    sandbox, policy = browser(), FakePolicy()
+    sandbox, clicks = browser(), policy or FakePolicy()
 
     async def open_machine(state: EpisodeState) -> Machine:
         return sandbox.bind(1)
 
     paged = {"platform": "browser", "suite": None, "name": None, "parameters": parameters}
     return await run_unattended(
-        new_episode(task=new_episode().task.model_copy(update=paged)), open_machine, lambda: policy, LIMITS
+        new_episode(task=new_episode().task.model_copy(update=paged)), open_machine, lambda: clicks, LIMITS
     )
 
 
 async def test_an_attempt_ends_with_its_page() -> None:
-    store = await attempted()
+    policy = FakePolicy()
+    store = await attempted(policy)
     trajectory = build_trajectory(store)
     assert (len(store.state.steps), store.state.outcome) == (GOAL_CLICKS, "success")
+    assert [len(steps) for steps in policy.asked] == list(range(GOAL_CLICKS)), "nothing is asked about the ended page"
     assert (trajectory.terminated, trajectory.truncated) == (True, False)
 
 

@@ -112,6 +112,16 @@ async def test_what_cannot_be_taken_is_refused_and_changes_nothing(
     assert harness.sandbox.acts == []
 
 
+async def test_an_override_may_owe_its_thought_where_the_pool_allows_that(harness: EpisodeHarness) -> None:
+    harness.store.state = new_episode(thought_later=True)
+    await harness.started()
+    assert await harness.code(act(1, thought=" ")) == ""
+    await harness.steps(1)
+    assert await harness.code(act(2)) == ""
+    await harness.steps(2)
+    assert [step.thought_timing for step in harness.store.state.steps] == ["owed", "before"]
+
+
 async def test_an_unparsed_proposal_cannot_be_accepted(harness: EpisodeHarness) -> None:
     harness.policy = harness.current = FakePolicy([(("hm", None),)])
     await harness.started()

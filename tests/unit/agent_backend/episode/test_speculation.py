@@ -247,3 +247,15 @@ def test_ids_of_pages_matter_only_where_the_policy_is_told_them() -> None:
     assert not reads_same(observation_of("A", "B"), observation_of("C", "D"))
     assert not shows_same(observation_of("A"), observation_of("A", "B"))
     assert not shows_same(None, None)
+
+
+async def test_a_twin_is_there_before_the_policy_has_answered(harness: SpeculatingHarness) -> None:
+    """A machine takes seconds to be ready: it begins with the first question, not with its answer."""
+    harness.policy.gate.clear()
+    harness.start()
+    await harness.until(lambda: bool(harness.twins))
+    assert harness.store.state.proposals == ()
+    assert harness.twins[0].acts == []
+    harness.policy.gate.set()
+    await harness.guessed(2)
+    assert len(harness.twins) == 1

@@ -6,7 +6,7 @@ import pytest
 
 from agent_backend.errors import EpisodeFenced
 from protocol.actions.types import Gesture, InputEvent, MouseDown, MouseUp, MoveTo, Point, Press, Release, TypeText
-from protocol.messages.events import Act, FinishEpisode, LeaveEpisode, Rejected, Takeover, TakeoverInput
+from protocol.messages.events import Act, FinishEpisode, LeaveEpisode, Rejected, Takeover, TakeoverInput, WriteThought
 from tests.unit.agent_backend.conftest import EpisodeHarness, new_episode
 
 DOWN = MouseDown(point=Point(x=10, y=10))
@@ -98,6 +98,21 @@ async def test_what_the_page_says_it_holds_stays_down(harness: EpisodeHarness) -
     assert executor.releases_at > first
     assert await harness.code(takeover(2, False, "I held a key.")) == ""
     assert done(harness) == [Press(key="a"), Release(key="a")]
+
+
+async def test_where_the_thought_may_come_later_a_gesture_owes_it(harness: EpisodeHarness) -> None:
+    harness.store.state = new_episode(thought_later=True)
+    await harness.started()
+    await harness.answer(takeover(1, True))
+    await harness.answer(inputs(1, DOWN, UP))
+    await harness.steps(1)
+    assert await harness.code(takeover(2, False)) == ""
+    assert [step.thought_timing for step in harness.store.state.steps] == ["owed"]
+    assert await harness.code(WriteThought(command_id="thought-1", index=0, thought="I drew a line.")) == ""
+    (step,) = harness.store.state.steps
+    assert (step.thought, step.thought_timing) == ("I drew a line.", "later")
+    again = WriteThought(command_id="thought-2", index=0, thought="I drew two.")
+    assert await harness.code(again) == "no_thought_owed"
 
 
 async def test_saying_that_nothing_is_held_begins_no_gesture(harness: EpisodeHarness) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from agent_backend.episode.limits import RunnerLimits
 from agent_backend.errors import PolicyMisconfigured
 from agent_backend.policy.expert import ExpertPolicy
+from agent_backend.rollout import progress as progress_module
 from agent_backend.rollout.attempt_log import AttemptLog
 from agent_backend.rollout.attempts import AttemptResult, run_episode
 from agent_backend.rollout.plan import RolloutPlan
@@ -24,6 +26,7 @@ from protocol.trajectory.observations import Verdict
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
+from tests.waiting import eventually
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import MachineGone, VerifierFailed
 from vm_bridge.machine import ExpertSuggestion
@@ -127,15 +130,19 @@ async def test_a_server_that_is_gone_ends_the_command_and_keeps_the_attempts_tha
     assert (progress.done, progress.total, progress.infrastructure, progress.running) == (1, 3, 1, ())
 
 
-async def test_running_attempts_are_told_while_they_run(tmp_path: Path) -> None:
-    seen: list[RolloutProgress] = []
+async def test_running_attempts_are_told_while_they_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def running() -> set[str]:
+        progress = RolloutProgress.model_validate_json((tmp_path / "out.progress.json").read_bytes())
+        return {each.task for each in progress.running}
 
     async def attempt(task: Task) -> AttemptResult:
-        seen.append(RolloutProgress.model_validate_json((tmp_path / "out.progress.json").read_bytes()))
+        await eventually(lambda: task.id in running())
         return finished(task, success=True)
 
-    await run(tmp_path, attempt)
-    assert {running.task for progress in seen for running in progress.running} == {"a", "b", "c"}
+    monkeypatch.setattr(progress_module, "WRITE_SECONDS", 0.01)
+    records, _ = await run(tmp_path, attempt)
+    assert len(records) == 3
+    assert running() == set()
 
 
 def test_a_line_that_a_crash_prevented_is_written_afterwards(tmp_path: Path) -> None:
@@ -167,3 +174,23 @@ async def test_a_cancelled_rollout_begins_no_further_attempt_and_resumes(tmp_pat
     assert (progress.ended, progress.done) == (True, len(begun))
     records, _ = await run(tmp_path, attempt)
     assert sorted(str(record["task"]) for record in records) == ["a", "b", "c"]
+
+
+async def test_the_next_attempt_runs_while_the_last_one_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, add = threading.Event(), TrajectoryFolderWriter.add
+
+    def add_once_the_next_has_begun(self: TrajectoryFolderWriter, done: Trajectory, blob: object) -> None:
+        assert done.task.id != "a" or begun.wait(10), "b did not begin while a was written"
+        add(self, done, lambda _: None)
+
+    async def attempt(task: Task) -> AttemptResult:
+        if task.id == "b":
+            begun.set()
+        return finished(task, success=True)
+
+    monkeypatch.setattr(TrajectoryFolderWriter, "add", add_once_the_next_has_begun)
+    records, out = await run(tmp_path, attempt, parallel=1)
+    assert [record["task"] for record in records] == ["a", "b", "c"]
+    assert len((out / "trajectories.jsonl").read_text().splitlines()) == 3

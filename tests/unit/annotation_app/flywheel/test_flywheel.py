@@ -180,7 +180,7 @@ def test_the_tasks_of_a_pool_are_played_from_a_file_on_its_machines(tmp_path: Pa
         play=play, tasks=("a", "b"), bridge="http://b", policy="p", dialect="ui_tars_1_5", memory={}, temperature=1.0,
         turn=1, updates=1, run=tmp_path, inbox=tmp_path, source=tmp_path / "rl-tasks.jsonl", image="terminal",
     )  # fmt: skip
-    words = plan.command(ModelEndpoint("http://m/v1", "m"), 0, 0, tmp_path / "out")
+    words = plan.command(ModelEndpoint("http://m/v1", "m"), 0, 0, tmp_path / "out", "update-000000")
     assert "--suite" not in words
     assert words[words.index("--tasks") + 1] == str(tmp_path / "rl-tasks.jsonl")
     assert words[words.index("--image") + 1] == "terminal"

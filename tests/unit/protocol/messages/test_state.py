@@ -15,6 +15,7 @@ CHANGED = {
     "step-added-of-several": {"steps", "pending", "proposals", "observation"},
     "step-added-outcome-unknown": {"steps", "pending", "proposals"},
     "step-undone": {"steps", "proposals", "thinking", "observation"},
+    "thought-written": {"steps"},
     "proposals-ready": {"proposals", "policy", "thinking", "thinking_error"},
     "proposals-withdrawn": {"proposals", "thinking"},
     "proposal-marked": {"proposals"},

@@ -19,7 +19,8 @@ Message = dict[str, Any]
 
 
 class McpServer:
-    """One server in the `mcpServers` shape: command, args, env. One task owns the connection, as its library wants."""
+    """One server in the `mcpServers` shape: command, args, env, or url where it answers over streamable HTTP. One task
+    owns the connection, as its library wants."""
 
     def __init__(self, name: str, settings: Message) -> None:
         self.name, self.settings = name, settings
@@ -49,7 +50,8 @@ class McpServer:
         from mcp import Client, StdioServerParameters
 
         try:
-            parameters = StdioServerParameters.model_validate(self.settings)
+            url = self.settings.get("url")
+            parameters = url if url is not None else StdioServerParameters.model_validate(self.settings)
             async with asyncio.timeout(START_SECONDS) as patience:
                 async with Client(parameters, read_timeout_seconds=CALL_SECONDS, mode="legacy") as client:
                     patience.reschedule(None)

@@ -1,15 +1,35 @@
 /** The dialogs of the workspace; one is open at a time. */
+import type { ComponentType } from "react";
+
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { NotesDialog } from "@/features/annotate/memory/notes-dialog";
 import { PromptDialog } from "@/features/annotate/proposals/prompt-dialog";
-import { useWorkspace } from "@/features/annotate/use-workspace";
+import { useWorkspace, type Dialog as DialogName } from "@/features/annotate/use-workspace";
 
 import { ClipboardDialog } from "./clipboard-dialog";
 import { FinishDialog } from "./finish-dialog";
 import { HelpDialog } from "./help-dialog";
 import { LeaveDialog } from "./leave-dialog";
 import { TakeoverDialog } from "./takeover-dialog";
+import { ThoughtsDialog } from "./thoughts-dialog";
+
+interface ContentProps {
+  readonly onDone: () => void;
+}
+
+const CONTENTS: Readonly<Record<DialogName, ComponentType<ContentProps>>> = {
+  finish: ({ onDone }) => <FinishDialog infeasible={false} onDone={onDone} />,
+  infeasible: ({ onDone }) => <FinishDialog infeasible onDone={onDone} />,
+  help: HelpDialog,
+  leave: LeaveDialog,
+  clipboard: ClipboardDialog,
+  takeover: TakeoverDialog,
+  thoughts: ThoughtsDialog,
+  prompt: PromptDialog,
+  notes: NotesDialog,
+};
+const SIZES: Readonly<Partial<Record<DialogName, string>>> = { prompt: "80rem", notes: "lg", thoughts: "lg" };
 
 export function Dialogs() {
   const { t } = useI18n();
@@ -18,21 +38,17 @@ export function Dialogs() {
     setDialog(null);
     viewportRef.current?.focus({ preventScroll: true });
   };
+  const Content = dialog === null ? null : CONTENTS[dialog];
   return (
     <Dialog
+      key={dialog === "thoughts" ? dialog : "other"}
       opened={dialog !== null}
       onClose={close}
       title={dialog === null ? "" : t(`dialog.${dialog}`)}
       returnFocus={false}
-      size={dialog === "prompt" ? "80rem" : dialog === "notes" ? "lg" : "md"}
+      size={dialog === null ? "md" : (SIZES[dialog] ?? "md")}
     >
-      {(dialog === "finish" || dialog === "infeasible") && <FinishDialog infeasible={dialog === "infeasible"} onDone={close} />}
-      {dialog === "help" && <HelpDialog onDone={close} />}
-      {dialog === "leave" && <LeaveDialog onDone={close} />}
-      {dialog === "clipboard" && <ClipboardDialog onDone={close} />}
-      {dialog === "takeover" && <TakeoverDialog onDone={close} />}
-      {dialog === "prompt" && <PromptDialog />}
-      {dialog === "notes" && <NotesDialog />}
+      {Content !== null && <Content onDone={close} />}
     </Dialog>
   );
 }

@@ -3,6 +3,7 @@ import { Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
+import { needsThoughtFirst } from "@/shared/steps";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { DialogForm, submitOnModEnter } from "./form";
@@ -16,7 +17,7 @@ export function TakeoverDialog({ onDone }: { onDone: () => void }) {
     onDone();
   };
   return (
-    <DialogForm submit={t("takeover.end")} disabled={episode.thought_required && thought.trim() === ""} onSubmit={submit}>
+    <DialogForm submit={t("takeover.end")} disabled={needsThoughtFirst(episode) && thought.trim() === ""} onSubmit={submit}>
       <Textarea
         label={t("step.thought")}
         description={t("takeover.thought.help")}

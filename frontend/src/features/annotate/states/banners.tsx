@@ -53,7 +53,7 @@ export function Banners() {
  
 function NoticeText({ notice }: { notice: Notice }): ReactNode {
   const { t } = useI18n();
-  const { session, send, setDialog } = useWorkspace();
+  const { session, send, setDialog, askOutcome } = useWorkspace();
   switch (notice.name) {
     case "signed_out":
       return <>{t("notice.signed_out")} <Button size="compact-xs" onClick={() => window.location.reload()}>{t("notice.sign_in")}</Button></>;
@@ -105,7 +105,7 @@ function NoticeText({ notice }: { notice: Notice }): ReactNode {
       return (
         <>
           {t(`notice.${notice.name}`)}
-          <Button size="compact-xs" onClick={() => setDialog("finish")} rightSection={<CommandKey command={finish} />}>{t("workspace.finish")}</Button>
+          <Button size="compact-xs" onClick={() => askOutcome("finish")} rightSection={<CommandKey command={finish} />}>{t("workspace.finish")}</Button>
         </>
       );
     case "branch_reached":

@@ -4,7 +4,7 @@ import type { KeyboardEvent } from "react";
 
 import { useI18n, type Translate } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { clear, submitStep } from "@/features/annotate/commands";
+import { clear, owedThoughts, submitStep } from "@/features/annotate/commands";
 import type { Composed } from "@/features/annotate/composer";
 import type { Enter } from "@/features/annotate/enter";
 import { hasScreen } from "@/features/annotate/panels/panels";
@@ -64,7 +64,9 @@ function Composer() {
       <label className={styles.label} htmlFor="thought">
         {t("step.thought")}
         {source && <span className={styles.from}>{t("step.from", { number: source.rank })}</span>}
-        {episode.thought_required && draft.thought.trim() === "" && <span className={styles.from}>{t("step.required")}</span>}
+        {episode.thought_required && draft.thought.trim() === "" && (
+          <span className={styles.from}>{t(episode.thought_later ? "step.later" : "step.required")}</span>
+        )}
       </label>
       <Textarea
         id="thought"
@@ -82,6 +84,7 @@ function Composer() {
       {edited && <ThoughtDiff before={draft.original} after={draft.thought} />}
       <CommandLineEditor />
       <StepMessage />
+      <OwedThoughts />
       <HeldKeys />
       <div className={styles.buttons}>
         <SubmitButton />
@@ -95,6 +98,24 @@ function Composer() {
         </Button>
       </div>
     </>
+  );
+}
+
+/** How many steps still lack their thought, and the way to write them. */
+function OwedThoughts() {
+  const { t } = useI18n();
+  const { owed, canWriteThoughts, setDialog } = useWorkspace();
+  if (owed.length === 0) return null;
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      disabled={!canWriteThoughts}
+      onClick={() => setDialog("thoughts")}
+      rightSection={<CommandKey command={owedThoughts} />}
+    >
+      {t("thoughts.owed", { count: owed.length })}
+    </Button>
   );
 }
 

@@ -46,6 +46,7 @@ const REJECTION_CODES = [
   "unparsed_proposal",
   "too_many_actions",
   "thought_required",
+  "no_thought_owed",
   "off_screen",
   "unsupported_action",
   "in_takeover",

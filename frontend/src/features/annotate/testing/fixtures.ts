@@ -40,6 +40,7 @@ export function makeEpisodeState(changed: Partial<EpisodeState> = {}): EpisodeSt
     pool: "Desktop",
     instructions: "",
     thought_required: true,
+    thought_later: false,
     capabilities: ["click", "double_click", "right_click", "drag", "scroll", "type_text", "press_keys", "get_clipboard"],
     tools: [],
     can_undo: false,

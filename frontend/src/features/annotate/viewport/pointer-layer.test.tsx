@@ -9,7 +9,7 @@ import { renderWorkspace } from "@/features/annotate/testing/harness";
 
 const STEP: Step = {
   ...{ index: 0, command_id: "step-1", actor: "human", decision: "override", proposal_id: null, acceptable_ids: [], wrong_ids: [] },
-  ...{ thought: "", action: { kind: "wait", seconds: 1 }, before: OBSERVATION, after: OBSERVATION, error: null, policy: null },
+  ...{ thought_timing: "before", thought: "", action: { kind: "wait", seconds: 1 }, before: OBSERVATION, after: OBSERVATION, error: null, policy: null },
   ...{ started_at: OBSERVATION.captured_at, ended_at: OBSERVATION.captured_at, decide_ms: null, batch: null, not_done: [] },
   ...{ provider_calls: [], undone: false, review: null },
 };

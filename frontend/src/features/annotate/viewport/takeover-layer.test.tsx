@@ -50,6 +50,14 @@ describe("a takeover", () => {
     expect(document.activeElement).toBe(field);
   });
 
+  it("lets nothing go when the page shows something new", () => {
+    const { field, sent, say, pass } = takeOver();
+    fireEvent.keyDown(field, { key: "a", code: "KeyA" });
+    say({ type: "proposals.thinking", thinking: "waiting", partials: [], message: "", code: "" });
+    pass(FRAME_MS);
+    expect(sent()).toEqual([{ kind: "press", key: "a" }]);
+  });
+
   it("says that what is held is still held, and no more once nothing is", () => {
     const { field, batches, pass } = takeOver();
     fireEvent.keyDown(field, { key: "a", code: "KeyA" });

@@ -3,6 +3,7 @@ import { Tooltip, UnstyledButton } from "@mantine/core";
 
 import type { Command } from "@/shared/commands/command";
 import { useI18n } from "@/shared/i18n/i18n";
+import { needsThoughtFirst } from "@/shared/steps";
 import { CommandKey } from "@/shared/ui/key-hint";
 
 import * as commands from "@/features/annotate/commands";
@@ -11,12 +12,12 @@ import styles from "./workspace.module.css";
 
 export function WorkspaceFooter() {
   const { t } = useI18n();
-  const { episode, steps, canAct, direct, send, setDialog, toggleDirect, view } = useWorkspace();
+  const { episode, steps, canAct, direct, send, setDialog, askOutcome, toggleDirect, view } = useWorkspace();
   const open = view.control === "mine" && (episode.status === "running" || episode.status === "paused");
   return (
     <div className={styles.footer} role="toolbar" aria-label={t("workspace.footer")}>
-      <Item command={commands.finish} enabled={open} run={() => setDialog("finish")} />
-      <Item command={commands.infeasible} enabled={open} run={() => setDialog("infeasible")} />
+      <Item command={commands.finish} enabled={open} run={() => askOutcome("finish")} />
+      <Item command={commands.infeasible} enabled={open} run={() => askOutcome("infeasible")} />
       <Item command={commands.callHelp} enabled={open} run={() => setDialog("help")} />
       <Item
         command={commands.undo}
@@ -33,7 +34,7 @@ export function WorkspaceFooter() {
       />
       <Item command={commands.pause} enabled={open} pressed={episode.status === "paused"} run={() => send({ type: "pause", on: episode.status === "running" })} />
       <Item command={commands.leave} enabled={open || episode.status === "warming"} run={() => setDialog("leave")} />
-      {!episode.thought_required && <Item command={commands.direct} enabled pressed={direct} run={toggleDirect} />}
+      {!needsThoughtFirst(episode) && <Item command={commands.direct} enabled pressed={direct} run={toggleDirect} />}
     </div>
   );
 }

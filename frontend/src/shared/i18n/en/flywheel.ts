@@ -66,6 +66,8 @@ export const flywheelMessages = {
   "flywheel.form.gate": "Trials and promotion",
   "flywheel.form.suite": "Suite",
   "flywheel.form.suite.help": "Whose tasks the old and the new revision try",
+  "flywheel.form.source": "Tasks of a file",
+  "flywheel.form.source.help": "In place of the suite: a file, folder or archive of tasks where the cycle runs",
   "flywheel.form.tasks": "Tasks",
   "flywheel.form.tasks.help": "Empty: all of the suite",
   "flywheel.form.first_seed": "First seed",

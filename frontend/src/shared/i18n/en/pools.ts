@@ -68,6 +68,8 @@ export const poolMessages = {
   "pools.budget_spent": "Budget spent",
   "pools.budget": "{spent} of {budget}",
   "pools.thought_required": "A thought is required",
+  "pools.thought_later": "It may be written after the step",
+  "pools.thought_later.help": "Steps without their thought are listed before the task is finished, and left out of training data.",
   "pools.priority": "Priority",
   "pools.skills": "Skills",
   "pools.skills.help": "Who has all of these may take tasks",

@@ -66,6 +66,8 @@ export const flywheelMessages = {
   "flywheel.form.gate": "试用与启用",
   "flywheel.form.suite": "任务套件",
   "flywheel.form.suite.help": "新旧版本所试任务的来源",
+  "flywheel.form.source": "文件中的任务",
+  "flywheel.form.source.help": "代替任务套件：运行循环的机器上的任务文件、文件夹或压缩包",
   "flywheel.form.tasks": "任务",
   "flywheel.form.tasks.help": "留空：套件的全部任务",
   "flywheel.form.first_seed": "起始种子",

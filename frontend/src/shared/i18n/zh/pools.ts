@@ -68,6 +68,8 @@ export const poolMessages = {
   "pools.budget_spent": "预算已用完",
   "pools.budget": "{spent} / {budget}",
   "pools.thought_required": "必须写想法",
+  "pools.thought_later": "可在步骤之后补写",
+  "pools.thought_later.help": "结束任务前会列出缺少想法的步骤；这些步骤不进入训练数据。",
   "pools.priority": "优先级",
   "pools.skills": "技能",
   "pools.skills.help": "具备全部这些技能的人可以领取任务",

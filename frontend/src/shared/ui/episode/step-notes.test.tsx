@@ -20,9 +20,15 @@ describe("what a step tells", () => {
 
   it("says that a person's thought is missing, and nothing of a policy's", () => {
     const action = { kind: "click", x: 1, y: 2 } as const;
-    expect(textOf({ action, decision: "override", thought: "" })).toContain("No thought yet");
+    expect(textOf({ action, decision: "override", thought: "" })).toContain("No thought");
     expect(textOf({ action, decision: "auto", thought: "" })).not.toContain("No thought");
     expect(textOf({ action, decision: "override" })).not.toContain("No thought");
+  });
+
+  it("says that a required thought is owed, and that it was written later", () => {
+    const action = { kind: "click", x: 1, y: 2 } as const;
+    expect(textOf({ action, decision: "override", thought: "", thought_timing: "owed" })).toContain("Thought to be written");
+    expect(textOf({ action, decision: "override", thought_timing: "later" })).toContain("Thought written later");
   });
 
   it("lists the inputs of a takeover", () => {

@@ -10,19 +10,22 @@ import styles from "./action-text.module.css";
 const MOST_INPUTS = 200;
 
 export function StepNotes({ step }: { step: Step }) {
-  const { t } = useI18n();
   return (
     <>
-      {isThoughtMissing(step) && <p><Badge tone="warn" title={t("step.no_thought.help")}>{t("step.no_thought")}</Badge></p>}
+      <ThoughtBadge step={step} />
       <ClipboardText step={step} />
       {step.action.kind === "gesture" && <Inputs inputs={step.action.inputs} />}
     </>
   );
 }
 
-/** Whether a person did it in a pool that lets the thought come later, and it has not come. */
-function isThoughtMissing({ decision, thought }: Step): boolean {
-  return (decision === "override" || decision === "takeover") && thought.trim() === "";
+/** When the thought of a person's step was not written with it. */
+function ThoughtBadge({ step: { decision, thought, thought_timing: timing } }: { step: Step }) {
+  const { t } = useI18n();
+  if (timing === "owed") return <p><Badge tone="warn" title={t("step.thought_owed.help")}>{t("step.thought_owed")}</Badge></p>;
+  if (timing === "later") return <p><Badge tone="neutral" title={t("step.thought_later.help")}>{t("step.thought_later")}</Badge></p>;
+  const missing = (decision === "override" || decision === "takeover") && thought.trim() === "";
+  return missing && <p><Badge tone="neutral" title={t("step.no_thought.help")}>{t("step.no_thought")}</Badge></p>;
 }
 
 function ClipboardText({ step: { action, after } }: { step: Step }) {

@@ -2,6 +2,7 @@
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
+import { needsThoughtFirst } from "@/shared/steps";
 import { DOUBLE_ESCAPE_MS } from "@/features/annotate/viewport/takeover-keys";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
@@ -61,7 +62,7 @@ function useKeystrokes(session: string, screens: Screens | null, raw: boolean): 
     };
   }, [screens, session, raw]);
   useEffect(() => batcherRef.current?.setBusy(episode.pending !== null), [episode.pending]);
-  const missing = episode.thought_required && raw;
+  const missing = needsThoughtFirst(episode) && raw;
   const wasMissing = useRef(false);
   useEffect(() => {
     if (missing && !wasMissing.current) focusOn(thoughtRef);

@@ -1,0 +1,109 @@
+"""The commands behind runs that were started in the web app: how they are noted, and processes that outlive workers."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from django.conf import settings
+from pydantic import ValidationError
+
+from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.policies.api_keys import api_key_for
+from annotation_app.policies.selectors import provider_key_of
+from protocol.base import FrozenModel
+
+REQUEST_FILE, LOG_FILE, LOCK_FILE = "request.json", "command.log", "command.lock"
+INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "TZ", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+"""What a command gets of the worker's environment: no key of the database or of sessions is among it."""
+
+
+class RunRequest(FrozenModel):
+    """What a run was started with: the words of its command, and where its model is."""
+
+    benchmark: str
+    policy: str
+    revision: str
+    words: tuple[str, ...]
+    at: datetime
+    base_url: str = ""
+    """By which the key of the model's server is found when the command begins; empty: there is none."""
+
+
+def read_request(run: Path) -> RunRequest | None:
+    """What a run was started with; None where it was not started here."""
+    try:
+        return RunRequest.model_validate_json((run / REQUEST_FILE).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def last_line(run: Path) -> str:
+    """The last line that a run's command wrote; empty where there is none."""
+    try:
+        lines = (run / LOG_FILE).read_text(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1][:500] if lines else ""
+
+
+def is_running(run: Path) -> bool:
+    """Whether the command of a run that was started here runs: it holds the run's lock."""
+    if not (run / LOCK_FILE).exists():
+        return False
+    lock = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        return not _try_lock(lock)
+    finally:
+        os.close(lock)
+
+
+def spawn(run: Path, request: RunRequest) -> bool:
+    """Begin or resume a run, unless its command runs. Returns whether one was begun.
+
+    Its process has a session of its own and goes on when this one ends; it ends where the bridge does.
+    """
+    command = [sys.executable, "-m", "agent_backend.benchmark", *request.words, "--out", str(run)]
+    lock = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if not _try_lock(lock):
+            return False
+        with (run / LOG_FILE).open("ab") as log:
+            subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=command_environment(request),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+    finally:
+        os.close(lock)
+    return True
+
+
+def _try_lock(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def command_environment(request: RunRequest) -> Mapping[str, str]:
+    """The environment of a command, with the key of its model's server."""
+    inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+    key = provider_key_of(request.base_url) or api_key_for(request.base_url) if request.base_url else ""
+    return {
+        **inherited,
+        "PYTHONPATH": str(ROOT),
+        "PILOTHOUSE_DATA": str(settings.ENV.data),
+        "PILOTHOUSE_BRIDGE_URL": settings.ENV.bridge_url,
+        "PILOTHOUSE_BRIDGE_MASTER_KEY": settings.ENV.bridge_master,
+        **({"PILOTHOUSE_POLICY_API_KEY": key} if key else {}),
+    }
