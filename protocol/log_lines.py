@@ -1,6 +1,10 @@
-"""Log lines that what a client sent cannot break into two, and that change no terminal they are shown in."""
+"""Log lines that what a client sent cannot break into two, that change no terminal they are shown in, and that one
+repeated fault cannot flood."""
 
 import logging
+import threading
+import time
+from collections.abc import Callable
 
 CONTROL_CHARACTERS = (*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 """C0, DEL and C1, Unicode's line and paragraph separators, and what changes the direction of text."""
@@ -18,3 +22,48 @@ class LineFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         """See `logging.Formatter`."""
         return escape_controls(super().formatMessage(record))
+
+
+REPEATS, REPEAT_WINDOW_SECONDS = 5, 60.0
+"""So many records of one kind are written in so many seconds; the rest are counted."""
+MAX_KINDS = 1_000
+"""Kinds of records that are remembered; with more the count begins again."""
+
+
+class RepeatFilter(logging.Filter):
+    """Leaves out warnings and errors that repeat: a full disk or a lost database fails every request.
+
+    Records are of one kind where logger, level, line of code, the text before its values are filled in, and the kind of
+    exception are the same. The first record of the next window says how many were left out. Belongs to one handler;
+    may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        repeats: int = REPEATS,
+        window_seconds: float = REPEAT_WINDOW_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        self._repeats, self._window, self._clock = repeats, window_seconds, clock
+        self._counts: dict[tuple[object, ...], tuple[float, int]] = {}
+        self._lock = threading.Lock()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is written. A record after a gap gets the count of those before it in its message."""
+        if record.levelno < logging.WARNING:
+            return True
+        exception = record.exc_info[0] if isinstance(record.exc_info, tuple) else None
+        kind = (record.name, record.levelno, record.pathname, record.lineno, record.msg, exception)
+        with self._lock:
+            now = self._clock()
+            began, count = self._counts.get(kind, (now, 0))
+            left_out = 0
+            if now - began >= self._window:
+                left_out, began, count = max(0, count - self._repeats), now, 0
+            if len(self._counts) >= MAX_KINDS and kind not in self._counts:
+                self._counts.clear()
+            self._counts[kind] = (began, count + 1)
+        if left_out:
+            record.msg, record.args = f"{record.getMessage()} ({left_out} more like it were left out)", ()
+        return count < self._repeats

@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
-from protocol.log_lines import LineFormatter
+from protocol.log_lines import LineFormatter, RepeatFilter
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.config import Config, ConfigError, read_config
 from vm_bridge.host_keys import MANAGER, CallVerifier
@@ -135,6 +135,7 @@ def configure_logging() -> None:
     """To standard error, in each process once."""
     handler = logging.StreamHandler()
     handler.setFormatter(LineFormatter("%(levelname)s %(name)s %(message)s"))
+    handler.addFilter(RepeatFilter())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     # It would write the tickets of WebSockets down.
     logging.getLogger("uvicorn.error").addFilter(lambda record: "WebSocket" not in str(record.msg))

@@ -5,7 +5,7 @@ It is kept in Redis and lost with it: then the parts are as they are since now.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from django.core.cache import cache
 
@@ -15,7 +15,10 @@ SAMPLE_INTERVAL_SECONDS = 600.0
 MIN_SPAN_SECONDS = 3_600.0
 """Over less time than this nothing is said of how fast a disk fills (seconds)."""
 CACHE_SECONDS = 7 * DAY_SECONDS
-STATES_KEY, DISK_KEY = "health:states", "health:disk"
+STATES_KEY, DISK_KEY, NOTICED_KEY = "health:states", "health:disk", "health:noticed"
+LOOKS_BEFORE_NOTICE = 2
+NOTICE_INTERVAL_SECONDS = 3_600
+"""People are told of one part in one state at most so often (seconds)."""
 DiskSample = tuple[float, int]
 """When, and how many bytes were in use."""
 
@@ -30,6 +33,22 @@ def states_since(states: dict[str, str], now: datetime) -> dict[str, datetime]:
     if states_now != known:
         cache.set(STATES_KEY, states_now, CACHE_SECONDS)
     return {name: datetime.fromisoformat(at) for name, (_state, at) in states_now.items()}
+
+
+def states_to_notice(states: dict[str, str]) -> frozenset[str]:
+    """The parts that are in a bad state for the second look in a row, and of which nobody was told in the last hour
+    that they are in it: while programs start, parts are down for one look. Only one process calls it: the look of
+    every minute, and not the page."""
+    known = cast(dict[str, list[Any]], cache.get(NOTICED_KEY) or {})
+    looks = {
+        name: [state, known[name][1] + 1 if name in known and known[name][0] == state else 1]
+        for name, state in states.items()
+    }
+    cache.set(NOTICED_KEY, looks, CACHE_SECONDS)
+    due = (name for name, (_state, count) in looks.items() if count == LOOKS_BEFORE_NOTICE)
+    return frozenset(
+        name for name in due if cache.add(f"{NOTICED_KEY}:{name}:{states[name]}"[:200], 1, NOTICE_INTERVAL_SECONDS)
+    )
 
 
 def record_disk_usage(now: float, used: int) -> tuple[DiskSample, ...]:

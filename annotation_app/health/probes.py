@@ -46,7 +46,8 @@ PROBE_ERRORS = (DatabaseError, RedisError, OSError, httpx.HTTPError, Application
 
 
 class ModelServer(NamedTuple):
-    """A server that is asked for; a judge's has no dialect and is not shown a picture."""
+    """A server that is asked for; a judge's has no dialect and is not shown a picture. `model` is empty where the
+    server's list of models says nothing of it, as for hosted models."""
 
     base_url: str
     scripted: bool
@@ -84,7 +85,7 @@ def run_probes(models: dict[str, ModelServer], *, with_trainer: bool) -> tuple[P
         Probe("web", PartStatus),
         Probe("worker", lambda: part_status.worker_status(_heartbeat(), queue_status())),
         Probe("beat", lambda: part_status.beat_status(_heartbeat(), queue_status())),
-        Probe("bridge", lambda: _http_status(f"{settings.ENV.bridge_url}/healthz")),
+        Probe("bridge", lambda: _http_status(_fetch(f"{settings.ENV.bridge_url}/healthz"))),
         Probe("gateway", _gateway),
         Probe("database", _database),
         Probe("redis", _redis),
@@ -214,8 +215,20 @@ def _accepts_connection(url: str, bridge: str) -> PartStatus:
         return PartStatus("warn", "unreachable", type(error).__name__)
 
 
-def _http_status(url: str, headers: dict[str, str] | None = None) -> PartStatus:
-    response = httpx.get(url, timeout=PROBE_TIMEOUT_SECONDS, trust_env=False, headers=headers)
+def _served_models(response: httpx.Response) -> frozenset[str]:
+    """The models that a server lists, with those that its adapters (`root`) begin from; none where it does not say."""
+    try:
+        listed = response.json()["data"]
+        return frozenset(str(each[name]) for each in listed for name in ("id", "root") if each.get(name))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return frozenset()
+
+
+def _fetch(url: str, headers: dict[str, str] | None = None) -> httpx.Response:
+    return httpx.get(url, timeout=PROBE_TIMEOUT_SECONDS, trust_env=False, headers=headers)
+
+
+def _http_status(response: httpx.Response) -> PartStatus:
     detail = f"HTTP {response.status_code}"
     if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
         return PartStatus("down", "unreachable", detail)
@@ -228,7 +241,10 @@ def _model_status(server: ModelServer) -> PartStatus:
     """Whether a server is there, and where it serves a policy, whether it answers a picture."""
     key = "" if server.scripted else api_key_for(server.base_url)
     headers = {"Authorization": f"Bearer {key}"} if key else None
-    status = _http_status(f"{server.base_url.rstrip('/')}/models", headers)
+    response = _fetch(f"{server.base_url.rstrip('/')}/models", headers)
+    status = _http_status(response)
+    if status.state == "ok" and server.model and (served := _served_models(response)) and server.model not in served:
+        return PartStatus("down", "no_model", f"{server.model}; it has {', '.join(sorted(served))}"[:300])
     if status.state != "ok" or server.scripted or not server.dialect:
         return status
     try:

@@ -27,6 +27,7 @@ Problem = Literal[
     "unreachable",
     "too_slow",
     "no_answer",
+    "no_model",
     "refused",
     "no_heartbeat",
     "not_known",

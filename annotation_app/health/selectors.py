@@ -72,7 +72,7 @@ def admin_check(user: User) -> None:
 
 def health_page(*, user: User) -> HealthPage:
     """Every process, queue, disk, host and model server, asked now. Raises Forbidden."""
-    admin_check(user)
+    role_check(user, Role.ADMIN, Role.RESEARCHER)
     return HealthPage(at=timezone.now(), checks=check_all_parts())
 
 
@@ -177,9 +177,10 @@ def _model_servers() -> dict[str, ModelServer]:
         judges = [one.judge for one in PoolJudge.objects.exclude(judge__base_url="").select_related("judge")]
     except DatabaseError:
         return {}
-    servers = {str(judge): ModelServer(judge.base_url, judge.scripted) for judge in judges}
+    servers = {str(judge): ModelServer(judge.base_url, judge.scripted, judge.model) for judge in judges}
     for policy in policies:
         if policy is not None and policy.base_url != EXPERT_URL:
-            dialect = policy.dialect if policy.provider == "openai_compatible" else ""  # hosted answers cost money
-            servers[str(policy)] = ModelServer(policy.base_url, policy.scripted, policy.model, dialect)
+            hosted = policy.provider != "openai_compatible"  # their answers cost money
+            model, dialect = ("", "") if hosted else (policy.model, policy.dialect)
+            servers[str(policy)] = ModelServer(policy.base_url, policy.scripted, model, dialect)
     return servers

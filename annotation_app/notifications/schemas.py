@@ -21,6 +21,8 @@ NoticeKind = Literal[
     "machine.taken",
     "webhook.disabled",
     "policy.degraded",
+    "part.failed",
+    "disk.filling",
 ]
 EventKind = Literal[
     "export.finished",

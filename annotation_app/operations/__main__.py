@@ -14,6 +14,7 @@ from annotation_app.operations.audit.pinning import run_pinning
 from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.bridge_keys import bridge_keys
 from annotation_app.operations.console import Console
+from annotation_app.operations.doctor import run_doctor
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.file_locks import data_lock
 from annotation_app.operations.install.extra_environments import ensure_osworld, ensure_trainer
@@ -241,6 +242,10 @@ def _openenv(arguments: argparse.Namespace, rest: list[str], console: Console) -
     _become("agent_backend.environments", rest, arguments.data)
 
 
+def _doctor(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    return run_doctor(arguments.data, console)
+
+
 def _backup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     backup(arguments.data, arguments.folder, console)
     return 0
@@ -320,27 +325,19 @@ def _parser() -> argparse.ArgumentParser:
     test = add("test", _test, "all checks and tests; with pytest arguments only those tests", takes_rest=True)
     test.add_argument("--quick", action="store_true", help="only what needs no servers")
     test.add_argument("--all", action="store_true", help="also the tests that tests/moved_to_all.toml names")
-    test.add_argument(
-        "--changed",
-        nargs="?",
-        const="",
-        metavar="COMMIT",
-        help="only what the changes since a commit can affect (main)",
-    )
-    test.add_argument(
-        "--dry-run", action="store_true", help="with --changed: list the files of tests and why, run none"
-    )
-    durations = add(
-        "durations", keep_durations, "keep how long each group of tests took, by which the next run sorts them"
-    )
+    about = "only what the changes since a commit can affect (main)"
+    test.add_argument("--changed", nargs="?", const="", metavar="COMMIT", help=about)
+    about = "with --changed: list the files of tests and why, run none"
+    test.add_argument("--dry-run", action="store_true", help=about)
+    about = "keep how long each group of tests took, by which the next run sorts them"
+    durations = add("durations", keep_durations, about)
     durations.add_argument("records", nargs="*", type=Path, help="timing records (those of the last run)")
     add("setup", _setup, "install what running and developing need")
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
-    words = add(
-        "glossary", _glossary, "write docs/glossary.md from docs/glossary.toml", environment=EnvironmentRequirement.ANY
-    )
+    about = "write docs/glossary.md from docs/glossary.toml"
+    words = add("glossary", _glossary, about, environment=EnvironmentRequirement.ANY)
     words.add_argument("--check", action="store_true", help="write nothing; list retired words that identifiers carry")
     audit = add("audit", _audit, "look for known weaknesses and leaked secrets; its last line is one JSON object")
     audit.add_argument("--strict", action="store_true", help="fail also where a scanner or its database is unavailable")
@@ -350,11 +347,12 @@ def _parser() -> argparse.ArgumentParser:
     pins.add_argument("--update", action="store_true", help="replace a digest where its tag names another image by now")
     lock = add("lock", _lock, "resolve the Python requirements again, with hashes; needs a package index")
     lock.add_argument("--upgrade", action="store_true", help="take the newest of what no requirements file names")
-    manage = add(
-        "manage", _manage, "a Django management command on the running demo",
-        takes_rest=True, environment=present,
-    )  # fmt: skip
+    about = "a Django management command on the running demo"
+    manage = add("manage", _manage, about, takes_rest=True, environment=present)
     manage.add_argument("--data", type=Path, default=DEFAULT_DATA, help="where it is kept (.data)")
+    about = "whether this machine can run Pilothouse, and what to do where not; changes nothing"
+    doctor = add("doctor", _doctor, about, environment=EnvironmentRequirement.ANY)
+    doctor.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the installation (.data)")
     about = "serve machines and tasks to OpenEnv clients and as MCP tools"
     openenv = add("openenv", _openenv, about, takes_rest=True, environment=present)
     openenv.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")

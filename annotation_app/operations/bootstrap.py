@@ -49,7 +49,8 @@ def _interpreter(arguments: argparse.Namespace, console: Console) -> Path | None
                 return ensure_venv(VENV_FOLDER, console=console, log=SETUP_LOG)
         case EnvironmentRequirement.PRESENT if not here:
             raise OperationsError(
-                f"There is no working Python environment in {VENV_FOLDER}.", hint="./pilothouse setup"
+                f"There is no working Python environment in {VENV_FOLDER}.",
+                hint="Make it first: ./pilothouse setup (once). Or let ./pilothouse demo set everything up and start.",
             )
         case _:
             return None

@@ -47,6 +47,9 @@ class PolicyRevision(models.Model):
     provider_settings = models.JSONField(
         default=dict, blank=True, help_text="computer_tool, image_edge, image_pixels, prices"
     )
+    retired_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it may not propose any more; empty: it may"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

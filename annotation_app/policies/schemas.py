@@ -50,6 +50,8 @@ def _settings(settings: dict[str, Any]) -> dict[str, Any]:
     return ProviderSettings.model_validate(settings).model_dump(mode="json", exclude_defaults=True)
 
 
+Checkpoint = Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")]
+WeightVersion = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 DialectName = Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(list_dialects())})]
 ProviderOptions = Annotated[JsonObject, AfterValidator(_settings)]
 """`protocol.providers.ProviderSettings` as JSON, without what is as usual."""
@@ -66,8 +68,8 @@ class RevisionIn(FrozenModel):
     base_url: Address = ""
     """Empty: the provider's own."""
     model: ModelName
-    checkpoint: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""
-    weight_version: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")] = ""
+    checkpoint: Checkpoint = ""
+    weight_version: WeightVersion = ""
     sampling: Annotated[JsonObject, AfterValidator(_sampling)] = {}
     memory: Annotated[JsonObject, AfterValidator(_memory)] = {}
     prompt: PromptTemplate | None = None
@@ -114,3 +116,28 @@ class RevisionRegistration(RevisionIn):
 
     api_key: ApiKey | None = None
     """Replaces the key of the server's origin; the stored one goes on where it is not given."""
+
+
+class RevisionChange(FrozenModel):
+    """What is to be different about where a revision is served, and whether it may propose; what is not given stays.
+
+    What it says (dialect, sampling, memory, prompt) never changes: steps and evaluations name the revision for it.
+    """
+
+    base_url: Address | None = None
+    model: ModelName | None = None
+    checkpoint: Checkpoint | None = None
+    weight_version: WeightVersion | None = None
+    api_key: ApiKey | None = None
+    """Replaces the key of the server's origin."""
+    retired: bool | None = None
+    """A retired revision proposes nowhere and is offered nowhere; False brings it back."""
+
+
+class DialectExample(FrozenModel):
+    """A dialect, and how it says one thought and a click in the middle of the upper left quarter of the screen."""
+
+    name: str
+    reply: str
+    absolute: bool
+    """Whether its points are pixels of the picture that the model sees, instead of parts of a fixed grid."""

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
 from annotation_app.encryption import PROVIDER_KEYS_PURPOSE, decrypt_value
 from annotation_app.errors import Forbidden
 from annotation_app.policies.api_keys import origin_of
@@ -119,6 +120,11 @@ def proposer_of(ref: PolicyRef | None) -> Proposer | None:
     if found is None:
         return None
     return Proposer(server=urlsplit(found.base_url).netloc, model=found.model, weight_version=found.weight_version)
+
+
+def policies_reader_check(user: User) -> None:
+    """Raises Forbidden for who may not read policies, their evaluations and their probes."""
+    role_check(user, Role.ADMIN, Role.RESEARCHER)
 
 
 def policies_admin_check(user: User) -> None:

@@ -1,17 +1,18 @@
-"""Adding policy revisions, and reports on them. Neither is ever changed."""
+"""Adding policy revisions, and reports on them; changing where a revision is served, and retiring it."""
 
 from hashlib import sha256
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from pydantic import SecretStr
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.encryption import PROVIDER_KEYS_PURPOSE, encrypt_value
-from annotation_app.errors import Conflict, Invalid
+from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.policies.api_keys import origin_of
 from annotation_app.policies.models import Evaluation, PolicyRevision, ProviderKey
-from annotation_app.policies.schemas import RevisionIn
+from annotation_app.policies.schemas import RevisionChange, RevisionIn
 from annotation_app.policies.selectors import policies_admin_check, policy_of
 from protocol.evaluation.reports import Evaluation as Report
 from protocol.evaluation.reports import serialize_evaluation
@@ -50,6 +51,47 @@ def revision_add(*, user: User, revision: RevisionIn, api_key: SecretStr | None 
         raise Conflict("There is another revision of this name; it never changes.", code="revision_exists") from error
     audit_record(actor=user, verb="policy.registered", subject=f"policy:{made.pk}", details={"revision": str(made)})
     return made, True
+
+
+@transaction.atomic(durable=True)
+def revision_change(*, user: User, revision_id: int, change: RevisionChange) -> PolicyRevision:
+    """Change where a revision is served, store its server's API key, retire it or bring it back.
+
+    Raises:
+        Forbidden: The person is no admin.
+        NotFound: There is no such revision.
+        Conflict: It proposes in a pool, or is on trial in one, and is to be retired (`revision_proposes`).
+    """
+    policies_admin_check(user)
+    revision = PolicyRevision.objects.select_for_update().filter(pk=revision_id).first()
+    if revision is None:
+        raise NotFound("There is no such revision.")
+    fields = change.model_dump(exclude={"api_key", "retired"}, exclude_none=True)
+    changed = {name: value for name, value in fields.items() if getattr(revision, name) != value}
+    details = {name: {"before": getattr(revision, name), "after": value} for name, value in changed.items()}
+    for name, value in changed.items():
+        setattr(revision, name, value)
+    if change.retired is not None and change.retired != (revision.retired_at is not None):
+        if change.retired:
+            _retirement_check(revision)
+        revision.retired_at = changed["retired_at"] = timezone.now() if change.retired else None
+        verb = "policy.retired" if change.retired else "policy.brought_back"
+        audit_record(actor=user, verb=verb, subject=f"policy:{revision.pk}", details={"revision": str(revision)})
+    if changed:
+        revision.save(update_fields=list(changed))
+    if details:
+        audit_record(actor=user, verb="policy.changed", subject=f"policy:{revision.pk}", details=details)
+    if change.api_key is not None and (key := change.api_key.get_secret_value().strip()):
+        provider_key_store(user, revision.base_url, key)
+    return revision
+
+
+def _retirement_check(revision: PolicyRevision) -> None:
+    """Raises Conflict for a revision that proposes somewhere."""
+    pools = sorted({pool.name for pool in (*revision.pools.all(), *revision.tried_in.all())})
+    if pools:
+        message = f"It proposes in {', '.join(pools)}. Let another revision propose there first."
+        raise Conflict(message, code="revision_proposes", extra={"pools": pools})
 
 
 def provider_key_store(user: User, base_url: str, api_key: str) -> None:

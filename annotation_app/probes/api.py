@@ -8,7 +8,7 @@ from ninja import Router, Status
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.http_api import ShortText
-from annotation_app.policies.selectors import policies_admin_check
+from annotation_app.policies.selectors import policies_reader_check
 from annotation_app.probes import runs, selectors, services
 from annotation_app.probes.jobs import probe_run_job
 from annotation_app.probes.schemas import ProbeIn, ProbeOut
@@ -34,7 +34,7 @@ def probe_start(request: HttpRequest, body: ProbeIn) -> Status[ProbeOut]:
 @router.get("/probes/screens/{screen}", response={200: None})
 def probe_screen(request: HttpRequest, screen: ShortText) -> HttpResponse:
     """A bundled screen as PNG."""
-    policies_admin_check(user_of(request))
+    policies_reader_check(user_of(request))
     return HttpResponse(
         runs.screen_png(screen), content_type="image/png", headers={"Cache-Control": "private, max-age=86400"}
     )

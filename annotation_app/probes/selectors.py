@@ -7,7 +7,7 @@ from annotation_app.accounts.models import User
 from annotation_app.encryption import PROVIDER_KEYS_PURPOSE, decrypt_value
 from annotation_app.errors import NotFound
 from annotation_app.policies.models import PolicyRevision
-from annotation_app.policies.selectors import policies_admin_check
+from annotation_app.policies.selectors import policies_reader_check
 from annotation_app.probes.models import PolicyProbe, ProbeState
 from annotation_app.probes.schemas import ProbeOut
 from annotation_app.tasks.models import Pool
@@ -18,14 +18,14 @@ ENDPOINT_FIELDS = ("base_url", "model", "dialect")
 
 def probes_latest(*, user: User) -> tuple[ProbeOut, ...]:
     """The newest probe of each model at each address. Raises Forbidden."""
-    policies_admin_check(user)
+    policies_reader_check(user)
     newest = PolicyProbe.objects.order_by(*ENDPOINT_FIELDS, "-created_at").distinct(*ENDPOINT_FIELDS)
     return tuple(probe_out(probe, with_points=False) for probe in newest)
 
 
 def probe_get(*, user: User, probe_id: UUID) -> ProbeOut:
     """One probe. Raises Forbidden and NotFound."""
-    policies_admin_check(user)
+    policies_reader_check(user)
     return probe_out(probe_of(probe_id))
 
 

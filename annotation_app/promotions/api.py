@@ -1,4 +1,4 @@
-"""The registry of policies over HTTP; for admins, and for programs with an admin's token."""
+"""The registry of policies over HTTP; for admins, researchers to read, and programs with their tokens."""
 
 from typing import Annotated, Literal
 
@@ -9,8 +9,8 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.policies.gate import Gate
-from annotation_app.policies.schemas import RevisionRegistration
-from annotation_app.policies.services import revision_add
+from annotation_app.policies.schemas import DialectExample, RevisionChange, RevisionRegistration
+from annotation_app.policies.services import revision_add, revision_change
 from annotation_app.promotions import selectors, services
 from annotation_app.promotions.schemas import PoolPolicies, Registered, RevisionSummary
 from protocol.base import FrozenModel
@@ -63,9 +63,15 @@ def policies_list(request: HttpRequest) -> list[RevisionSummary]:
 
 @router.post("/policies", response=RevisionOut, auth=TOKEN_OR_SESSION_AUTH)
 def policy_register(request: HttpRequest, body: RevisionRegistration) -> RevisionOut:
-    """Add a revision; it is never changed. It proposes nowhere yet."""
+    """Add a revision. It proposes nowhere yet."""
     revision, new = revision_add(user=user_of(request), revision=body, api_key=body.api_key)
     return RevisionOut(id=revision.pk, new=new)
+
+
+@router.get("/policies/dialects", response=list[DialectExample], auth=TOKEN_OR_SESSION_AUTH)
+def policy_dialects(request: HttpRequest) -> list[DialectExample]:
+    """Every dialect, with an example of a reply."""
+    return list(selectors.dialect_examples(user=user_of(request)))
 
 
 @router.get("/policies/prompts/{dialect}", response=PromptTemplate, auth=TOKEN_OR_SESSION_AUTH)
@@ -78,6 +84,13 @@ def dialect_prompt(request: HttpRequest, dialect: DialectPath) -> PromptTemplate
 def policies_pools(request: HttpRequest) -> list[PoolPolicies]:
     """Every pool, who proposes there, and its gate."""
     return list(selectors.pools_page(user=user_of(request)))
+
+
+@router.patch("/policies/{revision_id}", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
+def policy_change(request: HttpRequest, revision_id: PathId, body: RevisionChange) -> Status[None]:
+    """Change where a revision is served, retire it or bring it back."""
+    revision_change(user=user_of(request), revision_id=revision_id, change=body)
+    return Status(204, None)
 
 
 @router.post("/policies/{revision_id}/evaluations", response=Registered, auth=TOKEN_OR_SESSION_AUTH)

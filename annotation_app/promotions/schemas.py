@@ -69,6 +69,8 @@ class RevisionSummary(FrozenModel):
     key_hint: str | None
     """The last characters of its server's API key; None where none was entered."""
     created_at: datetime
+    retired: bool
+    """It proposes nowhere, and cannot be made to."""
     active_in: tuple[str, ...]
     tried_in: tuple[str, ...]
     rates: tuple[PoolRates, ...]

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 
 from django.db.models import Count, Prefetch, Q, Sum
 
-from annotation_app.accounts.models import User
+from annotation_app.accounts.models import Role, User
 from annotation_app.errors import NotFound
 from annotation_app.policies.api_keys import origin_of
 from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
-from annotation_app.policies.selectors import key_hints, policies_admin_check, policy_of, policy_ref
+from annotation_app.policies.schemas import DialectExample
+from annotation_app.policies.selectors import key_hints, policies_reader_check, policy_of, policy_ref
 from annotation_app.promotions.models import GateDecision
 from annotation_app.promotions.schemas import (
     EvaluationSummary,
@@ -20,17 +21,23 @@ from annotation_app.promotions.schemas import (
     SuiteRate,
 )
 from annotation_app.tasks.models import AssignmentState, Pool, Tally
-from protocol.dialects.families import get_dialect
+from protocol.actions.types import Click
+from protocol.dialects.dialect import ScreenSize
+from protocol.dialects.families import get_dialect, list_dialects
 from protocol.dialects.prompt_template import PromptTemplate
 from protocol.evaluation.reports import Rate
 from protocol.evaluation.statistics import wilson_rate
 
+EXAMPLE_THOUGHT = "The menu File has Save."
+EXAMPLE_ACTION, EXAMPLE_SCREEN = Click(x=480, y=270), ScreenSize(width=1920, height=1080)
+"""What the examples of dialects say, on which screen."""
+
 
 def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
     """Every revision, newest first, and the pools it proposes in. Raises Forbidden."""
-    policies_admin_check(user)
+    policies_reader_check(user)
     found = PolicyRevision.objects.prefetch_related("pools", "tried_in", _evaluations())
-    rates, hints = _rates(), key_hints()
+    rates, hints = _rates(), key_hints() if user.has_role(Role.ADMIN) else {}
     return tuple(
         RevisionSummary(
             id=revision.pk,
@@ -46,6 +53,7 @@ def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
             provider_settings=revision.provider_settings,
             key_hint=hints.get(origin_of(revision.base_url)),
             created_at=revision.created_at,
+            retired=revision.retired_at is not None,
             active_in=tuple(pool.name for pool in revision.pools.all()),
             tried_in=tuple(pool.name for pool in revision.tried_in.all()),
             rates=rates.get(revision.pk, ()),
@@ -57,16 +65,29 @@ def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
 
 def dialect_prompt(*, user: User, dialect: str) -> PromptTemplate:
     """The prompt that a dialect has of its own. Raises Forbidden and NotFound."""
-    policies_admin_check(user)
+    policies_reader_check(user)
     try:
         return get_dialect(dialect).template
     except ValueError:
         raise NotFound("There is no such dialect.") from None
 
 
+def dialect_examples(*, user: User) -> tuple[DialectExample, ...]:
+    """How each dialect says the same thought and click. Raises Forbidden."""
+    policies_reader_check(user)
+    return tuple(
+        DialectExample(
+            name=dialect.name,
+            reply=dialect.write(EXAMPLE_THOUGHT, EXAMPLE_ACTION, EXAMPLE_SCREEN),
+            absolute=dialect.absolute,
+        )
+        for dialect in map(get_dialect, list_dialects())
+    )
+
+
 def pools_page(*, user: User) -> tuple[PoolPolicies, ...]:
     """Every pool: who proposes there, its gate, and how many episodes are open. Raises Forbidden."""
-    policies_admin_check(user)
+    policies_reader_check(user)
     active = Count("tasks__assignments", filter=Q(tasks__assignments__state=AssignmentState.ACTIVE))
     return tuple(
         PoolPolicies(

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
-from annotation_app.errors import Invalid, NotFound
+from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.policies.gate import Gate, decide
 from annotation_app.policies.models import Evaluation, PolicyRevision
@@ -20,20 +20,21 @@ from protocol.evaluation.reports import Evaluation as Report
 @transaction.atomic(durable=True)
 def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Pool:
     """Make a revision the one that proposes in a pool (None: nobody does); a trial of it ends with that. Episodes take
-    it up at their next decision point. Raises Forbidden and NotFound."""
+    it up at their next decision point. Raises Forbidden, NotFound, and Conflict for a retired revision."""
     policies_admin_check(user)
-    return _activate(_pool_locked(pool_id), None if revision_id is None else _revision(revision_id), actor=user)
+    pool = _pool_locked(pool_id)
+    return _activate(pool, None if revision_id is None else _proposable(revision_id), actor=user)
 
 
 @transaction.atomic(durable=True)
 def policy_try(*, user: User, pool_id: int, revision_id: int | None, share: int) -> Pool:
-    """Let a share (percent) of a pool's episodes try a revision; None or 0 ends the trial. Raises Forbidden, NotFound
-    and Invalid."""
+    """Let a share (percent) of a pool's episodes try a revision; None or 0 ends the trial. Raises Forbidden, NotFound,
+    Invalid, and Conflict for a retired revision."""
     policies_admin_check(user)
     pool = _pool_locked(pool_id)
     if not 0 <= share <= 100:
         raise Invalid("A share is 0 to 100 percent.")
-    pool.canary = _revision(revision_id) if share and revision_id is not None else None
+    pool.canary = _proposable(revision_id) if share and revision_id is not None else None
     pool.canary_share = share if pool.canary else 0
     pool.save(update_fields=["canary", "canary_share"])
     details = {"canary": str(pool.canary or ""), "share": pool.canary_share}
@@ -102,7 +103,7 @@ def _judge(pool: Pool, evaluation: Evaluation) -> None:
         return
     before = evaluation_latest(active)
     decision = decide(gate, evaluation.document, policy_ref(active), before.document if before else None)
-    promoted = decision.passed and gate.promote == "automatically"
+    promoted = decision.passed and gate.promote == "automatically" and candidate.retired_at is None
     reasons = [reason.model_dump(mode="json") for reason in decision.reasons]
     GateDecision.objects.create(
         pool=pool, evaluation=evaluation, active=active, passed=decision.passed, promoted=promoted, reasons=reasons
@@ -133,6 +134,16 @@ def _pool_locked(pool_id: int) -> Pool:
     if pool is None:
         raise NotFound("There is no such pool.")
     return pool
+
+
+def _proposable(revision_id: int) -> PolicyRevision:
+    """A revision that may propose, locked against being retired meanwhile. Raises NotFound and Conflict."""
+    found = PolicyRevision.objects.select_for_update().filter(pk=revision_id).first()
+    if found is None:
+        raise NotFound("There is no such revision.")
+    if found.retired_at is not None:
+        raise Conflict(f"{found} is retired. Bring it back first.", code="revision_retired")
+    return found
 
 
 def _revision(revision_id: int) -> PolicyRevision:

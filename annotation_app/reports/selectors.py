@@ -34,7 +34,7 @@ from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.episodes.models import Episode, Proposal, Review, Step
 from annotation_app.errors import Forbidden, Invalid
 from annotation_app.policies.models import PolicyRevision
-from annotation_app.policies.selectors import policies_admin_check, policy_of
+from annotation_app.policies.selectors import policies_reader_check, policy_of
 from annotation_app.reports.schemas import (
     Figures,
     FirstReplies,
@@ -345,7 +345,7 @@ RECENT_SECONDS, FINAL_SECONDS = 60, 86_400
 
 def first_replies(*, user: User) -> tuple[FirstReplies, ...]:
     """What the first replies of each proposing revision say of its dialect's coordinate space. Raises Forbidden."""
-    policies_admin_check(user)
+    policies_reader_check(user)
     proposing = Q(pools__isnull=False) | Q(tried_in__isnull=False)
     revisions = PolicyRevision.objects.filter(proposing, scripted=False).distinct()
     return tuple(map(_first_replies, revisions))

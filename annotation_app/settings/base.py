@@ -201,13 +201,28 @@ WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8}\."
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"trace": {"()": "annotation_app.trace.TraceFilter"}},
+    "filters": {
+        "trace": {"()": "annotation_app.trace.TraceFilter"},
+        "repeats": {"()": "protocol.log_lines.RepeatFilter"},
+        "routine": {
+            "()": "django.utils.log.CallbackFilter",
+            "callback": lambda record: not str(record.msg).startswith("Scheduler: Sending due task"),
+        },
+    },
     "formatters": {"chosen": {"()": "annotation_app.trace.log_formatter", "form": ENV.log_format}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen", "filters": ["trace"]}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen", "filters": ["trace", "repeats"]}},
     "loggers": {
-        # The clients of providers log whole requests at DEBUG.
         name: {"level": "WARNING"}
-        for name in ("httpx", "httpx2", "httpcore2", "anthropic", "openai", "google_genai", "daphne.access")
+        for name in (
+            # The clients of providers log whole requests at DEBUG.
+            *("httpx", "httpx2", "httpcore2", "anthropic", "openai", "google_genai", "daphne.access"),
+            # Three lines for each job, thousands an hour at rest; a job that fails is an error.
+            *(() if ENV.log_level == "DEBUG" else ("celery.worker.strategy", "celery.app.trace")),
+        )
+    }
+    | {
+        # Its other lines stay: the supervisor waits for the first one.
+        "celery.beat": {"filters": [] if ENV.log_level == "DEBUG" else ["routine"]}
     },
     "root": {"handlers": ["console"], "level": ENV.log_level},
 }

@@ -1,5 +1,5 @@
 /** Made-up worlds: what the server would answer in each of the states a screen must be good in. */
-import type { Agreement, EpisodePage, EpisodeSummary, ExportOut, JudgesPage, PoolSummary, Queue, ReviewQueue, SessionOut, ReviewDetails, UserOut } from "../src/generated/api";
+import type { Agreement, EpisodePage, EpisodeSummary, ExportOut, Facets, FoundPage, JudgesPage, PoolSummary, Queue, ReviewQueue, SessionOut, ReviewDetails, UserOut } from "../src/generated/api";
 import { fleet } from "./fleet";
 import { snapshot, trajectory } from "./trajectory";
 
@@ -132,6 +132,9 @@ function lists(world: World): Record<string, unknown> {
     "/reviews/next": empty ? null : TO_REVIEW,
     "/reviews/agreement": { decisions: { episodes: 12, share: 0.75, alpha: 0.61 }, alpha: null, steps_judged_together: 0, mean_agreement: null, tasks: [], gold: [] } satisfies Agreement,
     "/exports": empty ? [] : EXPORTS,
+    "/datasets": [],
+    "/trajectories": { items: [], next: null } satisfies FoundPage,
+    "/trajectories/facets": { total: 9, pools: [], decisions: [], policies: [], applications: [], outcomes: [], reviews: [{ value: "accepted", count: 7 }] } satisfies Facets,
     "/fleet": fleet(empty),
     "/judges": { judges: [], pools: [], rows: [] } satisfies JudgesPage,
     "/episodes": empty ? { items: [], total: 0, next: null } : page,

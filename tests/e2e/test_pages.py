@@ -118,7 +118,7 @@ async def test_pages_are_accessible(
     await assert_accessible_in_both(page, "preferences")
 
     researcher = await sign_in("researcher", "/exports")
-    await expect(researcher.get_by_role("heading", name="Exports", level=1)).to_be_visible(timeout=BOUND_MS)
+    await expect(researcher.get_by_role("heading", name="Search and exports", level=1)).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(researcher, "exports")
 
     admin = await sign_in("admin")

@@ -35,6 +35,8 @@ MAIL_TEXTS: dict[str, str] = {
     "machine.taken": "The machine of an episode of yours was taken back",
     "webhook.disabled": "A webhook was switched off",
     "policy.degraded": "A probe found something wrong with a model that proposes",
+    "part.failed": "A part of the platform does not work",
+    "disk.filling": "The disk is filling up",
 }
 PAGE_URLS = {
     "export": "/exports",
@@ -42,6 +44,7 @@ PAGE_URLS = {
     "episode": "/episodes/{id}",
     "webhook": "/webhooks",
     "policy": "/policies",
+    "health": "/health",
 }
 
 

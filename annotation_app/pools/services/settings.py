@@ -40,7 +40,7 @@ def pool_create(*, user: User, settings: PoolSettings, policy_id: int | None = N
 
 @transaction.atomic(durable=True)
 def _create(user: User, settings: PoolSettings, policy_id: int | None) -> Pool:
-    if policy_id is not None and not PolicyRevision.objects.filter(pk=policy_id).exists():
+    if policy_id is not None and not PolicyRevision.objects.filter(pk=policy_id, retired_at__isnull=True).exists():
         raise NotFound("There is no such revision.")
     if Pool.objects.filter(name=settings.name).exists():
         raise Conflict(NAME_TAKEN, code="name_taken")

@@ -222,13 +222,19 @@ describe("the replay", () => {
 
 describe("exports", () => {
   it("starts one and shows how far it is", async () => {
-    const { user, calls } = open("/exports");
+    const { user, calls } = open("/exports?steps_min=3&pool=2");
     expect(await screen.findByText("42%", {}, soon)).toBeTruthy();
     expect(screen.getByRole("link", { name: "Download" }).getAttribute("href")).toBe("/api/exports/e2/download");
-    await user.click(screen.getByRole("button", { name: "Start export" }));
+    await user.click(screen.getByRole("button", { name: "Export these…" }));
+    const start = await screen.findByRole("button", { name: "Start export" }, soon);
+    expect(screen.getByText(/^7 trajectories match/)).toBeTruthy();
+    await user.click(screen.getByLabelText("Only what reviewers accepted (7 of 9)"));
+    expect(screen.getByText(/^9 trajectories match/)).toBeTruthy();
+    await user.click(screen.getByLabelText("Only what reviewers accepted (7 of 9)"));
+    await user.click(start);
     await waitFor(() =>
       expect(calls.filter(({ method }) => method === "POST")).toMatchObject([
-        { path: "/api/exports", body: { pool_id: null, filters: { review: "accepted" } } },
+        { path: "/api/exports", body: { pool_id: null, filters: { review: "accepted", steps_min: 3, pool: 2 } } },
       ]),
     );
   });

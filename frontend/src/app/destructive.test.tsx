@@ -20,7 +20,7 @@ import { SecondFactor } from "@/features/session/security/second-factor";
 import { Tokens } from "@/features/session/security/tokens";
 import { NodeForm } from "@/features/design/node-form";
 import { Wordings } from "@/features/design/wordings";
-import { SavedQueries } from "@/features/trajectories/saved-queries";
+import { SavedQueries } from "@/features/exports/search/saved-queries";
 import { WebhookTable } from "@/features/webhooks/webhook-table";
 import type { JudgeRow, PersonOut, PlacedTask, PoolRow, SecurityOut, WebhookOut } from "@/generated/api";
 import { CommandsProvider } from "@/shared/commands/commands";

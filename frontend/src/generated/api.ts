@@ -177,6 +177,7 @@ export interface Check {
         | "unreachable"
         | "too_slow"
         | "no_answer"
+        | "no_model"
         | "refused"
         | "no_heartbeat"
         | "not_known"
@@ -973,6 +974,7 @@ export interface RevisionSummary {
   };
   key_hint: string | null;
   created_at: string;
+  retired: boolean;
   active_in: string[];
   tried_in: string[];
   rates: PoolRates[];
@@ -1032,6 +1034,14 @@ export interface RevisionRegistration {
   api_key?: string | null;
 }
 /**
+ * A dialect, and how it says one thought and a click in the middle of the upper left quarter of the screen.
+ */
+export interface DialectExample {
+  name: string;
+  reply: string;
+  absolute: boolean;
+}
+/**
  * What must hold. `over` names suites (`games`) and tasks (`games/2048`); empty, it is all that was evaluated.
  */
 export interface Gate {
@@ -1057,6 +1067,19 @@ export interface PoolPolicies {
   gate: Gate | null;
   sampling: "in_order" | "by_need";
   open_episodes: number;
+}
+/**
+ * What is to be different about where a revision is served, and whether it may propose; what is not given stays.
+ *
+ * What it says (dialect, sampling, memory, prompt) never changes: steps and evaluations name the revision for it.
+ */
+export interface RevisionChange {
+  base_url?: string | null;
+  model?: string | null;
+  checkpoint?: string | null;
+  weight_version?: string | null;
+  api_key?: string | null;
+  retired?: boolean | null;
 }
 /**
  * What a report led to; `new` is False where it was there already.
@@ -3340,7 +3363,9 @@ export interface NoticeOut {
     | "task.lost"
     | "machine.taken"
     | "webhook.disabled"
-    | "policy.degraded";
+    | "policy.degraded"
+    | "part.failed"
+    | "disk.filling";
   subject: string;
   details: {
     [k: string]: JsonValue;

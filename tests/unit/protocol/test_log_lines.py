@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from annotation_app.trace import log_formatter
-from protocol.log_lines import LineFormatter
+from protocol.log_lines import LineFormatter, RepeatFilter
 
 HOSTILE = "/a\r\nINFO forged\x1b[2J\x9b1m\x7f\u2028\u202eback \u2069\x00"
 
@@ -42,3 +42,26 @@ def test_a_traceback_stands_on_lines_of_its_own() -> None:
 
 def test_words_of_other_scripts_stay() -> None:
     assert LineFormatter("%(message)s").format(record("任务 é 🙂")) == "任务 é 🙂"
+
+
+def warning(text: str = "the disk is full: %s", level: int = logging.WARNING, line: int = 1) -> logging.LogRecord:
+    return logging.LogRecord("app", level, "app.py", line, text, (1,) if "%s" in text else (), None)
+
+
+def test_a_fault_that_repeats_is_written_a_few_times_and_counted() -> None:
+    now = [0.0]
+    repeats = RepeatFilter(repeats=2, window_seconds=60, clock=lambda: now[0])
+    assert [repeats.filter(warning()) for _ in range(130)].count(True) == 2
+    assert repeats.filter(warning("another")), "another fault is another kind"
+    assert repeats.filter(warning(line=2))
+    now[0] = 60.0
+    record = warning()
+    assert repeats.filter(record)
+    assert record.getMessage() == "the disk is full: 1 (128 more like it were left out)"
+    assert repeats.filter(warning())
+    assert not repeats.filter(warning())
+
+
+def test_what_is_no_fault_is_always_written() -> None:
+    repeats = RepeatFilter(repeats=1)
+    assert all(repeats.filter(warning(level=logging.INFO)) for _ in range(10))

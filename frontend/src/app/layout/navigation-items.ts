@@ -10,6 +10,8 @@ export type NavigationItem = {
   readonly label: PlainKey;
   /** Who may go there; everybody where it is not said. */
   readonly roles?: readonly Role[];
+  /** Who has another page in its place. */
+  readonly unless?: Role;
   readonly command?: Command;
 };
 
@@ -17,8 +19,8 @@ export const MAIN_ITEMS: readonly NavigationItem[] = [
   { to: "/queue", label: "global.queue", roles: ["annotator"], command: globalCommands.queue },
   { to: TO_REVIEW, label: "global.review", roles: ["reviewer"], command: globalCommands.review },
   { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
-  { to: "/trajectories", label: "nav.search", roles: ["reviewer", "researcher"] },
-  { to: "/exports", label: "global.exports", roles: ["researcher"], command: globalCommands.exports },
+  { to: "/trajectories", label: "nav.search", roles: ["reviewer"], unless: "researcher" },
+  { to: "/exports", label: "exports.page", roles: ["researcher"], command: globalCommands.exports },
   { to: "/agreement", label: "nav.agreement", roles: ["reviewer", "researcher"] },
   { to: "/reports", label: "global.reports", roles: ["reviewer", "researcher"], command: globalCommands.reports },
 ];
@@ -27,15 +29,16 @@ export const MAIN_ITEMS: readonly NavigationItem[] = [
 export const ADMIN_ITEMS: readonly NavigationItem[] = [
   { to: "/pools", label: "global.pools", roles: ["admin"], command: globalCommands.pools },
   { to: "/design", label: "global.design", roles: ["admin", "researcher"] },
-  { to: "/policies", label: "global.policies", roles: ["admin"], command: globalCommands.policies },
+  { to: "/policies", label: "global.policies", roles: ["admin", "researcher"], command: globalCommands.policies },
   { to: "/judges", label: "global.judges", roles: ["admin"], command: globalCommands.judges },
   { to: "/flywheel", label: "global.flywheel", roles: ["admin", "researcher"] },
   { to: "/benchmarks", label: "benchmarks.title", roles: ["admin", "researcher"] },
   { to: "/machines", label: "global.machines", roles: ["admin"], command: globalCommands.machines },
   { to: "/people", label: "global.people", roles: ["admin"], command: globalCommands.people },
   { to: "/webhooks", label: "webhooks.title", roles: ["admin"] },
-  { to: "/health", label: "global.health", roles: ["admin"], command: globalCommands.health },
+  { to: "/health", label: "global.health", roles: ["admin", "researcher"], command: globalCommands.health },
   { to: "/retention", label: "global.retention", roles: ["admin"] },
 ];
 
-export const canOpen = (user: UserOut, { roles }: NavigationItem): boolean => !roles || hasRole(user, ...roles);
+export const canOpen = (user: UserOut, { roles, unless }: NavigationItem): boolean =>
+  (!roles || hasRole(user, ...roles)) && !(unless && hasRole(user, unless));

@@ -1,7 +1,7 @@
 /** Exports over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { ExportFilters, ExportIn, ExportOut, ExportPlan, FormatOut, PoolSummary, VersionOut } from "@/generated/api";
+import type { ExportIn, ExportOut, ExportPlan, FormatOut, PoolSummary, VersionOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const isRunning = ({ status }: ExportOut) => status === "queued" || status === "running";
@@ -13,25 +13,7 @@ export const exportsQuery = queryOptions({
   refetchInterval: (query) => (query.state.data?.some(isRunning) ? 1_000 : 30_000),
 });
 
-/** Every finished trajectory, in the platform's own format. */
-export const EVERYTHING: ExportFilters = {
-  text: "",
-  pool: null,
-  decisions: [],
-  policy: null,
-  application: null,
-  level: null,
-  outcome: null,
-  review: "accepted",
-  annotator: null,
-  reward_min: null,
-  reward_max: null,
-  steps_min: null,
-  steps_max: null,
-  since: null,
-  until: null,
-  undone: false,
-};
+/** The platform's own format, undivided. */
 export const PLAN: Omit<ExportPlan, "budget"> = {
   format: "canonical",
   dialect: "ui_tars_1_5",

@@ -1,45 +1,64 @@
-/** Which trajectories to export, in whose format, and how they are divided. */
+/** Exports what a search found: in whose format, and how it is divided. */
 import { Button, Checkbox, NumberInput, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { ExportFilters, ExportPlan } from "@/generated/api";
+import type { ExportPlan, Facets } from "@/generated/api";
 import { DIALECTS } from "@/shared/dialects";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
 
-import { EVERYTHING, formatsQuery, PLAN, poolsQuery, useStartExport } from "./api";
+import { formatsQuery, PLAN, useStartExport } from "./api";
 import styles from "./exports.module.css";
+import { queryOf } from "./search/query";
 
-const REVIEWS = ["accepted", "pending", "returned"] as const;
-const OUTCOMES = ["success", "failure", "infeasible"] as const;
 const MAX_HELD_OUT = 90;
 
-type Selection = { pool: string | null } & Pick<ExportFilters, "review" | "outcome" | "undone">;
 type OutputFormat = Pick<ExportPlan, "format" | "dialect" | "leave_out_missing">;
 type Split = { validation: number; test: number; salt: string };
+type Props = {
+  /** The address that holds the query. */
+  readonly search: URLSearchParams;
+  /** How what it finds divides. */
+  readonly found: Facets;
+  readonly onDone: () => void;
+};
 
-export function ExportForm() {
+export function ExportForm({ search, found, onDone }: Props) {
   const { t } = useI18n();
-  const [selection, setSelection] = useState<Selection>({ pool: null, review: "accepted", outcome: null, undone: false });
+  const query = queryOf(search);
+  const [accepted, setAccepted] = useState(true);
+  const [undone, setUndone] = useState(false);
   const [outputFormat, setOutputFormat] = useState<OutputFormat>({ format: "canonical", dialect: DIALECTS[0], leave_out_missing: false });
   const [splits, setSplits] = useState<Split>({ validation: 0, test: 0, salt: "" });
   const start = useStartExport();
-  const { pool, ...filters } = selection;
+  const review = query.review ?? (accepted ? "accepted" : null);
   const shares = { validation: splits.validation / 100, test: splits.test / 100, salt: splits.salt.trim() };
   return (
     <form
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        start.mutate({
-          pool_id: pool === null ? null : Number(pool),
-          filters: { ...EVERYTHING, ...filters },
-          plan: { ...PLAN, ...outputFormat, shares },
-        });
+        const input = { pool_id: null, filters: { ...query, review, undone }, plan: { ...PLAN, ...outputFormat, shares } };
+        start.mutate(input, { onSuccess: onDone });
       }}
     >
-      <SelectionFields selection={selection} onChange={(changed) => setSelection({ ...selection, ...changed })} />
+      <fieldset>
+        <legend>{t("exports.which")}</legend>
+        <p className={styles.note} role="status">
+          {t("exports.count", { count: review === null ? found.total : countOf(found, review) })}
+        </p>
+        <div className={styles.checks}>
+          {query.review === null && (
+            <Checkbox
+              label={t("exports.accepted_only", { count: countOf(found, "accepted"), total: found.total })}
+              checked={accepted}
+              onChange={(event) => setAccepted(event.currentTarget.checked)}
+            />
+          )}
+          <Checkbox label={t("exports.undone")} checked={undone} onChange={(event) => setUndone(event.currentTarget.checked)} />
+        </div>
+      </fieldset>
       <OutputFormatFields outputFormat={outputFormat} onChange={(changed) => setOutputFormat({ ...outputFormat, ...changed })} />
       <SplitFields splits={splits} onChange={(changed) => setSplits({ ...splits, ...changed })} />
       <div className={styles.submit}>
@@ -52,46 +71,9 @@ export function ExportForm() {
   );
 }
 
-type Fields<Value> = { onChange: (changed: Partial<Value>) => void };
+const countOf = ({ reviews }: Facets, review: string): number => reviews.find(({ value }) => value === review)?.count ?? 0;
 
-function SelectionFields({ selection, onChange }: { selection: Selection } & Fields<Selection>) {
-  const { t } = useI18n();
-  const pools = useQuery(poolsQuery).data ?? [];
-  return (
-    <fieldset>
-      <legend>{t("exports.which")}</legend>
-      <div className={styles.fields}>
-        <Select
-          label={t("episodes.pool")}
-          placeholder={t("episodes.any_pool")}
-          clearable
-          data={pools.map(({ id, name }) => ({ value: String(id), label: name }))}
-          value={selection.pool}
-          onChange={(pool) => onChange({ pool })}
-        />
-        <Select
-          label={t("episodes.review")}
-          placeholder={t("episodes.any_review")}
-          clearable
-          data={REVIEWS.map((value) => ({ value, label: t(`review.${value}`) }))}
-          value={selection.review}
-          onChange={(review) => onChange({ review })}
-        />
-        <Select
-          label={t("episodes.outcome")}
-          placeholder={t("exports.any_outcome")}
-          clearable
-          data={OUTCOMES.map((value) => ({ value, label: t(`outcome.${value}`) }))}
-          value={selection.outcome}
-          onChange={(outcome) => onChange({ outcome })}
-        />
-      </div>
-      <div className={styles.checks}>
-        <Checkbox label={t("exports.undone")} checked={selection.undone} onChange={(event) => onChange({ undone: event.currentTarget.checked })} />
-      </div>
-    </fieldset>
-  );
-}
+type Fields<Value> = { onChange: (changed: Partial<Value>) => void };
 
 function OutputFormatFields({ outputFormat, onChange }: { outputFormat: OutputFormat } & Fields<OutputFormat>) {
   const { t } = useI18n();

@@ -1,10 +1,13 @@
-/** Trajectories out to files, and in from them: choose which, watch it being written, download it, keep it as a dataset version. */
+/** Finished trajectories: found by words and conditions, exported as they were found, kept as dataset versions, and brought in from files. */
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "react-router";
+import { useSearchParams } from "react-router";
 
-import type { ExportOut } from "@/generated/api";
+import type { ExportOut, Facets } from "@/generated/api";
+import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
 import { QueryRows } from "@/shared/ui/tables/query-rows";
 import { Page, Section } from "@/shared/ui/page";
 import { PagePath } from "@/shared/ui/top-bar";
@@ -13,21 +16,46 @@ import { exportsQuery, versionsQuery } from "./api";
 import { ExportForm } from "./export-form";
 import { ExportTable } from "./export-table";
 import { FreezeDialog } from "./freeze-dialog";
-import { ImportsSection } from "@/features/exports/imports/section";
+import { ImportsSection } from "./imports/section";
+import { SearchSections } from "./search/search-sections";
 import { VersionTable } from "./version-table";
 
 export default function ExportsPage() {
+  const { t } = useI18n();
+  const [search, setSearch] = useSearchParams();
+  const [exporting, setExporting] = useState<Facets | null>(null);
+  const exports = hasRole(useUser(), "researcher");
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t(exports ? "exports.page" : "trajectories.title") }]} />
+      <SearchSections
+        search={search}
+        onSearch={setSearch}
+        aside={(facets) =>
+          exports && (
+            <Button disabled={facets.total === 0} onClick={() => setExporting(facets)}>
+              {t("exports.these")}
+            </Button>
+          )
+        }
+      />
+      {exports && <Files />}
+      <Dialog opened={exporting !== null} onClose={() => setExporting(null)} title={t("exports.these")} size="lg">
+        {exporting && <ExportForm search={search} found={exporting} onDone={() => setExporting(null)} />}
+      </Dialog>
+    </Page>
+  );
+}
+
+/** What was exported, frozen and imported. */
+function Files() {
   const { t } = useI18n();
   const exports = useQuery(exportsQuery);
   const versions = useQuery(versionsQuery);
   const [freezing, setFreezing] = useState<ExportOut | null>(null);
   const frozen = new Set((versions.data ?? []).map(({ export_id }) => export_id));
   return (
-    <Page>
-      <PagePath crumbs={[{ label: t("exports.title") }]} />
-      <Section title={t("exports.new")} aside={<Link to="/trajectories">{t("trajectories.title")}</Link>}>
-        <ExportForm />
-      </Section>
+    <>
       <Section title={t("exports.title")}>
         <QueryRows query={exports} none={t("exports.none")} help={t("exports.none.help")}>
           {(rows) => <ExportTable exports={rows} frozen={frozen} onFreeze={setFreezing} />}
@@ -40,6 +68,6 @@ export default function ExportsPage() {
       </Section>
       <ImportsSection />
       {freezing && <FreezeDialog item={freezing} onClose={() => setFreezing(null)} />}
-    </Page>
+    </>
   );
 }

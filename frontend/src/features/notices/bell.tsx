@@ -78,5 +78,5 @@ export function noticePath(subject: string, notice?: NoticeOut["kind"]): string 
   const [kind = "", id = ""] = subject.split(":", 2);
   if (notice === "help.requested" || notice === "help.note") return `/desk/${id}`;
   if (kind === "episode") return `/episodes/${id}`;
-  return { export: "/exports", import: "/exports", webhook: "/webhooks", policy: "/policies" }[kind] ?? "/";
+  return { export: "/exports", import: "/exports", webhook: "/webhooks", policy: "/policies", health: "/health" }[kind] ?? "/";
 }

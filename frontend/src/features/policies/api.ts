@@ -1,7 +1,7 @@
 /** The registry of policies over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Gate, PoolPolicies, PromptTemplate, RevisionRegistration, RevisionSummary, BranchCandidate } from "@/generated/api";
+import type { DialectExample, Gate, PoolPolicies, PromptTemplate, RevisionChange, RevisionRegistration, RevisionSummary, BranchCandidate } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "policies";
@@ -26,6 +26,13 @@ export const promptQuery = (dialect: string) =>
     staleTime: Infinity,
   });
 
+/** An example of each dialect; they change with a release only. */
+export const dialectsQuery = queryOptions({
+  queryKey: [KEY, "dialects"],
+  queryFn: () => request<DialectExample[]>("GET", "/policies/dialects"),
+  staleTime: Infinity,
+});
+
 export const statesQuery = (pool: number) =>
   queryOptions({
     queryKey: [KEY, "states", pool],
@@ -38,6 +45,7 @@ export type Change =
   | { readonly type: "gate"; readonly pool: number; readonly gate: Gate | null }
   | { readonly type: "sampling"; readonly pool: number; readonly sampling: PoolPolicies["sampling"] }
   | { readonly type: "register"; readonly revision: RevisionRegistration }
+  | { readonly type: "edit"; readonly revision: number; readonly changed: RevisionChange }
   | { readonly type: "reopen"; readonly task: number }
   | { readonly type: "begin"; readonly episode: string; readonly step: number };
 
@@ -53,6 +61,8 @@ function send(change: Change): Promise<unknown> {
       return request("POST", `/pools/${change.pool}/sampling`, { sampling: change.sampling });
     case "register":
       return request("POST", "/policies", change.revision);
+    case "edit":
+      return request("PATCH", `/policies/${change.revision}`, change.changed);
     case "reopen":
       return request("POST", `/tasks/${change.task}/reopen`);
     case "begin":

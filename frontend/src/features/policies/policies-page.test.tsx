@@ -8,6 +8,7 @@ import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { PoolPolicies, RevisionSummary, BranchCandidate } from "@/generated/api";
+import { sessionQuery } from "@/shared/account/account";
 import { I18nProvider, i18nFor, type Language } from "@/shared/i18n/i18n";
 import { reasonText } from "@/shared/ui/gate-reason";
 import { TopBarProvider } from "@/shared/ui/top-bar";
@@ -15,7 +16,7 @@ import { makeRate } from "@/shared/testing/rates";
 
 import { wishOf } from "./change-dialog";
 import PoliciesPage from "./policies-page";
-import { objectOf } from "./register-dialog";
+import { objectOf } from "./settings-fields";
 
 const AT = "2026-01-01T10:00:00Z";
 const rate = (successes: number, attempts: number) => makeRate(successes, attempts, 0.2, 0.9);
@@ -33,6 +34,7 @@ const revision = (id: number, changed: Partial<RevisionSummary> = {}): RevisionS
   provider_settings: {},
   key_hint: null,
   created_at: AT,
+  retired: false,
   active_in: [],
   tried_in: [],
   rates: [],
@@ -83,12 +85,13 @@ const STATE: BranchCandidate = {
   done: true,
 };
 
-type World = { revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: BranchCandidate[]; refuse?: unknown };
+type World = { revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: BranchCandidate[]; refuse?: unknown; role?: string };
 type Sent = { path: string; body: unknown };
 
-function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse }: World = {}, language: Language = "en") {
+function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse, role = "admin" }: World = {}, language: Language = "en") {
   const sent: Sent[] = [];
   const answers: Record<string, unknown> = { "/policies": revisions, "/policies/pools": pools, "/pools/7/states": states };
+  answers["/policies/dialects"] = [{ name: "ui_tars_1_5", reply: "Thought: Go.\nAction: click(…)", absolute: true }];
   answers["/probes"] = [];
   answers["/policies/prompts/ui_tars_1_5"] = { prompt: "Own words: {instruction}", task: "" };
   answers["/first-replies"] = [{ policy: NEW.policy, replies: 12, misplaced: 7, suspicious: true }];
@@ -99,9 +102,10 @@ function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse
     return Promise.resolve(new Response(JSON.stringify(refused ? refuse : (answers[path] ?? {})), { status: refused ? 422 : 200 }));
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  client.setQueryData(sessionQuery.queryKey, { user: { id: 1, username: "root", name: "Root", roles: [role], preferences: {} } } as never);
   const { container } = render(
     <QueryClientProvider client={client}>
-      <MantineProvider>
+      <MantineProvider env="test">
         <I18nProvider language={language}>
           <MemoryRouter>
             <TopBarProvider>
@@ -142,7 +146,7 @@ describe("the policies page", () => {
     expect(details.getAttribute("aria-expanded")).toBe("true");
     expect(screen.getByText("Kept out of Games")).toBeDefined();
     expect(screen.getByText("42% succeeded, not 80%")).toBeDefined();
-    expect(screen.getByText("No more than chance from the one before")).toBeDefined();
+    expect(screen.getByText("No measurable difference from the one before")).toBeDefined();
   });
 
   it("says what a change does to the episodes under way before it is made", async () => {
@@ -233,6 +237,51 @@ describe("the policies page", () => {
     expect(sent).toMatchObject([{ path: "/policies", body: { name: "tars", prompt: published } }]);
   });
 
+  it("edits where a revision is served, and nothing else of it", async () => {
+    const { user, sent } = open();
+    await user.click(await button("Change tars 2"));
+    await user.click(await screen.findByRole("menuitem", { name: "Edit server and key…" }));
+    const form = await dialog("Where tars 2 is served");
+    expect(form.getByRole("button", { name: "Save" }).hasAttribute("disabled")).toBe(true);
+    await user.clear(form.getByLabelText(/Model/));
+    await user.type(form.getByLabelText(/Model/), "m3");
+    await user.click(form.getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(sent).toEqual([{ path: "/policies/2", body: { model: "m3" } }]));
+  });
+
+  it("makes another revision from one, with sampling as a form or as JSON", async () => {
+    const { user, sent } = open();
+    await user.click(await button("Change tars 2"));
+    await user.click(await screen.findByRole("menuitem", { name: "New revision from this…" }));
+    const form = await dialog("Register a revision");
+    expect(await form.findByText(/^Thought: Go/)).toBeDefined();
+    await user.type(form.getByLabelText(/^Revision/), "3");
+    const temperature = form.getByLabelText<HTMLInputElement>("Temperature");
+    expect(temperature.value).toBe("0.7");
+    await user.clear(temperature);
+    await user.type(form.getByLabelText("Tokens of a reply"), "900");
+    const [json] = form.getAllByRole<HTMLButtonElement>("button", { name: "Edit as JSON" });
+    if (json) await user.click(json);
+    expect(form.getByLabelText<HTMLTextAreaElement>("Sampling as JSON").value).toBe('{"max_tokens":900}');
+    await user.click(form.getByRole("button", { name: "Register" }));
+    await waitFor(() => expect(sent[0]?.body).toMatchObject({ name: "tars", revision: "3", sampling: { max_tokens: 900 }, memory: {} }));
+  });
+
+  it("retires a revision, and lists it last", async () => {
+    const { user, sent } = open({ revisions: [revision(3, { retired: true }), NEW] });
+    await user.click(await button("Change tars 2"));
+    await user.click(await screen.findByRole("menuitem", { name: "Retire" }));
+    await waitFor(() => expect(sent).toEqual([{ path: "/policies/2", body: { retired: true } }]));
+    const names = screen.getAllByRole("button", { name: /^Details of/ }).map((each) => each.getAttribute("aria-label"));
+    expect(names).toEqual(["Details of tars 2", "Details of tars 3"]);
+  });
+
+  it("lets researchers read, without controls", async () => {
+    open({ role: "researcher" });
+    expect(await screen.findByText("Active in Games")).toBeDefined();
+    expect(screen.queryByRole("button", { name: /Change|Register|Gate/ })).toBeNull();
+  });
+
   it("shows the prompt of a revision that has its own", async () => {
     const { user } = open({ revisions: [revision(3, { prompt: { prompt: "Theirs: {instruction}", task: "" } })] });
     await user.click(await button("Details of tars 3"));
@@ -282,7 +331,7 @@ describe("the policies page", () => {
     const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
     render(
       <QueryClientProvider client={client}>
-        <MantineProvider>
+        <MantineProvider env="test">
           <MemoryRouter>
             <TopBarProvider>
               <PoliciesPage />

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { PoolPolicies, RevisionSummary } from "@/generated/api";
+import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -11,13 +12,18 @@ import { PagePath } from "@/shared/ui/top-bar";
 
 import { poolsQuery, revisionsQuery } from "./api";
 import { ChangeDialog } from "./change-dialog";
+import { EditDialog } from "./edit-dialog";
 import { GateDialog } from "./gate-dialog";
 import { PoolTable, type PoolDialog } from "./pool-table";
 import { RegisterDialog } from "./register-dialog";
 import { RevisionTable } from "./revision-table";
 import { StatesDialog } from "./states-dialog";
 
-type Open = { readonly what: PoolDialog; readonly pool: PoolPolicies } | { readonly what: "register" } | null;
+type Open =
+  | { readonly what: PoolDialog; readonly pool: PoolPolicies }
+  | { readonly what: "register"; readonly from: RevisionSummary | null }
+  | { readonly what: "edit"; readonly revision: RevisionSummary }
+  | null;
 
 export default function PoliciesPage() {
   const { t } = useI18n();
@@ -38,6 +44,7 @@ type Props = { readonly revisions: readonly RevisionSummary[]; readonly pools: r
 
 function Registry({ revisions, pools }: Props) {
   const { t } = useI18n();
+  const admin = hasRole(useUser(), "admin");
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
   const poolOf = (what: PoolDialog) => (open?.what === what && "pool" in open ? open.pool : null);
@@ -47,27 +54,35 @@ function Registry({ revisions, pools }: Props) {
         {pools.length === 0 ? (
           <Empty title={t("policies.pools.none")} />
         ) : (
-          <PoolTable pools={pools} revisions={revisions} onOpen={(what, pool) => setOpen({ what, pool })} />
+          <PoolTable pools={pools} revisions={revisions} readOnly={!admin} onOpen={(what, pool) => setOpen({ what, pool })} />
         )}
       </Section>
       <Section
         title={t("policies.revisions", { count: revisions.length })}
         aside={
-          <Button variant="default" onClick={() => setOpen({ what: "register" })}>
-            {t("policies.register")}
-          </Button>
+          admin && (
+            <Button variant="default" onClick={() => setOpen({ what: "register", from: null })}>
+              {t("policies.register")}
+            </Button>
+          )
         }
       >
         {revisions.length === 0 ? (
           <Empty title={t("policies.none")}>{t("policies.none.help")}</Empty>
         ) : (
-          <RevisionTable revisions={revisions} />
+          <RevisionTable
+            revisions={[...revisions.filter(({ retired }) => !retired), ...revisions.filter(({ retired }) => retired)]}
+            readOnly={!admin}
+            onEdit={(revision) => setOpen({ what: "edit", revision })}
+            onCopy={(from) => setOpen({ what: "register", from })}
+          />
         )}
       </Section>
-      <ChangeDialog pool={poolOf("change")} revisions={revisions} onClose={close} />
+      <ChangeDialog pool={poolOf("change")} revisions={revisions.filter(({ retired }) => !retired)} onClose={close} />
       <GateDialog pool={poolOf("gate")} onClose={close} />
       <StatesDialog pool={poolOf("states")} onClose={close} />
-      <RegisterDialog opened={open?.what === "register"} onClose={close} />
+      <RegisterDialog opened={open?.what === "register"} from={open?.what === "register" ? open.from : null} onClose={close} />
+      <EditDialog revision={open?.what === "edit" ? open.revision : null} onClose={close} />
     </>
   );
 }

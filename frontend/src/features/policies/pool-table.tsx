@@ -15,10 +15,12 @@ export type PoolDialog = "change" | "gate" | "states";
 type Props = {
   readonly pools: readonly PoolPolicies[];
   readonly revisions: readonly RevisionSummary[];
+  /** Who may only read is shown no controls. */
+  readonly readOnly: boolean;
   readonly onOpen: (dialog: PoolDialog, pool: PoolPolicies) => void;
 };
 
-export function PoolTable({ pools, revisions, onOpen }: Props) {
+export function PoolTable({ pools, revisions, readOnly, onOpen }: Props) {
   const { t } = useI18n();
   const change = useChange();
   return (
@@ -38,6 +40,7 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
                 aria-label={t("policies.next_task_of", { name: pool.name })}
                 title={pool.sampling === "by_need" ? t("policies.by_need.help") : undefined}
                 size="xs"
+                disabled={readOnly}
                 value={pool.sampling}
                 onChange={(event) => {
                   const sampling = event.currentTarget.value === "by_need" ? "by_need" : "in_order";
@@ -53,7 +56,7 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
           {
             header: t("policies.change"),
             kind: "actions",
-            cell: (pool) => (
+            cell: (pool) => readOnly ? null : (
               <>
                 <Button
                   variant="default"

@@ -47,6 +47,20 @@ export function providerSettings({ tool, numbers }: ProviderValues): NonNullable
   return { ...(tool === "" ? {} : { computer_tool: tool }), ...sizes, ...prices };
 }
 
+/** The fields of stored settings. The key is not shown to anybody. */
+export function valuesOf(settings: Readonly<Record<string, unknown>>): ProviderValues {
+  const prices = (settings.prices ?? {}) as { input?: number; output?: number; cached_input?: number };
+  const found: Record<NumberName, unknown> = {
+    price_input: prices.input,
+    price_output: prices.output,
+    price_cached: prices.cached_input,
+    image_edge: settings.image_edge,
+    image_pixels: settings.image_pixels,
+  };
+  const numbers = Object.fromEntries(Object.entries(found).filter(([, value]) => typeof value === "number"));
+  return { key: "", tool: typeof settings.computer_tool === "string" ? settings.computer_tool : "", numbers };
+}
+
 type Props = { readonly provider: Provider; readonly values: ProviderValues; readonly onChange: (values: ProviderValues) => void };
 
 export function ProviderFields({ provider, values, onChange }: Props) {

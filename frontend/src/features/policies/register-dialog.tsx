@@ -1,17 +1,19 @@
 /** Registers a revision; what the server finds wrong is said by field. */
-import { Button, Checkbox, Fieldset, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Textarea } from "@mantine/core";
+import { Button, Checkbox, Fieldset, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 
-import type { PromptTemplate, RevisionRegistration } from "@/generated/api";
+import type { PromptTemplate, RevisionRegistration, RevisionSummary } from "@/generated/api";
 import { DIALECTS } from "@/shared/dialects";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
+import { DialectExampleText } from "./dialect-example";
 import { PromptFields } from "./prompt-fields";
-import { isHosted, NO_VALUES, PROVIDER_DIALECTS, ProviderFields, PROVIDERS, providerSettings, type Provider } from "./provider-fields";
+import { isHosted, NO_VALUES, PROVIDER_DIALECTS, ProviderFields, PROVIDERS, providerSettings, valuesOf, type Provider } from "./provider-fields";
 import { ProbePanel } from "./probes/probe-panel";
+import { objectOf, SettingsFields } from "./settings-fields";
 
 const REQUIRED = ["name", "revision", "base_url", "model"] as const;
 const OPTIONAL = ["checkpoint", "weight_version"] as const;
@@ -22,34 +24,38 @@ const LABELS = {
   model: "policies.model",
   checkpoint: "policies.checkpoint",
   weight_version: "policies.weight_version",
-  sampling: "policies.sampling",
-  memory: "policies.memory",
 } as const;
 /** Most actions that one reply may hold (protocol/sampling.py). */
 const MAX_ACTIONS = 16;
 const EMPTY = { name: "", revision: "", base_url: "", model: "", checkpoint: "", weight_version: "", sampling: "", memory: "" };
 
-type Settings = NonNullable<RevisionRegistration["sampling"]>;
+type Props = {
+  readonly opened: boolean;
+  /** The revision that the form begins with; null: an empty form. */
+  readonly from: RevisionSummary | null;
+  readonly onClose: () => void;
+};
 
-export function RegisterDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function RegisterDialog({ opened, from, onClose }: Props) {
   const { t } = useI18n();
   return (
     <Dialog opened={opened} onClose={onClose} title={t("policies.register.title")} size="lg">
-      <RegisterForm onDone={onClose} />
+      <RegisterForm key={from?.id ?? ""} from={from} onDone={onClose} />
     </Dialog>
   );
 }
 
-function RegisterForm({ onDone }: { onDone: () => void }) {
+function RegisterForm({ from, onDone }: { from: RevisionSummary | null; onDone: () => void }) {
   const { t } = useI18n();
   const change = useChange();
-  const [fields, setFields] = useState(EMPTY);
-  const [dialect, setDialect] = useState<RevisionRegistration["dialect"]>("ui_tars_1_5");
-  const [scripted, setScripted] = useState(false);
-  const [maxActions, setMaxActions] = useState(1);
-  const [provider, setProvider] = useState<Provider>("openai_compatible");
-  const [values, setValues] = useState(NO_VALUES);
-  const [prompt, setPrompt] = useState<PromptTemplate | null>(null);
+  const [initial] = useState(() => (from === null ? NOTHING : valuesFrom(from)));
+  const [fields, setFields] = useState(initial.fields);
+  const [dialect, setDialect] = useState(initial.dialect);
+  const [scripted, setScripted] = useState(initial.scripted);
+  const [maxActions, setMaxActions] = useState(initial.maxActions);
+  const [provider, setProvider] = useState(initial.provider);
+  const [values, setValues] = useState(initial.values);
+  const [prompt, setPrompt] = useState(initial.prompt);
   const hosted = isHosted(provider);
   const settings = hosted ? providerSettings(values) : {};
   const [sampling, memory] = [objectOf(fields.sampling), objectOf(fields.memory)];
@@ -111,7 +117,9 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
             setPrompt(null);
           }}
           data={DIALECTS.map((each) => ({ value: each, label: t(`policies.dialect.${each}`) }))}
+          description={t("policies.dialect.help")}
         />}
+        <DialectExampleText dialect={isHosted(provider) ? PROVIDER_DIALECTS[provider] : dialect} />
         {!hosted && OPTIONAL.map((name) => (
           <TextInput key={name} label={t(LABELS[name])} value={fields[name]} onChange={set(name)} />
         ))}
@@ -126,15 +134,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
           clampBehavior="strict"
         />
         {(["sampling", "memory"] as const).map((name) => (
-          <Textarea
-            key={name}
-            label={t(LABELS[name])}
-            description={t("policies.json")}
-            value={fields[name]}
-            onChange={set(name)}
-            error={objectOf(fields[name]) === null ? t("policies.json.wrong") : undefined}
-            autosize
-          />
+          <SettingsFields key={name} of={name} text={fields[name]} onChange={(text) => setFields((before) => ({ ...before, [name]: text }))} />
         ))}
         <PromptFields dialect={isHosted(provider) ? PROVIDER_DIALECTS[provider] : dialect} value={prompt} onChange={setPrompt} />
         {!hosted && (
@@ -165,6 +165,35 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   );
 }
 
+interface FormValues {
+  readonly fields: typeof EMPTY;
+  readonly dialect: NonNullable<RevisionRegistration["dialect"]>;
+  readonly scripted: boolean;
+  readonly maxActions: number;
+  readonly provider: Provider;
+  readonly values: typeof NO_VALUES;
+  readonly prompt: PromptTemplate | null;
+}
+
+const NOTHING: FormValues = {
+  ...{ fields: EMPTY, dialect: "ui_tars_1_5", scripted: false, maxActions: 1 },
+  ...{ provider: "openai_compatible", values: NO_VALUES, prompt: null },
+};
+
+/** What a form that begins with a revision has; the new one needs a name of its own. */
+function valuesFrom(revision: RevisionSummary): FormValues {
+  const { policy, base_url, model, checkpoint, weight_version, memory, provider, prompt } = revision;
+  const { max_actions: maxActions, ...sampling } = revision.sampling;
+  const text = (settings: object) => (Object.keys(settings).length === 0 ? "" : JSON.stringify(settings));
+  return {
+    fields: { ...EMPTY, name: policy.name, base_url, model, checkpoint, weight_version, sampling: text(sampling), memory: text(memory) },
+    dialect: DIALECTS.find((each) => each === policy.dialect) ?? NOTHING.dialect,
+    scripted: policy.scripted,
+    maxActions: typeof maxActions === "number" ? maxActions : 1,
+    ...{ provider, prompt, values: valuesOf(revision.provider_settings) },
+  };
+}
+
 type TrialProps = {
   readonly address: string;
   readonly model: string;
@@ -189,15 +218,4 @@ function Trial({ address, model, dialect, provider, settings, apiKey, prompt }: 
       <ProbePanel endpoint={endpoint} disabled={model === "" || settings === null || (!hosted && address === "")} />
     </Fieldset>
   );
-}
-
-/** The JSON object of a text, {} of an empty one; null where it is none. */
-export function objectOf(text: string): Settings | null {
-  if (text.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Settings) : null;
-  } catch {
-    return null;
-  }
 }

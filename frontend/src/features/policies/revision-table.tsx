@@ -1,5 +1,5 @@
 /** Every revision: where it proposes, how people take it, and, on demand, all it is and what evaluations found. */
-import { Button, VisuallyHidden } from "@mantine/core";
+import { Button, Menu, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
@@ -8,22 +8,35 @@ import type { RevisionSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/tables/data-table";
+import { Problem } from "@/shared/ui/problem";
 import { RateText } from "@/shared/ui/tables/rate";
 
+import { useUndoable } from "@/shared/ui/undo";
+
 import { EvaluationList } from "./evaluation-list";
-import { nameOf } from "./api";
+import { nameOf, useChange } from "./api";
 import { firstRepliesQuery, probesQuery, sameModel } from "./probes/api";
 import { endpointOf } from "./probes/endpoint";
 import { ProbeBadge } from "./probes/probe-badge";
 import { ProbeDialog } from "./probes/probe-dialog";
 import styles from "./policies.module.css";
 
-export function RevisionTable({ revisions }: { revisions: readonly RevisionSummary[] }) {
+type Props = {
+  readonly revisions: readonly RevisionSummary[];
+  /** Who may only read is shown no controls. */
+  readonly readOnly: boolean;
+  readonly onEdit: (revision: RevisionSummary) => void;
+  readonly onCopy: (revision: RevisionSummary) => void;
+};
+
+export function RevisionTable({ revisions, readOnly, onEdit, onCopy }: Props) {
   const { t } = useI18n();
+  const retirement = useRetirement();
   const [probed, setProbed] = useState<RevisionSummary | null>(null);
   return (
     <>
       <ProbeDialog revision={probed} onClose={() => setProbed(null)} />
+      <Problem error={retirement.error} />
       <DataTable
         rows={revisions}
         keyOf={(revision) => revision.id}
@@ -34,6 +47,7 @@ export function RevisionTable({ revisions }: { revisions: readonly RevisionSumma
             cell: (revision) => (
               <>
                 <PolicyBadge policy={revision.policy} />
+                {revision.retired && <Badge tone="neutral">{t("policies.retired")}</Badge>}
                 <div className={styles.note}>{revision.base_url}</div>
               </>
             ),
@@ -70,6 +84,25 @@ export function RevisionTable({ revisions }: { revisions: readonly RevisionSumma
               </Button>
             ),
           },
+          {
+            header: t("policies.change"),
+            kind: "actions",
+            cell: (revision) =>
+              readOnly ? null : (
+                <Menu position="bottom-end">
+                  <Menu.Target>
+                    <Button variant="default" size="compact-xs" aria-label={t("policies.edit_of", { name: nameOf(revision) })}>
+                      {t("policies.change")}
+                    </Button>
+                  </Menu.Target>
+                  <Menu.Dropdown>
+                    <Menu.Item onClick={() => onEdit(revision)}>{t("policies.edit")}</Menu.Item>
+                    <Menu.Item onClick={() => onCopy(revision)}>{t("policies.copy")}</Menu.Item>
+                    <Menu.Item onClick={() => retirement.toggle(revision)}>{t(revision.retired ? "policies.bring_back" : "policies.retire")}</Menu.Item>
+                  </Menu.Dropdown>
+                </Menu>
+              ),
+          },
         ]}
         details={{
           header: t("policies.details"),
@@ -79,6 +112,21 @@ export function RevisionTable({ revisions }: { revisions: readonly RevisionSumma
       />
     </>
   );
+}
+
+/** Retires a revision, or brings one back; for some seconds it can be undone. */
+function useRetirement() {
+  const { t } = useI18n();
+  const change = useChange();
+  const undoable = useUndoable();
+  const send = (revision: RevisionSummary, retired: boolean) => change.mutateAsync({ type: "edit", revision: revision.id, changed: { retired } });
+  const toggle = (revision: RevisionSummary) =>
+    undoable({
+      act: () => send(revision, !revision.retired),
+      done: t(revision.retired ? "policies.brought_back_of" : "policies.retired_of", { name: nameOf(revision) }),
+      undo: () => send(revision, revision.retired),
+    });
+  return { error: change.error, toggle };
 }
 
 /** How the last probe of a revision ended; opens it. */

@@ -137,7 +137,7 @@ function PolicySelect({ value, onChange }: { readonly value: string | null; read
     <Select
       label={t("pools.policy")}
       placeholder={t("pools.policy.nobody")}
-      data={revisions.map(({ id, policy }) => ({ value: String(id), label: `${policy.name} ${policy.revision}` }))}
+      data={revisions.filter((revision) => !revision.retired).map(({ id, policy }) => ({ value: String(id), label: `${policy.name} ${policy.revision}` }))}
       value={value}
       onChange={onChange}
       clearable

@@ -22,6 +22,11 @@ export type PlainKey = { [K in MessageKey]: [ParametersOf<(typeof en)[K]>] exten
 const CATALOGUES: Record<Language, Record<MessageKey, Message>> = { en, zh };
 const LOCALES: Record<Language, string> = { en: "en", zh: "zh-CN" };
 
+/** The reader's own variety of a language, such as en-GB, whose dates and numbers differ; else the usual one. */
+export const localeOf = (language: Language, languages: readonly string[] = typeof navigator === "undefined" ? [] : navigator.languages): string =>
+  languages.find((each) => new RegExp(`^${language}(-|$)`, "i").test(each) && Intl.DateTimeFormat.supportedLocalesOf(each).length > 0) ??
+  LOCALES[language];
+
 export type I18n = {
   language: Language;
   t: Translate;
@@ -39,7 +44,7 @@ export type I18n = {
 
 /** The formats of one language; pure, so that tests and pure functions can use it without a page. */
 export function i18nFor(language: Language): I18n {
-  const locale = LOCALES[language];
+  const locale = localeOf(language);
   const catalogue = CATALOGUES[language];
   const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
   return {

@@ -1,8 +1,10 @@
 """The registry of policies: one revision is active in a pool, a newer one may be tried in a share of its episodes."""
 
+import json
 from uuid import UUID
 
 import pytest
+from django.http import HttpResponse
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
@@ -12,7 +14,10 @@ from annotation_app.episodes.models import Episode
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_server
 from annotation_app.policies.services import policy_ensure
+from annotation_app.promotions.selectors import EXAMPLE_ACTION, EXAMPLE_SCREEN, EXAMPLE_THOUGHT
 from annotation_app.tasks.selectors import revision_of
+from protocol.dialects.dialect import ParsedReply
+from protocol.dialects.families import get_dialect, list_dialects
 from protocol.dialects.prompt_template import PromptTemplate
 from tests.integration.web.conftest import PASSWORD, World
 
@@ -131,6 +136,58 @@ def test_the_prompt_of_a_dialect_is_there_to_begin_from(world: World) -> None:
     assert "{actions}" in client.get("/api/policies/prompts/qwen_computer").json()["prompt"]
     assert client.get("/api/policies/prompts/nobodys").status_code == 404
     assert world.client(world.ada).get("/api/policies/prompts/qwen_computer").status_code == 403
+
+
+def change(world: World, revision: PolicyRevision, **body: object) -> HttpResponse:
+    client = world.client(root_of())
+    return client.patch(f"/api/policies/{revision.pk}", body, content_type="application/json")  # type: ignore[return-value]
+
+
+def test_where_a_revision_is_served_is_changed(world: World, old: PolicyRevision) -> None:
+    assert change(world, old, base_url="http://other:8000/v1", model="m2").status_code == 204
+    assert change(world, old, model="m2").status_code == 204, "nothing is to be changed"
+    old.refresh_from_db()
+    assert (old.base_url, old.model, old.checkpoint) == ("http://other:8000/v1", "m2", "/c/1")
+    entry = AuditEntry.objects.get(verb="policy.changed")
+    assert entry.details["model"] == {"before": "m", "after": "m2"}
+    refused = change(world, old, base_url="http://name:word@other/v1")
+    assert refused.status_code == 422
+    assert json.loads(refused.content)["extra"]["fields"][0]["field"] == "base_url"
+    assert change(world, old, sampling={"temperature": 0}).status_code == 422, "what steps were drawn with stays"
+
+
+def test_a_retired_revision_proposes_nowhere_until_it_is_brought_back(
+    world: World, old: PolicyRevision, new: PolicyRevision
+) -> None:
+    refused = change(world, old, retired=True)
+    assert refused.status_code == 409
+    assert json.loads(refused.content)["code"] == "revision_proposes"
+    assert json.loads(refused.content)["extra"] == {"pools": [world.pool.name]}
+    assert change(world, new, retired=True).status_code == 204
+    listed = {each["id"]: each["retired"] for each in world.client(root_of()).get("/api/policies").json()}
+    assert listed == {old.pk: False, new.pk: True}
+    assert post(world, root_of(), "policy", revision=new.pk) == 409
+    assert post(world, root_of(), "canary", revision=new.pk, share=10) == 409
+    assert change(world, new, retired=False).status_code == 204
+    assert post(world, root_of(), "policy", revision=new.pk) == 204
+    assert AuditEntry.objects.filter(verb__in=("policy.retired", "policy.brought_back")).count() == 2
+
+
+def test_researchers_read_policies_without_keys(world: World, old: PolicyRevision) -> None:
+    researcher = user_ensure(username="rey", password=PASSWORD, name="Rey", roles=["researcher"])
+    client = world.client(researcher)
+    for path in ("/api/policies", "/api/policies/pools", "/api/probes", "/api/first-replies", "/api/health/parts"):
+        assert client.get(path).status_code == 200, path
+    assert post(world, researcher, "policy", revision=None) == 403
+
+
+def test_every_dialect_has_an_example_that_it_reads_itself(world: World) -> None:
+    examples = {each["name"]: each for each in world.client(root_of()).get("/api/policies/dialects").json()}
+    assert set(examples) == set(list_dialects())
+    for name, example in examples.items():
+        parsed = get_dialect(name).parse(example["reply"], EXAMPLE_SCREEN)
+        assert isinstance(parsed, ParsedReply), name
+        assert (parsed.thought, parsed.action) == (EXAMPLE_THOUGHT, EXAMPLE_ACTION), name
 
 
 @pytest.mark.parametrize("share", [-1, 101])

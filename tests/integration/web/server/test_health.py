@@ -20,10 +20,11 @@ from annotation_app.celery import QUEUED_HEADER
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.flywheel.services.ledger import wheel_set
 from annotation_app.health import probes, selectors
-from annotation_app.health.jobs import heartbeat_job
+from annotation_app.health.jobs import check_parts_job, heartbeat_job
 from annotation_app.health.metrics import REQUESTS
 from annotation_app.health.part_status import HEARTBEAT_TIMEOUT_SECONDS
 from annotation_app.health.probes import HEARTBEAT_KEY, LAST_BACKUP_NAME
+from annotation_app.notifications.models import Notice
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, training_worker_heartbeat
 from annotation_app.trace import TRACE_HEADER, JsonFormatter, TraceFilter, trace_context, trace_id
@@ -191,3 +192,31 @@ def test_a_full_disk_is_told_to_everybody_who_asks_and_takes_no_web_app_away(
     assert (answer.status_code, answer.json()["ok"], answer.json()["checks"]["disk"]) == (200, False, False)
     monkeypatch.setattr(selectors, "disk_free", lambda: (selectors.MIN_FREE_BYTES, 2**40))
     assert Client().get("/api/health").json()["checks"]["disk"] is True
+
+
+def test_admins_hear_of_a_disk_that_fills_and_of_a_part_that_fails_once(
+    alma: User, world: World, broken: None, free: Callable[[int], None]
+) -> None:
+    def notices() -> list[tuple[str, str]]:
+        return list(Notice.objects.filter(user=alma).order_by("id").values_list("kind", "subject"))
+
+    check_parts_job()
+    assert notices() == [], "while programs start, parts are down for a moment"
+    check_parts_job()
+    failed = notices()
+    assert ("part.failed", "health:bridge") in failed
+    assert not [kind for kind, _ in failed if kind == "disk.filling"]
+    check_parts_job()
+    parts(world.client(alma))
+    assert notices() == failed, "nothing has changed"
+    free(100)
+    parts(world.client(alma))
+    for _ in range(3):
+        check_parts_job()
+    assert notices() == [*failed, ("disk.filling", "health:disk")], "also where the page looked first"
+    assert not Notice.objects.filter(user=world.ada).exists()
+    for room in (1, 100):
+        free(room)
+        for _ in range(2):
+            check_parts_job()
+        assert len(notices()) == len(failed) + 2, "each state is told once within the hour"

@@ -3,6 +3,10 @@ import type { Message } from "@/shared/i18n/messages";
 
 export const exportMessages = {
   "exports.actions": "Actions",
+  "exports.page": "Search and exports",
+  "exports.these": "Export these…",
+  "exports.count": { one: "{count} trajectory matches. Practice is left out, and so is what people withdrew.", other: "{count} trajectories match. Practice is left out, and so is what people withdrew." },
+  "exports.accepted_only": "Only what reviewers accepted ({count} of {total})",
   "exports.which": "Which trajectories",
   "exports.shape": "Written as",
   "exports.division": "Held back from training",

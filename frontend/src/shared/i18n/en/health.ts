@@ -51,6 +51,7 @@ export const healthMessages = {
   "health.problem.unreachable": "It does not answer.",
   "health.problem.too_slow": "It did not answer in time.",
   "health.problem.no_answer": "It does not answer a picture.",
+  "health.problem.no_model": "Its server does not have this model:",
   "health.problem.refused": "It refuses the key.",
   "health.problem.no_heartbeat": "Nothing was heard of it.",
   "health.problem.not_known": "Nothing can be told while the scheduler is silent.",

@@ -18,6 +18,8 @@ export const webhookMessages = {
   "notices.machine.taken": "The machine of an episode of yours was taken back",
   "notices.webhook.disabled": "A webhook was switched off",
   "notices.policy.degraded": "A probe found something wrong with a model that proposes",
+  "notices.part.failed": "A part of the platform does not work",
+  "notices.disk.filling": "The disk is filling up",
   "notices.mail": "Send them to my address too, where this installation sends mail",
 
   "webhooks.title": "Webhooks",

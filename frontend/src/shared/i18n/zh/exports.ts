@@ -3,6 +3,10 @@ import type { Message } from "@/shared/i18n/messages";
 
 export const exportMessages = {
   "exports.actions": "操作",
+  "exports.page": "搜索与导出",
+  "exports.these": "导出这些…",
+  "exports.count": { other: "有 {count} 条轨迹符合条件。练习和被撤回的内容不在其中。" },
+  "exports.accepted_only": "仅限审核通过的（{total} 条中的 {count} 条）",
   "exports.which": "哪些轨迹",
   "exports.shape": "写成什么格式",
   "exports.division": "不用于训练的部分",

@@ -51,6 +51,7 @@ export const healthMessages = {
   "health.problem.unreachable": "没有响应。",
   "health.problem.too_slow": "未能及时响应。",
   "health.problem.no_answer": "它不能看图作答。",
+  "health.problem.no_model": "其服务器没有这个模型：",
   "health.problem.refused": "密钥被拒绝。",
   "health.problem.no_heartbeat": "没有收到它的心跳。",
   "health.problem.not_known": "调度进程没有动静，无法判断。",

@@ -18,6 +18,8 @@ export const webhookMessages = {
   "notices.machine.taken": "你的一条轨迹的机器被收回",
   "notices.webhook.disabled": "一个 Webhook 被停用",
   "notices.policy.degraded": "探测发现某个提议模型有问题",
+  "notices.part.failed": "平台的某个部分无法工作",
+  "notices.disk.filling": "磁盘空间即将用尽",
   "notices.mail": "在本系统可发送邮件时，也发到我的邮箱",
 
   "webhooks.title": "Webhook",

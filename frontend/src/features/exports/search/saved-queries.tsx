@@ -51,7 +51,7 @@ export function SavedQueries({ search }: { search: URLSearchParams }) {
         <Problem error={change.error} />
         {savedQueries.map((one) => (
           <span key={one.id}>
-            <Button variant="subtle" onClick={() => void navigate(`/trajectories?${addressOf(one.query).toString()}`)}>
+            <Button variant="subtle" onClick={() => void navigate(`?${addressOf(one.query).toString()}`)}>
               {one.name}
             </Button>
             {one.mine && (

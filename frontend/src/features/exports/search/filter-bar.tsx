@@ -1,0 +1,140 @@
+/** Everything that narrows a search. The address holds it, so that it can be sent and kept. */
+import { Button, NumberInput, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { Facets } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+
+import { poolsQuery } from "@/features/exports/api";
+import { dayOf, momentOf } from "./query";
+import styles from "./trajectories.module.css";
+
+const FACETS = [
+  ["decisions", "decisions", "trajectories.decisions"],
+  ["policies", "policy", "trajectories.policies"],
+  ["applications", "application", "trajectories.applications"],
+  ["outcomes", "outcome", "episodes.outcome"],
+  ["reviews", "review", "episodes.review"],
+] as const;
+const LEVELS = ["1", "2", "3", "4", "5"] as const;
+const NUMBERS = [
+  ["reward_min", "trajectories.reward_min"],
+  ["reward_max", "trajectories.reward_max"],
+  ["steps_min", "trajectories.steps_min"],
+  ["steps_max", "trajectories.steps_max"],
+] as const;
+const DAYS = [
+  ["since", "trajectories.since"],
+  ["until", "trajectories.until"],
+] as const;
+const FURTHER = ["annotator", "level", ...NUMBERS.map(([name]) => name), ...DAYS.map(([name]) => name)];
+const WIDTH = 150;
+
+type Props = {
+  readonly search: URLSearchParams;
+  readonly facets: Facets | undefined;
+  readonly setFilter: (name: string, value: string | null) => void;
+};
+
+export function FilterBar({ search, facets, setFilter }: Props) {
+  const { t } = useI18n();
+  const [further, setFurther] = useState(FURTHER.some((name) => search.has(name)));
+  const pools = useQuery(poolsQuery).data ?? [];
+  return (
+    <div role="search" className={styles.filters} aria-label={t("trajectories.narrowing")}>
+      <Words name="text" label={t("trajectories.search")} width={260} {...{ search, setFilter }} />
+      <Select
+        aria-label={t("episodes.pool")}
+        placeholder={t("episodes.pool")}
+        clearable
+        searchable
+        w={WIDTH}
+        data={pools.map(({ id, name }) => ({ value: String(id), label: name }))}
+        value={search.get("pool")}
+        onChange={(value) => setFilter("pool", value)}
+      />
+      {FACETS.map(([many, name, label]) => (
+        <Select
+          key={name}
+          aria-label={t(label)}
+          placeholder={t(label)}
+          clearable
+          w={WIDTH}
+          data={(facets?.[many] ?? []).map(({ value, count }) => ({ value, label: `${value} (${String(count)})` }))}
+          value={search.get(name)}
+          onChange={(value) => setFilter(name, value)}
+        />
+      ))}
+      {further ? (
+        <FurtherFilters search={search} setFilter={setFilter} />
+      ) : (
+        <Button variant="default" onClick={() => setFurther(true)}>
+          {t("trajectories.further")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function FurtherFilters({ search, setFilter }: Omit<Props, "facets">) {
+  const { t } = useI18n();
+  return (
+    <>
+      <Select
+        aria-label={t("trajectories.level")}
+        placeholder={t("trajectories.level")}
+        clearable
+        w={WIDTH}
+        data={LEVELS.map((level) => ({ value: level, label: t("design.level", { level }) }))}
+        value={search.get("level")}
+        onChange={(level) => setFilter("level", level)}
+      />
+      <Words name="annotator" label={t("trajectories.annotator")} width={WIDTH} {...{ search, setFilter }} />
+      {NUMBERS.map(([name, label]) => (
+        <NumberInput
+          key={`${name} ${search.get(name) ?? ""}`}
+          aria-label={t(label)}
+          placeholder={t(label)}
+          title={t(label)}
+          w={WIDTH}
+          defaultValue={search.get(name) ?? ""}
+          onBlur={(event) => event.currentTarget.value !== (search.get(name) ?? "") && setFilter(name, event.currentTarget.value)}
+          onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+          {...(name.startsWith("steps") ? { min: 0, allowDecimal: false } : {})}
+        />
+      ))}
+      {DAYS.map(([name, label]) => (
+        <TextInput
+          key={name}
+          type="date"
+          aria-label={t(label)}
+          title={t(label)}
+          leftSection={t(`${label}.short`)}
+          leftSectionWidth={56}
+          w={200}
+          value={dayOf(search.get(name))}
+          onChange={(event) => setFilter(name, momentOf(event.currentTarget.value))}
+        />
+      ))}
+    </>
+  );
+}
+
+type WordsProps = Omit<Props, "facets"> & { readonly name: string; readonly label: string; readonly width: number };
+
+/** Text that narrows once the field is left. */
+function Words({ name, label, width, search, setFilter }: WordsProps) {
+  const text = search.get(name) ?? "";
+  return (
+    <TextInput
+      aria-label={label}
+      placeholder={label}
+      w={width}
+      key={text}
+      defaultValue={text}
+      onBlur={(event) => event.currentTarget.value.trim() !== text && setFilter(name, event.currentTarget.value.trim())}
+      onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+    />
+  );
+}
