@@ -10,8 +10,8 @@ from django.conf import settings
 
 from annotation_app.errors import ApplicationError, storage_code
 from annotation_app.exports.folder_writer import MissingBlobs
-from annotation_app.flywheel.models import Turn
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, TurnCancelled, turn_lock
+from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.selectors.turns import turn_of
 from annotation_app.flywheel.services import gate, ledger, samples, server_reservation, training
 from annotation_app.flywheel.services.reward_judges import judge_keys
@@ -60,7 +60,7 @@ def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
             if lock is None:
                 return False
             running = partial(ledger.turn_running, turn_id=turn_id)
-            programs = ProgramRunner(lock, running, _program_environment(turn))
+            programs = ProgramRunner(lock, running, _program_environment(turn.recipe, turn.wheel.pool_id))
             for at, work in STAGES:
                 if not running() or not _run_stage(turn_id, at, work, programs):
                     return True
@@ -80,18 +80,17 @@ def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
         raise
 
 
-def _program_environment(turn: Turn) -> dict[str, str]:
+def _program_environment(recipe: Recipe, pool_id: int) -> dict[str, str]:
     """Environment variables of the programs, where no list of processes shows them.
 
     The API key is given only where it belongs to every server that the turn speaks to.
     """
-    recipe = turn.recipe
     play = recipe.rl.play if recipe.rl else None
     keys = {api_key_for(url) for url in (recipe.server, recipe.serving.url if recipe.serving else "") if url}
     return {
         "PILOTHOUSE_BRIDGE_MASTER_KEY": settings.ENV.bridge_master,
         "PILOTHOUSE_POLICY_API_KEY": keys.pop() if len(keys) == 1 else "",
-        **(judge_keys(turn.wheel.pool_id) if play is not None and play.judges else {}),
+        **(judge_keys(pool_id) if play is not None and play.judges else {}),
     }
 
 
