@@ -21,7 +21,7 @@ export function reinforcement({ suite, size, first_seed, parallel }: GateTrials)
   const pages = Math.max(seeds, Math.floor(Math.min(first_seed, 96) / seeds) * seeds);
   return {
     ...{ algorithm: "ppo", updates: 8, every: 1, between: [0.1, 0.9], attempts: 1, settings: {} },
-    play: { source: "suite", suite, size, parallel, first_seed: 0, pages, seeds, group: 1, ahead: 1, threads: 1 },
+    play: { source: "suite", suite, size, parallel, first_seed: 0, pages, seeds, group: 1, ahead: 1, judges: false, threads: 1 },
   };
 }
 
