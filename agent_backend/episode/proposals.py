@@ -1,5 +1,4 @@
-"""What the policy of one episode is asked for in the background: proposals, with retries, then stored or withdrawn; and
-one note for itself at a time.
+"""What the policy of one episode is asked for in the background: proposals, with retries, and one note at a time.
 
 Nothing waits for a note: one that fails is asked for again after the next step, and until then the older steps stay in
 the prompt as they are.
@@ -284,10 +283,8 @@ class ProposalManager:
             self._requester.request_now(policy, self._question(drop_undone_steps(steps), observation))
 
     def _follow(self) -> None:
-        """Have the twin come to where the episode stands: also while the policy is asked, so that it is there when the
-        answer comes."""
-        policy = self._current_policy()
-        if self._speculator is not None and policy is not None:
+        """Have the twin come to where the episode stands, also while the policy is asked."""
+        if self._speculator is not None and (policy := self._current_policy()) is not None:
             self._speculator.follow(self._state, policy)
 
     def _prepare(self, guess: Guess) -> None:

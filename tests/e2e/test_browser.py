@@ -162,7 +162,7 @@ async def test_a_game_goes_on_in_real_time_and_stops(sign_in: SignIn) -> None:
     episode_page = await take(await sign_in("annotator"), MOVING)
     stood = (await page_of(episode_page)).time_ms
     await episode_page.page.keyboard.press("=")
-    await expect(bar(episode_page).get_by_text("goes on by itself")).to_be_visible(timeout=BOUND_MS)
+    await expect(bar(episode_page).get_by_text("running")).to_be_visible(timeout=BOUND_MS)
     await episode_page.page.keyboard.press("=")
     await expect(bar(episode_page).get_by_text("paused between steps")).to_be_visible(timeout=BOUND_MS)
     went = (await page_of(episode_page)).time_ms

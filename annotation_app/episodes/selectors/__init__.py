@@ -297,28 +297,6 @@ def _trajectory(episode: Episode, steps: tuple[Step, ...], offers: Iterable[tupl
     )
 
 
-def command_digest(*, episode_id: UUID, command_id: str) -> str | None:
-    """The digest under which a command was taken before; the empty one, which fits no command, where another
-    episode took it."""
-    found = Command.objects.filter(command_id=command_id).first()
-    if found is None:
-        return None
-    return found.digest if found.episode_id == episode_id else ""
-
-
-def command_intent(*, episode_id: UUID, command_id: str) -> str | None:
-    """What an act of this episode intended, as it was stored."""
-    found = Command.objects.filter(episode_id=episode_id, command_id=command_id).exclude(intent="")
-    return found.values_list("intent", flat=True).first()
-
-
-def pending_intent(*, episode_id: UUID) -> str | None:
-    """The stored intent whose step is not known yet, as it was stored."""
-    return (
-        Episode.objects.filter(pk=episode_id, pending__isnull=False).values_list("pending__intent", flat=True).first()
-    )
-
-
 def episode_blob(*, episode_id: UUID, sha256: str) -> Blob | None:
     """A blob, if this episode shows it."""
     link = EpisodeBlob.objects.select_related("blob").filter(episode_id=episode_id, blob_id=sha256).first()

@@ -97,7 +97,7 @@ describe("a browser's workspace", () => {
     expect(commands()).toMatchObject([{ type: "pace", rate: 1 }]);
     const observation = { ...OBSERVATION, page: { ...PAGE, pace: 1 } };
     say({ type: "episode.changed", ...UNCHANGED, version: 5, observation });
-    expect(bar().getByText("goes on by itself")).toBeDefined();
+    expect(bar().getByText("running")).toBeDefined();
     await user.keyboard("=");
     expect(commands().at(-1)).toMatchObject({ type: "pace", rate: 0 });
   });

@@ -123,7 +123,7 @@ describe("two attempts side by side", () => {
     expect(side("Left: toy start").getByRole("img", { name: /step/i }).getAttribute("src")).toBe("/api/turns/t/trials/active/5/pictures/a-1");
     await user.keyboard("{ArrowRight}");
     expect(pictures()).toEqual(["a-2", "c-2"]);
-    expect(side("Left: toy start").getByText("It did nothing here.")).toBeTruthy();
+    expect(side("Left: toy start").getByText("It took no action here.")).toBeTruthy();
     await user.keyboard("a");
     expect(pictures()).toEqual(["a-2", "c-3"]);
     await user.keyboard("a{ArrowLeft}{ArrowLeft}");
