@@ -287,7 +287,7 @@ async def test_ends_and_ways_to_leave(sign_in: SignIn, drill: Drill) -> None:
     episode_page = await drill(page)
     await page.keyboard.press("h")
     await in_dialog(page, "Call for help", "What do you need help with?", "The file is empty.")
-    await expect(episode_page.banners.get_by_text("Help was called.")).to_be_visible(timeout=BOUND_MS)
+    await expect(episode_page.banners.get_by_text("You asked for help.")).to_be_visible(timeout=BOUND_MS)
     await episode_page.finish(success=True)
     await expect(episode_page.ended.get_by_role("alert")).to_be_visible(timeout=BOUND_MS)
     ended = await episode_page.state()

@@ -277,7 +277,10 @@ ROUTES: dict[str, Rule] = {
         "researcher", "admin", absent=True, body=body_of(policy="tars", revision="1")
     ),
     "GET /api/judges": only("admin"),
-    "POST /api/judges": only("admin"),
+    "POST /api/judges": only(
+        "admin",
+        body=body_of(kind="reference", name="compares", revision="1", base_url="http://127.0.0.1:9/v1", model="m"),
+    ),
     "DELETE /api/judges/{judge_id}": only("admin"),
     "GET /api/judges/calibrations.csv": only("admin"),
     "POST /api/pools/{pool_id}/judges/{judge_id}": only("admin"),
@@ -340,6 +343,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "accept": {"proposal_id": str(uuid4()), "base_version": 0},
     "resample": {},
     "remember": {"through": 0, "text": "A note."},
+    "thought": {"index": 0, "thought": "It was there."},
     "mark": {"proposal_id": str(uuid4()), "mark": None},
     "finish": {"outcome": "success"},
     "leave": {"how": "skip", "reason": "It is not clear."},
