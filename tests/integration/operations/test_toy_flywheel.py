@@ -112,7 +112,7 @@ def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path
             "algorithm": "ppo",
             "updates": 2,
             "between": [0, 1],
-            "play": {"suite": "drills", "pages": 4, "seeds": 1, "parallel": 2, "size": "320x240"},
+            "play": {"suite": "drills", "pages": 4, "seeds": 1, "parallel": 2, "size": "320x240", "ahead": 0},
             "settings": {"learning_rate": 1e-5, "warmup": 1, "tokens": 2048, "vision": True, "value_updates": 0},
         },
         "trials": {
