@@ -12,7 +12,7 @@ interface Running {
   stopped: boolean;
 }
 
-function page() {
+function page({ absent = [] }: { absent?: readonly StreamKind[] } = {}) {
   const runs: Running[] = [];
   const statuses: StreamStatus[] = [];
   const surfaces: (Surface | null)[] = [];
@@ -21,6 +21,7 @@ function page() {
   const connector =
     (kind: StreamKind): Connector =>
     (_host, { ticket }, listener) => {
+      if (absent.includes(kind)) throw new ReferenceError(`this browser has no ${kind}`);
       const run: Running = { kind, ticket, listener, stopped: false };
       runs.push(run);
       return () => {
@@ -63,6 +64,14 @@ describe("falling back", () => {
     last().listener.onMeasure({ fps: 30, latency: 38 });
     expect(status()).toMatchObject({ phase: "live", kind: "webrtc", fps: 30, latency: 38 });
     expect(surface()).toBeInstanceOf(HTMLCanvasElement);
+  });
+
+  it("goes down to VNC in a browser without WebRTC", async () => {
+    const { runs, status } = page({ absent: ["webrtc"] });
+    await settle();
+    await settle();
+    expect(status()).toMatchObject({ kind: "vnc", problem: "ReferenceError: this browser has no webrtc" });
+    expect(runs.map(({ kind }) => kind)).toEqual(["vnc"]);
   });
 
   it("goes down to VNC and then to stills, each with a ticket of its own", async () => {

@@ -130,13 +130,12 @@ class Attachment {
       },
       onEnd: finish,
     };
-    this.options.ticket(kindAt(level)).then(
-      (ticket) => {
-        if (over) return;
-        disconnect = this.options.connectors[kindAt(level)](this.host, ticket, listener);
-      },
-      (error: unknown) => finish(String(error)),
-    );
+    this.options
+      .ticket(kindAt(level))
+      .then((ticket) => {
+        if (!over) disconnect = this.options.connectors[kindAt(level)](this.host, ticket, listener);
+      })
+      .catch((error: unknown) => finish(String(error))); // also of a browser that has no WebRTC
     return attempt;
   }
 
