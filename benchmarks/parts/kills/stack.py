@@ -123,6 +123,7 @@ class Stack:
 @contextlib.asynccontextmanager
 async def stack(folder: Path, kinds: tuple[str, ...], tasks: int, machines: int, run: str) -> AsyncIterator[Stack]:
     """All of it, ready, with a person for each of `kinds`."""
+    os.environ["PILOTHOUSE_LOG_LEVEL"] = "DEBUG"  # workers say only then which jobs they did
     os.environ["PILOTHOUSE_MAX_MACHINES"] = str(machines)
     os.environ["PILOTHOUSE_WARM_POOL"] = json.dumps({kind: 1 for kind in kinds})
     with temporary_platform(folder / "platform") as platform:
