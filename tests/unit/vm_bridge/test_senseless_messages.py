@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.servers import served_socket
 from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import Pipe
@@ -224,7 +225,7 @@ async def test_a_phone_that_announces_gigabytes_is_refused(tmp_path: Path, said:
     server = AdbServer(tmp_path)
     device = Device(server, "phone")
     asked = {"shell": ("ls",), "read": ("/a",), "write": ("/a", b"x")}[what]
-    async with await asyncio.start_unix_server(phone, tmp_path / "adb.sock"):
+    async with served_socket(phone, tmp_path / "adb.sock"):
         with pytest.raises(AdbRequestFailed):
             await getattr(device, what)(*asked)
 
@@ -238,7 +239,7 @@ async def test_an_exit_without_a_status_is_no_crash(tmp_path: Path) -> None:
         await writer.drain()
         writer.close()
 
-    async with await asyncio.start_unix_server(phone, tmp_path / "adb.sock"):
+    async with served_socket(phone, tmp_path / "adb.sock"):
         assert (await Device(AdbServer(tmp_path), "phone").shell("ls")).code is None
 
 
@@ -255,7 +256,7 @@ async def test_qemu_is_heard_behind_messages_of_any_kind(tmp_path: Path) -> None
             writer.write(json.dumps({"id": json.loads(line)["id"], "return": {}}).encode() + b"\n")
         writer.close()
 
-    async with await asyncio.start_unix_server(qemu, tmp_path / "qmp.sock"):
+    async with served_socket(qemu, tmp_path / "qmp.sock"):
         qmp = await QmpClient.connect(tmp_path / "qmp.sock")
         assert await qmp.ask("query-status") == {}
         qmp.close()

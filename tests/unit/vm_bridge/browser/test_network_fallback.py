@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from tests.servers import served_port
 from vm_bridge.browser import Request, StaticSite
 from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.network.proxied_site import ProxiedSite
@@ -22,24 +23,22 @@ async def _local(host: str, port: int) -> list[str]:
 
 
 async def test_allowed_hosts_are_asked_and_others_are_the_sites(tmp_path: Path) -> None:
-    server = await asyncio.start_server(_serve, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "index.html").write_text("site")
-    allowed = [f"outside.example:{port}"]
-    egress = EgressProxy("test", allowed, resolver=_local, public=lambda address: True)
-    outside = await ProxiedSite(
-        StaticSite({"site.test": tmp_path / "site"}), allowed, tmp_path / "proxy", egress
-    ).open()
-    try:
-        url = f"http://outside.example:{port}/a?b=c#d"
-        got = await outside.answer(Request("POST", url, {"X": "y"}, b"body", "Fetch"))
-        assert (got.status, got.body) == (201, b"POST /a?b=c HTTP/1.1 body")
-        assert (await outside.answer(Request("GET", "http://site.test/", {}, b"", "Document"))).body == b"site"
-        other = await outside.answer(Request("GET", "http://else.example/", {}, b"", "Document"))
-        assert other.failure == "NameNotResolved"
-        port_closed = await outside.answer(Request("GET", "http://outside.example/", {}, b"", "Fetch"))
-        assert port_closed.status == 403
-    finally:
-        await outside.close()
-        server.close()
+    async with served_port(_serve) as port:
+        (tmp_path / "site").mkdir()
+        (tmp_path / "site" / "index.html").write_text("site")
+        allowed = [f"outside.example:{port}"]
+        egress = EgressProxy("test", allowed, resolver=_local, public=lambda address: True)
+        outside = await ProxiedSite(
+            StaticSite({"site.test": tmp_path / "site"}), allowed, tmp_path / "proxy", egress
+        ).open()
+        try:
+            url = f"http://outside.example:{port}/a?b=c#d"
+            got = await outside.answer(Request("POST", url, {"X": "y"}, b"body", "Fetch"))
+            assert (got.status, got.body) == (201, b"POST /a?b=c HTTP/1.1 body")
+            assert (await outside.answer(Request("GET", "http://site.test/", {}, b"", "Document"))).body == b"site"
+            other = await outside.answer(Request("GET", "http://else.example/", {}, b"", "Document"))
+            assert other.failure == "NameNotResolved"
+            port_closed = await outside.answer(Request("GET", "http://outside.example/", {}, b"", "Fetch"))
+            assert port_closed.status == 403
+        finally:
+            await outside.close()

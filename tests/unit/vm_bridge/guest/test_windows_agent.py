@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers import served_port
 from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.drivers.computer.remote_frames import FrameCanvas
 from vm_bridge.errors import MachineGone
@@ -147,8 +148,7 @@ async def test_a_guest_that_does_not_know_it_is_hung_up_on() -> None:
         writer.write(bytes(32))
         writer.close()
 
-    async with await asyncio.start_server(pretend, "127.0.0.1", 0) as server:
-        port: int = server.sockets[0].getsockname()[1]
+    async with served_port(pretend) as port:
         with pytest.raises(MachineGone, match="does not know the secret"):
             await GuestLink.dial("127.0.0.1", port, SECRET, timeout=10)
 
