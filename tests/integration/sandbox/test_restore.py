@@ -71,6 +71,14 @@ async def test_one_step_back_after_another(machine: Machine) -> None:
         await machine.restore(states[2])
 
 
+async def test_the_first_state_after_a_reset_is_of_a_screen_at_rest(desktop: LocalSandbox) -> None:
+    """And not of one that is still black because the desktop before this one had come to rest."""
+    for lease in (2, 3):
+        await desktop.reset()
+        machine = desktop.bind(lease)
+        await machine.restore(await machine.snapshot())
+
+
 async def test_the_end_of_the_lease_cuts_it_short(desktop: LocalSandbox, machine: Machine) -> None:
     await do(machine, RunCommand(command="sleep 0.5"))
     kept = await machine.snapshot()

@@ -84,6 +84,7 @@ class ComputerDriver:
     ) -> None:
         """Drive this guest from now on; it has seen no higher fencing token. With a screen it is as able as said."""
         self._link = link
+        self._rested = False
         self.history.begin()
         self.fence = max(self.fence, fence)
         if screen is None:
