@@ -1,4 +1,7 @@
-"""The server: OpenEnv's routes and socket, and MCP over streamable HTTP. Every route but `/health` asks for a token."""
+"""The server: OpenEnv's routes and socket, MCP over streamable HTTP, and sandboxes.
+
+Every route but `/health` asks for a token.
+"""
 
 import asyncio
 import contextlib
@@ -24,6 +27,7 @@ from agent_backend.environments.mcp import (
     rpc_result,
 )
 from agent_backend.environments.openenv import NAME, answer_message, error_reply, manifest, metadata, schemas
+from agent_backend.environments.sandbox_routes import add_sandboxes
 from agent_backend.environments.session import EnvironmentSession
 from agent_backend.environments.sessions import SessionRegistry
 from protocol.base import find_json_error
@@ -61,6 +65,7 @@ def create_app(
     _add_descriptions(app, authorised, sessions, port)
     _add_tasks(app, authorised, sessions)
     _add_mcp(app, authorised, sessions)
+    add_sandboxes(app, authorised, sessions, _read_body)
 
     @app.websocket("/ws")
     async def socket(websocket: WebSocket, session_id: str | None = None) -> None:
@@ -189,12 +194,12 @@ async def _answer_mcp(request: Request, message: dict[str, Any], sessions: Sessi
     return JSONResponse(await answer_rpc(session, message))
 
 
-async def _read_body(request: Request) -> bytes:
+async def _read_body(request: Request, limit: int = MAX_BODY_BYTES) -> bytes:
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > MAX_BODY_BYTES:
-            raise HTTPException(413, f"a body may have {MAX_BODY_BYTES} bytes")
+        if len(body) > limit:
+            raise HTTPException(413, f"a body may have {limit} bytes")
     return bytes(body)
 
 

@@ -1,13 +1,15 @@
 """Requests of clients as values: actions and resets, with errors that name the field."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from agent_backend.environments.errors import EnvironmentRefusal
 from agent_backend.environments.session import ResetRequest
 from protocol.actions.types import ACTION_ADAPTER, Action
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def parse_action(fields: Mapping[str, Any]) -> Action:
@@ -22,6 +24,14 @@ def parse_reset(fields: Mapping[str, Any]) -> ResetRequest:
     """What a reset asks for; further fields are refused. Raises EnvironmentRefusal (`invalid_request`)."""
     try:
         return ResetRequest.model_validate(dict(fields))
+    except ValidationError as error:
+        raise _invalid_request(error) from None
+
+
+def parse_body(model: type[Model], body: bytes) -> Model:
+    """A request's JSON body. Raises EnvironmentRefusal (`invalid_request`)."""
+    try:
+        return model.model_validate_json(body)
     except ValidationError as error:
         raise _invalid_request(error) from None
 

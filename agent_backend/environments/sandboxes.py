@@ -1,0 +1,238 @@
+"""Sandboxes: machines on which a program runs commands and keeps files, without a task and without steps."""
+
+import asyncio
+import base64
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+from pydantic import Base64Bytes, Field, StringConstraints
+
+from agent_backend.environments.errors import EnvironmentRefusal, refusal_of
+from agent_backend.rollout.attempts import leased_machine
+from protocol.actions.types import MAX_FILE, RunCommand
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import Platform
+from protocol.trajectory.tasks import HostPattern, Task
+from vm_bridge.api.client import BridgeClient
+from vm_bridge.errors import BridgeError
+from vm_bridge.machine import Machine
+
+HOLDER = "sandbox"
+RUNNER = Path(__file__).with_name("sandbox_runner.py")
+JOBS_FOLDER = "/tmp/.pilothouse-sandbox"  # noqa: S108 - inside the machine, whose folders nobody shares
+MAX_EXECUTE_SECONDS = 600.0
+"""Longest a command may run."""
+MAX_PART_BYTES = MAX_FILE // 2
+"""Most bytes of one read or write, and of standard input."""
+TRANSFER_SECONDS = 60.0
+"""Longest a part may take to be read or written inside."""
+SandboxPath = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\0]+$")]
+SandboxWord = Annotated[str, StringConstraints(max_length=131_071, pattern=r"^[^\0]*$")]
+"""An argument or a variable: Linux takes no longer one."""
+VariableName = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^[^=\0]+$")]
+
+
+class SandboxRequest(FrozenModel):
+    """What a sandbox is made of."""
+
+    image: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")] = "terminal"
+    network: Annotated[tuple[HostPattern, ...], Field(max_length=64)] = ()
+    """Hosts it may reach; none, and it has no network."""
+
+
+class ExecuteRequest(FrozenModel):
+    """A command. Relative paths begin at the home folder."""
+
+    argv: Annotated[tuple[SandboxWord, ...], Field(min_length=1, max_length=10_000)]
+    stdin: Annotated[Base64Bytes, Field(max_length=MAX_PART_BYTES)] = b""
+    stdin_path: SandboxPath | None = None
+    """A file that is standard input, in place of `stdin`."""
+    cwd: SandboxPath | None = None
+    env: Annotated[
+        dict[Annotated[str, StringConstraints(pattern=r"^[^=\0]+$")], SandboxWord], Field(max_length=1_000)
+    ] = {}
+    timeout_seconds: Annotated[float, Field(gt=0, le=MAX_EXECUTE_SECONDS)] = MAX_EXECUTE_SECONDS
+    max_output_bytes: Annotated[int, Field(ge=1, le=MAX_PART_BYTES)] = 10 * 2**20
+    """Of standard output, and of standard error; the rest is cut off."""
+
+
+class OutputStream(FrozenModel):
+    """What a command wrote: the beginning, in base64, and the size of all of it in bytes."""
+
+    data: str
+    size: int
+
+
+class SystemFailure(FrozenModel):
+    """Why the system inside refused: `errno` is its name, such as `ENOENT`."""
+
+    errno: str
+    message: str
+
+
+class ExecuteResult(FrozenModel):
+    """How a command ended: by itself, by its time, or not begun at all."""
+
+    returncode: int | None = None
+    stdout: OutputStream | None = None
+    stderr: OutputStream | None = None
+    timed_out: bool = False
+    failure: SystemFailure | None = None
+
+
+class FilePart(FrozenModel):
+    """A part of a file, or why it cannot be read. `size` is that of the whole file in bytes."""
+
+    data: bytes = b""
+    size: int = 0
+    failure: SystemFailure | None = None
+
+
+class SandboxSession:
+    """A leased machine. Requests run one after the other, because a machine does one thing at a time."""
+
+    def __init__(
+        self,
+        bridge: BridgeClient,
+        sandbox_id: str,
+        principal: str,
+        request: SandboxRequest,
+        *,
+        machine_wait_seconds: float,
+    ) -> None:
+        self.id, self.principal, self.request = sandbox_id, principal, request
+        self.last_used = time.monotonic()
+        self._bridge, self._machine_wait_seconds = bridge, machine_wait_seconds
+        self._stack = AsyncExitStack()
+        self._machine: Machine | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._requests = 0
+        self._closed = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request runs or waits."""
+        return self._requests > 0
+
+    async def open(self) -> None:
+        """Lease the machine. Idempotent. Raises EnvironmentRefusal: `session_closed`, the bridge's codes."""
+        async with self._counted(), self._one_at_a_time:
+            if self._machine is not None:
+                return
+            name, image = f"{HOLDER}-{self.id}", self.request.image
+            leased = leased_machine(self._bridge, image, name, holder=HOLDER, wait=self._machine_wait_seconds)
+            platform = image if image in get_args(Platform) else "desktop"
+            task = Task.model_validate(
+                {"id": name, "instruction": "A sandbox.", "platform": platform, "network": self.request.network}
+            )
+            try:
+                machine = await self._stack.enter_async_context(leased)
+                if not self._closed:  # it may have been closed while a machine was waited for
+                    await machine.prepare(task)
+                    self._machine = machine
+            except BridgeError as error:
+                await self.close()
+                raise refusal_of(error) from error
+            if self._closed:
+                await self._stack.aclose()
+                raise EnvironmentRefusal("session_closed", "this sandbox has ended")
+
+    async def execute(self, request: ExecuteRequest) -> ExecuteResult:
+        """Run a command. Raises EnvironmentRefusal where the sandbox is lost."""
+        words = request.model_dump(mode="json", exclude={"stdin", "timeout_seconds"})
+        async with self._job("execute", words, request.stdin, request.timeout_seconds) as (folder, reply):
+            if reply is None:
+                return ExecuteResult(timed_out=True)
+            if "errno" in reply:
+                return ExecuteResult(failure=SystemFailure.model_validate(reply))
+            streams = {name: await self._stream(folder, name, reply[name]) for name in ("stdout", "stderr")}
+            return ExecuteResult.model_validate({"returncode": reply["returncode"], **streams})
+
+    async def read(self, path: str, *, offset: int = 0, length: int = MAX_PART_BYTES) -> FilePart:
+        """A part of a file. Raises EnvironmentRefusal where the sandbox is lost."""
+        words = {"path": path, "offset": offset, "length": length}
+        async with self._job("read", words, b"", TRANSFER_SECONDS) as (folder, reply):
+            if reply is None:
+                return FilePart(failure=_SLOW)
+            if "errno" in reply:
+                return FilePart(failure=SystemFailure.model_validate(reply))
+            found = await self._stream(folder, "content", reply["content"])
+            return FilePart(data=base64.b64decode(found.data), size=found.size)
+
+    async def write(self, path: str, data: bytes, *, append: bool = False) -> SystemFailure | None:
+        """Create, replace or extend a file; why it cannot be done. Raises EnvironmentRefusal as `read` does."""
+        async with self._job("write", {"path": path, "append": append}, data, TRANSFER_SECONDS) as (_, reply):
+            if reply is None:
+                return _SLOW
+            return SystemFailure.model_validate(reply) if "errno" in reply else None
+
+    async def interrupt(self) -> None:
+        """End the command that runs, if one does."""
+        if self._machine is not None:
+            with suppress(BridgeError):
+                await self._machine.skip_settle()
+
+    async def close(self) -> None:
+        """Give the machine back. Idempotent."""
+        self._closed = True
+        self._machine = None
+        await self._stack.aclose()
+
+    @asynccontextmanager
+    async def _counted(self) -> AsyncIterator[None]:
+        self._requests += 1
+        try:
+            yield
+        finally:
+            self._requests -= 1
+            self.last_used = time.monotonic()
+
+    @asynccontextmanager
+    async def _job(
+        self, kind: str, request: Mapping[str, Any], data: bytes, seconds: float
+    ) -> AsyncIterator[tuple[str, dict[str, Any] | None]]:
+        """The folder of one request inside, and what the runner replied; None where its time ran out."""
+        async with self._counted(), self._one_at_a_time:
+            machine = self._machine
+            if machine is None:
+                raise EnvironmentRefusal("session_closed", "this sandbox has ended")
+            folder = f"{JOBS_FOLDER}/{uuid.uuid4().hex}"
+            try:
+                await machine.files.write(f"{folder}/request.json", json.dumps({"kind": kind, **request}).encode())
+                if data:
+                    await machine.files.write(f"{folder}/data", data)
+                yield folder, await _run(machine, folder, seconds)
+                await machine.files.delete(folder, recursive=True)
+            except BridgeError as error:
+                await self.close()
+                raise refusal_of(error) from error
+
+    async def _stream(self, folder: str, name: str, found: Mapping[str, Any]) -> OutputStream:
+        data = found.get("data")
+        if data is None:
+            assert self._machine is not None, "a job runs on the machine"
+            data = base64.b64encode(await self._machine.files.read(f"{folder}/{name}")).decode()
+        return OutputStream(data=data, size=found["size"])
+
+
+_SLOW = SystemFailure(errno="ETIMEDOUT", message="the file took too long")
+
+
+async def _run(machine: Machine, folder: str, seconds: float) -> dict[str, Any] | None:
+    """The runner's reply; None where its time ran out. Raises BridgeError, EnvironmentRefusal (`sandbox_failed`)."""
+    command = f"exec python3 -I - {folder} <<'RUNNER'\n{RUNNER.read_text()}RUNNER"
+    done = await machine.perform(uuid.uuid4().hex, RunCommand(command=command, timeout=seconds), settle=False)
+    if done.error is not None and done.error.code == "timed_out":
+        return None
+    try:
+        if done.error is not None:
+            raise ValueError(done.error.message)
+        reply: dict[str, Any] = json.loads(done.after.text or "")
+    except ValueError as error:
+        raise EnvironmentRefusal("sandbox_failed", f"the command could not be run: {str(error)[:500]}") from None
+    return reply
