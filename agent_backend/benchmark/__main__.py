@@ -3,6 +3,7 @@
     ./pilothouse benchmark games --policy expert
     ./pilothouse benchmark games --seeds 4 \\
         --model-url http://127.0.0.1:8091/v1 --model m --dialect ui_tars_1_5 --revision r1
+    ./pilothouse benchmark lmgame --harness --model-url …    with the screen in words, and a memory
     ./pilothouse benchmark --manifest .data/benchmarks/games-m-r1/manifest.json …      the tasks of that run again
     ./pilothouse benchmark --leaderboard .data/benchmarks
 
@@ -18,6 +19,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 from agent_backend.benchmark.leaderboard import build_leaderboards, render_leaderboards
 from agent_backend.benchmark.manifest import (
@@ -39,7 +41,7 @@ from agent_backend.rollout.__main__ import roll_out
 from agent_backend.rollout.attempt_log import read_records
 from agent_backend.rollout.in_process import bridge_client
 from agent_backend.rollout.options import ALL_LEVELS, EXPERT, add_options, build_plan, check_options
-from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.rollout.plan import Harness, RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool
 from agent_backend.rollout.task_sources import list_tasks
 from agent_backend.trajectory_folders import write_atomically
@@ -63,6 +65,13 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--people", type=Path, nargs="+", metavar="FOLDER", help="people's trajectories: their 100")
     parser.add_argument("--leaderboard", type=Path, metavar="FOLDER", help="compare the finished runs of a folder")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the leaderboards are written too")
+    parser.add_argument(
+        "--harness",
+        nargs="?",
+        choices=get_args(Harness),
+        const="both",
+        help="of lmgame: a memory of the last turns, and the screen in words beside its picture; `text`: without it",
+    )
     add_options(parser)
     arguments = parser.parse_args(argv)
     if arguments.leaderboard is not None:
@@ -82,6 +91,10 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
             parser.error(f"{error.code}: {error}")
     if arguments.policy == EXPERT and not arguments.model:
         arguments.expert = True
+    if arguments.harness and arguments.expert:
+        parser.error("--harness is for a policy that reads, not for the tasks' own scripts")
+    if arguments.harness and _set_name(arguments.suite, tuple(arguments.task)) is None:
+        parser.error(f"--harness is of {', '.join(TASK_SETS)}: other pages do not say in words what they show")
     arguments.bridge = arguments.bridge or os.environ.get("PILOTHOUSE_BRIDGE_URL")
     check_options(parser, arguments)
     return arguments
@@ -105,7 +118,8 @@ async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkR
     manifest = make_manifest(_name_of(plan), plan, tasks)
     if arguments.manifest is not None:
         check_same_tasks(read_manifest_file(arguments.manifest), manifest)
-    name = f"{manifest.name}-{plan.policy.name}-{plan.policy.revision}"
+    harness = f"-harness-{plan.harness}" if plan.harness else ""
+    name = f"{manifest.name}{harness}-{plan.policy.name}-{plan.policy.revision}"
     run = arguments.out or RUNS_FOLDER / re.sub(r"[^A-Za-z0-9._-]+", "-", name)
     manifest = pin(run, manifest)
     attempts = run / ATTEMPTS_FOLDER
@@ -118,8 +132,12 @@ async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkR
 
 def _name_of(plan: RolloutPlan) -> str:
     """What a benchmark is called: a set of tasks, a suite, or the file or folder of its tasks."""
-    named = (name for name, (suite, names) in TASK_SETS.items() if (plan.suite, plan.names) == (suite, names))
-    return next(named, plan.suite or Path(plan.source).name)
+    return _set_name(plan.suite, plan.names) or plan.suite or Path(plan.source).name
+
+
+def _set_name(suite: str | None, names: tuple[str, ...]) -> str | None:
+    """The set of tasks that these tasks of a suite are, if they are one."""
+    return next((name for name, tasks in TASK_SETS.items() if tasks == (suite, names)), None)
 
 
 def build_result(run: Path, manifest: BenchmarkManifest, people: Sequence[Path] | None) -> BenchmarkResult:

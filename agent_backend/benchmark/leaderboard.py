@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, RESULT_FILE, InvalidManifest
+from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, RESULT_FILE, TASK_SETS, InvalidManifest
 from agent_backend.evaluation.report_table import align_columns, format_number
 from agent_backend.rollout.attempt_log import read_records
-from protocol.evaluation.benchmarks import BenchmarkResult, Leaderboard, LeaderboardRow
+from protocol.evaluation.benchmarks import BenchmarkResult, GameScore, Leaderboard, LeaderboardRow
 from protocol.evaluation.reports import Finding
 from protocol.evaluation.statistics import classify_difference, sign_test, wilson_rate
 
@@ -40,12 +40,16 @@ def _leaderboard(runs: list[tuple[Path, BenchmarkResult]]) -> Leaderboard:
     ordered = sorted(runs, key=lambda each: (-_score(each[1]), each[0].name))
     first = _outcomes(ordered[0][0])
     result = ordered[0][1]
+    games = normalise_games([each for _, each in ordered])
     return Leaderboard(
         name=result.manifest.name,
         tasks=len(result.manifest.tasks),
         tasks_sha256=result.manifest.tasks_sha256,
         verifiers_sha256=result.verifiers_sha256,
-        rows=tuple(_row(run, each, first if place else None) for place, (run, each) in enumerate(ordered)),
+        rows=tuple(
+            _row(run, each, first if place else None, played)
+            for place, ((run, each), played) in enumerate(zip(ordered, games, strict=True))
+        ),
     )
 
 
@@ -80,7 +84,43 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _row(run: Path, result: BenchmarkResult, first: Mapping[str, bool] | None) -> LeaderboardRow:
+def normalise_games(results: Sequence[BenchmarkResult]) -> list[tuple[GameScore, ...]]:
+    """The games of each run of a set of games, none of other runs.
+
+    As in LMGame-Bench's own evaluation: for each game the raw score goes linearly from 1 (the lowest) to 100 (the
+    highest) over the runs with the same use of the harness.
+    """
+    raw = [_raw_scores(result) for result in results]
+    harness = [result.manifest.harness for result in results]
+
+    def score(place: int, name: str) -> GameScore:
+        beside = [
+            raw[other][name] for other, used in enumerate(harness) if used == harness[place] and name in raw[other]
+        ]
+        low, high, own = min(beside), max(beside), raw[place][name]
+        return GameScore(name=name, raw=own, normalised=1.0 if low == high else 1 + 99 * (own - low) / (high - low))
+
+    return [tuple(score(place, name) for name in names) for place, names in enumerate(raw)]
+
+
+def _raw_scores(result: BenchmarkResult) -> dict[str, float]:
+    """The mean points of each game of a set of games, over all levels and seeds alike."""
+    if result.manifest.name not in TASK_SETS:
+        return {}
+    tasks = result.evaluation.tasks
+    found = {}
+    for name in TASK_SETS[result.manifest.name][1]:
+        counted = [
+            (task.points, task.successes.attempts) for task in tasks if task.name == name and task.points is not None
+        ]
+        if attempts := sum(weight for _, weight in counted):
+            found[name] = sum(points * weight for points, weight in counted) / attempts
+    return found
+
+
+def _row(
+    run: Path, result: BenchmarkResult, first: Mapping[str, bool] | None, games: tuple[GameScore, ...]
+) -> LeaderboardRow:
     evaluation, overall = result.evaluation, _overall(result)
     against = _against(_outcomes(run), first) if first is not None else None
     policy = result.manifest.plan["policy"]
@@ -94,6 +134,9 @@ def _row(run: Path, result: BenchmarkResult, first: Mapping[str, bool] | None) -
         attempts=evaluation.attempts,
         infrastructure=evaluation.infrastructure,
         missing=result.missing,
+        harness=result.manifest.harness,
+        games=games,
+        games_mean=_mean(game.normalised for game in games),
         finding=against[0] if against is not None else None,
         chance=against[1] if against is not None else None,
         how=_how(result),
@@ -125,6 +168,8 @@ def _how(result: BenchmarkResult) -> str:
         parts.append(f"temperature {sampling.get('temperature')}")
     if isinstance(memory, dict) and memory.get("images") is not None:
         parts.append(f"{memory['images']} pictures")
+    if plan.get("harness"):
+        parts.append(f"harness ({plan['harness']})")
     if plan.get("max_steps"):
         parts.append(f"{plan['max_steps']} steps")
     return ", ".join((*parts, result.manifest.software))
@@ -138,7 +183,21 @@ def render_leaderboards(boards: Sequence[Leaderboard]) -> str:
 def _render(board: Leaderboard) -> str:
     sums = f"tasks {board.tasks_sha256[:12]}, verifiers {board.verifiers_sha256[:12]}"
     title = f"{board.name}: {board.tasks} attempts, {sums}"
-    return "\n".join((title, *align_columns([HEADER, *map(_cells, board.rows)])))
+    lines = [title, *align_columns([HEADER, *map(_cells, board.rows)])]
+    if any(row.games for row in board.rows):
+        lines += ["", *align_columns(_game_table(board.rows))]
+    return "\n".join(lines)
+
+
+def _game_table(rows: Sequence[LeaderboardRow]) -> list[tuple[str, ...]]:
+    """The games of a set of games: the raw score, and in brackets the normalised one."""
+    names = tuple(dict.fromkeys(game.name for row in rows for game in row.games))
+    table = [("run", "harness", *names, "mean")]
+    for row in rows:
+        cells = {game.name: f"{game.raw:.1f} ({game.normalised:.0f})" for game in row.games}
+        mean = format_number(row.games_mean, 1)
+        table.append((row.run, "yes" if row.harness else "no", *(cells.get(name, "–") for name in names), mean))
+    return table
 
 
 def _cells(row: LeaderboardRow) -> tuple[str, ...]:

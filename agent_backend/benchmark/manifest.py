@@ -17,7 +17,7 @@ from protocol.evaluation.benchmarks import BenchmarkManifest, PinnedTask
 from protocol.trajectory.tasks import Task
 
 MANIFEST_FILE, RESULT_FILE, ATTEMPTS_FOLDER = "manifest.json", "result.json", "attempts"
-POLICY_FIELDS = frozenset({"policy", "sampling", "memory", "source"})
+POLICY_FIELDS = frozenset({"policy", "sampling", "memory", "harness", "source"})
 """Of a plan: what may differ between runs of the same benchmark. A source is known by its checksum."""
 TASK_SETS = {"lmgame": ("games", ("sokoban", "tetris", "2048", "match3", "platformer", "courtroom"))}
 """Benchmarks that are some tasks of a bundled suite: the suite and their names.
@@ -49,6 +49,7 @@ def make_manifest(name: str, plan: RolloutPlan, tasks: Sequence[Task]) -> Benchm
         tasks=tuple(PinnedTask(id=task.id, sha256=tasks_checksum((task,))) for task in tasks),
         tasks_sha256=tasks_checksum(tasks),
         images=tuple(sorted({plan.image_of(task) for task in tasks})),
+        harness=plan.harness is not None,
         software=_software(),
     )
 

@@ -146,13 +146,22 @@ class HostedPolicy:
         """See `SummarizingPolicy.write_memory`."""
         summarized = self.steps_to_summarize(steps, memories)
         messages = render_memory_prompt(task, summarized, memories, language=self._model.language)
-        turns = conversation_turns(messages, self._model.dialect, {})
-        request = HostedRequest(model=self._model.model, turns=turns, max_tokens=MAX_MEMORY_TOKENS)
-        (reply,) = await self._ask_all(request, (None,), _ignore_progress)
-        text = reply.text.strip()[:MAX_MEMORY_CHARACTERS]
+        text = await self.write_text(messages, max_tokens=MAX_MEMORY_TOKENS)
         if not text or not summarized:
             raise PolicyError("the policy wrote no note")
         return Memory(through=summarized[-1].index, text=text, policy=self.ref, written_at=datetime.now(UTC))
+
+    async def write_text(self, messages: tuple[ChatMessage, ...], *, max_tokens: int) -> str:
+        """See `WritingPolicy.write_text`."""
+        turns = conversation_turns(messages, self._model.dialect, {})
+        request = HostedRequest(model=self._model.model, turns=turns, max_tokens=max_tokens)
+        (reply,) = await self._ask_all(request, (None,), _ignore_progress)
+        return reply.text.strip()[:MAX_MEMORY_CHARACTERS]
+
+    @property
+    def language(self) -> str:
+        """See `WritingPolicy.language`."""
+        return self._model.language
 
     async def aclose(self) -> None:
         """Close the connections to the provider."""

@@ -176,18 +176,27 @@ class OpenAIPolicy:
         """See `SummarizingPolicy.remember`."""
         summarized = self.steps_to_summarize(steps, memories)
         body = render_memory_prompt(task, summarized, memories, language=self._endpoint.language)
-        request = {
-            "model": self._endpoint.model,
-            "messages": [await openai_message(message, _reject_pictures) for message in body],
-            "stream": True,
-            "temperature": 0,
-            "max_tokens": MAX_MEMORY_TOKENS,
-        }
-        samples = await self._completions.sample(request, _ignore_progress)
-        text = " ".join(sample.text for sample in samples.finished()).strip()[:MAX_MEMORY_CHARACTERS]
+        text = await self.write_text(body, max_tokens=MAX_MEMORY_TOKENS)
         if not text or not summarized:
             raise PolicyError("the policy wrote no note")
         return Memory(through=summarized[-1].index, text=text, policy=self.ref, written_at=datetime.now(UTC))
+
+    async def write_text(self, messages: tuple[ChatMessage, ...], *, max_tokens: int) -> str:
+        """See `WritingPolicy.write_text`."""
+        request = {
+            "model": self._endpoint.model,
+            "messages": [await openai_message(message, _reject_pictures) for message in messages],
+            "stream": True,
+            "temperature": 0,
+            "max_tokens": max_tokens,
+        }
+        samples = await self._completions.sample(request, _ignore_progress)
+        return " ".join(sample.text for sample in samples.finished()).strip()[:MAX_MEMORY_CHARACTERS]
+
+    @property
+    def language(self) -> str:
+        """See `WritingPolicy.language`."""
+        return self._endpoint.language
 
     async def aclose(self) -> None:
         """Close the connections to the server."""

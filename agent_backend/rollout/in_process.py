@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from agent_backend.episode.limits import RunnerLimits
 from agent_backend.rollout.attempts import AttemptResult, AttemptRunner
+from agent_backend.rollout.harness import described, harness_factory
 from agent_backend.rollout.machine_reuse import MachineReuse
 from agent_backend.rollout.options import policy_factory_of
 from agent_backend.rollout.plan import RolloutPlan
@@ -26,8 +27,11 @@ async def in_process_attempts(
 ) -> AsyncIterator[AttemptRunner]:
     """Attempts by the policy that the command line names."""
     policy_factory, policy = policy_factory_of(arguments)
+    if plan.harness is not None:
+        policy_factory = harness_factory(policy_factory, plan.harness)
 
     async def attempt_runner(task: Task) -> AttemptResult:
+        task = task if plan.harness is None else described(task)
         return await machines.run_attempt(plan.image_of(task), task, policy_factory, RunnerLimits())
 
     machines = MachineReuse(bridge)

@@ -177,6 +177,7 @@ def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
         language=arguments.language,
         size=arguments.size,
         image=arguments.image or (stored.image if stored is not None else None),
+        harness=getattr(arguments, "harness", None),
         judges=getattr(arguments, "judges", RewardJudges(judges=())),
     )
 

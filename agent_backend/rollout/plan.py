@@ -1,5 +1,7 @@
 """What is attempted: which tasks of a suite or a file, in which forms, on which machines."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from agent_backend.judges.reward_judges import RewardJudges
@@ -9,6 +11,9 @@ from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Language, Task
+
+Harness = Literal["both", "text"]
+"""What a policy is shown of a game behind the harness: words beside the picture, or in place of it."""
 
 
 class RolloutPlan(FrozenModel):
@@ -40,6 +45,8 @@ class RolloutPlan(FrozenModel):
     size: tuple[int, int] | None = None
     image: str | None = None
     """The kind of machine; none: the one that is called like the task's platform."""
+    harness: Harness | None = None
+    """See `agent_backend.rollout.harness`; none: the policy is shown pictures alone."""
     judges: RewardJudges = RewardJudges(judges=())
     """Who decides what an attempt earns that no verifier judges."""
 
@@ -49,6 +56,6 @@ class RolloutPlan(FrozenModel):
 
     def record(self) -> JsonObject:
         """The plan as it is written beside attempts; fields of later versions only where they say something."""
-        later = {"source", "source_sha256", "max_steps", "prompt", "judges"}
+        later = {"source", "source_sha256", "max_steps", "prompt", "harness", "judges"}
         whole: JsonObject = {**self.model_dump(mode="json"), "judges": self.judges.model_dump(mode="json")["judges"]}
         return {name: value for name, value in whole.items() if name not in later or value}

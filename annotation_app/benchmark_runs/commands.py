@@ -29,6 +29,7 @@ class RunRequest(FrozenModel):
     revision: str
     words: tuple[str, ...]
     at: datetime
+    harness: bool = False
     base_url: str = ""
     """By which the key of the model's server is found when the command begins; empty: there is none."""
 

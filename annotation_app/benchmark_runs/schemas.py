@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from agent_backend.rollout.plan import Harness
 from protocol.base import FrozenModel
 from protocol.evaluation.benchmarks import Leaderboard
 from protocol.evaluation.records import AttemptRecord, RolloutProgress
@@ -27,6 +28,8 @@ class BenchmarkRunIn(FrozenModel):
     """Of every attempt, in place of the tasks' own limits."""
     all_levels: bool = False
     """Of a suite: every level instead of the first."""
+    harness: Harness | None = None
+    """Of a set of games, for a revision: the screen in words beside or in place of its picture, and a memory."""
 
 
 class BenchmarkRevision(FrozenModel):
@@ -46,6 +49,8 @@ class BenchmarkChoices(FrozenModel):
     pools: tuple[str, ...]
     revisions: tuple[BenchmarkRevision, ...]
     """The newest first."""
+    harnessed: tuple[str, ...] = ()
+    """Suites of which the harness can be used."""
 
 
 class StartedRun(FrozenModel):
@@ -65,6 +70,8 @@ class BenchmarkRunRow(FrozenModel):
     status: RunStatus
     progress: RolloutProgress | None
     """How far it is; None before its first attempt."""
+    harness: bool
+    """Whether the policy is behind the harness of games."""
     software: str
     created_at: datetime
     can_resume: bool

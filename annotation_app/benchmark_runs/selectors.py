@@ -103,6 +103,7 @@ def run_choices(*, user: User) -> BenchmarkChoices:
             BenchmarkRevision(id=number, name=name, revision=revision)
             for number, name, revision in revisions[:MAX_REVISIONS]
         ),
+        harnessed=tuple(sorted(sets)),
     )
 
 
@@ -144,6 +145,7 @@ def _row(folder: Path) -> BenchmarkRunRow:
         attempts=len(manifest.tasks),
         status=status,
         progress=progress,
+        harness=manifest.harness,
         software=manifest.software,
         created_at=manifest.created_at,
         can_resume=resumable,
@@ -162,6 +164,7 @@ def _started_row(folder: Path, request: commands.RunRequest) -> BenchmarkRunRow:
         attempts=0,
         status="starting" if running else "interrupted",
         progress=None,
+        harness=request.harness,
         software="",
         created_at=request.at,
         can_resume=not running,

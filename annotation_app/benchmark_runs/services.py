@@ -34,6 +34,8 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
         revision = PolicyRevision.objects.filter(pk=run.revision).first()
         if revision is None:
             raise NotFound("There is no such revision.")
+    if run.harness is not None and (revision is None or run.benchmark not in TASK_SETS):
+        raise Invalid(f"The harness is for revisions, at {', '.join(TASK_SETS)}.", code="no_harness")
     name = f"{run.benchmark.removeprefix(POOL_PREFIX)}-{_run_label(revision)}-{secrets.token_hex(3)}"
     folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
     tasks = _pool_lines(run)
@@ -44,6 +46,7 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
         revision=EXPERT if revision is None else revision.revision,
         words=(*_task_words(run, folder, tasks), *_policy_words(revision)),
         base_url="" if revision is None else revision.base_url,
+        harness=run.harness is not None,
         at=datetime.now(UTC),
     )
     write_atomically(folder / commands.REQUEST_FILE, request.model_dump_json(indent=1).encode() + b"\n")
@@ -112,6 +115,7 @@ def _pool_lines(run: BenchmarkRunIn) -> tuple[Pool, str] | None:
 
 def _task_words(run: BenchmarkRunIn, folder: Path, tasks: tuple[Pool, str] | None) -> tuple[str, ...]:
     words = ["--seeds", str(run.seeds), "--parallel", str(run.parallel)]
+    words += [] if run.harness is None else [f"--harness={run.harness}"]
     words += [] if run.max_steps is None else ["--max-steps", str(run.max_steps)]
     if tasks is None:
         what = (run.benchmark,) if run.benchmark in TASK_SETS else ("--suite", run.benchmark)

@@ -92,6 +92,8 @@ def build_conversation(
     for index, steps in enumerate(replies):
         if index >= first_screen:
             messages.append(_cached_observation_message(steps[0].before, replies[index - 1] if index else ()))
+        elif steps[0].before.page is not None and steps[0].before.page.description:
+            messages.append(_message("user", TextPart(text=describe_page(steps[0].before.page))))
         messages.append(_cached_message(tuple(map(id, steps)), partial(_assistant_message, turn, steps)))
     last = _cached_observation_message(observation, replies[-1] if replies else ())
     messages.append(last if part is None else _prepend_zoomed_image(last, part))
@@ -188,9 +190,16 @@ def _output_notes(step: Step, action: str) -> list[str]:
     return [f"Output of {action}:\n{truncate_middle(break_special_tokens(text))}"] if text else []
 
 
+def describe_page(page: BrowserPage) -> str:
+    """What a page says in words of what it shows."""
+    return f"The screen in words:\n{truncate_middle(break_special_tokens(page.description or ''))}"
+
+
 def _page_notes(page: BrowserPage) -> list[str]:
     """What a picture of a browser's page does not show: what happened by itself, and which other pages are open."""
     notes = [f"The browser reports: {break_special_tokens(event.text)}" for event in page.events[-MAX_EVENTS:]]
+    if page.description:
+        notes.append(describe_page(page))
     if len(page.tabs) > 1:
         tabs = (
             f"{tab.id}{' (in front)' if tab.active else ''}: {break_special_tokens(tab.title or tab.url)}"

@@ -31,6 +31,8 @@ class BenchmarkManifest(FrozenModel):
     """Of all tasks: runs with the same value can be compared."""
     images: tuple[str, ...]
     """The kinds of machines."""
+    harness: bool = False
+    """Whether the policy was shown its screens in words and had a memory of its last turns."""
     software: str
     """The version of Pilothouse, with the commit where it is known."""
 
@@ -49,6 +51,17 @@ class BenchmarkResult(FrozenModel):
     seconds: float = Field(ge=0)
     """Sum of the attempts' durations."""
     finished_at: datetime
+
+
+class GameScore(FrozenModel):
+    """What a run came to in one game of a set of games."""
+
+    name: str
+    raw: float
+    """The mean of the game's own count, such as boxes, tiles or cleared gems."""
+    normalised: float
+    """As LMGame-Bench does: from 1 for the lowest to 100 for the highest of the compared runs with the same use of the
+    harness; 1 where all are the same."""
 
 
 class LeaderboardRow(FrozenModel):
@@ -70,6 +83,12 @@ class LeaderboardRow(FrozenModel):
     attempts: int
     infrastructure: int
     missing: int
+    harness: bool = False
+    """See `BenchmarkManifest`."""
+    games: tuple[GameScore, ...] = ()
+    """Of a set of games, each game."""
+    games_mean: float | None = None
+    """The mean of their normalised scores."""
     finding: Finding | None = None
     """Against the first row, by the exact sign test on pairs; None for the first row itself."""
     chance: float | None = None

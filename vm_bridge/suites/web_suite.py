@@ -45,6 +45,8 @@ class TaskProgress:
     """How it ended, where it says so."""
     verifier_error: str | None = None
     """How its verifier failed, where it did."""
+    description: str | None = None
+    """What its page says in words of what it shows, where the task asks for that."""
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ MAX_EVENTS_PER_KIND = 4
 """Events of one kind that are told one by one."""
 MAX_TABS = 32
 MAX_URL = 2_000
+MAX_DESCRIPTION = 4_000
 EVENT_KINDS: dict[str, PageEventKind] = {
     "page_error": "script_error",
     "crashed": "crashed",
@@ -63,6 +64,7 @@ def build_page_state(session: Session, told: PageContext) -> tuple[BrowserPage, 
         truncated=not told.progress.done and session.now_ms >= told.limit_ms,
         success=told.progress.success,
         verifier_error=told.progress.verifier_error and told.progress.verifier_error[:MAX_TEXT],
+        description=told.progress.description and told.progress.description[:MAX_DESCRIPTION],
         tabs=tabs,
         chooser=_chooser(active.chooser, told.files),
         events=(*told.news, *_events(session.take_events()))[-MAX_EVENTS:],

@@ -20,6 +20,7 @@ from vm_bridge.suites.web.tasks import make_task, page_parameters, parse_variant
 from vm_bridge.suites.web_suite import Scene, TaskProgress
 
 STATE = "window.pilothouse && window.pilothouse.state ? window.pilothouse.state() : null"
+DESCRIPTION = "window.pilothouse && window.pilothouse.describe ? window.pilothouse.describe() : null"
 NOT_OPEN = "no page of the task is open"
 
 
@@ -116,7 +117,21 @@ class FolderSuite:
         if found is None:
             return TaskProgress()
         ended = found.success if found.done else None
-        return TaskProgress(score=found.score, level=found.level, done=found.done, success=ended)
+        return TaskProgress(
+            score=found.score,
+            level=found.level,
+            done=found.done,
+            success=ended,
+            description=await self.describe(task, session),
+        )
+
+    async def describe(self, task: Task, session: Session) -> str | None:
+        """What the page says in words of what it shows; None where it has no words, or the task does not ask for
+        them. Raises ScriptFailed."""
+        if not parse_variant(self.folder(task.name), task).described:
+            return None
+        words = await session.evaluate(DESCRIPTION)
+        return words if isinstance(words, str) else None
 
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
         """The verifier's word on the present state."""

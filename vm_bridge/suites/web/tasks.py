@@ -18,6 +18,8 @@ class TaskVariant:
     level: int
     language: Language
     size: tuple[int, int]
+    described: bool = False
+    """Whether each look at its page comes with what the page says of it in words."""
 
 
 def make_task(
@@ -59,7 +61,10 @@ def parse_variant(folder: TaskFolder, task: Task) -> TaskVariant:
     folder.manifest.level(level)
     if language not in LANGUAGES:
         raise InvalidAction(f"a language is one of {', '.join(LANGUAGES)}")
-    return TaskVariant(task.seed, level, language, _size(folder, size))
+    described = task.parameters.get("described", False)
+    if not isinstance(described, bool):
+        raise InvalidAction("described is true or false")
+    return TaskVariant(task.seed, level, language, _size(folder, size), described)
 
 
 def page_parameters(folder: TaskFolder, terms: TaskVariant) -> dict[str, JsonValue]:

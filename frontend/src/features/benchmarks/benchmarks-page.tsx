@@ -11,6 +11,7 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { benchmarksQuery } from "./api";
+import { GameTable } from "./game-table";
 import { LeaderboardTable } from "./leaderboard-table";
 import { RunTable } from "./run-table";
 import { StartDialog } from "./start-dialog";
@@ -50,6 +51,7 @@ function Overview({ page: { runs, leaderboards, unreadable } }: { page: Benchmar
         >
           <p className={styles.note}>{t("benchmarks.leaderboard.help", { count: board.tasks, tasks: board.tasks_sha256.slice(0, 12) })}</p>
           <LeaderboardTable rows={board.rows} />
+          <GameTable rows={board.rows} />
         </Section>
       ))}
     </>

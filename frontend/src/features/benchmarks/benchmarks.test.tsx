@@ -34,6 +34,7 @@ const RUN: BenchmarkRunRow = {
     updated_at: AT,
     ended: false,
   },
+  harness: false,
   software: "0.1.0",
   created_at: AT,
   can_resume: false,
@@ -56,6 +57,9 @@ const ROW: LeaderboardRow = {
   attempts: 8,
   infrastructure: 0,
   missing: 0,
+  harness: false,
+  games: [],
+  games_mean: null,
   finding: null,
   chance: null,
   how: "ui_tars_1_5, temperature 0",
@@ -96,9 +100,10 @@ const DETAILS: BenchmarkRunOut = {
 
 const CHOICES: BenchmarkChoices = {
   reachable: true,
-  suites: ["drills", "games"],
+  suites: ["drills", "games", "lmgame"],
   pools: ["Shop"],
   revisions: [{ id: 7, name: "m", revision: "r3" }],
+  harnessed: ["lmgame"],
 };
 
 function open(page: Partial<Benchmarks>, { language = "en", admin = true }: { language?: Language; admin?: boolean } = {}) {
@@ -171,7 +176,33 @@ describe("the benchmarks page", () => {
     await user.type(dialog.getByLabelText("Most steps"), "30");
     await user.click(dialog.getByRole("button", { name: "Start" }));
     await waitFor(() => expect(sent).toEqual([["POST", "/api/benchmarks"]]));
-    expect(bodies).toEqual([{ benchmark: "pool:Shop", revision: 7, seeds: 1, parallel: 2, max_steps: 30, all_levels: false }]);
+    expect(bodies).toEqual([{ benchmark: "pool:Shop", revision: 7, seeds: 1, parallel: 2, max_steps: 30, all_levels: false, harness: null }]);
+  });
+
+  it("offers the harness to a revision at a set of games alone", async () => {
+    const { bodies, user } = open({});
+    await user.click(await screen.findByRole("button", { name: "Start a run…" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Start a run" }));
+    await user.selectOptions(await dialog.findByLabelText("Tasks"), "lmgame");
+    expect(dialog.queryByLabelText("Harness")).toBeNull();
+    await user.selectOptions(dialog.getByLabelText("Policy"), "m r3");
+    await user.selectOptions(dialog.getByLabelText("Harness"), "Words in place of the picture");
+    await user.click(dialog.getByRole("button", { name: "Start" }));
+    await waitFor(() => expect(bodies).toHaveLength(1));
+    expect(bodies[0]).toMatchObject({ benchmark: "lmgame", revision: 7, harness: "text" });
+  });
+
+  it("shows the games of runs with the harness and without, raw and normalised", async () => {
+    const rows = [
+      { ...ROW, games: [{ name: "2048", raw: 512.4, normalised: 100 }], games_mean: 100 },
+      { ...ROW, run: "with", harness: true, games: [{ name: "2048", raw: 700, normalised: 1 }], games_mean: 1 },
+    ];
+    open({ leaderboards: [{ name: "lmgame", tasks: 6, tasks_sha256: "ab".repeat(32), verifiers_sha256: "cd".repeat(32), rows }] });
+    const table = within(await screen.findByRole("table", { name: "Games" }));
+    expect(table.getByText("Without")).toBeTruthy();
+    expect(table.getByText("With")).toBeTruthy();
+    expect(table.getByText("512.4")).toBeTruthy();
+    expect(table.getByText("(100)")).toBeTruthy();
   });
 
   it("says why a run ended and resumes it", async () => {

@@ -27,7 +27,15 @@ export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
       keyOf={(run) => run.name}
       columns={[
         { header: t("benchmarks.run"), kind: "name", cell: (run) => <strong className={styles.name}>{run.name}</strong> },
-        { header: t("benchmarks.policy"), cell: (run) => `${run.policy} ${run.revision}` },
+        {
+          header: t("benchmarks.policy"),
+          cell: (run) => (
+            <>
+              {run.policy} {run.revision}
+              {run.harness && <div className={styles.note}>{t("benchmarks.harness")}</div>}
+            </>
+          ),
+        },
         {
           header: t("benchmarks.status"),
           cell: (run) => (

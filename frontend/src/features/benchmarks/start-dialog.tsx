@@ -3,7 +3,7 @@ import { Alert, Button, Checkbox, Group, NativeSelect, NumberInput, SimpleGrid, 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { BenchmarkChoices } from "@/generated/api";
+import type { BenchmarkChoices, BenchmarkRunIn } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
@@ -12,6 +12,7 @@ import { ErrorState, Loading } from "@/shared/ui/states";
 import { choicesQuery, useStart } from "./api";
 
 const POOL = "pool:";
+type Harness = NonNullable<BenchmarkRunIn["harness"]> | "";
 const MOST = { seeds: 1_000, parallel: 64, steps: 1_000 };
 
 export function StartDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -30,7 +31,7 @@ function StartPanel({ onDone }: { onDone: () => void }) {
   return <StartForm choices={choices.data} onDone={onDone} />;
 }
 
-function StartForm({ choices: { reachable, suites, pools, revisions }, onDone }: { choices: BenchmarkChoices; onDone: () => void }) {
+function StartForm({ choices: { reachable, suites, pools, revisions, harnessed }, onDone }: { choices: BenchmarkChoices; onDone: () => void }) {
   const { t } = useI18n();
   const start = useStart();
   const [benchmark, setBenchmark] = useState(suites[0] ?? (pools[0] === undefined ? "" : POOL + pools[0]));
@@ -39,6 +40,8 @@ function StartForm({ choices: { reachable, suites, pools, revisions }, onDone }:
   const [parallel, setParallel] = useState(2);
   const [steps, setSteps] = useState<number | "">("");
   const [levels, setLevels] = useState(false);
+  const [chosenHarness, setHarness] = useState<Harness>("");
+  const canHarness = revision !== "" && harnessed.includes(benchmark);
   const submit = useMutation({
     mutationFn: () =>
       start({
@@ -48,6 +51,7 @@ function StartForm({ choices: { reachable, suites, pools, revisions }, onDone }:
         parallel,
         max_steps: steps === "" ? null : steps,
         all_levels: levels && !benchmark.startsWith(POOL),
+        harness: canHarness && chosenHarness !== "" ? chosenHarness : null,
       }),
     onSuccess: onDone,
   });
@@ -95,6 +99,15 @@ function StartForm({ choices: { reachable, suites, pools, revisions }, onDone }:
         </SimpleGrid>
         {!benchmark.startsWith(POOL) && (
           <Checkbox label={t("benchmarks.start.levels")} checked={levels} onChange={(event) => setLevels(event.currentTarget.checked)} />
+        )}
+        {canHarness && (
+          <NativeSelect
+            label={t("benchmarks.harness.column")}
+            description={t("benchmarks.harness.help")}
+            value={chosenHarness}
+            onChange={(event) => setHarness(event.currentTarget.value as Harness)}
+            data={(["", "both", "text"] as const).map((value) => ({ value, label: t(`benchmarks.harness.${value === "" ? "none" : value}`) }))}
+          />
         )}
         <Problem error={submit.error} />
         <Group justify="flex-end">

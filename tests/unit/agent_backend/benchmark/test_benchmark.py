@@ -8,7 +8,7 @@ import pytest
 
 from agent_backend.benchmark.__main__ import main, parse_arguments
 from agent_backend.benchmark.leaderboard import build_leaderboards, render_leaderboards
-from agent_backend.benchmark.manifest import MANIFEST_FILE, RESULT_FILE, make_manifest, pin
+from agent_backend.benchmark.manifest import MANIFEST_FILE, RESULT_FILE, make_manifest, pin, read_manifest_file
 from agent_backend.evaluation.people import read_people
 from agent_backend.rollout import machine_reuse
 from agent_backend.rollout.attempt_log import read_records
@@ -139,9 +139,55 @@ def test_people_are_the_hundred_where_three_played_alone(tmp_path: Path) -> None
     assert {task.name: (score.median, score.points) for task, score in found.items()} == {"maze": (20.0, True)}
 
 
+LMGAME = ("sokoban", "tetris", "2048", "match3", "platformer", "courtroom")
+
+
+async def lmgame_tasks(*_: object) -> tuple[Task, ...]:
+    return tuple(Task(id=f"games/{name}", instruction="Play.", suite="games", name=name) for name in LMGAME)
+
+
+def test_runs_with_the_harness_and_without_are_compared_game_by_game(
+    tmp_path: Path, solved: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("agent_backend.benchmark.__main__", "agent_backend.rollout.runner"):
+        monkeypatch.setattr(f"{module}.list_tasks", lmgame_tasks)
+    runs = tmp_path / "runs"
+
+    def play(name: str, *more: str) -> None:
+        assert main(("lmgame", *BRIDGE, *MODEL, "--revision", name, "--out", str(runs / name), *more)) == 0
+
+    play("r0")
+    solved |= {"2048"}
+    play("r1")
+    solved |= set(LMGAME)
+    play("harnessed", "--harness")
+    manifest = read_manifest_file(runs / "harnessed" / MANIFEST_FILE)
+    assert (manifest.harness, manifest.plan["harness"]) == (True, "both")
+    assert not read_manifest_file(runs / "r1" / MANIFEST_FILE).harness
+    (board,) = build_leaderboards(runs)
+    found = {row.run: {game.name: (game.raw, game.normalised) for game in row.games} for row in board.rows}
+    assert (found["r0"]["2048"], found["r1"]["2048"]) == ((0.0, 1.0), (10.0, 100.0))
+    assert (found["r1"]["tetris"], found["harnessed"]["2048"]) == ((0.0, 1.0), (10.0, 1.0)), "no range is 1"
+    assert {row.run: row.harness for row in board.rows} == {"r0": False, "r1": False, "harnessed": True}
+    shown = render_leaderboards((board,))
+    assert "harness (both)" in shown
+    assert "10.0 (100)" in shown
+
+
+@pytest.mark.parametrize(
+    "words", [("games", *MODEL, "--revision", "r"), ("lmgame", "--policy", "expert"), ("lmgame", "--task", "maze")]
+)
+def test_the_harness_is_for_policies_at_sets_of_games(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parse_arguments((*words, *BRIDGE, "--harness"))
+    assert "--harness is" in capsys.readouterr().err
+
+
 def test_lmgame_is_six_games_of_the_bundled_suite() -> None:
     plan = build_plan(parse_arguments(("lmgame", *BRIDGE, "--policy", "expert", "--seeds", "3")))
     assert (plan.suite, plan.seeds) == ("games", 3)
-    assert plan.names == ("sokoban", "tetris", "2048", "match3", "platformer", "courtroom")
+    assert plan.names == LMGAME
     bundled = read_task_folders(Path("vm_bridge/suites/games")).keys()
     assert set(plan.names) <= bundled

@@ -95,6 +95,23 @@ const game = (() => {
     stage.dataset.end = pilothouse.say(won ? { en: "Well done", zh: "完成" } : { en: "Game over", zh: "游戏结束" });
   }
 
+  // A page in words: its title, its status line, what `parts` say, and how it ended.
+  function words(...parts) {
+    const shown = (css) => document.querySelector(css).textContent;
+    return [shown("header h1"), shown("#status"), ...parts, stage.dataset.end].filter(Boolean).join("\n");
+  }
+
+  // Rows of cells as a table with the numbers of columns and rows, from 1.
+  function table(rows) {
+    const width = Math.max(...rows.flat().map((cell) => String(cell).length), String(rows[0].length).length);
+    const line = (name, cells) => [String(name).padStart(2), ...cells.map((cell) => String(cell).padStart(width))].join(" ");
+    return [line("", rows[0].map((_, i) => i + 1)), ...rows.map((row, i) => line(i + 1, row))].join("\n");
+  }
+
+  // A flat list of cells in rows of so many columns.
+  const rowsOf = (cells, columns) =>
+    Array.from({ length: cells.length / columns }, (_, row) => cells.slice(row * columns, (row + 1) * columns));
+
   const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
   // Calls with the direction of an arrow key; a game listens once, whatever it is set up with later.
@@ -107,5 +124,5 @@ const game = (() => {
     });
   }
 
-  return { stage, canvas, grid, round, disc, write, rgb, upon, title, status, over, arrows };
+  return { stage, canvas, grid, round, disc, write, rgb, upon, title, status, over, arrows, words, table, rowsOf };
 })();

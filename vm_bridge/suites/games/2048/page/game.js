@@ -76,4 +76,8 @@ game.arrows((dx, dy) => {
   settleBoard();
 });
 
-pilothouse.define({ setup, state: () => ({ cells, score, won, stuck, view: view.view() }) });
+function describe() {
+  return game.words(game.table(game.rowsOf(cells, SIZE).map((row) => row.map((value) => value || "."))));
+}
+
+pilothouse.define({ setup, describe, state: () => ({ cells, score, won, stuck, view: view.view() }) });

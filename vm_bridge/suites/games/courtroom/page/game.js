@@ -148,6 +148,22 @@ function paint(context, width) {
   game.write(context, pilothouse.say(note), width / 2, spots.at(-1).y - 22, 15, theme.ink);
 }
 
+// The cards and buttons with their words, and where each is clicked.
+function describe() {
+  const now = cases[at], chosenMark = pilothouse.say({ en: " [selected]", zh: "［已选］" });
+  const words = { question: { en: "Button: Question", zh: "按钮：追问" }, present: { en: "Button: Present", zh: "按钮：出示" } };
+  const cards = spots.map(({ kind, place, x, y, width, height }) => {
+    const picked = (kind === "said" && place === chosen) || (kind === "record" && place === item);
+    const text = {
+      said: () => pilothouse.say({ en: "Statement: ", zh: "证言：" }) + worded(now.said[place].fact, now.said[place].open ? "vague" : "said", now.said[place].value),
+      record: () => pilothouse.say({ en: "Evidence: ", zh: "证据：" }) + worded(now.records[place].fact, "record", now.records[place].value),
+    }[kind] || (() => pilothouse.say(words[kind]));
+    return `(${Math.round(x + width / 2)}, ${Math.round(board.top + y + height / 2)}) ${text()}${picked ? chosenMark : ""}`;
+  });
+  const heading = pilothouse.say({ en: `Testimony of ${NAMES.en[now.name]}`, zh: `${NAMES.zh[now.name]}的证词` });
+  return game.words(heading, ...cards, pilothouse.say(note));
+}
+
 // A text in as many lines as it needs.
 function lines(context, text, x, y, most) {
   context.font = '600 15px "DejaVu Sans", "Noto Sans CJK SC", sans-serif';
@@ -161,6 +177,7 @@ function lines(context, text, x, y, most) {
 
 pilothouse.define({
   setup,
+  describe,
   state: () => ({
     right, wrong, chances, won, lost, all: cases.length, chosen, item,
     now: { lie: cases[at].lie, open: cases[at].said.map((one) => one.open), against: cases[at].records.findIndex((one) => one.fact === cases[at].said[cases[at].lie].fact) },

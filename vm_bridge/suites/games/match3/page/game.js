@@ -125,4 +125,18 @@ function paint(context) {
   });
 }
 
-pilothouse.define({ setup, state: () => ({ size: SIZE, gems, cleared, moves, picked, busy, view: view.view() }) });
+function describe() {
+  const legend = {
+    en: "C circle, D diamond, T triangle, H hexagon, P pentagon, S star, . empty; [] is picked",
+    zh: "C 圆形，D 菱形，T 三角形，H 六边形，P 五边形，S 星形，. 空；[] 为已选中",
+  };
+  const cells = gems.map((kind, place) => {
+    const letter = kind < 0 ? "." : "CDTHPS"[kind];
+    return picked && place === picked.row * SIZE + picked.column ? `[${letter}]` : letter;
+  });
+  const { left, top, cell } = view.view(), middles = (start) => [...Array(SIZE).keys()].map((i) => Math.round(start + (i + 0.5) * cell)).join(", ");
+  const places = { en: `Centres of columns at x: ${middles(left)}\nCentres of rows at y: ${middles(top)}`, zh: `各列中心的 x：${middles(left)}\n各行中心的 y：${middles(top)}` };
+  return game.words(pilothouse.say(legend), game.table(game.rowsOf(cells, SIZE)), pilothouse.say(places));
+}
+
+pilothouse.define({ setup, describe, state: () => ({ size: SIZE, gems, cleared, moves, picked, busy, view: view.view() }) });

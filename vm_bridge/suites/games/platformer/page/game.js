@@ -79,6 +79,25 @@ function paint(context, width, height) {
   game.disc(context, at(runner.x + 0.55), floor - (runner.y + 0.5) * unit, unit * 0.09, "#fff");
 }
 
+// What is on the screen, in cells from its left edge; how fast the runner is cannot be seen.
+function describe() {
+  const left = Math.max(0, runner.x - 4), width = board.element.width / unit, short = (number) => (Math.round(10 * number) / 10 + 0).toFixed(1);
+  const shown = (x, wide) => x + wide > left && x < left + width;
+  const list = (places) => places.map((x) => short(x - left)).join(", ") || "–";
+  const inside = [...Array(Math.ceil(width) + 1).keys()].map((i) => Math.floor(left) + i).filter((x) => shown(x, 1));
+  const gaps = list(inside.filter((x) => !solid(x))), crates = list(blocks.filter((x) => shown(x, 1)));
+  const at = shown(flag, 1) ? short(flag - left) : "–", me = [short(runner.x - left), short(runner.y)];
+  return game.words(
+    pilothouse.say({
+      en: `You: ${me[0]} from the left edge, ${me[1]} above the ground (a cell is as high as a block)`,
+      zh: `你：距左边缘 ${me[0]} 格，高出地面 ${me[1]} 格（一格与方块同高）`,
+    }),
+    pilothouse.say({ en: `Cells without ground begin at: ${gaps}`, zh: `没有地面的格子始于：${gaps}` }),
+    pilothouse.say({ en: `Blocks on the ground begin at: ${crates}`, zh: `地面上的方块始于：${crates}` }),
+    pilothouse.say({ en: `Flag at: ${at}`, zh: `旗子位于：${at}` }),
+  );
+}
+
 const SIDES = { ArrowLeft: "left", ArrowRight: "right" };
 const jumps = (key) => key === "ArrowUp" || key === " ";
 
@@ -98,4 +117,4 @@ addEventListener("keyup", (event) => {
   if (SIDES[event.key]) held[SIDES[event.key]] = false;
 });
 
-pilothouse.define({ setup, state: () => ({ ground, blocks, flag, runner, held, started, dead, won, size: SIZE }) });
+pilothouse.define({ setup, describe, state: () => ({ ground, blocks, flag, runner, held, started, dead, won, size: SIZE }) });

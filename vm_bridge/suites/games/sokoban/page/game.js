@@ -92,10 +92,26 @@ function paint(context) {
   game.disc(context, x, y - view.cell * 0.08, view.cell * 0.14, "#fff");
 }
 
+function describe() {
+  const legend = {
+    en: "# wall, . floor, @ you, $ box, o target, * box on a target, + you on a target",
+    zh: "# 墙，. 地面，@ 你，$ 箱子，o 目标，* 目标上的箱子，+ 你在目标上",
+  };
+  const cells = [...Array(columns * rows).keys()].map((place) => {
+    const target = targets.includes(place);
+    if (walls.has(place)) return "#";
+    if (boxes.includes(place)) return target ? "*" : "$";
+    if (place === player) return target ? "+" : "@";
+    return target ? "o" : ".";
+  });
+  return game.words(pilothouse.say(legend), game.table(game.rowsOf(cells, columns)));
+}
+
 game.arrows(walk);
 addEventListener("keydown", (event) => event.key === "r" && !won && again());
 
 pilothouse.define({
   setup,
+  describe,
   state: () => ({ columns, rows, walls: [...walls], targets, boxes, player, pushes, won, view: view.view() }),
 });

@@ -91,6 +91,16 @@ function paint(context) {
   }
 }
 
+function describe() {
+  const legend = { en: "# landed, @ falling, . empty", zh: "# 已落下，@ 正在下落，. 空" };
+  const ahead = pilothouse.say({ en: "Next piece:", zh: "下一块：" });
+  const falling = won || lost ? [] : cells.map(([dx, dy]) => `${x + dx},${y + dy}`);
+  const well = heap.map((row, r) => row.map((what, c) => (falling.includes(`${c},${r}`) ? "@" : what ? "#" : ".")));
+  const shape = PIECES[next].cells.map(String);
+  const rows = [0, 1].map((dy) => [0, 1, 2, 3].map((dx) => (shape.includes(`${dx},${dy}`) ? "@" : ".")).join(" "));
+  return game.words(pilothouse.say(legend), game.table(well), ahead, ...rows);
+}
+
 const KEYS = { ArrowLeft: () => shift(-1), ArrowRight: () => shift(1), ArrowUp: turn, ArrowDown: fall };
 addEventListener("keydown", (event) => {
   const act = event.key === " " ? () => { while (fits(cells, x, y + 1)) y++; land(); } : KEYS[event.key];
@@ -103,5 +113,6 @@ addEventListener("keydown", (event) => {
 
 pilothouse.define({
   setup,
+  describe,
   state: () => ({ heap, kind, size: PIECES[kind].size, cells, x, y, ahead: PIECES[next], lines, lost, won, running: clock !== 0 }),
 });

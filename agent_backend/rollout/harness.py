@@ -1,0 +1,144 @@
+"""A harness for games: the screen in words, the last turns, and a reflection on them at each decision.
+
+After LMGame-Bench (arXiv 2505.15146, section 3): a perception module that writes the game's state, and a memory module
+with the last ten turns and a reflection. What a policy may do is the same without it.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol, runtime_checkable
+
+from agent_backend.errors import PolicyError
+from agent_backend.interfaces import Policy, SaveBlob, discard_blob
+from agent_backend.rollout.attempts import PolicyFactory
+from agent_backend.rollout.plan import Harness
+from protocol.actions.descriptions import describe_action
+from protocol.actions.tools import Tool
+from protocol.blobs import BlobRef
+from protocol.dialects.conversations import break_special_tokens
+from protocol.dialects.dialect import ChatMessage, TextPart
+from protocol.messages.events import Partial
+from protocol.trajectory.memory import Memory
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
+from vm_bridge.machine import Machine
+
+TURNS = 10
+"""How many of the last turns the policy is shown, and reflects on."""
+MAX_REFLECTION_TOKENS = 256
+REFLECTION_PROMPT = """You play a game and look back at your last turns before you decide on the next one.
+
+Task: {task}
+
+Your last turns, the oldest first:
+{turns}
+
+The screen now:
+{screen}
+
+Write in at most 100 words of {language}: what the last action changed, whether it did what it was meant to, what to \
+avoid, and what to go for next. Only the reflection."""
+
+
+@runtime_checkable
+class WritingPolicy(Policy, Protocol):
+    """A policy that also answers in plain words."""
+
+    @property
+    def language(self) -> str:
+        """The language that it writes in, such as `English`."""
+        ...
+
+    async def write_text(self, messages: tuple[ChatMessage, ...], *, max_tokens: int) -> str:
+        """An answer without pictures, at temperature 0; empty where the model said nothing. Raises PolicyError."""
+        ...
+
+
+class HarnessedPolicy:
+    """A policy behind the harness. Its tasks have to be `described`."""
+
+    def __init__(self, policy: Policy, harness: Harness) -> None:
+        self.ref = policy.ref
+        self._policy, self._harness = policy, harness
+
+    async def propose(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        *,
+        kinds: frozenset[str],
+        tools: tuple[Tool, ...] = (),
+        memories: tuple[Memory, ...] = (),
+        blob: Callable[[BlobRef], Awaitable[bytes]],
+        partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+        save_blob: SaveBlob = discard_blob,
+    ) -> tuple[Proposal, ...]:
+        """See `Policy.propose`. Raises PolicyError also where the page has no words for its screen."""
+        words = screen_words(observation)
+        if words is None:
+            raise PolicyError("the page of this task does not say in words what it shows, so it has no harness")
+        recent = tuple(map(self._shown, steps[-TURNS:]))
+        if reflection := await self._reflect(task, recent, words):
+            words = f"{words}\n\nYour reflection on the last turns:\n{reflection}"
+        return await self._policy.propose(
+            task,
+            recent,
+            self._perceived(observation, words),
+            kinds=kinds,
+            tools=tools,
+            blob=blob,
+            partial=partial,
+            save_blob=save_blob,
+        )
+
+    async def _reflect(self, task: Task, steps: tuple[Step, ...], words: str) -> str:
+        """The model's own words on its last turns; none at the first turn, and none of a script."""
+        if not steps or self.ref.scripted or not isinstance(self._policy, WritingPolicy):
+            return ""
+        prompt = REFLECTION_PROMPT.format(
+            task=break_special_tokens(task.instruction),
+            turns="\n\n".join(map(_describe_turn, steps)),
+            screen=break_special_tokens(words),
+            language=self._policy.language,
+        )
+        message = ChatMessage(role="user", content=(TextPart(text=prompt),))
+        return await self._policy.write_text((message,), max_tokens=MAX_REFLECTION_TOKENS)
+
+    def _shown(self, step: Step) -> Step:
+        """A step as the policy is reminded of it."""
+        return step.model_copy(update={"before": self._perceived(step.before, screen_words(step.before))})
+
+    def _perceived(self, observation: Observation, words: str | None) -> Observation:
+        """A look with these words, and without its picture where words stand in place of it."""
+        assert observation.page is not None, "only pages have words"
+        page = observation.page.model_copy(update={"description": words})
+        screenshot = observation.screenshot if self._harness == "both" else None
+        return observation.model_copy(update={"page": page, "screenshot": screenshot})
+
+
+def screen_words(observation: Observation) -> str | None:
+    """What a page says in words of what it shows."""
+    return None if observation.page is None else observation.page.description
+
+
+def described(task: Task) -> Task:
+    """The same task with words for each look at its page; its id and its start stay the same."""
+    return task.model_copy(update={"parameters": {**task.parameters, "described": True}})
+
+
+def harness_factory(policy_factory: PolicyFactory, harness: Harness) -> PolicyFactory:
+    """Who proposes, behind the harness."""
+
+    def factory(machine: Machine) -> Policy:
+        return HarnessedPolicy(policy_factory(machine), harness)
+
+    return factory
+
+
+def _describe_turn(step: Step) -> str:
+    thought = break_special_tokens(step.thought)
+    failed = "" if step.error is None else f"\nIt failed: {break_special_tokens(step.error.message)}"
+    screen = break_special_tokens(screen_words(step.before) or "")
+    return f"Screen:\n{screen}\nThought: {thought}\nAction: {describe_action(step.action)}{failed}"

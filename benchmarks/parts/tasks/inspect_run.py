@@ -1,0 +1,68 @@
+"""Inspect on our machines, in an environment of its own: an evaluation by its command, and its checks of a sandbox."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import CommandFailed
+from annotation_app.operations.install.extra_environments import ENVIRONMENTS_FOLDER, PythonEnvironment
+from annotation_app.operations.runtime.stack import ROOT
+from benchmarks.parts.figures import print_progress
+from benchmarks.parts.tasks.peers import PeerFailed, run_peer
+
+FOLDER = ENVIRONMENTS_FOLDER / "inspect"
+REQUIREMENTS = ("inspect-ai==0.3.285", "pytest==9.2.0")
+PACKAGE = ROOT / "clients" / "inspect_pilothouse"
+TASK, CHECKS = Path(__file__).with_name("inspect_task.py"), Path(__file__).with_name("inspect_checks.py")
+CHECKED_SECONDS = 300.0
+
+
+def ensure_inspect(console: Console, *, folder: Path = FOLDER) -> Path:
+    """The interpreter of Inspect's environment with our package, made if missing. Raises CommandFailed."""
+
+    def fill(environment: PythonEnvironment) -> None:
+        copy = folder / "package"  # building writes beside the sources
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(PACKAGE, copy)
+        environment.install("Inspect (80 packages)", (*REQUIREMENTS, str(copy)))
+
+    sources = (Path(__file__), *sorted(PACKAGE.rglob("*.py")), PACKAGE / "pyproject.toml")
+    return PythonEnvironment("Inspect", console, folder).ensure(sources, fill)
+
+
+def inspect_works(scratch: Path, url: str, environment: Mapping[str, str]) -> bool | str:
+    """Whether Inspect's evaluation and its checks pass; "absent" where it cannot be installed."""
+    try:
+        python = ensure_inspect(Console())
+    except CommandFailed as error:
+        print_progress(f"Inspect is absent: {error}")
+        return "absent"
+    told = {**environment, "PILOTHOUSE_OPENENV_URL": url}
+    try:
+        scores = evaluated(python, scratch / "inspect-logs", told)
+        checked(python, told)
+    except PeerFailed as error:
+        print_progress(f"Inspect fails: {error}")
+        return False
+    print_progress(f"Inspect: accuracy {scores}, its checks pass")
+    return scores == 1.0
+
+
+def evaluated(python: Path, logs: Path, environment: Mapping[str, str]) -> float:
+    """The accuracy that `inspect eval` records. Raises PeerFailed."""
+    command = (python.with_name("inspect"), "eval", TASK, "--sandbox", "pilothouse", "--display", "plain")
+    run_peer((*command, "--log-dir", logs, "--log-format", "json"), environment)
+    (log,) = logs.glob("*.json")
+    found: dict[str, Any] = json.loads(log.read_text())
+    if found["status"] != "success":
+        raise PeerFailed(f"the evaluation ended as {found['status']}: {found.get('error')}")
+    return float(found["results"]["scores"][0]["metrics"]["accuracy"]["value"])
+
+
+def checked(python: Path, environment: Mapping[str, str]) -> str:
+    """What pytest says of Inspect's checks. Raises PeerFailed where one fails that is not known to."""
+    command = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", CHECKS.parent)
+    return run_peer((*command, CHECKS), environment, seconds=CHECKED_SECONDS)
