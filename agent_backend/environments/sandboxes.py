@@ -31,10 +31,10 @@ MAX_PART_BYTES = MAX_FILE // 2
 """Most bytes of one read or write, and of standard input."""
 TRANSFER_SECONDS = 60.0
 """Longest a part may take to be read or written inside."""
-SandboxPath = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\0]+$")]
-SandboxWord = Annotated[str, StringConstraints(max_length=131_071, pattern=r"^[^\0]*$")]
+SandboxPath = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]+$")]
+SandboxWord = Annotated[str, StringConstraints(max_length=131_071, pattern=r"^[^\x00]*$")]
 """An argument or a variable: Linux takes no longer one."""
-VariableName = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^[^=\0]+$")]
+VariableName = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^[^=\x00]+$")]
 
 
 class SandboxRequest(FrozenModel):
@@ -53,9 +53,7 @@ class ExecuteRequest(FrozenModel):
     stdin_path: SandboxPath | None = None
     """A file that is standard input, in place of `stdin`."""
     cwd: SandboxPath | None = None
-    env: Annotated[
-        dict[Annotated[str, StringConstraints(pattern=r"^[^=\0]+$")], SandboxWord], Field(max_length=1_000)
-    ] = {}
+    env: Annotated[dict[VariableName, SandboxWord], Field(max_length=1_000)] = {}
     timeout_seconds: Annotated[float, Field(gt=0, le=MAX_EXECUTE_SECONDS)] = MAX_EXECUTE_SECONDS
     max_output_bytes: Annotated[int, Field(ge=1, le=MAX_PART_BYTES)] = 10 * 2**20
     """Of standard output, and of standard error; the rest is cut off."""

@@ -53,12 +53,12 @@ def inspect_works(scratch: Path, url: str, environment: Mapping[str, str]) -> bo
 
 def evaluated(python: Path, logs: Path, environment: Mapping[str, str]) -> float:
     """The accuracy that `inspect eval` records. Raises PeerFailed."""
-    command = (python.with_name("inspect"), "eval", TASK, "--sandbox", "pilothouse", "--display", "plain")
-    run_peer((*command, "--log-dir", logs, "--log-format", "json"), environment)
+    command = (python.with_name("inspect"), "eval", TASK.name, "--sandbox", "pilothouse", "--display", "plain")
+    run_peer((*command, "--log-dir", logs, "--log-format", "json"), environment, cwd=TASK.parent)
     (log,) = logs.glob("*.json")
     found: dict[str, Any] = json.loads(log.read_text())
     if found["status"] != "success":
-        raise PeerFailed(f"the evaluation ended as {found['status']}: {found.get('error')}")
+        raise PeerFailed(f"the evaluation ended as {found['status']}: {(found.get('error') or {}).get('message')}")
     return float(found["results"]["scores"][0]["metrics"]["accuracy"]["value"])
 
 

@@ -5,20 +5,23 @@ The model is a mock that calls the tool bash; the scorer looks into the sandbox.
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ModelOutput, get_model
-from inspect_ai.model._model_output import ModelUsage
+from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer
 from inspect_ai.solver import TaskState, generate, use_tools
 from inspect_ai.tool import bash
 from inspect_ai.util import sandbox
 
-FILE, COMMAND = "sum.txt", "cat numbers.txt | paste -sd+ | bc > sum.txt 2> /dev/null || expr 19 + 23 > sum.txt"
+FILE, COMMAND = "sum.txt", "echo $(($(paste -sd+ numbers.txt))) > sum.txt"
 USAGE = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
 """Given with each reply: without it the mock model fetches a tokenizer."""
 
 
-def reply(output: ModelOutput) -> ModelOutput:
-    """The same with its usage."""
+def reply(messages: list[ChatMessage], *_: object) -> ModelOutput:
+    """Calls the tool, and ends once it has replied."""
+    if messages[-1].role == "tool":
+        output = ModelOutput.from_content("mockllm/model", "The sum is in the file.")
+    else:
+        output = ModelOutput.for_tool_call("mockllm/model", "bash", {"command": COMMAND})
     output.usage = USAGE
     return output
 
@@ -39,13 +42,11 @@ def file_holds() -> Scorer:
 @task
 def sums() -> Task:
     """Two samples, each with a sandbox of its own."""
-    call = ModelOutput.for_tool_call("mockllm/model", "bash", {"cmd": COMMAND})
-    end = ModelOutput.from_content("mockllm/model", "The sum is in the file.")
     return Task(
         dataset=[
             Sample(input="Add up the numbers.", target="42", files={"numbers.txt": "19\n23\n"}, id=n) for n in (1, 2)
         ],
         solver=[use_tools(bash(timeout=60)), generate()],
         scorer=file_holds(),
-        model=get_model("mockllm/model", custom_outputs=[reply(each) for each in (call, call, end, end)]),
+        model=get_model("mockllm/model", custom_outputs=reply),
     )

@@ -174,9 +174,7 @@ def test_runs_with_the_harness_and_without_are_compared_game_by_game(
     assert "10.0 (100)" in shown
 
 
-@pytest.mark.parametrize(
-    "words", [("games", *MODEL, "--revision", "r"), ("lmgame", "--policy", "expert"), ("lmgame", "--task", "maze")]
-)
+@pytest.mark.parametrize("words", [("games", *MODEL, "--revision", "r"), ("lmgame", "--policy", "expert")])
 def test_the_harness_is_for_policies_at_sets_of_games(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:

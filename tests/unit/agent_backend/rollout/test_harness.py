@@ -79,7 +79,9 @@ async def test_the_policy_reads_the_screen_and_its_reflection_beside_the_picture
     assert "board now" in last
     assert "The corner fills up." in last
     assert pictures(decided) == 2
-    assert sum("board" in texts(message) for message in decided["messages"]) == 4, "older turns keep their words"
+    assert sum("The screen in words" in texts(message) for message in decided["messages"]) == 4, (
+        "older turns keep their words"
+    )
 
 
 async def test_words_stand_in_place_of_pictures() -> None:
@@ -104,7 +106,7 @@ async def test_the_first_turn_has_nothing_to_reflect_on() -> None:
 async def test_the_actions_are_the_same_with_the_harness_and_without() -> None:
     (_, harnessed), (alone,) = await ask("both", 3), await ask(None, 3, words=None)
     assert harnessed["messages"][0] == alone["messages"][0], "what may be done"
-    assert "board" not in "\n".join(map(texts, alone["messages"]))
+    assert "in words" not in "\n".join(map(texts, alone["messages"]))
     assert pictures(harnessed) == pictures(alone)
 
 
