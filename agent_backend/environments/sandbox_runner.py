@@ -74,8 +74,9 @@ def write(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Create, replace or extend a file, and the folders above it. Raises OSError."""
     target = place(request)
     target.parent.mkdir(parents=True, exist_ok=True)
+    data = folder / "data"
     with target.open("ab" if request["append"] else "wb") as file:
-        file.write((folder / "data").read_bytes())
+        file.write(data.read_bytes() if data.exists() else b"")
     return {}
 
 

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from inspect_ai.util import SandboxEnvironment
+from inspect_ai.util import OutputLimitExceededError, SandboxEnvironment
 from inspect_ai.util._sandbox.self_check import *  # noqa: F403 - as its documentation says
-from pilothouse_inspect import PilothouseSandbox, PilothouseSandboxConfig
+from pilothouse_sandboxes.inspect_sandbox import PilothouseSandbox, PilothouseSandboxConfig
 
 pytestmark = pytest.mark.anyio
 KNOWN_FAILURES = {"test_exec_as_user": "a machine has one user, and none becomes root"}
@@ -42,7 +42,7 @@ async def test_no_connection_is_offered(sandbox_env: SandboxEnvironment) -> None
 
 async def test_long_output_is_cut_with_its_beginning(sandbox_env: SandboxEnvironment) -> None:
     command = ["sh", "-c", "yes abc | head -c 12000000"]
-    with pytest.raises(OutputLimitExceededError) as failed:  # noqa: F405
+    with pytest.raises(OutputLimitExceededError) as failed:
         await sandbox_env.exec(command)
     assert (failed.value.truncated_output or "").startswith("abc\nabc\n")
 

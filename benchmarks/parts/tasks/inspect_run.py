@@ -1,7 +1,6 @@
 """Inspect on our machines, in an environment of its own: an evaluation by its command, and its checks of a sandbox."""
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,11 @@ from typing import Any
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import CommandFailed
 from annotation_app.operations.install.extra_environments import ENVIRONMENTS_FOLDER, PythonEnvironment
-from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.parts.figures import print_progress
-from benchmarks.parts.tasks.peers import PeerFailed, run_peer
+from benchmarks.parts.tasks.peers import PACKAGE_FILES, PeerFailed, copy_package, run_peer
 
 FOLDER = ENVIRONMENTS_FOLDER / "inspect"
 REQUIREMENTS = ("inspect-ai==0.3.285", "pytest==9.2.0")
-PACKAGE = ROOT / "clients" / "inspect_pilothouse"
 TASK, CHECKS = Path(__file__).with_name("inspect_task.py"), Path(__file__).with_name("inspect_checks.py")
 CHECKED_SECONDS = 300.0
 
@@ -24,13 +21,11 @@ def ensure_inspect(console: Console, *, folder: Path = FOLDER) -> Path:
     """The interpreter of Inspect's environment with our package, made if missing. Raises CommandFailed."""
 
     def fill(environment: PythonEnvironment) -> None:
-        copy = folder / "package"  # building writes beside the sources
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(PACKAGE, copy)
-        environment.install("Inspect (80 packages)", (*REQUIREMENTS, str(copy)))
+        package = copy_package(folder / "package")
+        environment.install("Inspect (80 packages)", (*REQUIREMENTS, str(package)))
 
-    sources = (Path(__file__), *sorted(PACKAGE.rglob("*.py")), PACKAGE / "pyproject.toml")
-    return PythonEnvironment("Inspect", console, folder).ensure(sources, fill)
+    environment = PythonEnvironment("Inspect", console, folder)
+    return environment.ensure(PACKAGE_FILES, fill, salt=" ".join(REQUIREMENTS))
 
 
 def inspect_works(scratch: Path, url: str, environment: Mapping[str, str]) -> bool | str:

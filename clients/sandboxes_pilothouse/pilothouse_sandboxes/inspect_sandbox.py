@@ -1,6 +1,5 @@
 """The sandbox environment `pilothouse`: a leased machine for each sample."""
 
-import os
 from typing import Any, Literal, NoReturn, overload
 
 from inspect_ai.util import (
@@ -16,9 +15,7 @@ from inspect_ai.util import (
 )
 from pydantic import BaseModel, Field
 
-from pilothouse_inspect.client import SandboxClient, SandboxLost
-
-URL_VARIABLE, DEFAULT_URL = "PILOTHOUSE_OPENENV_URL", "http://127.0.0.1:8030"
+from pilothouse_sandboxes.client import SandboxClient, SandboxLost, server_url
 
 
 class PilothouseSandboxConfig(BaseModel, frozen=True, extra="forbid"):
@@ -28,7 +25,7 @@ class PilothouseSandboxConfig(BaseModel, frozen=True, extra="forbid"):
     """The kind of machine: `terminal`, `desktop`, or an image of one's own."""
     network: tuple[str, ...] = ()
     """Hosts it may reach, such as `example.org` or `*.example.org`; none, and it has no network."""
-    url: str = Field(default_factory=lambda: os.environ.get(URL_VARIABLE, DEFAULT_URL))
+    url: str = Field(default_factory=server_url)
     """The address of `./pilothouse openenv`; by default that of PILOTHOUSE_OPENENV_URL."""
 
 

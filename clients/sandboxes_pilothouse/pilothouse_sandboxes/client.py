@@ -13,6 +13,7 @@ import anyio
 import httpx
 
 TOKEN_VARIABLE = "PILOTHOUSE_OPENENV_TOKEN"  # noqa: S105 - the name of a variable
+URL_VARIABLE, DEFAULT_URL = "PILOTHOUSE_OPENENV_URL", "http://127.0.0.1:8030"
 MACHINE_TIMEOUT_SECONDS = 180.0
 """Longest a machine is waited for; the server gives up before."""
 REQUEST_TIMEOUT_SECONDS = 120.0
@@ -23,7 +24,12 @@ MAX_EXECUTE_SECONDS = 600.0
 PART_BYTES = 16 * 2**20
 """Most bytes of one request."""
 SIZE_HEADER = "X-File-Size"
-UPLOADS_FOLDER = "/tmp/.pilothouse-inspect"  # noqa: S108 - inside the machine
+UPLOADS_FOLDER = "/tmp/.pilothouse-uploads"  # noqa: S108 - inside the machine
+
+
+def server_url() -> str:
+    """The address of `./pilothouse openenv`, by PILOTHOUSE_OPENENV_URL."""
+    return os.environ.get(URL_VARIABLE, DEFAULT_URL)
 
 
 class SandboxLost(Exception):
