@@ -1,15 +1,14 @@
 """Tasks in and out: Harbor's folders exported, imported, played and refused: `./pilothouse bench tasks`.
 
 Bundled tasks are written as folders and played over a real bridge, by their solutions and by a policy that does
-nothing. Bad folders and tests that misbehave must be refused. OpenEnv's client and verifiers play tasks of a desktop, a
-browser and a phone, from environments that are installed for the run. The last line is one JSON object.
+nothing. Bad folders and tests that misbehave must be refused. OpenEnv's client, verifiers, TRL, Inspect and Harbor's
+runner use our machines, each from an environment of its own. The last line is one JSON object.
 """
 
 import argparse
 import asyncio
 import io
 import os
-import shutil
 import sys
 import tempfile
 import zipfile
@@ -69,13 +68,12 @@ def measure(scratch: Path) -> dict[str, Any]:
         nothing = asyncio.run(passed_by_nothing(folders, bridge.url, bridge.secret))
         apart = asyncio.run(lost_apart(scratch, bridge.url))
         speed = asyncio.run(attempts_per_minute(scratch, bridge.url))
-        figures.update(measure_environments(scratch, bridge))
+        figures.update(measure_environments(scratch, bridge, folders))
     print_progress(f"{speed['rollout_attempts_per_minute']} attempts a minute of {speed['engine_attempts_per_minute']}")
     return {
         **figures,
         "harbor_export_oracle_pass_share": floor_share(oracle, count),
         "harbor_noop_pass_share": floor_share(nothing, count),
-        "harbor_runner": "absent" if shutil.which("harbor") is None else "not played",
         "verifier_failures_apart": apart,
         **speed,
         "straggler_wait_share": asyncio.run(straggler_wait_share(scratch / "straggler")),

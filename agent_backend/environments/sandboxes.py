@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from pydantic import Base64Bytes, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from agent_backend.environments.errors import EnvironmentRefusal, refusal_of
 from agent_backend.rollout.attempts import leased_machine
@@ -37,6 +37,13 @@ SandboxWord = Annotated[str, StringConstraints(max_length=131_071, pattern=r"^[^
 VariableName = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^[^=\x00]+$")]
 
 
+def _decode_base64(text: object) -> bytes:
+    """Raises ValueError."""
+    if not isinstance(text, str):
+        raise ValueError("it is no text in base64")
+    return base64.b64decode(text, validate=True)
+
+
 class SandboxRequest(FrozenModel):
     """What a sandbox is made of."""
 
@@ -49,7 +56,8 @@ class ExecuteRequest(FrozenModel):
     """A command. Relative paths begin at the home folder."""
 
     argv: Annotated[tuple[SandboxWord, ...], Field(min_length=1, max_length=10_000)]
-    stdin: Annotated[Base64Bytes, Field(max_length=MAX_PART_BYTES)] = b""
+    stdin: Annotated[bytes, BeforeValidator(_decode_base64), Field(max_length=MAX_PART_BYTES)] = b""
+    """In base64."""
     stdin_path: SandboxPath | None = None
     """A file that is standard input, in place of `stdin`."""
     cwd: SandboxPath | None = None

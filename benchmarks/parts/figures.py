@@ -44,6 +44,7 @@ GUARANTEES: Mapping[str, object] = {
     "harbor_export_oracle_pass_share": 1.0,
     "harbor_noop_pass_share": 0,
     "infrastructure_apart": True,
+    "inspect_ok": True,
     "verifier_failures_apart": True,
     "records_of_attempts_share": 1.0,
 }

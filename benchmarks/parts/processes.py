@@ -23,6 +23,11 @@ def cpu_seconds(pids: list[int]) -> float:
     return sum(_task_cpu_seconds(Path(f"/proc/{one}")) for pid in pids for one in (pid, *descendant_pids(pid)))
 
 
+def cpu_seconds_by_process(pid: int) -> dict[int, float]:
+    """Processor time so far of a process and of each below it that runs."""
+    return {one: _task_cpu_seconds(Path(f"/proc/{one}")) for one in (pid, *descendant_pids(pid))}
+
+
 def _task_cpu_seconds(folder: Path) -> float:
     """User and system time of a process or thread (seconds)."""
     try:

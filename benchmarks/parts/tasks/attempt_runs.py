@@ -2,10 +2,13 @@
 what is counted apart, and which attempts have their whole record."""
 
 import asyncio
+import os
 import statistics
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +32,7 @@ from agent_backend.rollout.progress import ProgressFile
 from agent_backend.rollout.runner import RolloutRunner
 from agent_backend.rollout.task_sources import read_source
 from agent_backend.trajectory_folders import TrajectoryFolderWriter, read_trajectories
+from benchmarks.parts.processes import cpu_seconds_by_process
 from protocol.actions.types import Finish
 from protocol.evaluation.records import AttemptRecord
 from protocol.trajectory.observations import Verdict
@@ -37,13 +41,13 @@ from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeUnavailable
-from vm_bridge.local_browser import WEB_SUITES, open_sandboxes
+from vm_bridge.local_browser import WEB_SUITES, BrowserSandbox, open_sandboxes
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.simulators.fake.machine import FakeMachine
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
-SUITE, TASKS, SEEDS, PARALLEL = "drills", ("press", "tabs", "rows", "links", "icons", "options"), 8, 2
-ROUNDS = 3
+SUITE, TASKS, SEEDS, PARALLEL = "drills", ("press", "tabs", "rows", "links", "icons", "options"), 4, 2
+ROUNDS = 9
 SHORT_SECONDS, STRAGGLER = 0.3, "task-0"
 REF = PolicyRef(name="p", revision="r", dialect="ui_tars_1_5", scripted=True)
 LIMITS = RunnerLimits(executor=ExecutorLimits(reach=0.5), retry_policy=RetryPolicy(first=0.01, longest=0.01, tries=2))
@@ -52,46 +56,74 @@ LIMITS = RunnerLimits(executor=ExecutorLimits(reach=0.5), retry_policy=RetryPoli
 async def attempts_per_minute(folder: Path, bridge: str) -> dict[str, Any]:
     """Of rollouts over the bridge, and of the browser engine alone, at the same tasks with as many pages at a time.
 
-    Both are measured in turn; the efficiency is the median of the rounds. Raises AgentError and BridgeError.
+    Both are measured in turn, in windows of a few seconds, so that other work on the machine slows both. Each rollout
+    is compared with the windows of the engine before and after it. The efficiency is the median of these ratios, with
+    their first and last quartile. Processor times are of all our processes and depend little on other work. Raises AgentError and BridgeError.
     """
     await _timed_rollout(folder / "rolled-warm", bridge, seeds=1)
-    rolled: list[float] = []
-    alone = [await _engine_alone()]
-    for number in range(ROUNDS):
-        rolled.append(await _timed_rollout(folder / f"rolled-{number}", bridge, seeds=SEEDS))
-        alone.append(await _engine_alone())
-    made = [60 * len(TASKS) * SEEDS / seconds for seconds in rolled]
-    engine = [120 * len(TASKS) * SEEDS / (before + after) for before, after in pairwise(alone)]
+    rolled: list[Window] = []
+    async with open_sandboxes(PARALLEL) as sandboxes:
+        for sandbox in sandboxes:
+            await run_expert_attempt(sandbox, WEB_SUITES[SUITE].make(TASKS[0]))
+        alone = [await _engine_alone(sandboxes)]
+        for number in range(ROUNDS):
+            rolled.append(await _timed_rollout(folder / f"rolled-{number}", bridge, seeds=SEEDS))
+            alone.append(await _engine_alone(sandboxes))
+    ratios = [
+        (before.seconds + after.seconds) / 2 / own.seconds
+        for own, (before, after) in zip(rolled, pairwise(alone), strict=True)
+    ]
+    first, middle, last = statistics.quantiles(ratios, n=4, method="inclusive")
+    attempts = len(TASKS) * SEEDS
     return {
-        "rollout_attempts_per_minute": round(statistics.median(made), 1),
-        "engine_attempts_per_minute": round(statistics.median(engine), 1),
-        "rollout_efficiency": round(statistics.median(a / b for a, b in zip(made, engine, strict=True)), 3),
+        "rollout_attempts_per_minute": round(60 * attempts / statistics.median(one.seconds for one in rolled), 1),
+        "engine_attempts_per_minute": round(60 * attempts / statistics.median(one.seconds for one in alone), 1),
+        "rollout_efficiency": round(middle, 3),
+        "rollout_efficiency_quartiles": [round(first, 3), round(last, 3)],
+        "rollout_processor_ms": round(1000 * statistics.median(one.processor_seconds for one in rolled) / attempts, 1),
+        "engine_processor_ms": round(1000 * statistics.median(one.processor_seconds for one in alone) / attempts, 1),
     }
 
 
-async def _timed_rollout(out: Path, bridge: str, *, seeds: int) -> float:
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How long one measured stretch took, and how much processor time all our processes had meanwhile."""
+
+    seconds: float
+    processor_seconds: float
+
+
+@contextmanager
+def _measured() -> Iterator[list[Window]]:
+    """Holds the window of the block once it has ended. Processes that end meanwhile are not counted."""
+    found: list[Window] = []
+    before, began = cpu_seconds_by_process(os.getpid()), time.perf_counter()
+    yield found
+    seconds = time.perf_counter() - began
+    after = cpu_seconds_by_process(os.getpid())
+    found.append(Window(seconds, sum(used - before.get(pid, 0.0) for pid, used in after.items())))
+
+
+async def _timed_rollout(out: Path, bridge: str, *, seeds: int) -> Window:
     words = [word for task in TASKS for word in ("--task", task)]
     words += ["--bridge", bridge, "--suite", SUITE, "--expert", "--out", str(out)]
     words += ["--seeds", str(seeds), "--parallel", str(PARALLEL)]
-    began = time.perf_counter()
-    await roll_out(parse_arguments(words), out)
-    return time.perf_counter() - began
+    with _measured() as found:
+        await roll_out(parse_arguments(words), out)
+    return found[0]
 
 
-async def _engine_alone() -> float:
+async def _engine_alone(sandboxes: Sequence[BrowserSandbox]) -> Window:
     suite = WEB_SUITES[SUITE]
-    async with open_sandboxes(PARALLEL) as sandboxes:
-        for sandbox in sandboxes:
-            await run_expert_attempt(sandbox, suite.make(TASKS[0]))
-        pending = deque(suite.make(name, seed=seed) for seed in range(SEEDS) for name in TASKS)
-        began = time.perf_counter()
+    pending = deque(suite.make(name, seed=seed) for seed in range(SEEDS) for name in TASKS)
 
-        async def work(place: int) -> None:
-            while pending:
-                await run_expert_attempt(sandboxes[place], pending.popleft())
+    async def work(sandbox: BrowserSandbox) -> None:
+        while pending:
+            await run_expert_attempt(sandbox, pending.popleft())
 
-        await asyncio.gather(*(work(place) for place in range(PARALLEL)))
-        return time.perf_counter() - began
+    with _measured() as found:
+        await asyncio.gather(*(work(sandbox) for sandbox in sandboxes))
+    return found[0]
 
 
 async def straggler_wait_share(folder: Path) -> float:

@@ -26,6 +26,8 @@ from annotation_app.operations.runtime.ports import free_ports
 from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.parts.desktops.live_bridge import LiveBridge
 from benchmarks.parts.figures import print_progress
+from benchmarks.parts.tasks.harbor_run import harbor_runner
+from benchmarks.parts.tasks.inspect_run import inspect_works
 from benchmarks.parts.tasks.peers import PeerFailed, PeerUnavailable, last_json, peer_environment, run_peer
 from benchmarks.parts.tasks.trl_run import trl_trains
 from benchmarks.parts.tasks.verifiers_run import verifiers_evaluates
@@ -34,12 +36,15 @@ from protocol.actions.types import ACTION_ADAPTER, Click, Finish, PressKeys, Typ
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.api.client import BridgeClient
+from vm_bridge.machine import Machine
 
 TASKS = (("desktop", "say_hello"), ("sites", ""), ("phone", "dark_mode"), ("drills", "press"))
 """Suites and names of what is played; no name: the suite's first."""
 OPENENV = ("openenv==0.10.0",)
 VERIFIERS = ("verifiers==0.4.0", "uv==0.13.9")
-STEPS, ROUNDS, SESSIONS = 60, 3, 6
+STEPS, TURNS, SESSIONS = 8, 20, 6
+TURNS_PER_EPISODE = 2
+"""Tasks of pages end after some twenty steps."""
 READY_SECONDS, STOP_SECONDS = 180.0, 30.0
 PLAYER = Path(__file__).with_name("openenv_player.py")
 EXPERT = PolicyRef(name="expert", revision="expert", dialect="ui_tars_1_5", scripted=True)
@@ -69,7 +74,7 @@ class Server:
         return {"PILOTHOUSE_OPENENV_TOKEN": self.token}
 
 
-def measure_environments(scratch: Path, bridge: LiveBridge) -> dict[str, Any]:
+def measure_environments(scratch: Path, bridge: LiveBridge, folders: Path) -> dict[str, Any]:
     """The figures of environments; "absent" where a peer cannot be installed."""
     tasks, actions = asyncio.run(_solutions(bridge))
     source = scratch / "environment-tasks.jsonl"
@@ -79,6 +84,8 @@ def measure_environments(scratch: Path, bridge: LiveBridge) -> dict[str, Any]:
         ours, theirs = figures["bridge_steps_per_s"], figures["openenv_steps_per_s"]
         figures["openenv_share_of_bridge"] = "absent" if theirs == "absent" else round(theirs / ours, 3)
         figures["verifiers_ok"] = _with_verifiers(scratch, server, tasks[0], actions[0])
+        figures["inspect_ok"] = inspect_works(scratch, server.url, server.environment)
+        figures["harbor_runner"] = harbor_runner(scratch, server.url, server.environment, folders)
         figures["trl_or_prime_ok"] = trl_trains(scratch, server.url, server.environment, tasks[3], actions[3])
     return figures
 
@@ -166,32 +173,53 @@ def _play(python: Path, scratch: Path, server: Server, plan: dict[str, Any]) -> 
 
 
 def _speeds(python: Path, scratch: Path, bridge: LiveBridge, server: Server, task: Task) -> tuple[float, float]:
-    """Steps per second of both clients on a page, from the medians of rounds in turn."""
-    measured = {"task": task.id, "seed": task.seed, "step": ACTION_ADAPTER.dump_python(STEP, mode="json")}
-    count = min(STEPS, task.max_steps - 1)
-    theirs: list[float] = []
+    """Steps per second of both clients on a page: a few steps of one, then of the other, and so on, so that both meet
+    the same load. The bridge's speed is from the median of its steps, the other by the median of the pairs' ratios."""
+    step = ACTION_ADAPTER.dump_python(STEP, mode="json")
+    path = scratch / "steps.json"
+    path.write_text(json.dumps({"measure": {"task": task.id, "seed": task.seed, "step": step}}))
+    player = subprocess.Popen(
+        (python, PLAYER, server.url, path), env={**os.environ, **server.environment}, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        return asyncio.run(_paired_speeds(bridge, task, player))
+    finally:
+        player.kill()
+        player.communicate()
+
+
+async def _paired_speeds(bridge: LiveBridge, task: Task, player: "subprocess.Popen[str]") -> tuple[float, float]:
+    """See `_speeds`; each line to the player is a number of steps, and is answered by their seconds."""
+    assert player.stdin is not None, "it has pipes"
+    assert player.stdout is not None, "it has pipes"
     ours: list[float] = []
-    for _ in range(ROUNDS):
-        ours += asyncio.run(_bridge_steps(bridge, task, count))
-        theirs += _play(python, scratch, server, {"measure": measured, "count": count})["seconds"]
-    return round(1 / statistics.median(theirs), 2), round(1 / statistics.median(ours), 2)
-
-
-async def _bridge_steps(bridge: LiveBridge, task: Task, count: int) -> list[float]:
-    """Seconds of each step with its picture."""
-    taken = []
+    ratios: list[float] = []
     async with (
         BridgeClient(bridge.url, bridge.secret) as client,
         leased_machine(client, task.platform, uuid.uuid4().hex) as machine,
     ):
-        await machine.prepare(task)
-        for _ in range(count):
-            began = time.perf_counter()
-            done = await machine.perform(uuid.uuid4().hex, STEP)
-            if done.after.screenshot is not None:
-                await machine.blob(done.after.screenshot)
-            taken.append(time.perf_counter() - began)
-    return taken
+        for turn in range(TURNS + 1):
+            if turn % TURNS_PER_EPISODE == 0:
+                await machine.prepare(task)
+            player.stdin.write(f"{STEPS}\n")
+            player.stdin.flush()
+            theirs: list[float] = json.loads(await asyncio.to_thread(player.stdout.readline))
+            own = [await _bridge_step(machine) for _ in range(STEPS)]
+            if turn:  # the first warms up
+                ours += own
+                ratios.append(statistics.median(own) / statistics.median(theirs))
+    speed = 1 / statistics.median(ours)
+    return round(speed * statistics.median(ratios), 2), round(speed, 2)
+
+
+async def _bridge_step(machine: Machine) -> float:
+    """Seconds of a step with its picture."""
+    began = time.perf_counter()
+    done = await machine.perform(uuid.uuid4().hex, STEP)
+    if done.after.screenshot is not None:
+        await machine.blob(done.after.screenshot)
+    return time.perf_counter() - began
 
 
 def _with_verifiers(scratch: Path, server: Server, task: Task, actions: list[Any]) -> bool | str:

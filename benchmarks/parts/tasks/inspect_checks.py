@@ -2,12 +2,15 @@
 
 from collections.abc import AsyncIterator
 
+import anyio
 import pytest
-from inspect_ai.util import OutputLimitExceededError, SandboxEnvironment
+from inspect_ai.util import OutputLimitExceededError, SandboxEnvironment, SandboxUnavailableError
 from inspect_ai.util._sandbox.self_check import *  # noqa: F403 - as its documentation says
 from pilothouse_sandboxes.inspect_sandbox import PilothouseSandbox, PilothouseSandboxConfig
 
 pytestmark = pytest.mark.anyio
+MOST_SESSIONS = 6
+"""Of the server that these checks are run against."""
 KNOWN_FAILURES = {"test_exec_as_user": "a machine has one user, and none becomes root"}
 """Each with its reason, as `docs/environments.md` has it."""
 
@@ -56,3 +59,27 @@ async def test_an_unknown_command_is_a_result(sandbox_env: SandboxEnvironment) -
 async def test_a_folder_that_is_not_there_is_an_error(sandbox_env: SandboxEnvironment) -> None:
     with pytest.raises(NotADirectoryError, match="absent"):
         await sandbox_env.exec(["ls"], cwd="/absent")
+
+
+async def test_a_cancelled_sample_gives_its_machine_back(sandbox_env: SandboxEnvironment) -> None:
+    for _ in range(2 * MOST_SESSIONS):
+        with anyio.move_on_after(0.05):
+            await PilothouseSandbox.sample_init("checks", PilothouseSandboxConfig(), {})
+    config = PilothouseSandboxConfig()
+    made = await PilothouseSandbox.sample_init("checks", config, {})
+    await PilothouseSandbox.sample_cleanup("checks", config, made, True)
+    with pytest.raises(SandboxUnavailableError):
+        await made["default"].exec(["true"])
+
+
+async def test_a_cancelled_command_ends(sandbox_env: SandboxEnvironment) -> None:
+    with anyio.move_on_after(1) as scope:
+        await sandbox_env.exec(["sleep", "500"])
+    assert scope.cancelled_caught
+    with anyio.fail_after(60):
+        assert (await sandbox_env.exec(["true"])).success
+
+
+async def test_an_image_that_is_not_there_is_told() -> None:
+    with pytest.raises(SandboxUnavailableError, match="no sandbox"):
+        await PilothouseSandbox.sample_init("checks", "absent-image", {})

@@ -26,7 +26,7 @@ def reply(messages: list[ChatMessage], *_: object) -> ModelOutput:
     return output
 
 
-@scorer(metrics=[accuracy()])
+@scorer(metrics=[accuracy()])  # type: ignore[untyped-decorator]
 def file_holds() -> Scorer:
     """Whether the file in the sandbox has the target, and its log of standard input too."""
 
@@ -39,7 +39,7 @@ def file_holds() -> Scorer:
     return score
 
 
-@task
+@task  # type: ignore[untyped-decorator]
 def sums() -> Task:
     """Two samples, each with a sandbox of its own."""
     return Task(

@@ -44,16 +44,22 @@ async def play(url: str, episode: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def measure_steps(url: str, episode: dict[str, Any], count: int) -> list[float]:
-    """Seconds of each of `count` steps, all the same action."""
-    taken = []
+async def measure_steps(url: str, episode: dict[str, Any]) -> None:
+    """For each number on a line of standard input so many steps, all the same action, and a line with their seconds. A
+    turn that would reach the task's end begins a new episode first."""
     async with GenericEnvClient(url, headers=HEADERS, message_timeout_s=MESSAGE_TIMEOUT_SECONDS) as env:
-        await env.reset(task=episode["task"], seed=episode["seed"])
-        for _ in range(count):
-            began = time.perf_counter()
-            await env.step(episode["step"])
-            taken.append(time.perf_counter() - began)
-    return taken
+        left = 0
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            count, taken = int(line), []
+            if count >= left:
+                result = await env.reset(task=episode["task"], seed=episode["seed"])
+                left = result.observation["max_steps"]
+            left -= count
+            for _ in range(count):
+                began = time.perf_counter()
+                await env.step(episode["step"])
+                taken.append(time.perf_counter() - began)
+            print(json.dumps(taken), flush=True)
 
 
 async def official_mcp_works(url: str, task: str) -> bool:
@@ -79,11 +85,12 @@ async def openenv_mcp_works(url: str, task: str) -> bool:
 
 
 async def main(url: str, path: str) -> dict[str, Any]:
-    """Everything, or only the measurement where the file has one episode with a `step`."""
+    """Everything, or only steps that are asked for on standard input where the file has a `measure`."""
     with open(path) as file:  # noqa: ASYNC230 - a small file, before anything runs
         plan = json.load(file)
     if "measure" in plan:
-        return {"seconds": await measure_steps(url, plan["measure"], plan["count"])}
+        await measure_steps(url, plan["measure"])
+        return {}
     episodes = [await play(url, episode) for episode in plan["episodes"]]
     task = plan["episodes"][0]["task"]
     return {

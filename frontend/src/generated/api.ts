@@ -3482,6 +3482,7 @@ export interface BenchmarkRunRow {
   attempts: number;
   status: "starting" | "running" | "cancelling" | "interrupted" | "finished";
   progress: RolloutProgress | null;
+  harness: boolean;
   software: string;
   created_at: string;
   can_resume: boolean;
@@ -3548,10 +3549,21 @@ export interface LeaderboardRow {
   attempts: number;
   infrastructure: number;
   missing: number;
+  harness: boolean;
+  games: GameScore[];
+  games_mean: number | null;
   finding: ("worse" | "better" | "chance") | null;
   chance: number | null;
   how: string;
   finished_at: string;
+}
+/**
+ * What a run came to in one game of a set of games.
+ */
+export interface GameScore {
+  name: string;
+  raw: number;
+  normalised: number;
 }
 /**
  * The name of a run that was started.
@@ -3569,6 +3581,7 @@ export interface BenchmarkRunIn {
   parallel?: number;
   max_steps?: number | null;
   all_levels?: boolean;
+  harness?: ("both" | "text") | null;
 }
 /**
  * What a run is chosen from.
@@ -3578,6 +3591,7 @@ export interface BenchmarkChoices {
   suites: string[];
   pools: string[];
   revisions: BenchmarkRevision[];
+  harnessed: string[];
 }
 /**
  * A revision that can be chosen for a run.

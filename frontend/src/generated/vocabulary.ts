@@ -648,6 +648,7 @@ export interface BrowserPage {
   truncated: boolean;
   success: boolean | null;
   verifier_error: string | null;
+  description: string | null;
   tabs: Tab[];
   chooser: FileChooser | null;
   events: PageEvent[];
