@@ -46,8 +46,8 @@ from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.simulators.fake.machine import FakeMachine
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
-SUITE, TASKS, SEEDS, PARALLEL = "drills", ("press", "tabs", "rows", "links", "icons", "options"), 4, 2
-ROUNDS = 9
+SUITE, TASKS, SEEDS, PARALLEL = "drills", ("press", "tabs", "rows", "links", "icons", "options"), 8, 2
+ROUNDS = 7
 SHORT_SECONDS, STRAGGLER = 0.3, "task-0"
 REF = PolicyRef(name="p", revision="r", dialect="ui_tars_1_5", scripted=True)
 LIMITS = RunnerLimits(executor=ExecutorLimits(reach=0.5), retry_policy=RetryPolicy(first=0.01, longest=0.01, tries=2))
@@ -58,7 +58,9 @@ async def attempts_per_minute(folder: Path, bridge: str) -> dict[str, Any]:
 
     Both are measured in turn, in windows of a few seconds, so that other work on the machine slows both. Each rollout
     is compared with the windows of the engine before and after it. The efficiency is the median of these ratios, with
-    their first and last quartile. Processor times are of all our processes and depend little on other work. Raises AgentError and BridgeError.
+    their first and last quartile. Processor times are of all our processes and depend little on other work.
+
+    Raises AgentError and BridgeError.
     """
     await _timed_rollout(folder / "rolled-warm", bridge, seeds=1)
     rolled: list[Window] = []
