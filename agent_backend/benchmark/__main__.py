@@ -41,11 +41,11 @@ from agent_backend.rollout.__main__ import roll_out
 from agent_backend.rollout.attempt_log import read_records
 from agent_backend.rollout.in_process import bridge_client
 from agent_backend.rollout.options import ALL_LEVELS, EXPERT, add_options, build_plan, check_options
-from agent_backend.rollout.plan import Harness, RolloutPlan
+from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool
 from agent_backend.rollout.task_sources import list_tasks
 from agent_backend.trajectory_folders import write_atomically
-from protocol.evaluation.benchmarks import BenchmarkManifest, BenchmarkResult
+from protocol.evaluation.benchmarks import BenchmarkManifest, BenchmarkResult, Harness
 from vm_bridge.errors import BridgeError
 
 RUNS_FOLDER = Path(os.environ.get("PILOTHOUSE_DATA", ".data")) / "benchmarks"

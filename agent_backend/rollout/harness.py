@@ -10,12 +10,12 @@ from typing import Protocol, runtime_checkable
 from agent_backend.errors import PolicyError
 from agent_backend.interfaces import Policy, SaveBlob, discard_blob
 from agent_backend.rollout.attempts import PolicyFactory
-from agent_backend.rollout.plan import Harness
 from protocol.actions.descriptions import describe_action
 from protocol.actions.tools import Tool
 from protocol.blobs import BlobRef
 from protocol.dialects.conversations import break_special_tokens
 from protocol.dialects.dialect import ChatMessage, TextPart
+from protocol.evaluation.benchmarks import Harness
 from protocol.messages.events import Partial
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation

@@ -1,19 +1,15 @@
 """What is attempted: which tasks of a suite or a file, in which forms, on which machines."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from agent_backend.judges.reward_judges import RewardJudges
 from protocol.base import FrozenModel, JsonObject
 from protocol.dialects.prompt_template import PromptTemplate
+from protocol.evaluation.benchmarks import Harness
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Language, Task
-
-Harness = Literal["both", "text"]
-"""What a policy is shown of a game behind the harness: words beside the picture, or in place of it."""
 
 
 class RolloutPlan(FrozenModel):

@@ -5,9 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from agent_backend.rollout.plan import Harness
 from protocol.base import FrozenModel
-from protocol.evaluation.benchmarks import Leaderboard
+from protocol.evaluation.benchmarks import Harness, Leaderboard
 from protocol.evaluation.records import AttemptRecord, RolloutProgress
 
 RunStatus = Literal["starting", "running", "cancelling", "interrupted", "finished"]

@@ -11,6 +11,10 @@ from protocol.evaluation.reports import Evaluation, Finding
 BENCHMARK_FORMAT: Literal["pilothouse-benchmark-1"] = "pilothouse-benchmark-1"
 
 
+Harness = Literal["both", "text"]
+"""What a policy is shown of a game behind the harness: words beside the picture, or in place of it."""
+
+
 class PinnedTask(FrozenModel):
     """A task with its seed, and the sha256 of its whole definition."""
 

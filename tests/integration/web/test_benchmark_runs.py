@@ -99,6 +99,22 @@ def start(client: Client, **body: object) -> Any:
     return client.post("/api/benchmarks", body, content_type="application/json")
 
 
+def test_the_harness_is_for_revisions_at_sets_of_games(world: World, queued: list[str]) -> None:
+    revision = PolicyRevision.objects.create(
+        name="m", revision="r9", dialect="ui_tars_1_5", base_url="http://models.test/v1", model="served"
+    )
+    admin = signed_in(world, "admin")
+    for body in ({"benchmark": "lmgame"}, {"benchmark": "games", "revision": revision.pk}):
+        assert start(admin, harness="both", **body).json()["code"] == "no_harness"
+    assert start(admin, benchmark="lmgame", revision=revision.pk, harness="pictures").status_code == 422
+    assert queued == []
+    name = start(admin, benchmark="lmgame", revision=revision.pk, harness="text").json()["name"]
+    request = commands.read_request(settings.ENV.data / "benchmarks" / name)
+    assert request is not None
+    assert "--harness=text" in request.words
+    assert read(admin)["runs"][0]["harness"] is True
+
+
 def test_admins_start_a_run_of_a_revision_with_the_words_of_its_command(world: World, queued: list[str]) -> None:
     revision = PolicyRevision.objects.create(
         name="m", revision="r9", dialect="ui_tars_1_5", base_url="http://models.test/v1", model="served",

@@ -8,8 +8,8 @@ import pytest
 from agent_backend.errors import PolicyError
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
 from agent_backend.rollout.harness import TURNS, HarnessedPolicy, described
-from agent_backend.rollout.plan import Harness
 from protocol.blobs import BlobRef
+from protocol.evaluation.benchmarks import Harness
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import BrowserPage, Observation
