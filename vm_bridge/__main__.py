@@ -24,6 +24,7 @@ from vm_bridge.config import Config, ConfigError, read_config
 from vm_bridge.host_keys import MANAGER, CallVerifier
 from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.manager import LeaseManager
+from vm_bridge.redis_options import ASYNC_OPTIONS
 from vm_bridge.sandbox import Host
 from vm_bridge.suites.registry import list_suites, make_tasks
 
@@ -95,6 +96,7 @@ def connect_redis(config: Config) -> Redis:
         socket_timeout=REDIS_TIMEOUT_SECONDS,
         socket_connect_timeout=2,
         driver_info=None,  # `CLIENT SETINFO` is no command of the bridge's Redis user
+        **ASYNC_OPTIONS,
     )
     return Redis.from_pool(connections)
 
