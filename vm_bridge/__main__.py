@@ -19,12 +19,12 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from protocol.log_lines import LineFormatter, RepeatFilter
+from protocol.redis_options import ASYNC_OPTIONS
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.config import Config, ConfigError, read_config
 from vm_bridge.host_keys import MANAGER, CallVerifier
 from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.manager import LeaseManager
-from vm_bridge.redis_options import ASYNC_OPTIONS
 from vm_bridge.sandbox import Host
 from vm_bridge.suites.registry import list_suites, make_tasks
 

@@ -6,7 +6,7 @@ import django_stubs_ext
 
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, dedicated_queue
 from annotation_app.settings.env import database_settings, email_settings, read_environment
-from vm_bridge.redis_options import ASYNC_OPTIONS
+from protocol.redis_options import ASYNC_OPTIONS
 
 django_stubs_ext.monkeypatch()  # lets Django's generic classes be subscripted at run time
 
