@@ -43,6 +43,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if "messages" not in body:  # it is asked to count tokens
+            return self.send_error(404)
         text = self.server.reply(body["messages"])
         common = {"id": "1", "created": 0, "model": body["model"]}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}

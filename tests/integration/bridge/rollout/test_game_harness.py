@@ -65,13 +65,14 @@ def test_the_same_games_are_played_with_words_and_with_pictures_alone(
 
     games = TASK_SETS["lmgame"][1]
     alone = play("alone")
-    assert (len(alone), model.pictures) == (STEPS * len(games), STEPS * len(games))
+    assert len(alone) == model.pictures >= STEPS * len(games)
     assert not any("in words" in text for text in alone)
     harnessed = play("harnessed", "--harness", "text")
     decisions = [text for text in harnessed if "The screen in words" in text]
-    assert (len(decisions), model.pictures) == (STEPS * len(games), 0)
-    assert len(harnessed) - len(decisions) == (STEPS - 1) * len(games), "a reflection before each but the first"
-    assert sum("Your reflection" in text for text in decisions) == (STEPS - 1) * len(games)
+    assert len(decisions) >= STEPS * len(games)
+    assert model.pictures == 0
+    reflected = sum("Your reflection" in text for text in decisions)
+    assert reflected == len(decisions) - len(games) == len(harnessed) - len(decisions), "each decision but the first"
     assert read_manifest_file(tmp_path / "runs" / "harnessed" / MANIFEST_FILE).harness
     for _, trajectory in read_trajectories([tmp_path / "runs" / "harnessed" / "attempts"]):
         pages = [step.before.page for step in trajectory.steps]
