@@ -19,6 +19,7 @@ const PAGE: BrowserPage = {
   truncated: false,
   success: null,
   verifier_error: null,
+  description: null,
   chooser: null,
   tabs: [{ id: "page-1", title: "2048", url: "http://game.test/", active: true }],
   events: [],

@@ -18,6 +18,7 @@ const PAGE = {
   truncated: false,
   success: null,
   verifier_error: null,
+  description: null,
   tabs: [],
   events: [],
 } satisfies Omit<BrowserPage, "chooser">;
