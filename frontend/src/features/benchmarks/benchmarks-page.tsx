@@ -1,7 +1,7 @@
 /** Benchmark runs: how far each is, what is being attempted now, and how finished runs of the same tasks compare. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 
 import type { BenchmarksPage as Benchmarks } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
@@ -45,14 +45,13 @@ function Overview({ page: { runs, leaderboards, unreadable } }: { page: Benchmar
         {unreadable.length > 0 && <p className={styles.failed}>{t("benchmarks.unreadable", { names: unreadable.join(", ") })}</p>}
       </Section>
       {leaderboards.map((board) => (
-        <Section
-          key={`${board.tasks_sha256} ${board.verifiers_sha256}`}
-          title={t("benchmarks.leaderboard", { name: board.name })}
-        >
-          <p className={styles.note}>{t("benchmarks.leaderboard.help", { count: board.tasks, tasks: board.tasks_sha256.slice(0, 12) })}</p>
-          <LeaderboardTable rows={board.rows} />
-          <GameTable rows={board.rows} />
-        </Section>
+        <Fragment key={`${board.tasks_sha256} ${board.verifiers_sha256}`}>
+          <Section title={t("benchmarks.leaderboard", { name: board.name })}>
+            <p className={styles.lead}>{t("benchmarks.leaderboard.help", { count: board.tasks, tasks: board.tasks_sha256.slice(0, 12) })}</p>
+            <LeaderboardTable rows={board.rows} />
+          </Section>
+          <GameTable benchmark={board.name} rows={board.rows} />
+        </Fragment>
       ))}
     </>
   );

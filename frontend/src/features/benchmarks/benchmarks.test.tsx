@@ -198,7 +198,7 @@ describe("the benchmarks page", () => {
       { ...ROW, run: "with", harness: true, games: [{ name: "2048", raw: 700, normalised: 1 }], games_mean: 1 },
     ];
     open({ leaderboards: [{ name: "lmgame", tasks: 6, tasks_sha256: "ab".repeat(32), verifiers_sha256: "cd".repeat(32), rows }] });
-    const table = within(await screen.findByRole("table", { name: "Games" }));
+    const table = within(await screen.findByRole("table", { name: "Games: lmgame" }));
     expect(table.getByText("Without")).toBeTruthy();
     expect(table.getByText("With")).toBeTruthy();
     expect(table.getByText("512.4")).toBeTruthy();

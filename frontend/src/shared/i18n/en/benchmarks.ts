@@ -81,7 +81,7 @@ export const benchmarkMessages = {
   "benchmarks.harness.none": "None: pictures alone",
   "benchmarks.harness.both": "Words beside the picture",
   "benchmarks.harness.text": "Words in place of the picture",
-  "benchmarks.games": "Games",
+  "benchmarks.games": "Games: {name}",
   "benchmarks.games.help": "Each game's own count, and in brackets that count from 1 (the lowest) to 100 (the highest) of the runs with the same use of the harness.",
   "benchmarks.games.mean": "Mean",
   "benchmarks.finding": "Against the first",

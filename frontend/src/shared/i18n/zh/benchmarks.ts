@@ -81,7 +81,7 @@ export const benchmarkMessages = {
   "benchmarks.harness.none": "不使用：仅图片",
   "benchmarks.harness.both": "文字与图片并用",
   "benchmarks.harness.text": "以文字代替图片",
-  "benchmarks.games": "游戏",
+  "benchmarks.games": "游戏：{name}",
   "benchmarks.games.help": "各游戏自身的计分；括号内为在辅助框架使用方式相同的运行之间从 1（最低）到 100（最高）的归一化得分。",
   "benchmarks.games.mean": "平均",
   "benchmarks.finding": "与第一名相比",
