@@ -151,6 +151,8 @@ class SandboxClient:
 
     async def _send(self, method: str, name: str, *, path: str = "", **options: Any) -> httpx.Response:
         """The answer. Raises SandboxLost, and the OSError that one on the file `path` speaks of."""
+        if self._http.is_closed:
+            raise SandboxLost("the sandbox has ended")
         try:
             response = await self._http.request(method, f"{self._path}{name}", **options)
         except httpx.HTTPError as error:
