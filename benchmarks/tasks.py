@@ -15,6 +15,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import uvloop
+
 from agent_backend.rollout.task_sources import read_tasks
 from annotation_app.pools.task_files import task_file_read
 from benchmarks.parts.desktops.live_bridge import live_bridge
@@ -67,7 +69,7 @@ def measure(scratch: Path) -> dict[str, Any]:
         print_progress(f"{oracle} solved by their solutions")
         nothing = asyncio.run(passed_by_nothing(folders, bridge.url, bridge.secret))
         apart = asyncio.run(lost_apart(scratch, bridge.url))
-        speed = asyncio.run(attempts_per_minute(scratch, bridge.url))
+        speed = uvloop.run(attempts_per_minute(scratch, bridge.url))
         figures.update(measure_environments(scratch, bridge, folders))
     print_progress(f"{speed['rollout_attempts_per_minute']} attempts a minute of {speed['engine_attempts_per_minute']}")
     return {

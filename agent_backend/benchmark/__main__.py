@@ -11,7 +11,6 @@ The same command resumes a run that was interrupted. The policy `expert` is the 
 """
 
 import argparse
-import asyncio
 import os
 import re
 import signal
@@ -20,6 +19,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
+
+import uvloop
 
 from agent_backend.benchmark.leaderboard import build_leaderboards, render_leaderboards
 from agent_backend.benchmark.manifest import (
@@ -168,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments.leaderboard is not None:
             return _print_leaderboards(arguments)
-        run, result = asyncio.run(run_benchmark(arguments))
+        run, result = uvloop.run(run_benchmark(arguments))
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1

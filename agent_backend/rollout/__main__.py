@@ -11,7 +11,6 @@ import protocol.program_start  # noqa: F401 - first, for what the others load
 # isort: split
 
 import argparse
-import asyncio
 import os
 import signal
 import sys
@@ -20,6 +19,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nu
 from datetime import UTC, datetime
 from pathlib import Path
 
+import uvloop
 from pydantic import JsonValue
 
 from agent_backend.errors import AgentError
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parse_arguments(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # who cancels it: machines are given back
     try:
-        manifest = asyncio.run(roll_out(arguments, arguments.out))
+        manifest = uvloop.run(roll_out(arguments, arguments.out))
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
