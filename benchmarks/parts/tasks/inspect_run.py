@@ -48,7 +48,7 @@ def inspect_works(scratch: Path, url: str, environment: Mapping[str, str]) -> bo
 
 def evaluated(python: Path, logs: Path, environment: Mapping[str, str]) -> float:
     """The accuracy that `inspect eval` records. Raises PeerFailed."""
-    command = (python.with_name("inspect"), "eval", TASK.name, "--sandbox", "pilothouse", "--display", "plain")
+    command = (python.with_name("inspect"), "eval", TASK.name, "--sandbox", "pilothouse:terminal", "--display", "plain")
     run_peer((*command, "--log-dir", logs, "--log-format", "json"), environment, cwd=TASK.parent)
     (log,) = logs.glob("*.json")
     found: dict[str, Any] = json.loads(log.read_text())

@@ -1,5 +1,6 @@
 """The sandbox environment `pilothouse`: a leased machine for each sample."""
 
+from pathlib import PurePath
 from typing import Any, Literal, NoReturn, overload
 
 from inspect_ai.util import (
@@ -141,9 +142,12 @@ class PilothouseSandbox(SandboxEnvironment):
 
 
 def _chosen(config: SandboxEnvironmentConfigType | None) -> PilothouseSandboxConfig:
-    """The configuration; a word is an image. Raises ValueError for that of another provider."""
+    """The configuration; a word is an image. Raises ValueError for that of another provider.
+
+    Inspect takes a word for the name of a file beside the task and puts the task's folder before it.
+    """
     if config is None or isinstance(config, str):
-        return PilothouseSandboxConfig(image=config) if config else PilothouseSandboxConfig()
+        return PilothouseSandboxConfig(image=PurePath(config).name) if config else PilothouseSandboxConfig()
     if isinstance(config, PilothouseSandboxConfig):
         return config
     raise ValueError(f"a sandbox of pilothouse takes PilothouseSandboxConfig, not {type(config).__name__}")
