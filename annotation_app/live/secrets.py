@@ -10,6 +10,7 @@ from annotation_app.tasks.secret_masking import (
     mask_error,
     mask_secrets,
     mask_text,
+    server_secret_refusal,
     substitute_secrets,
 )
 from protocol.actions.secrets import SecretUse, find_secret_names
@@ -39,6 +40,12 @@ class EpisodeSecrets:
     def values(self) -> dict[str, str]:
         """What each stands for."""
         return {name: secret.value for name, secret in self.by_name.items()}
+
+    def server_value(self, name: str, host: str) -> str:
+        """The value for an MCP server at this host. Raises SecretNotAllowed."""
+        if reason := server_secret_refusal(self.by_name, name, host):
+            raise SecretNotAllowed(f"An MCP server does not start. {reason}")
+        return self.by_name[name].value
 
     def names_in(self, action: Action) -> tuple[str, ...]:
         """The secrets that an action asks for; an unknown name is plain text."""

@@ -11,6 +11,8 @@ from protocol.trajectory.observations import ActionError, Observation
 
 MIN_SECRET_LENGTH = 4
 """Characters of a value that is looked for in answers; a shorter one is part of too many words."""
+MCP_SERVER_KIND = "mcp_server"
+"""Stands among the kinds of act for the environments and headers of MCP servers."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
 SECRET_REFUSALS = {
     "kinds": "secret:{name} may be used by {allowed} only, not by {kind}. Nothing was done.",
@@ -60,6 +62,21 @@ class TaskSecret:
             reason = SECRET_REFUSALS["application" if application else "application_unknown"]
             return reason.format(name=name, allowed=", ".join(self.applications), place=application)
         return ""
+
+
+def server_secret_refusal(secrets: Mapping[str, TaskSecret], name: str, host: str) -> str:
+    """Why an MCP server at this host (empty: inside the machine) may not use a secret; empty where it may."""
+    if name not in secrets:
+        return f"The pool has no secret {name}."
+    secret = secrets[name]
+    if MCP_SERVER_KIND not in secret.kinds:
+        return f"secret:{name} may not be used by MCP servers. Add {MCP_SERVER_KIND} to the acts that may use it."
+    if secret.applications:
+        return f"secret:{name} is for certain applications only, and an MCP server is none."
+    if secret.hosts and not any(_is_at(host, pattern) for pattern in secret.hosts):
+        place = f"at {host}" if host else "inside the machine"
+        return f"secret:{name} may be used at {', '.join(secret.hosts)} only, not {place}."
+    return ""
 
 
 def host_of(observation: Observation) -> str:
