@@ -33,6 +33,7 @@ const KINDS: readonly SecretKind[] = [
   "edit_file",
   "call_tool",
   "navigate",
+  "mcp_server",
 ];
 const EMPTY: CredentialRule & { readonly value: string } = { name: "", value: "", kinds: ["type_text"], hosts: [], applications: [], confirm: true };
 
