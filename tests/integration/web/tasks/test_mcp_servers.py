@@ -133,7 +133,8 @@ def test_an_episode_keeps_those_it_began_with_and_shows_annotators_no_values(wor
     assert "blue" not in told
     record = episode_trajectory(episode_id=episode.pk)
     assert record.task.network == ("mcp.example.org",)
-    assert record.task.parameters["mcp_servers"]["calc"]["headers"] == {"Authorization": "***", "X-Team": "***"}
+    recorded: Any = record.task.parameters["mcp_servers"]
+    assert recorded["calc"]["headers"] == {"Authorization": "***", "X-Team": "***"}
 
 
 def test_programs_read_the_servers_with_the_tasks_and_get_their_secrets_apart(alex: Client, pool: Pool) -> None:
