@@ -21,6 +21,7 @@ POOL_PREFIX = "pool:"
 REQUEST_FILE, LOG_FILE, LOCK_FILE = "request.json", "command.log", "command.lock"
 INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "TZ", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 """What a command gets of the worker's environment: no key of the database or of sessions is among it."""
+TELEMETRY_PREFIX = "OTEL_"
 
 
 class RunRequest(FrozenModel):
@@ -99,7 +100,11 @@ def _try_lock(lock: int) -> bool:
 
 def command_environment(request: RunRequest) -> Mapping[str, str]:
     """The environment of a command, with the key of its model's server and the secrets of its pool's MCP servers."""
-    inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name in INHERITED_VARIABLES or name.startswith(TELEMETRY_PREFIX)
+    }
     pool = request.benchmark.removeprefix(POOL_PREFIX)
     key = provider_key_of(request.base_url) or api_key_for(request.base_url) if request.base_url else ""
     return {

@@ -1,4 +1,4 @@
-"""MCP servers of a pool from the desk and from unattended runs: a real server beside a real machine, a real one in it."""
+"""MCP servers of a pool from the desk and from unattended runs: one beside a real machine, one inside it."""
 
 import asyncio
 import socket
@@ -218,5 +218,3 @@ async def test_an_unattended_run_calls_them_with_secrets_of_its_environment(
     assert first.after.text == "8 for blue"
     assert {"calc.double", "vault.reveal"} <= {tool.name for tool in result.trajectory.tools}
     assert VALUE not in result.trajectory.model_dump_json()
-
-

@@ -104,13 +104,14 @@ async def test_a_dead_collector_costs_spans_and_no_step(monkeypatch: pytest.Monk
     assert (state.status, state.outcome, len(state.steps)) == ("finished", "success", 2)
 
 
-async def test_by_default_nothing_is_traced_and_nothing_of_it_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_nothing_is_traced_and_nothing_of_it_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (ENDPOINT, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER"):
         monkeypatch.delenv(name, raising=False)
     with fresh_tracer():
         assert episode_tracer() is None
     program = (
-        "import sys, agent_backend.rollout.__main__, agent_backend.telemetry.tracer as t; assert not t.episode_tracer();"
+        "import sys, agent_backend.rollout.__main__, agent_backend.telemetry.tracer as t\n"
+        "assert not t.episode_tracer()\n"
         "assert not [m for m in sys.modules if m.startswith(('opentelemetry.sdk', 'opentelemetry.exporter'))]"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -15,7 +15,9 @@ from protocol.trajectory.mcp_servers import (
 )
 from protocol.trajectory.tasks import Task
 
-CALC = RemoteMcpServer(url="https://mcp.example.org/mcp", headers={"Authorization": "Bearer secret:CALC", "X-Team": "a"})
+CALC = RemoteMcpServer(
+    url="https://mcp.example.org/mcp", headers={"Authorization": "Bearer secret:CALC", "X-Team": "a"}
+)
 NOTES = McpServer(command="notes", args=("--all",), env={"NOTES_TOKEN": "secret:NOTES"})
 
 
