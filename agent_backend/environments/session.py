@@ -15,7 +15,7 @@ from agent_backend.environments.observations import (
     screen_fields,
 )
 from agent_backend.environments.task_catalog import TaskCatalog
-from agent_backend.episode.unattended_secrets import fill_task_secrets
+from agent_backend.episode.unattended_secrets import fill_task_secrets, without_secrets
 from agent_backend.errors import AgentError
 from agent_backend.rollout.attempts import leased_machine
 from protocol.actions.types import INFEASIBLE_ANSWER, Action, Finish, Infeasible, Screenshot
@@ -180,7 +180,7 @@ class EnvironmentSession:
             return self._machine
         await self._lose_machine()
         leased = leased_machine(self._bridge, image, self.id, holder=HOLDER, wait=self._machine_wait_seconds)
-        machine = await self._stack.enter_async_context(leased)
+        machine = without_secrets(await self._stack.enter_async_context(leased))
         if self._closed:  # it was closed while a machine was waited for
             await self._stack.aclose()
             raise EnvironmentRefusal("session_closed", "this session has ended")

@@ -38,8 +38,9 @@ from agent_backend.telemetry.requests import PolicyRequest
 from protocol.dialects.dialect import TextPart
 from protocol.dialects.prompts import Prompt
 from protocol.messages.events import DurableEvent, EpisodeChanged, EpisodeState, StepAdded
-from protocol.trajectory.mcp_servers import VALUE_VARIABLE
+from protocol.trajectory.mcp_servers import environment_secrets
 from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.secret_masks import mask_text
 from protocol.trajectory.steps import Step
 
 logger = logging.getLogger(__name__)
@@ -48,7 +49,6 @@ SERVICE_NAME = "pilothouse"
 PROVIDER_NAMES = {"gemini": "gcp.gemini"}
 """Providers whose name in the conventions is another than ours."""
 FLUSH_SECONDS = 5.0
-MIN_SECRET_LENGTH = 4
 MAX_CONTENT_CHARACTERS = 100_000
 """Of one text that goes along."""
 Attributes = dict[str, AttributeValue]
@@ -89,7 +89,7 @@ class SpanTracer:
         self._provider.add_span_processor(self._processor)
         self._tracer = self._provider.get_tracer("pilothouse")
         self._content = content
-        self._secrets = {value: name for name, value in secrets.items() if len(value) >= MIN_SECRET_LENGTH}
+        self._secrets = secrets
 
     def on_request(self, state: EpisodeState, request: PolicyRequest) -> None:
         attributes = _model_attributes(request) | _usage_attributes(request)
@@ -179,16 +179,12 @@ class SpanTracer:
     def _text(self, value: object) -> str:
         """A text, or a value as JSON, without the values of secrets."""
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for secret, name in sorted(self._secrets.items(), key=lambda each: -len(each[0])):
-            text = text.replace(secret, f"secret:{name}")
-        return text[:MAX_CONTENT_CHARACTERS]
+        return mask_text(text, self._secrets)[:MAX_CONTENT_CHARACTERS]
 
 
 def open_tracer(*, content: bool, environment: Mapping[str, str] = os.environ) -> SpanTracer:
     """A tracer that exports over OTLP/HTTP to where OpenTelemetry's variables say."""
-    own = {name: value for name, value in environment.items() if name.startswith(VALUE_VARIABLE)}
-    secrets = {name.removeprefix(VALUE_VARIABLE): value for name, value in own.items()}
-    return SpanTracer(OTLPSpanExporter(), content=content, secrets=secrets)
+    return SpanTracer(OTLPSpanExporter(), content=content, secrets=environment_secrets(environment))
 
 
 def _resource() -> Resource:

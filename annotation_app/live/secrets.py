@@ -7,9 +7,6 @@ from annotation_app.tasks.secret_masking import (
     SECRET_REFUSALS,
     TaskSecret,
     host_of,
-    mask_error,
-    mask_secrets,
-    mask_text,
     server_secret_refusal,
     substitute_secrets,
 )
@@ -18,6 +15,7 @@ from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.blobs import BlobRef
 from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
+from protocol.trajectory.secret_masks import mask_error, mask_secrets, mask_text
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction, OutcomeUnknown, UnsupportedAction
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Machine

@@ -58,6 +58,15 @@ VALUE_VARIABLE = "PILOTHOUSE_POOL_SECRET_"
 """Before the name of a secret: the environment variable that has its value for programs."""
 
 
+def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """The values of secrets that an environment has, by name."""
+    return {
+        name.removeprefix(VALUE_VARIABLE): value
+        for name, value in environment.items()
+        if name.startswith(VALUE_VARIABLE) and value
+    }
+
+
 def server_host(url: str) -> str:
     """The host that a machine must reach for a server, with its port where it is not the scheme's own; empty for the
     machine's own loopback. Raises ValueError where the address names none that a machine can be let reach."""
@@ -97,11 +106,11 @@ def redact_values(servers: Mapping[str, AnyMcpServer]) -> McpServers:
 
     def redacted(server: AnyMcpServer) -> AnyMcpServer:
         field = "env" if isinstance(server, McpServer) else "headers"
-        shown = {
+        names = {
             name: value if SECRET_PLACEHOLDER.fullmatch(value) else REDACTED
             for name, value in server_values(server).items()
         }
-        return server.model_copy(update={field: shown})
+        return server.model_copy(update={field: names})
 
     return {name: redacted(server) for name, server in servers.items()}
 

@@ -13,7 +13,7 @@ from annotation_app.live.mcp_server_trials import ServerTrial, try_server
 from annotation_app.pools.schemas import HttpServer, StdioServer
 from annotation_app.pools.services.settings import pool_locked
 from annotation_app.tasks.models import Pool
-from annotation_app.tasks.secret_masking import mask_text, server_secret_refusal
+from annotation_app.tasks.secret_masking import server_secret_refusal
 from annotation_app.tasks.selectors import credentials_of
 from protocol.actions.secrets import SECRET_PLACEHOLDER
 from protocol.trajectory.mcp_servers import (
@@ -24,6 +24,7 @@ from protocol.trajectory.mcp_servers import (
     server_host,
     server_values,
 )
+from protocol.trajectory.secret_masks import mask_text
 
 MAX_SERVERS = 16
 PLATFORMS_WITH_TOOLS = ("desktop", "terminal")

@@ -202,7 +202,9 @@ async def test_an_unattended_run_calls_them_with_secrets_of_its_environment(
     with pytest.raises(SecretMissing, match="PILOTHOUSE_POOL_SECRET_VAULT"):
         check_task_secrets((task,))
     monkeypatch.setenv("PILOTHOUSE_POOL_SECRET_VAULT", VALUE)
-    actions: Iterator[Action] = iter((CallTool(name="calc.double", arguments={"number": 4}), Finish()))
+    actions: Iterator[Action] = iter(
+        (CallTool(name="calc.double", arguments={"number": 4}), CallTool(name="vault.reveal", arguments={}), Finish())
+    )
 
     async def suggest() -> ExpertSuggestion:
         return ExpertSuggestion(thought="So it goes.", action=next(actions))
@@ -213,8 +215,7 @@ async def test_an_unattended_run_calls_them_with_secrets_of_its_environment(
     async with BridgeClient(machines.bridge_url, KEY) as bridge:
         result = await run_attempt(bridge, "terminal", task, policy, RunnerLimits())
     assert result.trajectory is not None, result.error
-    first = result.trajectory.steps[0]
-    assert first.after is not None
-    assert first.after.text == "8 for blue"
+    said = [step.after.text for step in result.trajectory.steps[:2] if step.after is not None]
+    assert said == ["8 for blue", "it is secret:VAULT"]
     assert {"calc.double", "vault.reveal"} <= {tool.name for tool in result.trajectory.tools}
     assert VALUE not in result.trajectory.model_dump_json()

@@ -40,7 +40,5 @@ async def test_a_desks_episode_is_traced(stack: Stack, monkeypatch: pytest.Monke
     assert request["gen_ai.request.temperature"] == 0.8
     assert request["gen_ai.request.choice.count"] > 1
     assert set(request["gen_ai.response.finish_reasons"]) == {"stop"}
-    assert request["gen_ai.usage.input_tokens"] > 0
-    assert request["gen_ai.usage.output_tokens"] > 0
     assert (request["server.address"], request["server.port"]) == (server.hostname, server.port)
     assert "mine" not in str(collector.spans)

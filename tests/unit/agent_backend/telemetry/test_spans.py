@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.telemetry.requests import add_usage
 from agent_backend.telemetry.tracer import captures_content, episode_tracer, exports_spans
 from protocol.actions.types import Finish, TypeText
+from protocol.trajectory.proposals import Proposal, Reply
 from tests.span_receiver import SpanReceiver, attributes_of, fresh_tracer, receiving_spans
 from tests.unit.agent_backend.episode.test_unattended import Returning, run_episode
 from tests.unit.agent_backend.policy.fake_policy import Answer, FakePolicy
@@ -82,7 +84,7 @@ async def test_a_request_that_failed_says_why_and_a_providers_count_of_tokens_is
     collector: SpanReceiver,
 ) -> None:
     class Counting(Returning):
-        async def propose(self, *given: object, **more: object) -> object:  # type: ignore[override]
+        async def propose(self, *given: Any, **more: Any) -> tuple[Proposal, ...]:
             add_usage(1200, 34)
             return await super().propose(*given, **more)
 
@@ -91,6 +93,20 @@ async def test_a_request_that_failed_says_why_and_a_providers_count_of_tokens_is
     assert failed["error.type"] == "policy_unavailable"
     assert (answered["gen_ai.usage.input_tokens"], answered["gen_ai.usage.output_tokens"]) == (1200, 34)
     assert "error.type" not in answered
+
+
+async def test_tokens_that_came_with_the_replies_are_counted(collector: SpanReceiver) -> None:
+    class Counted(FakePolicy):
+        async def propose(self, *given: Any, **more: Any) -> tuple[Proposal, ...]:
+            other = Reply(token_ids=(7, 8))
+            tokens = {"prompt_token_ids": (1, 2, 3), "completion_token_ids": (4, 5), "others": (other,)}
+            offered = await super().propose(*given, **more)
+            return tuple(one.model_copy(update={**tokens, "finish_reason": "length"}) for one in offered)
+
+    await traced(Counted(SAID))
+    request = attributes_of(collector.named("chat")[0])
+    assert (request["gen_ai.usage.input_tokens"], request["gen_ai.usage.output_tokens"]) == (3, 4)
+    assert request["gen_ai.response.finish_reasons"] == ["length"]
 
 
 async def test_a_dead_collector_costs_spans_and_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
