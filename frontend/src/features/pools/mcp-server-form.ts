@@ -41,16 +41,20 @@ export function targetOf({ server }: PoolMcpServer): string {
 /** The names of its environment or headers. */
 export const valueNames = ({ server }: PoolMcpServer): readonly string[] => Object.keys(valuesOf(server));
 
-type FieldErrors = { readonly [field in "name" | "command" | "args" | "url" | "values"]?: string };
+/** What is wrong, by field; a value's is `values.NAME`, that of all values `values`. */
+export type FieldErrors = Readonly<Record<string, string>>;
 
-/** What a refusal says of each field. */
-export function fieldErrors(error: Error | null): FieldErrors {
+const FIELDS = /^(name|command|args|url|values)\b/;
+
+/** What a refusal says of each field of the form; null where it says something else. */
+export function fieldErrors(error: Error | null): FieldErrors | null {
   const extra = error instanceof ApiError ? (error.extra as { fields?: readonly { field: string; message: string }[] } | null) : null;
   const found: Record<string, string> = {};
   for (const { field, message } of extra?.fields ?? []) {
     const [first = "", ...rest] = field.replace(/^(path|server\.(stdio|http))\.?/, "").split(".");
     const values = first === "env" || first === "headers";
-    found[values ? "values" : first] = values && rest.length > 0 ? `${rest.join(".")}: ${message}` : message;
+    found[values ? ["values", ...rest.filter((part) => part !== "[key]")].join(".") : first] = message;
   }
-  return found;
+  const known = Object.keys(found).filter((field) => FIELDS.test(field));
+  return known.length > 0 && known.length === Object.keys(found).length ? found : null;
 }

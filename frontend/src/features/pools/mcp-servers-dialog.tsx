@@ -1,5 +1,5 @@
 /** MCP servers that every task of a pool has beside its own: listed, tried, added, changed, deleted. */
-import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput, VisuallyHidden } from "@mantine/core";
 import { useId, useRef, useState } from "react";
 
 import type { PoolMcpServer, PoolRow } from "@/generated/api";
@@ -10,7 +10,7 @@ import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange, useServerTrial } from "./api";
-import { EMPTY_FORM, fieldErrors, formOf, serverOf, targetOf, valueNames, type ServerForm } from "./mcp-server-form";
+import { EMPTY_FORM, fieldErrors, formOf, serverOf, targetOf, valueNames, type FieldErrors, type ServerForm } from "./mcp-server-form";
 import styles from "./pools.module.css";
 
 type Props = { readonly pool: PoolRow | null; readonly onClose: () => void };
@@ -85,7 +85,8 @@ function Editor({ pool, form, known, onChange }: EditorProps) {
   const transport = useId();
   const stdio = form.transport === "stdio";
   const failed = change.error ?? trial.error;
-  const errors = fieldErrors(failed);
+  const found = fieldErrors(failed);
+  const errors = found ?? {};
   const incomplete = form.name === "" || (stdio ? form.command.trim() === "" : form.url.trim() === "");
   const edit = (changes: Partial<ServerForm>) => {
     change.reset();
@@ -101,7 +102,7 @@ function Editor({ pool, form, known, onChange }: EditorProps) {
       }}
     >
       <Stack gap="sm">
-        <TextInput label={t("pools.mcp.name")} description={t("pools.mcp.name.help")} value={form.name} error={errors.name} onChange={(event) => edit({ name: event.currentTarget.value })} />
+        <TextInput label={t("pools.mcp.name")} description={t("pools.mcp.name.help")} value={form.name} error={errors["name"]} onChange={(event) => edit({ name: event.currentTarget.value })} />
         <div>
           <Text size="sm" fw={500} id={transport}>
             {t("pools.mcp.transport")}
@@ -115,13 +116,13 @@ function Editor({ pool, form, known, onChange }: EditorProps) {
         </div>
         {stdio ? (
           <Group align="start" grow>
-            <TextInput label={t("pools.mcp.command")} value={form.command} error={errors.command} onChange={(event) => edit({ command: event.currentTarget.value })} />
-            <Textarea label={t("pools.mcp.args")} description={t("pools.mcp.args.help")} autosize minRows={1} maxRows={6} value={form.args} error={errors.args} onChange={(event) => edit({ args: event.currentTarget.value })} />
+            <TextInput label={t("pools.mcp.command")} description={t("pools.mcp.command.help")} value={form.command} error={errors["command"]} onChange={(event) => edit({ command: event.currentTarget.value })} />
+            <Textarea label={t("pools.mcp.args")} description={t("pools.mcp.args.help")} autosize minRows={1} maxRows={6} value={form.args} error={errors["args"]} onChange={(event) => edit({ args: event.currentTarget.value })} />
           </Group>
         ) : (
-          <TextInput label={t("pools.mcp.url")} description={t("pools.mcp.url.help")} value={form.url} error={errors.url} onChange={(event) => edit({ url: event.currentTarget.value })} />
+          <TextInput label={t("pools.mcp.url")} description={t("pools.mcp.url.help")} value={form.url} error={errors["url"]} onChange={(event) => edit({ url: event.currentTarget.value })} />
         )}
-        <Values form={form} error={errors.values} onChange={(values) => edit({ values })} />
+        <Values form={form} errors={errors} onChange={(values) => edit({ values })} />
         <Group justify="flex-end">
           {trial.isPending ? (
             <Button variant="default" onClick={trial.cancel}>
@@ -137,15 +138,19 @@ function Editor({ pool, form, known, onChange }: EditorProps) {
           </Button>
         </Group>
         <TrialResult trial={trial} />
-        <Problem error={failed} />
+        {found === null ? (
+          <Problem error={failed} />
+        ) : (
+          <VisuallyHidden role="alert">{failed?.message}</VisuallyHidden>
+        )}
       </Stack>
     </form>
   );
 }
 
-type ValuesProps = { readonly form: ServerForm; readonly error: string | undefined; readonly onChange: (values: ServerForm["values"]) => void };
+type ValuesProps = { readonly form: ServerForm; readonly errors: FieldErrors; readonly onChange: (values: ServerForm["values"]) => void };
 
-function Values({ form, error, onChange }: ValuesProps) {
+function Values({ form, errors, onChange }: ValuesProps) {
   const { t } = useI18n();
   const group = useRef<HTMLFieldSetElement>(null);
   const { values } = form;
@@ -160,7 +165,7 @@ function Values({ form, error, onChange }: ValuesProps) {
         {t("pools.mcp.values.help")}
       </Text>
       {values.map((each, place) => (
-        <Group key={each.key} gap="xs" wrap="nowrap" align="end">
+        <Group key={each.key} gap="xs" wrap="nowrap" align="start">
           <TextInput
             flex={1}
             label={t("pools.mcp.value.name", { number: place + 1 })}
@@ -173,9 +178,11 @@ function Values({ form, error, onChange }: ValuesProps) {
             placeholder="secret:NAME"
             autoComplete="off"
             value={each.value}
+            error={errors[`values.${each.name.trim()}`]}
             onChange={(event) => put(place, { value: event.currentTarget.value })}
           />
           <Button
+            className={styles.remove}
             variant="default"
             aria-label={t("pools.mcp.value.remove_of", { number: place + 1 })}
             onClick={() => {
@@ -192,9 +199,9 @@ function Values({ form, error, onChange }: ValuesProps) {
           {t("pools.mcp.value.add")}
         </Button>
       </div>
-      {error !== undefined && (
+      {errors["values"] !== undefined && (
         <Text size="xs" c="var(--ph-danger)">
-          {error}
+          {errors["values"]}
         </Text>
       )}
     </fieldset>

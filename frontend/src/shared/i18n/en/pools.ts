@@ -200,6 +200,7 @@ export const poolMessages = {
   "pools.mcp.transport.http": "Streamable HTTP",
   "pools.mcp.target": "Command or address",
   "pools.mcp.command": "Command",
+  "pools.mcp.command.help": "A program that the machine has",
   "pools.mcp.args": "Arguments",
   "pools.mcp.args.help": "One a line",
   "pools.mcp.url": "Address",

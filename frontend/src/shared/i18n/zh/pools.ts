@@ -200,6 +200,7 @@ export const poolMessages = {
   "pools.mcp.transport.http": "可流式 HTTP",
   "pools.mcp.target": "命令或地址",
   "pools.mcp.command": "命令",
+  "pools.mcp.command.help": "机器内已有的程序",
   "pools.mcp.args": "参数",
   "pools.mcp.args.help": "每行一个",
   "pools.mcp.url": "地址",
