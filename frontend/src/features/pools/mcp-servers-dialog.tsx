@@ -102,7 +102,7 @@ function Editor({ pool, form, known, onChange }: EditorProps) {
       }}
     >
       <Stack gap="sm">
-        <TextInput label={t("pools.mcp.name")} description={t("pools.mcp.name.help")} value={form.name} error={errors["name"]} onChange={(event) => edit({ name: event.currentTarget.value })} />
+        <TextInput label={t("pools.mcp.name")} description={t("pools.mcp.name.help")} value={form.name} error={errors.name} onChange={(event) => edit({ name: event.currentTarget.value })} />
         <div>
           <Text size="sm" fw={500} id={transport}>
             {t("pools.mcp.transport")}
@@ -116,11 +116,11 @@ function Editor({ pool, form, known, onChange }: EditorProps) {
         </div>
         {stdio ? (
           <Group align="start" grow>
-            <TextInput label={t("pools.mcp.command")} description={t("pools.mcp.command.help")} value={form.command} error={errors["command"]} onChange={(event) => edit({ command: event.currentTarget.value })} />
-            <Textarea label={t("pools.mcp.args")} description={t("pools.mcp.args.help")} autosize minRows={1} maxRows={6} value={form.args} error={errors["args"]} onChange={(event) => edit({ args: event.currentTarget.value })} />
+            <TextInput label={t("pools.mcp.command")} description={t("pools.mcp.command.help")} value={form.command} error={errors.command} onChange={(event) => edit({ command: event.currentTarget.value })} />
+            <Textarea label={t("pools.mcp.args")} description={t("pools.mcp.args.help")} autosize minRows={1} maxRows={6} value={form.args} error={errors.args} onChange={(event) => edit({ args: event.currentTarget.value })} />
           </Group>
         ) : (
-          <TextInput label={t("pools.mcp.url")} description={t("pools.mcp.url.help")} value={form.url} error={errors["url"]} onChange={(event) => edit({ url: event.currentTarget.value })} />
+          <TextInput label={t("pools.mcp.url")} description={t("pools.mcp.url.help")} value={form.url} error={errors.url} onChange={(event) => edit({ url: event.currentTarget.value })} />
         )}
         <Values form={form} errors={errors} onChange={(values) => edit({ values })} />
         <Group justify="flex-end">
@@ -199,9 +199,9 @@ function Values({ form, errors, onChange }: ValuesProps) {
           {t("pools.mcp.value.add")}
         </Button>
       </div>
-      {errors["values"] !== undefined && (
+      {errors.values !== undefined && (
         <Text size="xs" c="var(--ph-danger)">
-          {errors["values"]}
+          {errors.values}
         </Text>
       )}
     </fieldset>
