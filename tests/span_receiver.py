@@ -25,6 +25,11 @@ class SpanReceiver:
             for scope in resource.scope_spans:
                 self.spans += scope.spans
 
+    def flushed(self, beginning: str) -> list[Any]:
+        """The same, once what waits to be exported is."""
+        flush_spans()
+        return self.named(beginning)
+
     def named(self, beginning: str) -> list[Any]:
         """Those whose names begin so, the earliest first."""
         found = [span for span in self.spans if span.name.startswith(beginning)]

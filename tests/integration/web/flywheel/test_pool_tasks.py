@@ -32,7 +32,9 @@ def test_the_pools_tasks_are_written_once_and_without_those_of_the_gate(world: W
     target = tmp_path / "train" / "rl-tasks.jsonl"
     wanted = ("one", "two", "three", "games/maze-3")
     assert write_pool_tasks(turn, ["fake/type", "games/maze"], target) == wanted
-    servers = [line.parameters["mcp_servers"] for line in map(tasks.Task.model_validate_json, target.open())]
+    servers = [
+        line.parameters["mcp_servers"] for line in map(tasks.Task.model_validate_json, target.read_text().splitlines())
+    ]
     assert servers == [{"notes": {"command": "notes", "args": [], "env": {}}}] * len(wanted)
     Task.objects.filter(pool=world.pool, key="one").delete()
     assert write_pool_tasks(turn, ["fake/type"], target) == wanted

@@ -4,7 +4,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from agent_backend.telemetry.tracer import flush_spans
 from tests.integration.web.conftest import Stack
 from tests.span_receiver import attributes_of, fresh_tracer, receiving_spans
 from tests.waiting import eventually
@@ -23,7 +22,7 @@ async def test_a_desks_episode_is_traced(stack: Stack, monkeypatch: pytest.Monke
             await desk.until(type="proposals.ready")
             await desk.send(type="finish", command_id="finish-00001", outcome="failure", answer="", reason="")
             await desk.until(type="episode.changed", status="finished")
-            await eventually(lambda: flush_spans() or collector.named("invoke_agent"))
+            await eventually(lambda: collector.flushed("invoke_agent"))
 
     (root,) = collector.named("invoke_agent")
     (step,) = collector.named("execute_tool")
