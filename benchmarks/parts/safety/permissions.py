@@ -310,6 +310,9 @@ ROUTES: dict[str, Rule] = {
     "POST /api/turns/{turn_id}/resume": only("admin"),
     "GET /api/trajectories/{episode_id}/lineage": only("researcher", "admin"),
     "GET /api/checkpoints/{checkpoint_id}/lineage": only("researcher", "admin"),
+    "POST /api/checkpoints/{checkpoint_id}/register": only(
+        "admin", body=body_of(revision="by-hand", base_url="http://model/v1", model="m")
+    ),
     "GET /api/design": only("researcher", "admin"),
     "GET /api/design/tasks": only("researcher", "admin"),
     "GET /api/design/graph.csv": only("researcher", "admin"),
