@@ -19,6 +19,7 @@ from annotation_app.operations.file_locks import data_lock
 from annotation_app.operations.install.extra_environments import ensure_osworld, ensure_trainer
 from annotation_app.operations.install.frontend import ensure_frontend_packages
 from annotation_app.operations.install.node import ensure_node
+from annotation_app.operations.install.readiness import check_installed
 from annotation_app.operations.install.requirement_locks import write_locks
 from annotation_app.operations.install.setup import (
     SETUP_LOG,
@@ -103,11 +104,16 @@ def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
         arguments.nano = True
     except OperationsError as error:
         console.say(f"  The bundled policy is left out, the scripts propose alone: {error}")
-    return _serve(arguments, rest, console)
+    return _run_stack(arguments, console)
 
 
 def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """The demo without its set-up: what tests start."""
+    check_installed(console, storage_only=arguments.storage_only)
+    return _run_stack(arguments, console)
+
+
+def _run_stack(arguments: argparse.Namespace, console: Console) -> int:
     with data_lock(arguments.data), PortAllocator() as allocator:
         if arguments.reset:
             demo.wipe_data(arguments.data, console, confirmed=arguments.yes)
