@@ -81,9 +81,7 @@ def _run_block(block: Block, copy: Path, log: Path, background: contextlib.ExitS
     with contextlib.ExitStack() as own:
         stack = background if block.ready else own
         output = stack.enter_context(log.open("wb"))
-        process = stack.enter_context(
-            child_process(command, environment={}, stdout=output, stderr=output, folder=copy)
-        )
+        process = stack.enter_context(child_process(command, environment={}, stdout=output, stderr=output, folder=copy))
         deadline = time.monotonic() + BLOCK_SECONDS
         while process.poll() is None and not (block.ready and block.ready in log.read_text(errors="replace")):
             if time.monotonic() > deadline:

@@ -37,9 +37,7 @@ def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
     new = revision is None
     if revision is None:
         revision, new = revision_add(user=user, revision=_revision_in(policy, result.manifest, registration))
-    stored, new_report = evaluation_add(
-        user=user, revision_id=revision.pk, report=result.evaluation, automatic=False
-    )
+    stored, new_report = evaluation_add(user=user, revision_id=revision.pk, report=result.evaluation, automatic=False)
     return RegisteredRun(
         revision=revision.pk, new_revision=new, evaluation=evaluation_summary(stored.pk), new=new_report
     )
@@ -59,7 +57,9 @@ def _revision_in(policy: PolicyRef, manifest: BenchmarkManifest, registration: R
     if sampling is None:
         raise Invalid("Scripted experts attempted this run: there is no model to register.", code="not_a_model")
     fields = {"base_url": registration.base_url, "model": registration.model or ""}
-    missing = [{"field": name, "message": "where the revision is served is needed"} for name in fields if not fields[name]]
+    missing = [
+        {"field": name, "message": "where the revision is served is needed"} for name in fields if not fields[name]
+    ]
     if missing:
         named = " and ".join(str(each["field"]) for each in missing)
         message = f"{policy.name} {policy.revision} is not registered yet: {named} missing."

@@ -351,7 +351,9 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--toy", action="store_true", help="the toy world's, with servers of its own, in minutes")
     how.add_argument("--resume", action="store_true", help="begin with the last cycle, which failed or was cancelled")
     flywheel.add_argument("--data", type=Path, default=DEFAULT_DATA, help="its folder (.data; --toy has its own)")
-    replies = add("parse", program_commands.parse_replies, "read replies of models, JSON Lines in and out", environment=present)
+    replies = add(
+        "parse", program_commands.parse_replies, "read replies of models, JSON Lines in and out", environment=present
+    )
     replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/vocabulary.md)")
     replies.add_argument("--size", required=True, help="the picture the model saw, such as 1920x1080 (pixels)")
     replies.add_argument("--finish-reason", help="why the server stopped, for lines that name none")
@@ -377,7 +379,9 @@ def _parser() -> argparse.ArgumentParser:
     simulated.add_argument("--pool", required=True, help="the pool's name")
     simulated.add_argument("--user", default="annotator", help="whom it signs in as (annotator)")
     simulated.add_argument("--episodes", type=_positive_int, default=1, help="at most so many (1)")
-    simulated.add_argument("--aim", type=_positive_int, default=10, help="how near a click must be to count as the same (10 px)")
+    simulated.add_argument(
+        "--aim", type=_positive_int, default=10, help="how near a click must be to count as the same (10 px)"
+    )
     about = "a command of the trainer in its own environment: sft, ppo, …; serve, nano and toy are its programs"
     add("trainer", program_commands.trainer, about, takes_rest=True)
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)

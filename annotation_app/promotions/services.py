@@ -80,9 +80,7 @@ def sampling_set(*, user: User, pool_id: int, sampling: Literal["in_order", "by_
 
 
 @transaction.atomic(durable=True)
-def evaluation_add(
-    *, user: User, revision_id: int, report: Report, automatic: bool = True
-) -> tuple[Evaluation, bool]:
+def evaluation_add(*, user: User, revision_id: int, report: Report, automatic: bool = True) -> tuple[Evaluation, bool]:
     """Register a report on a revision, and let the gates of the pools judge it that an older revision of the same
     policy proposes in; those that promote automatically do so at once, unless `automatic` is False. The same report
     changes nothing a second time. Raises Forbidden, NotFound and Invalid."""

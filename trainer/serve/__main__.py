@@ -69,9 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         api_key=os.environ.get(KEY, ""),
         dev=options.dev,
     )
-    config = uvicorn.Config(
-        app, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3
-    )
+    config = uvicorn.Config(app, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)
     _Server(config).run()
     return 0
 

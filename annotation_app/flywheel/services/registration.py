@@ -27,7 +27,9 @@ def checkpoint_register(
             (`revision_exists`).
     """
     policies_admin_check(user)
-    checkpoint = Checkpoint.objects.select_related("turn__wheel", "turn__active", "revision").filter(pk=checkpoint_id).first()
+    checkpoint = (
+        Checkpoint.objects.select_related("turn__wheel", "turn__active", "revision").filter(pk=checkpoint_id).first()
+    )
     if checkpoint is None:
         raise NotFound("There is no such checkpoint.")
     if checkpoint.revision is not None:

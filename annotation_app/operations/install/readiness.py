@@ -11,7 +11,9 @@ from annotation_app.operations.install.system_packages import EMBEDDED_MODULES, 
 
 NEEDED_MODULES = ("django", "channels", "daphne", "celery", "psycopg", "redis", "pydantic", "httpx", "uvicorn")
 """Packages without which no program of the platform starts."""
-SETUP_HINT = "Install everything first: ./pilothouse setup (once). Or let ./pilothouse demo set everything up and start."
+SETUP_HINT = (
+    "Install everything first: ./pilothouse setup (once). Or let ./pilothouse demo set everything up and start."
+)
 
 
 def check_installed(

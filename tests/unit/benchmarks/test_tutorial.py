@@ -32,7 +32,7 @@ def help_of(*words: str) -> str:
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_and_its_options_exist(words: list[str]) -> None:
     assert words[0] == "./pilothouse"
-    arguments, rest = parse(words[1:])
+    _, rest = parse(words[1:])
     options = {word.partition("=")[0] for word in rest if word.startswith("--")}
     match words[1]:
         case "manage":
