@@ -24,14 +24,12 @@ class Command(BaseCommand):
         parser.add_argument("--weight-version", default="", help="what the server calls these weights")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        named = ("base_url", "model", "weight_version")
+        server = {name: options[name] for name in named if options[name]}
+        if options["checkpoint"]:
+            server["checkpoint"] = str(options["checkpoint"].resolve())
         try:
-            registration = RunRegistration(
-                run=options["run"].name,
-                base_url=options["base_url"],
-                model=options["model"],
-                checkpoint=str(options["checkpoint"].resolve()) if options["checkpoint"] else "",
-                weight_version=options["weight_version"],
-            )
+            registration = RunRegistration(run=options["run"].name, **server)
             done = run_register_by(username=options["user"], registration=registration)
         except ValidationError as error:
             first = error.errors()[0]
