@@ -77,7 +77,7 @@ async def annotate(
             if error.code not in STALE_CODES:
                 raise
             continue
-        if kind in counts:
+        if kind == "accepted" or kind == "overridden" or kind == "shown":
             counts[kind] += 1
         else:
             return summarize(kind)

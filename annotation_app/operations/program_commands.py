@@ -45,7 +45,7 @@ def benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) 
     """Have a policy attempt tasks; a registered one is named, and the installation knows the rest."""
     words = rest
     if arguments.registered is not None:
-        words = [*rest, *_options_of(arguments.registered, running_platform(arguments.data))]
+        words = [*rest, *_options_of(arguments.registered, require_platform(arguments.data))]
     _become("agent_backend.benchmark", words, arguments.data)
 
 
@@ -56,7 +56,7 @@ def evaluate(arguments: argparse.Namespace, rest: list[str], console: Console) -
 
 def simulate_annotator(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """Have a suite's expert annotate in the running demo."""
-    note = running_platform(arguments.data)
+    note = require_platform(arguments.data)
     words = ["--web", note.url, "--bridge", note.environment["PILOTHOUSE_BRIDGE_URL"], "--user", arguments.user]
     words += ["--pool", arguments.pool, "--episodes", str(arguments.episodes), "--aim", str(arguments.aim)]
     password = os.environ.get("PILOTHOUSE_PASSWORD") or _demo_password(arguments.data, arguments.user)
@@ -73,7 +73,7 @@ def trainer(arguments: argparse.Namespace, rest: list[str], console: Console) ->
     os.execve(python, [str(python), "-m", module, *words], environment)  # noqa: S606 - no shell is wanted
 
 
-def running_platform(data: Path) -> PlatformInfo:
+def require_platform(data: Path) -> PlatformInfo:
     """What is running on a data folder. Raises OperationsError."""
     note = read_platform_info(data)
     if note is None:

@@ -143,16 +143,16 @@ def test_a_run_is_registered_and_promotes_nothing(world: World, active: PolicyRe
     write_run("games-tars-2", REF, {"games/2048": (6, 6), "games/snake": (6, 6)})
     admin = client_of(world, "admin")
 
-    def register(client: Client = admin, **body: object) -> Any:
+    def register(client: Client, **body: object) -> Any:
         return client.post("/api/evaluations", {"run": "games-tars-2", **body}, content_type=JSON)
 
     assert register(client_of(world, "researcher"), **SERVER).status_code == 403
-    missing = register(base_url="http://models.test/v1")
+    missing = register(admin, base_url="http://models.test/v1")
     assert (missing.status_code, missing.json()["code"]) == (422, "server_missing")
     assert [each["field"] for each in missing.json()["extra"]["fields"]] == ["model"]
     assert not PolicyRevision.objects.filter(revision="2").exists()
 
-    done = register(**SERVER).json()
+    done = register(admin, **SERVER).json()
     revision = PolicyRevision.objects.get(pk=done["revision"])
     assert (done["new_revision"], done["new"], revision.base_url) == (True, True, "http://models.test/v1")
     assert (revision.sampling, revision.memory, revision.checkpoint) == ({"temperature": 0.5}, {"images": 2}, "/c/2")
@@ -160,7 +160,7 @@ def test_a_run_is_registered_and_promotes_nothing(world: World, active: PolicyRe
     assert (decision.passed, decision.promoted) == (True, False)
     world.pool.refresh_from_db()
     assert world.pool.policy == active
-    again = register(**SERVER).json()
+    again = register(admin, **SERVER).json()
     assert (again["new_revision"], again["new"]) == (False, False)
     (row,) = [row for row in read(admin, "")["items"] if row["policies"][0]["revision"] == "2"]
     assert (row["source"], row["run"]) == ("report", "games-tars-2")

@@ -34,6 +34,7 @@ def test_every_command_and_its_options_exist(words: list[str]) -> None:
     assert words[0] == "./pilothouse"
     _, rest = parse(words[1:])
     options = {word.partition("=")[0] for word in rest if word.startswith("--")}
+    known: str | None
     match words[1]:
         case "manage":
             known = help_of("manage.py", rest[0], "--settings", "annotation_app.settings.local")

@@ -51,4 +51,4 @@ export function ComparisonTable({ found: { before, after, comparison, overall } 
 
 const signed = (value: number): string => (value > 0 ? "+" : "") + value.toFixed(1);
 const chanceText = (chance: number): string => (chance < 0.0005 ? "< 0.001" : chance.toFixed(3));
-const differenceText = ({ before, after }: TaskChange): string => `${signed(100 * (after.rate - before.rate))} %`;
+const differenceText = ({ before, after }: TaskChange): string => signed(100 * (after.rate - before.rate));

@@ -74,7 +74,7 @@ function Curve({ title, axis, lines, note }: CurveProps) {
           curveType="linear"
         />
       )}
-      <details className={styles.figures}>
+      <details className={styles.figures} open={places.length === 1}>
         <summary>{t("evaluations.figures")}</summary>
         <DataTable
           rows={places}

@@ -159,7 +159,7 @@ describe("the evaluation pages", () => {
     open("/evaluations/run:drills-m-r2?against=7");
     expect(await screen.findByText(/\+3.0 successes against what the earlier rates make one expect/)).toBeTruthy();
     const table = screen.getByRole("table", { name: "Against another evaluation" });
-    expect(within(table).getByText("+75.0 %")).toBeTruthy();
+    expect(within(table).getByText("+75.0")).toBeTruthy();
     expect(within(table).getByText("0.140")).toBeTruthy();
     expect(screen.getByText("Only m r1 was tried at drills/tabs")).toBeTruthy();
   });

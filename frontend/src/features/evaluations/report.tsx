@@ -91,7 +91,7 @@ function Tasks({ tasks, name, before }: { tasks: readonly TaskResult[]; name: st
       columns={[
         { header: t("evaluations.task"), kind: "name", cell: taskName },
         { header: t("evaluations.success"), kind: "number", cell: ({ successes }) => <RateText rate={successes} /> },
-        { header: t("evaluations.pass_at"), help: t("evaluations.pass_at.help"), kind: "number", cell: (task) => <LargestPass task={task} /> },
+        { header: t("evaluations.pass_at"), help: t("evaluations.pass_at.help"), kind: "number", cell: (task) => <PassAtText task={task} /> },
         { header: t("evaluations.score"), kind: "number", cell: scoreText },
         { header: t("evaluations.steps"), help: t("evaluations.steps.help"), kind: "number", cell: stepsText },
         { header: t("evaluations.reply_tokens"), kind: "number", cell: ({ reply_tokens }) => fixed(reply_tokens, 0) },
@@ -105,7 +105,7 @@ function Tasks({ tasks, name, before }: { tasks: readonly TaskResult[]; name: st
   );
 }
 
-function LargestPass({ task }: { task: TaskResult }) {
+function PassAtText({ task }: { task: TaskResult }) {
   const { t, percent } = useI18n();
   const last = task.pass_at.at(-1);
   return <>{last === undefined ? "–" : t("evaluations.pass_at.value", { rate: percent(last.rate), k: last.k })}</>;

@@ -66,7 +66,7 @@ export const evaluationMessages = {
   "evaluations.earlier": "earlier",
   "evaluations.nothing_shared": "The two have no task in common",
   "evaluations.together": "{gained} successes against what the earlier rates make one expect; by chance: {chance} (exact Mantel-Haenszel test)",
-  "evaluations.difference": "Difference",
+  "evaluations.difference": "Difference (percentage points)",
   "evaluations.by_chance": "By chance",
   "evaluations.by_chance.help": "How likely a difference as large is for one and the same policy: Fisher's exact test, allowing for the number of tasks",
   "evaluations.finding": "Finding",
