@@ -7,6 +7,7 @@ import { useSearchParams } from "react-router";
 import type { EvaluationOut, GateOutcome } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ApiCalls } from "@/shared/ui/api-calls";
 import { Badge } from "@/shared/ui/badge";
 import { reasonText } from "@/shared/ui/gate-reason";
 import { Page, Section } from "@/shared/ui/page";
@@ -50,6 +51,12 @@ function Details({ id, evaluation }: { id: string; evaluation: EvaluationOut }) 
         {decisions.map((decision) => (
           <Decision key={decision.pool} decision={decision} />
         ))}
+        <ApiCalls
+          calls={[
+            { title: t("evaluations.call.one"), method: "GET", path: `/evaluations/${id}` },
+            ...(against === "" ? [] : ([{ title: t("evaluations.call.compare"), method: "GET", path: `/evaluations/${id}/against/${against}` }] as const)),
+          ]}
+        />
       </Section>
       <Section title={t("evaluations.comparison")} aside={<AgainstChoice id={id} value={against} onChange={(next) => setSearch(next === "" ? {} : { against: next }, { replace: true })} />}>
         {against === "" ? <p className={styles.note}>{t("evaluations.against.help")}</p> : <Comparison before={against} after={id} />}

@@ -7,6 +7,7 @@ import { Link, useNavigate } from "react-router";
 import type { EvaluationPage, EvaluationRow } from "@/generated/api";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ApiCalls } from "@/shared/ui/api-calls";
 import { Badge } from "@/shared/ui/badge";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -60,6 +61,7 @@ function Overview({ page: { items, unreadable } }: { page: EvaluationPage }) {
         />
       )}
       {unreadable.length > 0 && <p className={styles.failed}>{t("evaluations.unreadable", { names: unreadable.join(", ") })}</p>}
+      <ApiCalls calls={[{ title: t("evaluations.call.list"), method: "GET", path: "/evaluations" }]} />
     </Section>
   );
 }

@@ -80,4 +80,7 @@ export const evaluationMessages = {
   "evaluations.register.title": "Register {name}",
   "evaluations.register.new": "The revision is not registered yet. Say where it is served; dialect, sampling, memory and prompt are those of the run. It proposes nowhere until an admin makes it active. Gates of pools judge the report, and none promotes it.",
   "evaluations.register.known": "The report is added to the registered revision. Gates of pools judge it, and none promotes it.",
+  "evaluations.call.list": "List evaluations",
+  "evaluations.call.one": "Read this evaluation",
+  "evaluations.call.compare": "Compare with an earlier one",
 } as const satisfies Record<string, Message>;

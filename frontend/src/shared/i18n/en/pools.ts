@@ -214,4 +214,5 @@ export const poolMessages = {
   "pool.many": "{count} or more",
   "consent.title": "Before your first task in {pool}",
   "consent.agree": "I agree",
+  "pools.call.definitions": "Read the definitions of this pool's tasks",
 } as const satisfies Record<string, Message>;

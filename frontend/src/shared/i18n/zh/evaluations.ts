@@ -77,4 +77,7 @@ export const evaluationMessages = {
   "evaluations.register.title": "登记 {name}",
   "evaluations.register.new": "该版本尚未登记。请填写其服务地址；方言、采样、记忆和提示词沿用此次运行的设置。在管理员启用之前，它不会在任何任务池中提出建议。各任务池的门槛会评判该报告，但都不会自动启用它。",
   "evaluations.register.known": "报告会添加到已登记的版本。各任务池的门槛会评判它，但都不会自动启用该版本。",
+  "evaluations.call.list": "列出评测",
+  "evaluations.call.one": "读取此评测",
+  "evaluations.call.compare": "与较早的评测对比",
 } as const satisfies Record<string, Message>;

@@ -211,4 +211,5 @@ export const poolMessages = {
   "pool.many": "至少 {count}",
   "consent.title": "在 {pool} 领取第一个任务之前",
   "consent.agree": "我同意",
+  "pools.call.definitions": "读取此任务池的任务定义",
 } as const satisfies Record<string, Message>;
