@@ -11,6 +11,7 @@ from typing import NoReturn
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.install.extra_environments import ensure_trainer
+from annotation_app.operations.install.readiness import check_modules
 from annotation_app.operations.runtime.demo import SIGN_INS_FILE
 from annotation_app.operations.runtime.platform_info import PlatformInfo, read_platform_info
 from annotation_app.operations.runtime.stack import ROOT
@@ -103,7 +104,9 @@ def _demo_password(data: Path, user: str) -> str:
 
 
 def _become(module: str, words: list[str], data: Path) -> NoReturn:
-    """Go on as a module of this environment that uses the installation in a folder, where one is running."""
+    """Go on as a module of this environment that uses the installation in a folder, where one is running. Raises
+    OperationsError where its packages are not installed."""
+    check_modules()
     note = read_platform_info(data)
     known = {"PILOTHOUSE_DATA": str(data), **(note.environment if note is not None else {})}
     environment = {**known, **os.environ, "PYTHONPATH": str(ROOT)}

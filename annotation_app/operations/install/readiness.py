@@ -32,12 +32,18 @@ def check_installed(
     Raises:
         OperationsError: Python packages, or PostgreSQL or Redis, are not installed; it says what to run first.
     """
-    absent = [] if storage_only else [name for name in modules if importlib.util.find_spec(name) is None]
-    if absent:
-        raise OperationsError(f"Python packages are missing in {sys.prefix}: {', '.join(absent)}.", hint=SETUP_HINT)
+    if not storage_only:
+        check_modules(modules)
     embedded = all(importlib.util.find_spec(name) is not None for name in EMBEDDED_MODULES)
     missing = [] if embedded else [each.package for each in packages if not each.is_installed()]
     if missing:
         raise OperationsError(f"System packages are missing: {', '.join(missing)}.", hint=SETUP_HINT)
     if not storage_only and not pages.is_file():
         console.warn("The pages are not built: the address will show none. Build them first: ./pilothouse setup")
+
+
+def check_modules(modules: tuple[str, ...] = NEEDED_MODULES) -> None:
+    """Raises OperationsError where one of them is not installed in the running environment."""
+    absent = [name for name in modules if importlib.util.find_spec(name) is None]
+    if absent:
+        raise OperationsError(f"Python packages are missing in {sys.prefix}: {', '.join(absent)}.", hint=SETUP_HINT)
