@@ -20,7 +20,11 @@ export function TasksDialog({ pool, onClose }: Props) {
           <UploadForm pool={pool} />
           <TaskList pool={pool.id} />
           <ApiCalls
-            calls={[{ title: t("pools.call.definitions"), method: "GET", path: `/pools/definitions?${new URLSearchParams({ pool: pool.settings.name }).toString()}` }]}
+            calls={[
+              { title: t("pools.call.tasks"), method: "GET", path: `/pools/${pool.id}/tasks` },
+              { title: t("pools.call.definitions"), method: "GET", path: `/pools/definitions?${new URLSearchParams({ pool: pool.settings.name }).toString()}` },
+              { title: t("pools.call.suite"), method: "POST", path: `/pools/${pool.id}/suite`, body: { suite: "drills", seeds: 2 } },
+            ]}
           />
         </Stack>
       )}
