@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE, AttemptShortage
+from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE, AttemptShortage, waiting_folders
 from tests.waiting import wait_until
 from trainer.data.inbox import OVER_SHARE, REASONS, Inbox
-from trainer.data.trajectories import waiting_folders
 from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
 from trainer.rl.attempts import Attempt
 
