@@ -41,7 +41,7 @@ from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.progress import ProgressFile
 from agent_backend.rollout.rewards import RewardDecider, open_judges, rewarded
 from agent_backend.rollout.runner import RolloutRunner
-from agent_backend.rollout.streaming import AttemptStream, NewestWeights, StreamPlan
+from agent_backend.rollout.streaming import AttemptStream, NewestWeights, stream_plan
 from agent_backend.rollout.task_sources import choose_tasks, open_source
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
 from protocol.base import JsonObject
@@ -105,17 +105,7 @@ async def stream(arguments: argparse.Namespace, inbox: Path) -> None:
             attempt_runner=attempt_runner,
             attempt_log=AttemptLog(log_path(inbox)),
             log=_say,
-            plan=StreamPlan(
-                inbox=inbox,
-                run=arguments.stream,
-                first_seed=arguments.first_seed,
-                seeds=arguments.seeds,
-                start_at=arguments.start_at,
-                group=arguments.group,
-                attempts=arguments.attempts,
-                ahead=arguments.ahead,
-                updates=arguments.updates,
-            ),
+            plan=stream_plan(arguments),
             pages=page,
             weights=NewestWeights(arguments.stream, server),
             filters=_filters(plan),

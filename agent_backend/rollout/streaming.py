@@ -5,6 +5,7 @@ again. A folder's name is that place in the order, so whoever is killed goes on 
 the player may run ahead is a number of attempts that wait or run; the trainer takes them in the order of their names.
 """
 
+import argparse
 import asyncio
 import fcntl
 import shutil
@@ -77,6 +78,21 @@ class StreamPlan(FrozenModel):
     """For how many updates more may be played than for the one that the trainer learns or waits for."""
     updates: int | None = None
     """After how many it ends; None: never."""
+
+
+def stream_plan(arguments: argparse.Namespace) -> StreamPlan:
+    """What the command line says."""
+    return StreamPlan(
+        inbox=arguments.out,
+        run=arguments.stream,
+        first_seed=arguments.first_seed,
+        seeds=arguments.seeds,
+        start_at=arguments.start_at,
+        group=arguments.group,
+        attempts=arguments.attempts,
+        ahead=arguments.ahead,
+        updates=arguments.updates,
+    )
 
 
 class NewestWeights:
