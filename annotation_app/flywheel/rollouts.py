@@ -124,12 +124,12 @@ def _play_until_learned(
 ) -> None:
     """Attempts go to the trainer until one of the two has ended. Raises ProgramFailed, TurnCancelled."""
     play_log = log.with_name("rl.play.log")
-    with programs.background(command, log=play_log) as player:
-        programs.wait_until(trainer, lambda: player.poll() is not None, log=log)
-        if player.poll() is None:
+    with programs.background(command, log=play_log) as stream:
+        programs.wait_until(trainer, lambda: stream.poll() is not None, log=log)
+        if stream.poll() is None:
             return
         try:
-            programs.wait_until(player, lambda: False, log=play_log)
+            programs.wait_until(stream, lambda: False, log=play_log)
         except ProgramFailed as failed:
             if plan.serving is None:
                 raise

@@ -157,8 +157,8 @@ class Inbox:
 
 def _reasons(waits: Counter[str]) -> str:
     """Why some that came are not taken."""
-    said = {
+    reasons = {
         OVER_SHARE: "have judged rewards and are more than may be",
         ALONE: "have no other attempt at their task to be compared with",
     }
-    return "".join(f"; {waits[code]} {why}" for code, why in said.items() if waits[code])
+    return "".join(f"; {waits[code]} {why}" for code, why in reasons.items() if waits[code])
