@@ -9,6 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
+from agent_backend.errors import AgentError, PolicyUnavailable
 from agent_backend.policy.reload import ModelServerClient
 from agent_backend.rollout import streaming
 from agent_backend.rollout.__main__ import parse_arguments
@@ -30,6 +31,8 @@ class Behaviour(FrozenModel):
     """Seeds whose machines always fail."""
     slow: dict[int, str] = {}
     """Attempts, by the place in which they are begun, that end only once this checkpoint is there."""
+    model_gone: bool = False
+    """Whether the model's server does not answer."""
     dies_at: int | None = None
     """The attempt, by that place, at which the player is killed."""
 
@@ -61,6 +64,8 @@ class Machines:
             begun.write(f"{task.seed} {version}\n")
         if number == self._behaviour.dies_at:
             os.kill(os.getpid(), signal.SIGKILL)
+        if self._behaviour.model_gone:
+            raise PolicyUnavailable("the model server does not answer")
         if task.seed in self._behaviour.lost:
             raise MachineGone("its host was killed")
         if (checkpoint := self._behaviour.slow.get(number)) is not None:
@@ -94,5 +99,5 @@ if __name__ == "__main__":
     streaming.POLL_SECONDS = 0.01
     try:
         asyncio.run(play(Behaviour.model_validate_json(sys.argv[1]), sys.argv[2:]))
-    except streaming.AttemptsUnusable as error:
+    except AgentError as error:
         sys.exit(f"{error.code}: {error}")

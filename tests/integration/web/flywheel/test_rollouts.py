@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from subprocess import Popen
 
@@ -14,9 +15,9 @@ import pytest
 
 from agent_backend.rollout.streaming import MAX_ROUNDS, attempt_name
 from annotation_app.flywheel import rollouts
-from annotation_app.flywheel.model_servers import ModelEndpoint
+from annotation_app.flywheel.model_servers import ModelEndpoint, ServingUnavailable
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner
-from annotation_app.flywheel.recipe import RolloutSettings
+from annotation_app.flywheel.recipe import RolloutSettings, ServingSettings
 from annotation_app.flywheel.rollouts import RolloutPlan, count_refused, train_on_rollouts
 from annotation_app.operations.console import Console
 from annotation_app.operations.install.extra_environments import ensure_trainer
@@ -223,3 +224,11 @@ def test_a_trainer_that_is_killed_learns_everything_once(tmp_path: Path, step: s
     assert run_learning(Machines(), plan) == "update-000002"
     assert [name for names in learned(plan) for name in names] == [page(number) for number in range(4)]
     assert not set(waiting_folders(plan.inbox)) & {page(number) for number in range(4)}
+
+
+def test_a_model_server_that_the_recipe_names_and_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    plan = replace(plan_of(tmp_path), serving=ServingSettings(url="http://gpu:8000", model="m"))
+    waits = "import pathlib, sys, time; pathlib.Path(sys.argv[1], 'update-000000').mkdir(parents=True); time.sleep(600)"
+    command = [sys.executable, "-c", waits, str(plan.run)]
+    with pytest.raises(ServingUnavailable, match="http://gpu:8000: the model server does not answer"):
+        train_on_rollouts(Machines(model_gone=True), command, plan, threads=1, log=tmp_path / "rl.log")
