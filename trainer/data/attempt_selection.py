@@ -1,7 +1,8 @@
 """Which of the attempts that wait an update learns from."""
 
+import sys
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from trainer.rl.attempts import Attempt
@@ -21,11 +22,13 @@ class Selection:
     trimmed: int = 0
     """Attempts of these folders that are left out: their rewards were judged, and more than may be."""
     later: dict[str, str] = field(default_factory=dict)
-    """Folders that wait for a later update or further attempts, by the reason's code."""
+    """Folders that wait for a later update or further attempts, each with the reason's code."""
+    waiting: Counter[str] = field(default_factory=Counter)
+    """How many attempts are in these, by the code."""
 
 
 def select_attempts(
-    waiting: Sequence[tuple[str, Sequence[Attempt]]],
+    waiting: Iterable[tuple[str, Sequence[Attempt]]],
     count: int,
     *,
     most_judged: int | None = None,
@@ -34,7 +37,8 @@ def select_attempts(
     """Take whole folders in this order until `count` attempts or a few more are there.
 
     Args:
-        waiting: Folders by name, with the attempts that can be used now, at least one each.
+        waiting: Folders by name, with the attempts that can be used now, at least one each. No more of them are looked
+            at than are needed.
         count: How many attempts the update wants.
         most_judged: The most attempts of the update whose rewards models decided; None: all may be.
         compared: Where attempts at a task are compared with each other, the tasks of which earlier updates know some.
@@ -42,7 +46,7 @@ def select_attempts(
             None: every attempt counts by itself.
     """
     chosen, held = Selection(), dict[str, tuple[str, list[Attempt]]]()
-    tasks, room = set(compared or ()), count if most_judged is None else most_judged
+    tasks, room = set(compared or ()), sys.maxsize if most_judged is None else most_judged
 
     def take(name: str, attempts: list[Attempt]) -> None:
         nonlocal room
@@ -54,11 +58,10 @@ def select_attempts(
             held.pop(one.task, None)
 
     for name, usable in waiting:
-        if len(chosen.attempts) >= count:
-            break
         fitting = _within_share(usable, room)
         if not fitting:
             chosen.later[name] = OVER_SHARE
+            chosen.waiting[OVER_SHARE] += len(usable)
             continue
         if compared is not None and not _comparable(fitting, tasks):
             sibling = next((held[one.task] for one in fitting if one.task in held), None)
@@ -66,11 +69,14 @@ def select_attempts(
                 for one in fitting:
                     held.setdefault(one.task, (name, fitting))
                 chosen.later[name] = ALONE
+                chosen.waiting[ALONE] += len(fitting)
                 continue
-            del chosen.later[sibling[0]]
+            chosen.waiting[chosen.later.pop(sibling[0])] -= len(sibling[1])
             take(*sibling)
         take(name, fitting)
         chosen.trimmed += len(usable) - len(fitting)
+        if len(chosen.attempts) >= count:
+            break
     return chosen
 
 

@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,23 +72,25 @@ class Inbox:
         `most_judged` and `compared`, is `select_attempts`'. Raises RolloutsMissing when too few come.
         """
         aside: Counter[str] = Counter()
+        lost: dict[str, Counter[str]] = {}
         until = time.monotonic() + self._patience
+
+        def usable() -> Iterator[tuple[str, list[Attempt]]]:
+            for name in waiting_folders(self._path):
+                attempts, lost[name] = self._usable(name, read, check)
+                if attempts:
+                    yield name, attempts
+                else:
+                    self._refuse(name, lost[name])
+                    aside.update(lost.pop(name))
+
         try:
             while True:
-                lost: dict[str, Counter[str]] = {}
-                usable: list[tuple[str, list[Attempt]]] = []
-                for name in waiting_folders(self._path):
-                    attempts, lost[name] = self._usable(name, read, check)
-                    if attempts:
-                        usable.append((name, attempts))
-                    else:
-                        self._refuse(name, lost[name])
-                        aside += lost.pop(name)
-                chosen = select_attempts(usable, count, most_judged=most_judged, compared=compared)
+                chosen = select_attempts(usable(), count, most_judged=most_judged, compared=compared)
                 refused = aside + sum((lost[name] for name in chosen.folders), Counter({OVER_SHARE: chosen.trimmed}))
                 if len(chosen.attempts) >= count:
                     return AttemptBatch(tuple(chosen.attempts), tuple(chosen.folders), refused)
-                waits = sum((Counter({why: len(dict(usable)[name])}) for name, why in chosen.later.items()), refused)
+                waits = refused + chosen.waiting
                 self._tell(
                     AttemptShortage(
                         wanted=count,

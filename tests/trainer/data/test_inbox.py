@@ -51,6 +51,18 @@ def test_the_oldest_are_taken_and_the_others_stay(tmp_path: Path) -> None:
     inbox.mark_processed(taken.folders)  # once more, as after a restart
 
 
+def test_no_more_folders_are_read_than_are_needed(tmp_path: Path) -> None:
+    create_folders(tmp_path, "1", "2", "3")
+    seen: list[str] = []
+
+    def read(path: Path) -> tuple[list[Attempt], Counter[str]]:
+        seen.append(path.name)
+        return one(path)
+
+    Inbox(tmp_path, patience=0).take(2, read, anything)
+    assert seen == ["1", "2"]
+
+
 def test_a_folder_is_taken_whole(tmp_path: Path) -> None:
     create_folders(tmp_path, "1", "2")
     taken = Inbox(tmp_path, patience=0).take(3, lambda _: ([attempt("a"), attempt("b")], Counter()), anything)
