@@ -63,16 +63,18 @@ def select_attempts(
             chosen.later[name] = OVER_SHARE
             chosen.waiting[OVER_SHARE] += len(usable)
             continue
-        if compared is not None and not _comparable(fitting, tasks):
-            sibling = next((held[one.task] for one in fitting if one.task in held), None)
-            if sibling is None or _judged(sibling[1]) + _judged(fitting) > room:
-                for one in fitting:
-                    held.setdefault(one.task, (name, fitting))
-                chosen.later[name] = ALONE
-                chosen.waiting[ALONE] += len(fitting)
-                continue
-            chosen.waiting[chosen.later.pop(sibling[0])] -= len(sibling[1])
-            take(*sibling)
+        siblings = {held[one.task][0]: held[one.task][1] for one in fitting if one.task in held}
+        siblings = {one: several for one, several in siblings.items() if _judged(several) + _judged(fitting) <= room}
+        if compared is not None and not siblings and not _comparable(fitting, tasks):
+            for one in fitting:
+                held.setdefault(one.task, (name, fitting))
+            chosen.later[name] = ALONE
+            chosen.waiting[ALONE] += len(fitting)
+            continue
+        for sibling, several in siblings.items():
+            if _judged(several) + _judged(fitting) <= room:
+                chosen.waiting[chosen.later.pop(sibling)] -= len(several)
+                take(sibling, several)
         take(name, fitting)
         chosen.trimmed += len(usable) - len(fitting)
         if len(chosen.attempts) >= count:

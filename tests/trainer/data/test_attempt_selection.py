@@ -42,6 +42,11 @@ def test_a_folder_with_siblings_of_its_own_is_taken_whole() -> None:
     assert select_attempts(waiting, 1, compared=()).folders == ["0"]
 
 
+def test_siblings_that_come_together_take_one_that_waited_along() -> None:
+    waiting = [("0", [at("a")]), ("1", [at("a", 1), at("a", 2)])]
+    assert select_attempts(waiting, 3, compared=()).folders == ["0", "1"]
+
+
 def test_what_a_person_did_is_compared_with_nothing() -> None:
     class Shown(Attempt):
         has_human_steps = True
@@ -85,7 +90,7 @@ def test_every_folder_is_taken_or_waits_for_a_reason(
     of = dict(given)
     assert {one.id for one in chosen.attempts} <= {one.id for name in chosen.folders for one in of[name]}
     assert len(chosen.attempts) + chosen.trimmed <= sum(len(of[name]) for name in chosen.folders)
-    assert len(chosen.attempts) < count + 8, "no more than two folders beyond what is wanted"
+    assert len(chosen.attempts) < count + 20, "no more than a folder and those that waited for it"
     if most_judged is not None:
         assert sum(one.judged for one in chosen.attempts) <= most_judged
 
