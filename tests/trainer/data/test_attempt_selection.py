@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trainer.data.test_inbox import attempt
@@ -75,6 +75,7 @@ def select(
     return given, select_attempts(given, count, most_judged=most_judged, compared=compared)
 
 
+@settings(deadline=None)
 @given(WAITING, st.integers(1, 12), st.none() | st.integers(0, 6), st.none() | st.sets(st.sampled_from("abcde")))
 def test_every_folder_is_taken_or_waits_for_a_reason(
     waiting: list[list[tuple[str, bool]]], count: int, most_judged: int | None, compared: set[str] | None
@@ -95,6 +96,7 @@ def test_every_folder_is_taken_or_waits_for_a_reason(
         assert sum(one.judged for one in chosen.attempts) <= most_judged
 
 
+@settings(deadline=None)
 @given(WAITING, st.integers(1, 12), st.sets(st.sampled_from("abcde")))
 def test_from_every_folder_something_can_be_compared(
     waiting: list[list[tuple[str, bool]]], count: int, compared: set[str]
@@ -110,6 +112,7 @@ def test_from_every_folder_something_can_be_compared(
             assert not {one.task for one in of[name]} & (others | compared), "whoever has a sibling is taken"
 
 
+@settings(deadline=None)
 @given(WAITING, WAITING, st.integers(1, 12), st.sets(st.sampled_from("abcde")))
 def test_what_comes_later_takes_nothing_from_an_update_that_could_begin(
     waiting: list[list[tuple[str, bool]]], more: list[list[tuple[str, bool]]], count: int, compared: set[str]
