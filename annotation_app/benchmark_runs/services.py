@@ -73,6 +73,14 @@ def run_cancel(*, user: User, name: str) -> None:
     audit_record(actor=user, verb="benchmark.cancelled", subject=f"benchmark:{name}")
 
 
+def revision_options(*, policy: str, revision: str) -> tuple[str, ...]:
+    """How a rollout asks a registered revision, in its options. Raises NotFound."""
+    found = PolicyRevision.objects.filter(name=policy, revision=revision).first()
+    if found is None:
+        raise NotFound(f"{policy} {revision} is not registered.")
+    return _policy_words(found)
+
+
 def _policy_words(revision: PolicyRevision | None) -> tuple[str, ...]:
     """Who acts, in the options of a rollout."""
     if revision is None:

@@ -131,13 +131,13 @@ class GoldIn(FrozenModel):
     episode: UUID | None
 
 
-@router.get("/pools", response=list[PoolSummary])
+@router.get("/pools", response=list[PoolSummary], auth=TOKEN_OR_SESSION_AUTH)
 def pools_list(request: HttpRequest) -> list[PoolSummary]:
     """The pools this person may see."""
     return pools_of(user=user_of(request))
 
 
-@router.get("/pools/board", response=Board)
+@router.get("/pools/board", response=Board, auth=TOKEN_OR_SESSION_AUTH)
 def pools_board(request: HttpRequest) -> Board:
     """Every pool with its settings and counts, and who works where; for admins."""
     return selectors.board(user=user_of(request))
@@ -159,7 +159,7 @@ def pool_definitions(
     return selectors.task_definitions(user=user_of(request), name=pool, after=after)
 
 
-@router.post("/pools", response=PoolRow)
+@router.post("/pools", response=PoolRow, auth=TOKEN_OR_SESSION_AUTH)
 def pool_create(request: HttpRequest, body: PoolCreate) -> PoolRow:
     """Make a pool."""
     user = user_of(request)
@@ -167,14 +167,14 @@ def pool_create(request: HttpRequest, body: PoolCreate) -> PoolRow:
     return selectors.pool_row(user=user, pool_id=pool.pk)
 
 
-@router.patch("/pools", response={204: None})
+@router.patch("/pools", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def pools_change(request: HttpRequest, body: PoolChanges) -> Status[None]:
     """Change settings of one pool or of several; each is named with the version that was seen."""
     services.pools_change(user=user_of(request), pools=body.pools, changes=body.changes)
     return Status(204, None)
 
 
-@router.get("/pools/{pool_id}", response=PoolRow)
+@router.get("/pools/{pool_id}", response=PoolRow, auth=TOKEN_OR_SESSION_AUTH)
 def pool_get(request: HttpRequest, pool_id: PathId) -> PoolRow:
     """One pool."""
     return selectors.pool_row(user=user_of(request), pool_id=pool_id)
@@ -193,7 +193,7 @@ def pool_start(request: HttpRequest, pool_id: PathId) -> Status[None]:
     return Status(204, None)
 
 
-@router.get("/pools/{pool_id}/tasks", response=TaskPage)
+@router.get("/pools/{pool_id}/tasks", response=TaskPage, auth=TOKEN_OR_SESSION_AUTH)
 def pool_tasks(
     request: HttpRequest,
     pool_id: PathId,
@@ -205,7 +205,7 @@ def pool_tasks(
     return selectors.tasks_page(user=user_of(request), pool_id=pool_id, search=search, state=state, after=after)
 
 
-@router.post("/pools/{pool_id}/tasks", response=UploadReport)
+@router.post("/pools/{pool_id}/tasks", response=UploadReport, auth=TOKEN_OR_SESSION_AUTH)
 def tasks_upload(
     request: HttpRequest,
     pool_id: PathId,
@@ -219,7 +219,7 @@ def tasks_upload(
     return services.tasks_upload(user=user_of(request), pool_id=pool_id, data=file.read(), kind=kind, preview=preview)
 
 
-@router.post("/pools/{pool_id}/suite", response=UploadReport)
+@router.post("/pools/{pool_id}/suite", response=UploadReport, auth=TOKEN_OR_SESSION_AUTH)
 def suite_upload(request: HttpRequest, pool_id: PathId, body: SuiteIn) -> UploadReport:
     """Add the tasks that a suite brings along."""
     return services.suite_upload(user=user_of(request), pool_id=pool_id, choice=body, preview=body.preview)

@@ -155,6 +155,10 @@ ROUTES: dict[str, Rule] = {
     "POST /api/benchmarks/{run}/resume": only("admin", absent=True),
     "GET /api/benchmarks/{run}": only("researcher", "admin", absent=True),
     "POST /api/benchmarks/{run}/cancel": only("admin", absent=True),
+    "GET /api/evaluations": only("researcher", "admin"),
+    "POST /api/evaluations": only("admin", absent=True, body=body_of(run="none")),
+    "GET /api/evaluations/{evaluation_id}": only("researcher", "admin", absent=True),
+    "GET /api/evaluations/{evaluation_id}/against/{before_id}": only("researcher", "admin", absent=True),
     "GET /api/pools/definitions": only("admin", absent=True, path="?pool=none"),
     "GET /api/pools/{pool_id}/tasks": only("admin"),
     "POST /api/pools/{pool_id}/tasks": only("admin"),
@@ -306,6 +310,9 @@ ROUTES: dict[str, Rule] = {
     "POST /api/turns/{turn_id}/resume": only("admin"),
     "GET /api/trajectories/{episode_id}/lineage": only("researcher", "admin"),
     "GET /api/checkpoints/{checkpoint_id}/lineage": only("researcher", "admin"),
+    "POST /api/checkpoints/{checkpoint_id}/register": only(
+        "admin", body=body_of(revision="by-hand", base_url="http://model/v1", model="m")
+    ),
     "GET /api/design": only("researcher", "admin"),
     "GET /api/design/tasks": only("researcher", "admin"),
     "GET /api/design/graph.csv": only("researcher", "admin"),

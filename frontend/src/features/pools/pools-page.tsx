@@ -5,6 +5,7 @@ import { useState } from "react";
 
 import type { Board, PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ApiCalls } from "@/shared/ui/api-calls";
 import { Page, Section } from "@/shared/ui/page";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -77,6 +78,12 @@ function Pools({ board }: { readonly board: Board }) {
             onStart={({ id }) => change.mutate({ type: "start", pool: id })}
           />
         )}
+        <ApiCalls
+          calls={[
+            { title: t("pools.call.list"), method: "GET", path: "/pools/board" },
+            { title: t("pools.call.make"), method: "POST", path: "/pools", body: { settings: { name: "My pool", platform: "browser", image: "browser" } } },
+          ]}
+        />
       </Section>
       <Section title={t("pools.board")}>
         <AssignmentBoard board={board} />

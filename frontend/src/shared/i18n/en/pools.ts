@@ -214,4 +214,9 @@ export const poolMessages = {
   "pool.many": "{count} or more",
   "consent.title": "Before your first task in {pool}",
   "consent.agree": "I agree",
+  "pools.call.definitions": "Read the definitions of this pool's tasks",
+  "pools.call.list": "List pools with their settings",
+  "pools.call.make": "Make a pool of browser tasks",
+  "pools.call.tasks": "List this pool's tasks",
+  "pools.call.suite": "Add the tasks of a suite",
 } as const satisfies Record<string, Message>;

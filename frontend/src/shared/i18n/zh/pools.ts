@@ -211,4 +211,9 @@ export const poolMessages = {
   "pool.many": "至少 {count}",
   "consent.title": "在 {pool} 领取第一个任务之前",
   "consent.agree": "我同意",
+  "pools.call.definitions": "读取此任务池的任务定义",
+  "pools.call.list": "列出任务池及其设置",
+  "pools.call.make": "新建浏览器任务池",
+  "pools.call.tasks": "列出此任务池的任务",
+  "pools.call.suite": "添加任务集中的任务",
 } as const satisfies Record<string, Message>;
