@@ -1,27 +1,23 @@
-"""What the policy of one episode is asked for in the background: proposals, with retries, and one note at a time.
-
-Nothing waits for a note: one that fails is asked for again after the next step, and until then the older steps stay in
-the prompt as they are.
-"""
+"""What the policy of one episode is asked for in the background: proposals, with retries, and one note at a time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
+from agent_backend.episode.memory_requests import MemorySummarizer
 from agent_backend.episode.proposal_requests import PreparedRequest, ProposalRequest, ReadBlob, is_prepared
 from agent_backend.episode.speculation import Guess, Speculator
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.twins import OpenTwin
 from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 from agent_backend.interfaces import EpisodeStore, Policy, SaveBlob, SummarizingPolicy, discard_blob
+from agent_backend.telemetry.requests import OnRequest, PolicyRequest, keep_prompt, report_request
 from protocol.actions.types import CONTROL_KINDS
 from protocol.messages.events import EpisodeState, Partial
-from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import PolicyRef, Proposal
 from protocol.trajectory.steps import Step, drop_undone_steps
-from protocol.trajectory.tasks import Task
 
 PARTIAL_INTERVAL_SECONDS = 0.1
 """Seconds between two looks at growing texts: ten a second read as flowing and do not flood a socket."""
@@ -57,8 +53,10 @@ class ProposalRequester:
         on_partials: Callable[[tuple[Partial, ...]], Awaitable[None]],
         retry_policy: RetryPolicy,
         save_blob: SaveBlob = discard_blob,
+        on_request: OnRequest | None = None,
     ) -> None:
         self._save_blob = save_blob
+        self._on_request = on_request
         self._prepared: PreparedRequest | None = None
         self._on_done = on_done
         self._read_blob = blob
@@ -166,20 +164,30 @@ class ProposalRequester:
                 reported_at = now
                 await self._on_partials(partials)
 
-        proposals = await policy.propose(
-            request.task,
-            request.steps,
-            request.observation,
-            kinds=request.kinds,
-            tools=request.tools,
-            memories=request.memories,
-            blob=read_blob,
-            partial=report,
-            save_blob=save_blob,
-        )
-        if not proposals:
-            raise PolicyError("the policy offered nothing")
-        return proposals
+        async def propose(save_blob: SaveBlob) -> tuple[Proposal, ...]:
+            proposals = await policy.propose(
+                request.task,
+                request.steps,
+                request.observation,
+                kinds=request.kinds,
+                tools=request.tools,
+                memories=request.memories,
+                blob=read_blob,
+                partial=report,
+                save_blob=save_blob,
+            )
+            if not proposals:
+                raise PolicyError("the policy offered nothing")
+            return proposals
+
+        if self._on_request is None:
+            return await propose(save_blob)
+
+        async def reported(sent: PolicyRequest) -> tuple[Proposal, ...]:
+            sent.proposals = await propose(keep_prompt(sent, save_blob))
+            return sent.proposals
+
+        return await report_request(policy, policy.ref, reported, self._on_request)
 
 
 CurrentPolicy = Callable[[], Policy | None]
@@ -203,8 +211,11 @@ class ProposalManager:
         self._record = record
         self._store = store
         self._current_policy = current_policy
-        self._requester = ProposalRequester(wake, read, self._publish_partials, retry_policy, store.save_blob)
-        self._summarizer = MemorySummarizer(wake)
+        on_request = record.on_request
+        self._requester = ProposalRequester(
+            wake, read, self._publish_partials, retry_policy, store.save_blob, on_request
+        )
+        self._summarizer = MemorySummarizer(wake, on_request)
         self._speculator = Speculator(store, open_twin, self._prepare) if open_twin is not None else None
         self._ends_with_page = ends_with_page
         self._stored_at: float | None = None
@@ -357,44 +368,3 @@ class ProposalManager:
 
     async def _publish_partials(self, partials: tuple[Partial, ...]) -> None:
         await self._record.publish_thinking("streaming", partials=partials)
-
-
-class MemorySummarizer:
-    """Asks for a note where one is due. It never stores: who asked records the answer."""
-
-    def __init__(self, on_done: Callable[[], None]) -> None:
-        self._on_done = on_done
-        self._task: asyncio.Task[Memory] | None = None
-
-    @property
-    def result_ready(self) -> bool:
-        """Whether a note, or a failure, waits to be taken."""
-        return self._task is not None and self._task.done()
-
-    @property
-    def in_progress(self) -> bool:
-        """Whether a note was asked for and is not taken yet."""
-        return self._task is not None
-
-    def request_now(
-        self, policy: Policy | None, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]
-    ) -> None:
-        """Ask for the next note, where this policy writes any and one is due."""
-        if self._task is None and isinstance(policy, SummarizingPolicy) and policy.steps_to_summarize(steps, memories):
-            self._task = asyncio.create_task(policy.write_memory(task, steps, memories))
-            self._task.add_done_callback(lambda _: self._on_done())
-
-    def take(self) -> Memory | PolicyError:
-        """The note, once, or why there is none."""
-        assert self._task is not None
-        task, self._task = self._task, None
-        try:
-            return task.result()
-        except PolicyError as error:
-            return error
-
-    async def close(self) -> None:
-        """Ask no longer."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)

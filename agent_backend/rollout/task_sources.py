@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
+from agent_backend.episode.unattended_secrets import check_task_secrets
 from agent_backend.errors import AgentError
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool, read_pool
@@ -99,7 +100,8 @@ async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...
 def choose_tasks(plan: RolloutPlan, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Those of a source's tasks that a plan names, as it has them attempted.
 
-    Raises UnknownTask for a name that is not among them, and InvalidAction where no task is left.
+    Raises UnknownTask for a name that is not among them, InvalidAction where no task is left, and SecretMissing where an
+    MCP server of one asks for a secret that is not set.
     """
     known = {task.name for task in tasks}
     where = plan.source or f"the suite {plan.suite}"
@@ -108,6 +110,7 @@ def choose_tasks(plan: RolloutPlan, tasks: Sequence[Task]) -> tuple[Task, ...]:
     chosen = tuple(task for task in tasks if not plan.names or task.name in plan.names)
     if not chosen:
         raise InvalidAction(f"nothing of {where} was chosen")
+    check_task_secrets(chosen)
     if plan.max_steps is None:
         return chosen
     return tuple(task.model_copy(update={"max_steps": plan.max_steps}) for task in chosen)

@@ -11,11 +11,13 @@ from pydantic import Field, StringConstraints
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.errors import TooLarge
+from annotation_app.live.mcp_server_trials import ServerTrial
 from annotation_app.live.suite_tasks import MachineChoices
 from annotation_app.pools import selectors, services
 from annotation_app.pools.schemas import (
     Board,
     CredentialName,
+    McpServerIn,
     PoolChanges,
     PoolCreate,
     PoolRow,
@@ -43,6 +45,7 @@ from annotation_app.tasks.services import (
     tasks_withdraw,
 )
 from protocol.base import FrozenModel
+from protocol.trajectory.mcp_servers import ServerName
 from protocol.trajectory.tasks import Task
 
 router = Router(tags=["pools"])
@@ -268,6 +271,30 @@ def credential_remove(request: HttpRequest, pool_id: PathId, name: Annotated[Cre
     """Forget a value."""
     services.credential_remove(user=user_of(request), pool_id=pool_id, name=name)
     return Status(204, None)
+
+
+@router.post("/pools/{pool_id}/mcp-servers/{name}", response={204: None})
+def mcp_server_set(
+    request: HttpRequest, pool_id: PathId, name: Annotated[ServerName, Path()], body: McpServerIn
+) -> Status[None]:
+    """Add an MCP server that every task of the pool has, or change it; for episodes that begin afterwards."""
+    services.mcp_server_set(user=user_of(request), pool_id=pool_id, name=name, server=body.server)
+    return Status(204, None)
+
+
+@router.delete("/pools/{pool_id}/mcp-servers/{name}", response={204: None})
+def mcp_server_remove(request: HttpRequest, pool_id: PathId, name: Annotated[ServerName, Path()]) -> Status[None]:
+    """Take an MCP server from the pool; episodes that run keep it."""
+    services.mcp_server_remove(user=user_of(request), pool_id=pool_id, name=name)
+    return Status(204, None)
+
+
+@router.post("/pools/{pool_id}/mcp-servers/{name}/trial", response=ServerTrial)
+def mcp_server_trial(
+    request: HttpRequest, pool_id: PathId, name: Annotated[ServerName, Path()], body: McpServerIn
+) -> ServerTrial:
+    """Start an MCP server on a free machine of the pool and list its tools; nothing is stored."""
+    return services.mcp_server_try(user=user_of(request), pool_id=pool_id, name=name, server=body.server)
 
 
 @router.post("/pools/{pool_id}/consent", response={204: None})

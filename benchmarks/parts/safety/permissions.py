@@ -18,6 +18,7 @@ Caller = Literal["nobody", "owner", "annotator", "reviewer", "researcher", "admi
 CALLERS: tuple[Caller, ...] = ("nobody", "owner", "annotator", "reviewer", "researcher", "admin")
 SIGNED_IN = frozenset(CALLERS) - {"nobody"}
 JSON = "application/json"
+MCP_SERVER = {"transport": "http", "url": "http://127.0.0.1:8765/mcp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,9 @@ ROUTES: dict[str, Rule] = {
     "DELETE /api/pools/{pool_id}/groups/{group_id}": only("admin"),
     "POST /api/pools/{pool_id}/credentials/{name}": only("admin", body=body_of(value="a secret")),
     "DELETE /api/pools/{pool_id}/credentials/{name}": only("admin", absent=True),
+    "POST /api/pools/{pool_id}/mcp-servers/{name}": only("admin", body=body_of(server=MCP_SERVER)),
+    "DELETE /api/pools/{pool_id}/mcp-servers/{name}": only("admin", absent=True),
+    "POST /api/pools/{pool_id}/mcp-servers/{name}/trial": only("admin", body=body_of(server=MCP_SERVER)),
     "POST /api/pools/{pool_id}/consent": only("owner", "annotator", body=body_of(version=1)),
     "GET /api/pools/{pool_id}/duplicates": staff(),
     "POST /api/pools/{pool_id}/duplicates": reviewing(),

@@ -546,10 +546,50 @@ export interface CredentialRule {
     | "edit_file"
     | "call_tool"
     | "navigate"
+    | "mcp_server"
   )[];
   hosts: string[];
   applications: string[];
   confirm: boolean;
+}
+/**
+ * An address that the machine reaches over streamable HTTP.
+ */
+export interface HttpServer {
+  url: string;
+  headers?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$".
+     */
+    [k: string]: string;
+  };
+  transport: "http";
+}
+/**
+ * An MCP server that every task of a pool has; for admins.
+ */
+export interface PoolMcpServer {
+  server: StdioServer | HttpServer;
+  name: string;
+}
+/**
+ * A program inside the machine.
+ */
+export interface StdioServer {
+  command: string;
+  /**
+   * @maxItems 256
+   */
+  args?: string[];
+  env?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^[A-Za-z_][A-Za-z0-9_]{0,127}$".
+     */
+    [k: string]: string;
+  };
+  transport: "stdio";
 }
 /**
  * A pool as admins see it. `version` is named by who changes it.
@@ -567,6 +607,7 @@ export interface PoolRow {
   opens_at: string | null;
   credentials: string[];
   credential_rules: CredentialRule[];
+  mcp_servers: PoolMcpServer[];
   members: number[];
   groups: number[];
 }
@@ -790,11 +831,33 @@ export interface CredentialIn {
         | "edit_file"
         | "call_tool"
         | "navigate"
+        | "mcp_server"
       )[]
     | null;
   hosts?: string[] | null;
   applications?: string[] | null;
   confirm?: boolean | null;
+}
+/**
+ * An MCP server. Values of its environment or headers may have `secret:NAME` of the pool's secrets in them.
+ */
+export interface McpServerIn {
+  server: StdioServer | HttpServer;
+}
+/**
+ * A tool that a server lists.
+ */
+export interface ServerTool {
+  name: string;
+  description: string;
+}
+/**
+ * What became of a trial: the server's tools, why it failed, or why it could not be tried.
+ */
+export interface ServerTrial {
+  outcome: "works" | "failed" | "no_machine";
+  tools: ServerTool[];
+  reason: string;
 }
 /**
  * Which version of the terms somebody read.

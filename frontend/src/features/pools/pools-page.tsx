@@ -13,6 +13,7 @@ import { PagePath } from "@/shared/ui/top-bar";
 
 import { boardQuery, useChange } from "./api";
 import { AssignmentBoard } from "./assignment-board";
+import { McpServersDialog } from "./mcp-servers-dialog";
 import { PoolTable, type PoolDialog } from "./pool-table";
 import { SecretsDialog } from "./secrets-dialog";
 import { SettingsDialog } from "./settings-form";
@@ -95,6 +96,7 @@ function Pools({ board }: { readonly board: Board }) {
       />
       <TasksDialog pool={poolOf("tasks")} onClose={close} />
       <SecretsDialog pool={poolOf("secrets")} onClose={close} />
+      <McpServersDialog pool={poolOf("mcp")} onClose={close} />
       <StopDialog pool={poolOf("stop")} onClose={close} />
     </>
   );
