@@ -100,8 +100,8 @@ async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...
 def choose_tasks(plan: RolloutPlan, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Those of a source's tasks that a plan names, as it has them attempted.
 
-    Raises UnknownTask for a name that is not among them, InvalidAction where no task is left, and SecretMissing where an
-    MCP server of one asks for a secret that is not set.
+    Raises UnknownTask for a name that is not among them, InvalidAction where no task is left, and SecretMissing where
+    an MCP server of one asks for a secret that is not set.
     """
     known = {task.name for task in tasks}
     where = plan.source or f"the suite {plan.suite}"
