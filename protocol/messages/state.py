@@ -32,7 +32,12 @@ def apply_event(state: EpisodeState, event: DurableEvent) -> EpisodeState:
 def apply_thinking_event(state: EpisodeState, event: ProposalsThinking) -> EpisodeState:
     """The state after news of a running inference, which carries no version and may be lost."""
     return state.model_copy(
-        update={"thinking": event.thinking, "thinking_error": event.message, "thinking_code": event.code}
+        update={
+            "thinking": event.thinking,
+            "thinking_error": event.message,
+            "thinking_code": event.code,
+            "thinking_policy": event.policy,
+        }
     )
 
 

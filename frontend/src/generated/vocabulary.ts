@@ -1184,11 +1184,13 @@ export interface EpisodeState {
   thinking: Thinking;
   thinking_error: string;
   thinking_code: string;
+  thinking_policy: PolicyRef | null;
   policy: PolicyRef | null;
   pending: PendingAct | null;
   memories: Memory[];
   noting: Noting;
   noting_error: string;
+  noting_policy: PolicyRef | null;
   autopilot: boolean;
   takeover: boolean;
   help_requested: boolean;
@@ -1241,6 +1243,7 @@ export interface ProposalsThinking {
   partials: Partial[];
   message: string;
   code: string;
+  policy: PolicyRef | null;
 }
 /**
  * A candidate on its way: what has been generated so far.
@@ -1256,6 +1259,7 @@ export interface MemoriesNoting {
   type: "memories.noting";
   noting: Noting;
   message: string;
+  policy: PolicyRef | null;
 }
 /**
  * Whether the disk for pictures is full: then the step of this moment waits for room. May be lost.

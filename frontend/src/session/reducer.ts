@@ -40,10 +40,16 @@ export function applyEvent(view: EpisodeView | null, event: Event): EpisodeView 
       return {
         ...view,
         partials: event.partials,
-        episode: { ...view.episode, thinking: event.thinking, thinking_error: event.message, thinking_code: event.code },
+        episode: {
+          ...view.episode,
+          thinking: event.thinking,
+          thinking_error: event.message,
+          thinking_code: event.code,
+          thinking_policy: event.policy,
+        },
       };
     case "memories.noting":
-      return { ...view, episode: { ...view.episode, noting: event.noting, noting_error: event.message } };
+      return { ...view, episode: { ...view.episode, noting: event.noting, noting_error: event.message, noting_policy: event.policy } };
     case "storage.changed":
       return { ...view, storageFull: event.full };
     case "pong":

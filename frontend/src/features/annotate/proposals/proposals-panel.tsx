@@ -2,6 +2,7 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { Eye, NotebookText, RotateCw } from "lucide-react";
 
+import type { EpisodeState, PolicyRef } from "@/generated/vocabulary";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 import { PolicyBadge } from "@/shared/ui/badge";
@@ -19,11 +20,12 @@ export function ProposalsPanel() {
   const { t, language } = useI18n();
   const { episode, canAct, send, setDialog } = useWorkspace();
   const cost = episode.proposals[0]?.cost_usd;
+  const policy = shownPolicy(episode);
   return (
     <section className={styles.panel} aria-labelledby="proposals-title">
       <header className={styles.head}>
         <h2 id="proposals-title">{t("proposals.title")}</h2>
-        <PolicyBadge policy={episode.policy} />
+        <PolicyBadge policy={policy} />
         {cost != null && <span className={styles.cost} title={t("proposals.cost")}>{dollars(cost, language)}</span>}
         <Tooltip label={<>{t("workspace.prompt")} <CommandKey command={prompt} /></>}>
           <ActionIcon size="sm" aria-label={t("workspace.prompt")} onClick={() => setDialog("prompt")}>
@@ -48,7 +50,7 @@ export function ProposalsPanel() {
           </ActionIcon>
         </Tooltip>
       </header>
-      <ProposalSource episode={episode} />
+      {samePolicy(policy, episode.policy) && <ProposalSource episode={episode} />}
       <div className={styles.list} aria-live="polite" aria-busy={episode.thinking === "waiting" || episode.thinking === "streaming"}>
         {episode.proposals.length > 0
           ? episode.proposals.map((proposal) => <ProposalCard key={proposal.id} proposal={proposal} />)
@@ -57,6 +59,14 @@ export function ProposalsPanel() {
     </section>
   );
 }
+
+/** Whose proposals, or whose silence, the panel shows: who was asked last may be another than who proposed last. */
+export function shownPolicy({ thinking, thinking_policy: asked, policy }: EpisodeState): PolicyRef | null {
+  return thinking === "waiting" || thinking === "streaming" || thinking === "failed" ? (asked ?? policy) : policy;
+}
+
+const samePolicy = (one: PolicyRef | null, other: PolicyRef | null) =>
+  one?.name === other?.name && one?.revision === other?.revision;
 
 /** Why there is no candidate: on its way, the model is down, the pool has none, or they were withdrawn. */
 function ProposalsPlaceholder() {

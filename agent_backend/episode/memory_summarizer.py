@@ -1,0 +1,55 @@
+"""Has the policy of one episode write notes on steps that it no longer reads in full, one at a time."""
+
+import asyncio
+from collections.abc import Callable
+
+from agent_backend.errors import PolicyError
+from agent_backend.interfaces import Policy, SummarizingPolicy
+from protocol.trajectory.memory import Memory
+from protocol.trajectory.proposals import PolicyRef
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
+
+
+class MemorySummarizer:
+    """Asks for a note where one is due. It never stores: who asked records the answer."""
+
+    def __init__(self, on_done: Callable[[], None]) -> None:
+        self._on_done = on_done
+        self._task: asyncio.Task[Memory] | None = None
+        self.policy_ref: PolicyRef | None = None
+        """Who was asked last."""
+
+    @property
+    def result_ready(self) -> bool:
+        """Whether a note, or a failure, waits to be taken."""
+        return self._task is not None and self._task.done()
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a note was asked for and is not taken yet."""
+        return self._task is not None
+
+    def request_now(
+        self, policy: Policy | None, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]
+    ) -> None:
+        """Ask for the next note, where this policy writes any and one is due."""
+        if self._task is None and isinstance(policy, SummarizingPolicy) and policy.steps_to_summarize(steps, memories):
+            self.policy_ref = policy.ref
+            self._task = asyncio.create_task(policy.write_memory(task, steps, memories))
+            self._task.add_done_callback(lambda _: self._on_done())
+
+    def take(self) -> Memory | PolicyError:
+        """The note, once, or why there is none."""
+        assert self._task is not None
+        task, self._task = self._task, None
+        try:
+            return task.result()
+        except PolicyError as error:
+            return error
+
+    async def close(self) -> None:
+        """Ask no longer."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
