@@ -15,12 +15,14 @@ from annotation_app.feed.api import router as feed
 from annotation_app.fleet.api import router as fleet
 from annotation_app.flywheel.api import router as flywheel
 from annotation_app.health.api import router as health
+from annotation_app.home.api import router as home
 from annotation_app.http_api import api_make
 from annotation_app.imports.api import router as imports
 from annotation_app.imports.uploads_api import router as uploads
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
 from annotation_app.live.machine_api import router as machine_api
+from annotation_app.live.wall_api import router as wall
 from annotation_app.notifications.api import notices_router, webhooks_router
 from annotation_app.pools.api import router as pools
 from annotation_app.probes.api import router as probes
@@ -36,7 +38,7 @@ api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
     *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, flywheel, probes),
-    *(notices_router, webhooks_router, benchmark_runs),
+    *(notices_router, webhooks_router, benchmark_runs, wall, home),
 )
 for router in ROUTERS:
     api.add_router("", router)

@@ -16,8 +16,10 @@ export type NavigationItem = {
 };
 
 export const MAIN_ITEMS: readonly NavigationItem[] = [
+  { to: "/home", label: "global.home", roles: ["reviewer", "researcher"], command: globalCommands.home },
   { to: "/queue", label: "global.queue", roles: ["annotator"], command: globalCommands.queue },
   { to: TO_REVIEW, label: "global.review", roles: ["reviewer"], command: globalCommands.review },
+  { to: "/wall", label: "global.wall", roles: ["reviewer"], command: globalCommands.wall },
   { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
   { to: "/trajectories", label: "nav.search", roles: ["reviewer"], unless: "researcher" },
   { to: "/exports", label: "exports.page", roles: ["researcher"], command: globalCommands.exports },
