@@ -38,7 +38,7 @@ def policy_hours(now: datetime) -> tuple[PolicyHour, ...]:
     if known is None:
         steps = Step.objects.filter(created_at__gte=first_hour(now), episode__task__pool__practice=False).order_by()
         counts = {name: STEP_AGGREGATES[name] for name in ("steps", "judged", "refused")}
-        grouped = steps.values("policy", at=TruncHour("created_at")).annotate(**counts)
+        grouped = steps.annotate(at=TruncHour("created_at")).values("at", "policy").annotate(**counts)
         known = list(grouped.values_list("at", "policy", "steps", "judged", "refused"))
         cache.set(CACHE_KEY, known, CACHE_SECONDS)
     return tuple(PolicyHour(*row) for row in known)

@@ -1,10 +1,10 @@
 """What needs somebody: each kind of thing by one query, or from what was counted or looked at a minute ago."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery, TextField, Value, Window
+from django.db.models import Case, Count, Exists, F, Model, OuterRef, QuerySet, Subquery, TextField, Value, When, Window
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 from redis.exceptions import RedisError
@@ -36,7 +36,6 @@ from annotation_app.home.schemas import (
 from annotation_app.imports.models import Import
 from annotation_app.judges.models import Run
 from annotation_app.notifications.models import Notice
-from annotation_app.policies.models import PolicyRevision
 from annotation_app.probes.models import PolicyProbe
 from annotation_app.promotions.models import GateDecision
 from annotation_app.reviews.selectors.queue import QueueFilters, reviewable_by
@@ -70,11 +69,11 @@ def home_page(*, user: User) -> Home:
         items += _help_asked(user)
     if researcher:
         items += _parts(now)
-        items += policies_overridden(hours, _proposing(), now)
-    if admin:
-        items += _degraded(user)
-        items += _pools_dry(now)
-    if researcher:
+        pools = _pool_states(now)
+        items += policies_overridden(hours, (policy for pool in pools for policy in pool.policies), now)
+        if admin:
+            items += _degraded(user)
+            items += _pools_dry(pools)
         items += _gates(now)
         items += _cycles()
         items += _jobs(None if admin else user, now)
@@ -133,12 +132,6 @@ def _is_urgent(check: Check) -> bool:
     return not check.ok or check.problem in URGENT_WARNINGS
 
 
-def _proposing() -> list[str]:
-    """The labels of the revisions that propose somewhere, as steps name them."""
-    proposing = PolicyRevision.objects.filter(Q(pools__isnull=False) | Q(tried_in__isnull=False), scripted=False)
-    return [f"{name} {revision}" for name, revision in proposing.distinct().values_list("name", "revision")]
-
-
 def _degraded(user: User) -> Iterator[HomeItem]:
     """What probes found, until it was read."""
     unread = Notice.objects.filter(user=user, kind="policy.degraded", read_at__isnull=True)
@@ -150,15 +143,43 @@ def _degraded(user: User) -> Iterator[HomeItem]:
         )
 
 
-def _pools_dry(now: datetime) -> Iterator[HomeItem]:
-    """Pools where at the pace of the last day nothing is left in a day."""
+class _PoolState(NamedTuple):
+    """A pool, what is left of it and how fast it goes, and the revisions that propose there."""
+
+    name: str
+    is_open: bool
+    waiting: int
+    done_last_day: int
+    policies: tuple[str, ...]
+
+
+def _pool_states(now: datetime) -> list[_PoolState]:
+    """Every pool but those for practice; what waits is counted only where something was done."""
     done = Episode.objects.filter(task__pool=OuterRef("pk"), status="finished", finished_at__gte=now - DAY)
     waiting = Task.objects.filter(pool=OuterRef("pk"), state=TaskState.WAITING)
-    open_pools = Pool.objects.filter(paused=False, stopped_at__isnull=True, practice=False)
-    counted = open_pools.annotate(done=_count(done, "task__pool"), waiting=_count(waiting, "pool"))
-    dry = counted.filter(done__gt=0, waiting__lt=F("done")).order_by("waiting", "name")
-    for name, left, finished in dry.values_list("name", "waiting", "done")[:MAX_ITEMS]:
-        yield PoolRunsDry(subject=name, waiting=left, done_last_day=finished)
+    counted = Pool.objects.filter(practice=False).annotate(
+        done=_count(done, "task__pool"),
+        left=Case(When(done__gt=0, then=_count(waiting, "pool")), default=0),
+    )
+    columns = ("name", "paused", "stopped_at", "left", "done")
+    proposing = [f"{who}__{column}" for who in ("policy", "canary") for column in ("name", "revision", "scripted")]
+    return [
+        _PoolState(name, not paused and stopped is None, left, finished, _labels(*revisions))
+        for name, paused, stopped, left, finished, *revisions in counted.values_list(*columns, *proposing)
+    ]
+
+
+def _labels(*revisions: Any) -> tuple[str, ...]:
+    """The labels of revisions, given as name, revision and whether it is a script; scripts are left out."""
+    named = (revisions[:3], revisions[3:])
+    return tuple(f"{name} {revision}" for name, revision, scripted in named if name is not None and not scripted)
+
+
+def _pools_dry(pools: Iterable[_PoolState]) -> Iterator[HomeItem]:
+    """Pools where at the pace of the last day nothing is left in a day."""
+    dry = (pool for pool in pools if pool.is_open and pool.waiting < pool.done_last_day)
+    for pool in sorted(dry, key=lambda pool: (pool.waiting, pool.name))[:MAX_ITEMS]:
+        yield PoolRunsDry(subject=pool.name, waiting=pool.waiting, done_last_day=pool.done_last_day)
 
 
 def _count(found: QuerySet[Any], by: str) -> Any:
@@ -195,6 +216,9 @@ def _jobs(user: User | None, now: datetime) -> Iterator[HomeItem]:
     )
     for job, subject, error, ended in exports.union(*others, all=True).order_by("-ended")[:MAX_ITEMS]:
         yield JobFailed(subject=subject, job=job, detail=error[:300], since=ended)
+
+
+JOB_COLUMNS = ("job", "about", "error", "ended")
 
 
 def _failed(

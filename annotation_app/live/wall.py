@@ -121,7 +121,7 @@ def _step_counts(episodes: list[Episode]) -> dict[UUID, dict[str, Any]]:
     decisions = {name: STEP_AGGREGATES[name] for name in ("judged", "refused")}
     rows = Step.objects.filter(episode__in=episodes).order_by().values("episode_id")
     counted = rows.annotate(done=Count("pk", filter=Q(undoing__isnull=True)), last=Max("created_at"), **decisions)
-    return {row["episode_id"]: row for row in counted}
+    return {row["episode_id"]: dict(row) for row in counted}
 
 
 def _terminal_texts(episodes: list[Episode]) -> dict[UUID, str]:
@@ -129,8 +129,8 @@ def _terminal_texts(episodes: list[Episode]) -> dict[UUID, str]:
     terminals = [each.pk for each in episodes if each.task.pool.platform == "terminal"]
     if not terminals:
         return {}
-    shown = {pk: desk.observation for pk, desk in Episode.objects.filter(pk__in=terminals).values_list("pk", "desk")}
-    return {pk: (seen.text or "")[-MAX_TEXT_CHARACTERS:] for pk, seen in shown.items() if seen is not None}
+    shown = ((each.pk, each.desk.observation) for each in Episode.objects.filter(pk__in=terminals).only("desk"))
+    return {pk: (seen.text or "")[-MAX_TEXT_CHARACTERS:] for pk, seen in shown if seen is not None}
 
 
 def _pictured_lease(machine: str) -> Lease | None:
