@@ -230,7 +230,6 @@ def _failed(
     failed = jobs.filter(~Exists(later), status="failed", finished_at__gte=since)
     if user is not None:
         failed = failed.filter(requested_by=user)
-    named = failed.order_by().annotate(
-        job=Value(job, TextField()), about=Cast(subject, TextField()), ended=F("finished_at")
-    )
-    return named.values_list("job", "about", "error", "ended")
+    columns = {"job": Value(job, TextField()), "about": Cast(subject, TextField()), "ended": F("finished_at")}
+    rows: QuerySet[Any, tuple[Any, ...]] = failed.order_by().annotate(**columns).values_list(*JOB_COLUMNS)
+    return rows
