@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from django.core.cache import cache
+from django.db.models import QuerySet
 from django.db.models.functions import TruncHour
 
 from annotation_app.episodes.models import Step
@@ -34,14 +35,19 @@ class PolicyHour(NamedTuple):
 
 def policy_hours(now: datetime) -> tuple[PolicyHour, ...]:
     """The rows of the last day, in no order. Practice does not count."""
-    known = cast("list[tuple[datetime, str, int, int, int]] | None", cache.get(CACHE_KEY))
+    known = cast("list[tuple[str, str, int, int, int]] | None", cache.get(CACHE_KEY))
     if known is None:
         steps = Step.objects.filter(created_at__gte=first_hour(now), episode__task__pool__practice=False).order_by()
         counts = {name: STEP_AGGREGATES[name] for name in ("steps", "judged", "refused")}
-        grouped = steps.annotate(at=TruncHour("created_at")).values("at", "policy").annotate(**counts)
-        known = list(grouped.values_list("at", "policy", "steps", "judged", "refused"))
+        grouped: QuerySet[Any, dict[str, Any]] = (
+            steps.annotate(at=TruncHour("created_at")).values("at", "policy").annotate(**counts)
+        )
+        known = [(row["at"].isoformat(), row["policy"], row["steps"], row["judged"], row["refused"]) for row in grouped]
         cache.set(CACHE_KEY, known, CACHE_SECONDS)
-    return tuple(PolicyHour(*row) for row in known)
+    return tuple(
+        PolicyHour(datetime.fromisoformat(at), policy, acts, judged, refused)
+        for at, policy, acts, judged, refused in known
+    )
 
 
 def first_hour(now: datetime) -> datetime:

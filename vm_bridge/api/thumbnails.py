@@ -3,11 +3,13 @@
 import asyncio
 
 import numpy as np
+import numpy.typing as npt
 import simplejpeg
 
 from vm_bridge.errors import MachineGone
 from vm_bridge.sandbox import Frame, Sandbox
 
+Pixels = npt.NDArray[np.uint8]
 THUMBNAIL_WIDTH = 320
 """About how wide it is (pixels)."""
 QUALITY = 70
@@ -28,8 +30,20 @@ async def render_thumbnail(sandbox: Sandbox) -> bytes:
 
 
 def encode_thumbnail(frame: Frame) -> bytes:
-    """The frame as a small JPEG: every so-many-th pixel, which takes well under a millisecond."""
+    """The frame as a small JPEG; it takes a millisecond or two."""
     step = max(1, frame.width // THUMBNAIL_WIDTH)
     pixels = np.frombuffer(frame.pixels, np.uint8).reshape(frame.height, frame.width, 4)
-    small = np.ascontiguousarray(pixels[::step, ::step])
-    return bytes(simplejpeg.encode_jpeg(small, quality=QUALITY, colorspace="BGRX"))
+    small = pixels if step == 1 else _shrink(pixels, step)
+    return bytes(simplejpeg.encode_jpeg(np.ascontiguousarray(small), quality=QUALITY, colorspace="BGRX"))
+
+
+def _shrink(pixels: Pixels, step: int) -> Pixels:
+    """`[height, width, 4]` to a `step`-th of each side: of every block the mean of four pixels, since that of all takes
+    ten times as long and looks little better."""
+    height, width = (side // step * step for side in pixels.shape[:2])
+    corners = [pixels[y:height:step, x:width:step] for y in (0, step // 2) for x in (0, step // 2)]
+    total = corners[0].astype(np.uint16)
+    for corner in corners[1:]:
+        total += corner
+    mean: Pixels = (total >> 2).astype(np.uint8)
+    return mean

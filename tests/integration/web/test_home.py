@@ -1,5 +1,6 @@
 """Home: what needs each role, from few queries, and how the last day went."""
 
+import json
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -19,6 +20,7 @@ from annotation_app.flywheel.models import Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.health import history
 from annotation_app.health.schemas import Check
+from annotation_app.home.hours import CACHE_KEY
 from annotation_app.home.selectors import HEALTH_TIMEOUT, home_page
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.models import Assignment, Task
@@ -141,6 +143,7 @@ def test_a_policy_that_is_overridden_more_than_before(world: World, alma: User) 
     assert (fell["subject"], fell["before"]["successes"], fell["after"]["successes"]) == ("tars 1", 0, 20)
     hours = world.client(alma).get("/api/home").json()["hours"]
     assert sum(hour["acts"] for hour in hours) == 80
+    assert json.loads(json.dumps(cache.get(CACHE_KEY))), "the cache of the web app keeps JSON"
 
 
 def test_a_failed_job_is_told_until_it_is_done_again(world: World, alma: User) -> None:

@@ -23,6 +23,7 @@ export default function HourPlots({ hours }: { hours: Home["hours"] }) {
   const total = hours.reduce((sum, hour) => sum + hour.acts, 0);
   const decisions = hours.reduce((sum, { override }) => sum + (override?.attempts ?? 0), 0);
   const overrides = hours.reduce((sum, { override }) => sum + (override?.successes ?? 0), 0);
+  if (total === 0) return <p className={styles.none}>{t("home.no_acts")}</p>;
   const shared = { h: HEIGHT, data, dataKey: "hour", xAxisProps: { minTickGap: 24 }, gridAxis: "none" } as const;
   return (
     <div className={styles.plots}>

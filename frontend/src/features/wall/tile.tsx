@@ -36,13 +36,15 @@ export function Tile({ session, now, store, observe, current, onFocus }: Props) 
           <span className={styles.task} title={instruction}>
             {instruction}
           </span>
-          <span className={styles.figures}>
-            <span className={styles.pool}>{pool}</span>
+          <span className={styles.note}>
+            <span>{pool}</span>
+            <span>{relative(session.last_step_at ?? session.created_at, now)}</span>
+          </span>
+          <span className={styles.note}>
             <span>{t("wall.steps", { count: steps })}</span>
             <span>
               {t("wall.override")} <RateText rate={session.override} bare />
             </span>
-            <span>{relative(session.last_step_at ?? session.created_at, now)}</span>
           </span>
         </span>
       </Link>

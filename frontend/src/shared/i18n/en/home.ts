@@ -34,6 +34,7 @@ export const homeMessages = {
   "home.job.probe": "The probe of {name} failed",
   "home.job.judge": "A judge run in {name} failed",
 
+  "home.no_acts": "Nobody acted in the last 24 hours",
   "home.acts": "Acts",
   "home.acts_per_hour": "Acts per hour",
   "home.acts_total": { one: "{count} act", other: "{count} acts" },

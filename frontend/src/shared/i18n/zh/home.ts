@@ -34,6 +34,7 @@ export const homeMessages = {
   "home.job.probe": "{name} 的探测失败",
   "home.job.judge": "{name} 中的自动评判失败",
 
+  "home.no_acts": "最近 24 小时没有操作",
   "home.acts": "操作",
   "home.acts_per_hour": "每小时操作数",
   "home.acts_total": { other: "{count} 次操作" },
