@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, cast
 
 from django.core.cache import cache
-from django.db.models import QuerySet
 from django.db.models.functions import TruncHour
 
 from annotation_app.episodes.models import Step
@@ -39,9 +38,7 @@ def policy_hours(now: datetime) -> tuple[PolicyHour, ...]:
     if known is None:
         steps = Step.objects.filter(created_at__gte=first_hour(now), episode__task__pool__practice=False).order_by()
         counts = {name: STEP_AGGREGATES[name] for name in ("steps", "judged", "refused")}
-        grouped: QuerySet[Any, dict[str, Any]] = (
-            steps.annotate(at=TruncHour("created_at")).values("at", "policy").annotate(**counts)
-        )
+        grouped: Iterable[Any] = steps.annotate(at=TruncHour("created_at")).values("at", "policy").annotate(**counts)
         known = [(row["at"].isoformat(), row["policy"], row["steps"], row["judged"], row["refused"]) for row in grouped]
         cache.set(CACHE_KEY, known, CACHE_SECONDS)
     return tuple(

@@ -10,8 +10,8 @@ from vm_bridge.errors import MachineGone
 from vm_bridge.sandbox import Frame, Sandbox
 
 Pixels = npt.NDArray[np.uint8]
-THUMBNAIL_WIDTH = 320
-"""About how wide it is (pixels)."""
+THUMBNAIL_WIDTH, THUMBNAIL_HEIGHT = 320, 400
+"""About how wide it is, or how high at most where it stands upright (pixels)."""
 QUALITY = 70
 TIMEOUT_SECONDS = 3.0
 
@@ -31,7 +31,7 @@ async def render_thumbnail(sandbox: Sandbox) -> bytes:
 
 def encode_thumbnail(frame: Frame) -> bytes:
     """The frame as a small JPEG; it takes a millisecond or two."""
-    step = max(1, frame.width // THUMBNAIL_WIDTH)
+    step = max(1, frame.width // THUMBNAIL_WIDTH, frame.height // THUMBNAIL_HEIGHT)
     pixels = np.frombuffer(frame.pixels, np.uint8).reshape(frame.height, frame.width, 4)
     small = pixels if step == 1 else _shrink(pixels, step)
     return bytes(simplejpeg.encode_jpeg(np.ascontiguousarray(small), quality=QUALITY, colorspace="BGRX"))
