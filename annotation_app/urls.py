@@ -22,7 +22,6 @@ from annotation_app.imports.uploads_api import router as uploads
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
 from annotation_app.live.machine_api import router as machine_api
-from annotation_app.live.wall_api import router as wall
 from annotation_app.notifications.api import notices_router, webhooks_router
 from annotation_app.pools.api import router as pools
 from annotation_app.probes.api import router as probes
@@ -32,6 +31,7 @@ from annotation_app.reports.api import router as reports
 from annotation_app.retention.api import router as retention
 from annotation_app.reviews.api import router as reviews
 from annotation_app.tasks.api import router as tasks
+from annotation_app.wall.api import router as wall
 from annotation_app.web.views import admin_sign_in, frontend_page
 
 api = api_make()

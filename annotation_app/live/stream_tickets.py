@@ -91,6 +91,13 @@ def ticket_for_lease(kind: StreamKind, user: str, episode_id: UUID, lease: Lease
     return mint_ticket(host_key(lease.host), claim, ttl=TICKET_TTL_SECONDS)
 
 
+def pictured_lease(machine: str) -> Lease | None:
+    """The lease on an episode's machine, from its stored text; None where it has none, or its machine has no
+    picture."""
+    lease = Lease.model_validate_json(machine) if machine else None
+    return lease if lease is not None and "stills" in lease.capabilities.streams else None
+
+
 def host_key(host_id: str) -> str:
     """The key that signs tickets to the machines of a bridge host."""
     return derive_key(settings.ENV.bridge_master, key_name(host_id))

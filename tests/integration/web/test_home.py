@@ -20,8 +20,8 @@ from annotation_app.flywheel.models import Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.health import history
 from annotation_app.health.schemas import Check
-from annotation_app.home.hours import CACHE_KEY
 from annotation_app.home.selectors import HEALTH_TIMEOUT, home_page
+from annotation_app.home.selectors.hours import CACHE_KEY
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.models import Assignment, Task
 from tests.contract.test_store import step

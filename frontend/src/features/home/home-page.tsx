@@ -18,6 +18,7 @@ import styles from "./home.module.css";
 /** The charts are large: what needs somebody does not wait for them. */
 const HourPlots = lazy(() => import("./hour-plots"));
 
+const URGENCY: readonly Tone[] = ["danger", "warn", "info"];
 const MARKS = { danger: CircleAlert, warn: TriangleAlert, info: Info } as const;
 
 export default function HomePage() {
@@ -61,12 +62,12 @@ function NothingNeedsYou() {
 function Items({ items, now }: { items: readonly Item[]; now: number }) {
   const i18n = useI18n();
   const admin = hasRole(useUser(), "admin");
+  const rows = items.map((item) => ({ item, ...describeItem(item, i18n, admin) }));
+  rows.sort((one, other) => URGENCY.indexOf(one.tone) - URGENCY.indexOf(other.tone));
   return (
     <ul className={styles.items}>
-      {items.map((item) => {
-        const { tone, title, detail, to } = describeItem(item, i18n, admin);
-        return (
-          <li key={`${to} ${title} ${item.since}`} data-tone={tone} className={styles.item}>
+      {rows.map(({ item, tone, title, detail, to }) => (
+        <li key={`${to} ${title} ${item.since}`} data-tone={tone} className={styles.item}>
             <ToneMark tone={tone} />
             <div className={styles.what}>
               <Link to={to} className={styles.link}>
@@ -80,8 +81,7 @@ function Items({ items, now }: { items: readonly Item[]; now: number }) {
               </time>
             )}
           </li>
-        );
-      })}
+      ))}
     </ul>
   );
 }

@@ -66,14 +66,14 @@ describe("home", () => {
       ["Ada asks for help", "/desk/e1"],
       ["2 more sessions ask for help", "/wall"],
       ["Model server tars 1 does not work", "/policies"],
-      ["Disk needs a look", "/retention"],
       ["Nothing has checked the platform for minutes", "/health"],
-      ["tars 2 is overridden more than before", "/policies"],
       ["A probe found a problem with tars", "/policies"],
-      ["Desktop has 3 waiting tasks left", "/pools"],
-      ["tars 3 passed the gate of Desktop and can be promoted", "/policies"],
       ["Cycle 4 of daily failed", "/flywheel/c1"],
+      ["Disk needs a look", "/retention"],
+      ["tars 2 is overridden more than before", "/policies"],
+      ["Desktop has 3 waiting tasks left", "/pools"],
       ["An export that ravi asked for failed", "/exports"],
+      ["tars 3 passed the gate of Desktop and can be promoted", "/policies"],
       ["12 episodes wait for your review", "/review"],
     ]);
     expect(screen.getByText("From 5% to 50% of 40 decisions in the last 6 hours")).toBeDefined();

@@ -31,7 +31,7 @@ export default function HourPlots({ hours }: { hours: Home["hours"] }) {
         <BarChart
           {...shared}
           series={[{ name: acts, color: "var(--ph-accent)" }]}
-          yAxisProps={{ allowDecimals: false, width: 40 }}
+          yAxisProps={{ allowDecimals: false, width: 40, tickCount: 3 }}
           barChartProps={{ accessibilityLayer: false }}
           maxBarWidth={16}
         />
@@ -40,7 +40,7 @@ export default function HourPlots({ hours }: { hours: Home["hours"] }) {
         <LineChart
           {...shared}
           series={[{ name: rate, color: "var(--ph-override)" }]}
-          yAxisProps={{ domain: [0, 100], unit: " %", width: 48 }}
+          yAxisProps={{ domain: [0, 100], ticks: [0, 50, 100], unit: " %", width: 52 }}
           lineChartProps={{ accessibilityLayer: false }}
           connectNulls={false}
           curveType="linear"

@@ -5,7 +5,7 @@ type Listener = () => void;
 /** `interval`: the least time between two pictures of one episode (milliseconds); the newest is shown once it is over. */
 export class ThumbnailStore {
   private readonly urls = new Map<string, string>();
-  private readonly shownAt = new Map<string, number>();
+  private readonly updatedAt = new Map<string, number>();
   private readonly waiting = new Map<string, Blob>();
   private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
   private readonly listeners = new Map<string, Set<Listener>>();
@@ -25,7 +25,7 @@ export class ThumbnailStore {
   /** Take a picture in; null: there is none any more. */
   put(episode: string, picture: Blob | null): void {
     if (picture === null) return this.forget(episode);
-    const due = (this.shownAt.get(episode) ?? -Infinity) + this.interval;
+    const due = (this.updatedAt.get(episode) ?? -Infinity) + this.interval;
     const now = performance.now();
     if (now >= due) return this.show(episode, picture);
     this.waiting.set(episode, picture);
@@ -49,13 +49,13 @@ export class ThumbnailStore {
 
   private show(episode: string, picture: Blob): void {
     this.waiting.delete(episode);
-    this.shownAt.set(episode, performance.now());
+    this.updatedAt.set(episode, performance.now());
     this.replace(episode, URL.createObjectURL(picture));
   }
 
   private forget(episode: string): void {
     clearTimeout(this.timers.get(episode));
-    for (const kept of [this.timers, this.waiting, this.shownAt]) kept.delete(episode);
+    for (const each of [this.timers, this.waiting, this.updatedAt]) each.delete(episode);
     this.replace(episode, null);
   }
 

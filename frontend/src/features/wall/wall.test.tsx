@@ -33,19 +33,19 @@ const session = (id: string, given: Partial<WallSession> = {}): WallSession => (
 
 /** What the observer of the page tells; jsdom lays nothing out. */
 let inView: (ids: readonly string[]) => void;
-let asked: string[][];
+let requests: string[][];
 
 function open(items: WallSession[], language: Language = "en") {
   const wall: Wall = { at: AT, items, total: items.length, waiting: items.filter((one) => one.help_requested).length, next: null };
   vi.stubGlobal("fetch", (url: string, { body }: RequestInit = {}) => {
     if (!url.endsWith("/wall/tickets")) return Promise.resolve(Response.json(wall));
-    asked.push((JSON.parse(String(body)) as { episodes: string[] }).episodes);
+    requests.push((JSON.parse(String(body)) as { episodes: string[] }).episodes);
     return Promise.resolve(Response.json([]));
   });
   const router = createMemoryRouter(
     [
       { path: "/wall", element: <WallPage /> },
-      { path: "/desk/:id", element: <p>The desk</p> },
+      { path: "/desk/:id", element: <p>The workspace</p> },
     ],
     { initialEntries: ["/wall"] },
   );
@@ -64,7 +64,7 @@ function open(items: WallSession[], language: Language = "en") {
 }
 
 beforeEach(() => {
-  asked = [];
+  requests = [];
   vi.stubGlobal(
     "IntersectionObserver",
     class {
@@ -102,11 +102,11 @@ describe("the wall", () => {
     const { user } = open([session("ada"), session("ben"), session("cleo", { pictured: false })]);
     await screen.findAllByRole("listitem");
     inView(["ben", "cleo"]);
-    await waitFor(() => expect(asked).toEqual([["ben"]]));
+    await waitFor(() => expect(requests).toEqual([["ben"]]));
     await user.click(screen.getByRole("button", { name: "Pause pictures" }));
     inView(["ada", "ben"]);
     await user.click(screen.getByRole("button", { name: "Resume pictures" }));
-    await waitFor(() => expect(asked.at(-1)).toEqual(["ada", "ben"]));
+    await waitFor(() => expect(requests.at(-1)).toEqual(["ada", "ben"]));
   });
 
   it("is walked with the arrows, and Enter opens a session", async () => {

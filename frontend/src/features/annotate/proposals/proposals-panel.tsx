@@ -20,7 +20,7 @@ export function ProposalsPanel() {
   const { t, language } = useI18n();
   const { episode, canAct, send, setDialog } = useWorkspace();
   const cost = episode.proposals[0]?.cost_usd;
-  const policy = shownPolicy(episode);
+  const policy = currentPolicy(episode);
   return (
     <section className={styles.panel} aria-labelledby="proposals-title">
       <header className={styles.head}>
@@ -61,8 +61,8 @@ export function ProposalsPanel() {
 }
 
 /** Whose proposals, or whose silence, the panel shows: who was asked last may be another than who proposed last. */
-export function shownPolicy({ thinking, thinking_policy: asked, policy }: EpisodeState): PolicyRef | null {
-  return thinking === "waiting" || thinking === "streaming" || thinking === "failed" ? (asked ?? policy) : policy;
+export function currentPolicy({ thinking, thinking_policy: latest, policy }: EpisodeState): PolicyRef | null {
+  return thinking === "waiting" || thinking === "streaming" || thinking === "failed" ? (latest ?? policy) : policy;
 }
 
 const samePolicy = (one: PolicyRef | null, other: PolicyRef | null) =>

@@ -17,7 +17,6 @@ from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Turn, TurnState
 from annotation_app.health.history import last_checks
 from annotation_app.health.schemas import Check, Problem
-from annotation_app.home.hours import hours_of, policies_overridden, policy_hours
 from annotation_app.home.schemas import (
     CycleFailed,
     GateDecided,
@@ -33,6 +32,7 @@ from annotation_app.home.schemas import (
     PoolRunsDry,
     ReviewsWaiting,
 )
+from annotation_app.home.selectors.hours import hours_of, policies_overridden, policy_hours
 from annotation_app.imports.models import Import
 from annotation_app.judges.models import Run
 from annotation_app.notifications.models import Notice

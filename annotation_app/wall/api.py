@@ -9,8 +9,9 @@ from ninja import Query, Router
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.live import wall
-from annotation_app.live.wall import PAGE_SIZE, WallPage, WallStream
+from annotation_app.wall import selectors
+from annotation_app.wall.schemas import WallPage, WallStream
+from annotation_app.wall.selectors import PAGE_SIZE
 from protocol.base import FrozenModel
 
 router = Router(tags=["desk"])
@@ -25,11 +26,11 @@ class WallTicketsIn(FrozenModel):
 @router.get("/wall", response=WallPage)
 def wall_get(request: HttpRequest, page: Annotated[int, Query(), Field(ge=1, le=1_000)] = 1) -> WallPage:
     """The episodes that run now, those that wait for help first."""
-    return wall.wall_page(user=user_of(request), page=page)
+    return selectors.wall_page(user=user_of(request), page=page)
 
 
 @router.post("/wall/tickets", response=list[WallStream])
 def wall_tickets(request: HttpRequest, body: WallTicketsIn) -> list[WallStream]:
     """Single-use tickets for small pictures of sessions, by bridge host."""
     host = urlsplit(f"//{request.get_host()}").hostname or ""
-    return list(wall.wall_tickets(user=user_of(request), episodes=body.episodes, host=host))
+    return list(selectors.wall_tickets(user=user_of(request), episodes=body.episodes, host=host))

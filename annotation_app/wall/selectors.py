@@ -1,6 +1,5 @@
 """The wall: every episode that runs now, and tickets for small pictures of their machines."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,57 +10,16 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.episodes.models import Episode, Step
 from annotation_app.episodes.selectors import episodes_visible
-from annotation_app.live.stream_tickets import stream_url, ticket_for_lease
+from annotation_app.live.stream_tickets import pictured_lease, stream_url, ticket_for_lease
 from annotation_app.reports.selectors import STEP_AGGREGATES
-from protocol.base import FrozenModel
-from protocol.evaluation.reports import Rate
+from annotation_app.wall.schemas import WallPage, WallSession, WallStream
 from protocol.evaluation.statistics import wilson_rate
-from protocol.messages.events import EpisodeStatus
-from vm_bridge.machine import Lease
 
 PAGE_SIZE = 100
 """Sessions on a page."""
 LIVE_STATUSES = ("warming", "running", "paused")
 MAX_TEXT_CHARACTERS = 600
 """Of a terminal's screen, its end."""
-
-
-class WallSession(FrozenModel):
-    """An episode that runs. `attended`: its annotator's page is open; `pictured`: its machine has a picture now."""
-
-    id: UUID
-    instruction: str
-    pool: str
-    annotator: str
-    status: EpisodeStatus
-    help_requested: bool
-    attended: bool
-    pictured: bool
-    text: str
-    """The end of what a terminal shows."""
-    steps: int
-    override: Rate | None
-    """Of the annotator's decisions with proposals at hand, how many were another action."""
-    created_at: datetime
-    last_step_at: datetime | None
-
-
-class WallPage(FrozenModel):
-    """A page of the sessions, those that wait for help first, then the oldest; `next` is the following page's number,
-    `waiting` counts all who wait for help."""
-
-    at: datetime
-    items: tuple[WallSession, ...]
-    total: int
-    waiting: int
-    next: int | None
-
-
-class WallStream(FrozenModel):
-    """Where the small pictures of one bridge host are had (`POST` with `{"tickets": [...]}`), each ticket once."""
-
-    url: str
-    tickets: tuple[str, ...]
 
 
 def wall_page(*, user: User, page: int = 1) -> WallPage:
@@ -90,7 +48,7 @@ def wall_tickets(*, user: User, episodes: tuple[UUID, ...], host: str) -> tuple[
     found = episodes_visible(user).filter(pk__in=episodes, status__in=LIVE_STATUSES)
     streams: dict[str, list[str]] = {}
     for episode_id, machine in found.values_list("pk", "machine"):
-        lease = _pictured_lease(machine)
+        lease = pictured_lease(machine)
         if lease is not None:
             ticket = ticket_for_lease("thumbnails", user.username, episode_id, lease)
             streams.setdefault(stream_url("thumbnails", ticket, host=host, bridge=lease.host), []).append(ticket)
@@ -107,7 +65,7 @@ def _session(episode: Episode, steps: dict[str, Any], text: str) -> WallSession:
         status=episode.status,
         help_requested=episode.help_requested,
         attended=episode.attended,
-        pictured=_pictured_lease(episode.machine) is not None,
+        pictured=pictured_lease(episode.machine) is not None,
         text=text,
         steps=steps.get("done", 0),
         override=wilson_rate(steps["refused"], judged) if judged else None,
@@ -131,9 +89,3 @@ def _terminal_texts(episodes: list[Episode]) -> dict[UUID, str]:
         return {}
     shown = ((each.pk, each.desk.observation) for each in Episode.objects.filter(pk__in=terminals).only("desk"))
     return {pk: (seen.text or "")[-MAX_TEXT_CHARACTERS:] for pk, seen in shown if seen is not None}
-
-
-def _pictured_lease(machine: str) -> Lease | None:
-    """The lease on an episode's machine; None where it has none yet, or the machine has no picture."""
-    lease = Lease.model_validate_json(machine) if machine else None
-    return lease if lease is not None and "stills" in lease.capabilities.streams else None
