@@ -68,19 +68,19 @@ function Items({ items, now }: { items: readonly Item[]; now: number }) {
     <ul className={styles.items}>
       {rows.map(({ item, tone, title, detail, to }) => (
         <li key={`${to} ${title} ${item.since}`} data-tone={tone} className={styles.item}>
-            <ToneMark tone={tone} />
-            <div className={styles.what}>
-              <Link to={to} className={styles.link}>
-                {title}
-              </Link>
-              {detail && <p className={styles.detail}>{detail}</p>}
-            </div>
-            {item.since && (
-              <time className={styles.since} dateTime={item.since} title={i18n.moment(item.since)}>
-                {i18n.relative(item.since, now)}
-              </time>
-            )}
-          </li>
+          <ToneMark tone={tone} />
+          <div className={styles.what}>
+            <Link to={to} className={styles.link}>
+              {title}
+            </Link>
+            {detail && <p className={styles.detail}>{detail}</p>}
+          </div>
+          {item.since && (
+            <time className={styles.since} dateTime={item.since} title={i18n.moment(item.since)}>
+              {i18n.relative(item.since, now)}
+            </time>
+          )}
+        </li>
       ))}
     </ul>
   );
