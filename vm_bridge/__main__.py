@@ -19,6 +19,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from protocol.log_lines import LineFormatter, RepeatFilter
+from protocol.redis_options import ASYNC_OPTIONS
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.config import Config, ConfigError, read_config
 from vm_bridge.host_keys import MANAGER, CallVerifier
@@ -95,6 +96,7 @@ def connect_redis(config: Config) -> Redis:
         socket_timeout=REDIS_TIMEOUT_SECONDS,
         socket_connect_timeout=2,
         driver_info=None,  # `CLIENT SETINFO` is no command of the bridge's Redis user
+        **ASYNC_OPTIONS,
     )
     return Redis.from_pool(connections)
 

@@ -6,6 +6,7 @@ import django_stubs_ext
 
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, dedicated_queue
 from annotation_app.settings.env import database_settings, email_settings, read_environment
+from protocol.redis_options import ASYNC_OPTIONS
 
 django_stubs_ext.monkeypatch()  # lets Django's generic classes be subscripted at run time
 
@@ -104,7 +105,7 @@ CACHES = {
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [ENV.redis_url], "prefix": "pilothouse"},
+        "CONFIG": {"hosts": [{"address": ENV.redis_url, **ASYNC_OPTIONS}], "prefix": "pilothouse"},
     }
 }
 

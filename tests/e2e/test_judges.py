@@ -21,19 +21,19 @@ async def test_a_pool_is_judged_and_held_against_its_annotator(sign_in: SignIn, 
 
     page = await sign_in("admin")
     await page.keyboard.press("Alt+J")
-    await expect(page.get_by_role("heading", name="Let a judge judge a pool")).to_be_visible(timeout=BOUND_MS)
+    await expect(page.get_by_role("heading", name="Assign a judge to a pool")).to_be_visible(timeout=BOUND_MS)
     for field, choice in (("Judge", "verifier 1"), ("Pool", pool)):
         await page.get_by_role("combobox", name=field).click()
         await page.get_by_role("option", name=choice, exact=True).click()
-    await page.get_by_role("button", name="Let it judge").click()
+    await page.get_by_role("button", name="Assign").click()
     row = page.get_by_role("row").filter(has_text=pool)
     await expect(row.get_by_text("No human outcomes yet")).to_be_visible(timeout=BOUND_MS)
-    await row.get_by_role("button", name=f"Let verifier judge {pool}", exact=True).click()
+    await row.get_by_role("button", name=f"Judge {pool} with verifier", exact=True).click()
     await expect(row.get_by_text("1 of 1")).to_be_visible(timeout=BOUND_MS)
     await expect(row.get_by_text("0 done, 1 not")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(page, "judges")
 
-    await row.get_by_role("button", name=f"0.50: from when on verifier is believed in {pool}").click()
+    await row.get_by_role("button", name=f"0.50: threshold of verifier in {pool}").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_role("button", name="Use 0.00").click(timeout=BOUND_MS)
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)

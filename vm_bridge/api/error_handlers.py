@@ -1,5 +1,7 @@
 """How errors are answered over HTTP: always a `ErrorResponse`, with a stable code."""
 
+import logging
+
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -8,6 +10,8 @@ from starlette.exceptions import HTTPException
 
 from vm_bridge.api.wire import ErrorResponse
 from vm_bridge.errors import BridgeError, BridgeUnavailable
+
+logger = logging.getLogger(__name__)
 
 HTTP_ERROR_CODES = {401: "unauthorized", 404: "not_found", 405: "not_allowed", 413: "too_large"}
 MAX_MESSAGE = 2_000
@@ -26,6 +30,7 @@ def error_response(error: Exception) -> JSONResponse:
                 error.status_code, HTTP_ERROR_CODES.get(error.status_code, "http_error"), str(error.detail)
             )
         case RedisError():
+            logger.warning("a call failed at Redis: %s: %s", type(error).__name__, error)
             return _json_error(BridgeUnavailable.status, BridgeUnavailable.code, "Redis does not answer")
         case _:
             raise error

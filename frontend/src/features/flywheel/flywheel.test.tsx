@@ -224,7 +224,7 @@ describe("a cycle's page", () => {
     expect(await screen.findByText("good enough to imitate")).toBeTruthy();
     expect(screen.getByText("contested")).toBeTruthy();
     expect(screen.getByText("worse than the active one, by more than chance")).toBeTruthy();
-    await user.click(screen.getByText("Left out 5"));
+    await user.click(screen.getByText("Excluded 5"));
     expect(await screen.findByText("No sample went there")).toBeTruthy();
   });
 
@@ -303,8 +303,8 @@ describe("what a trajectory taught", () => {
     expect(screen.getByText(/good enough to imitate · Value 1.00/)).toBeTruthy();
     const [own, played, later] = screen.getAllByRole("listitem");
     expect(own?.textContent).toContain("toy main-0002 learned from it");
-    expect(played?.textContent).toMatch(/Reinforcement .* played its kind of task/);
-    expect(later?.textContent).toContain("toy main-0003 comes of one that learned from it");
+    expect(played?.textContent).toMatch(/Reinforcement .* practised its kind of task/);
+    expect(later?.textContent).toContain("toy main-0003 built on a revision that learned from it");
   });
 
   it("requests nothing for users who may not see flywheels", () => {

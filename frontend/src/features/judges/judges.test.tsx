@@ -105,8 +105,8 @@ describe("the judges page", () => {
 
   it("says what to do where no judge judges, and lets one judge a pool", async () => {
     const { sent, user } = open([]);
-    expect(await screen.findByText("No judge judges yet")).toBeTruthy();
-    const submit = screen.getByRole<HTMLButtonElement>("button", { name: "Let it judge" });
+    expect(await screen.findByText("No judge is assigned yet")).toBeTruthy();
+    const submit = screen.getByRole<HTMLButtonElement>("button", { name: "Assign" });
     expect(submit.disabled).toBe(true);
     await user.click(screen.getByRole("combobox", { name: "Judge" }));
     await user.click(await screen.findByRole("option", { name: "orm r2", hidden: true }));
@@ -157,7 +157,7 @@ describe("the judges page", () => {
 
   it("chooses a threshold with keys alone", async () => {
     const { sent, user } = open([{}]);
-    const button = await screen.findByRole("button", { name: "0.50: from when on orm is believed in Desktop basics" });
+    const button = await screen.findByRole("button", { name: "0.50: threshold of orm in Desktop basics" });
     button.focus();
     await user.keyboard("{Enter}");
     const dialog = await screen.findByRole("dialog");
@@ -170,7 +170,7 @@ describe("the judges page", () => {
 
   it("follows a run and stops it", async () => {
     const { sent, user } = open([{ run: RUN }]);
-    const progress = await screen.findByRole("progressbar", { name: "How far it is" });
+    const progress = await screen.findByRole("progressbar", { name: "Progress" });
     expect(progress.getAttribute("aria-valuenow")).toBe("40");
     await user.click(screen.getByRole("button", { name: "Cancel orm judging Desktop basics" }));
     await waitFor(() => expect(sent).toEqual([["POST", "/api/judge-runs/run-1/cancel", null]]));
@@ -179,7 +179,7 @@ describe("the judges page", () => {
   it("says why a run failed, and lets it be tried again", async () => {
     const { sent, user } = open([{ run: { ...RUN, status: "failed", error: "nobody answers" } }]);
     expect(await screen.findByText("Failed: nobody answers")).toBeTruthy();
-    await user.click(screen.getByRole("button", { name: "Let orm judge Desktop basics" }));
+    await user.click(screen.getByRole("button", { name: "Judge Desktop basics with orm" }));
     await waitFor(() => expect(sent).toEqual([["POST", "/api/pools/7/judges/3/runs", null]]));
   });
 

@@ -16,6 +16,10 @@ export interface CrosshairState {
   readonly repeats: number;
 }
 
+export function isArrow(key: string): boolean {
+  return key in DIRECTIONS;
+}
+
 /** How far (pixels) one key press moves: 8, with Shift 1, growing while the key repeats. */
 export function stepLength(repeats: number, fine: boolean): number {
   if (fine) return 1;

@@ -16,7 +16,8 @@ import { DragPathHint, useDragPath } from "./drag-path";
 import { DragTrail, type Trail } from "./drag-trail";
 import { reduceGesture, HOLD_MS, IDLE, type Input, type State } from "./gestures";
 import { PointMenu } from "./point-menu";
-import { jumpTarget, moveCrosshair, type CrosshairState } from "./crosshair-keys";
+import { isArrow, jumpTarget, moveCrosshair, type CrosshairState } from "./crosshair-keys";
+import { elementsOf } from "./elements";
 import { buttonFromNumber } from "./takeover";
 import { marksOf } from "./viewed-step";
 import styles from "./viewport.module.css";
@@ -152,10 +153,12 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
     return next !== null;
   };
 
-  /** Ctrl and an arrow: to the nearest marker there. */
+  /** Ctrl and an arrow: to the nearest marker or element of the picture there. */
   const jump = (key: string): boolean => {
+    if (!isArrow(key)) return false;
     const marked = marksOf(workspace).flatMap(({ action }) => markerOf(action) ?? []);
-    const target = jumpTarget(crosshairFrom.pixel, key, marked.map((marker) => anchorOf(marker, crosshairFrom.pixel)));
+    const anchors = marked.map((marker) => anchorOf(marker, crosshairFrom.pixel));
+    const target = jumpTarget(crosshairFrom.pixel, key, [...anchors, ...elementsOf(source, picture)]);
     if (target !== null) showCrosshair({ pixel: target, repeats: 0 });
     return target !== null;
   };

@@ -10,5 +10,5 @@ export const phoneMessages = {
   "phone.apps.none": "The phone has not said which apps it has.",
   "phone.apps.typed": "No such app is listed. Enter tries the name as it is written.",
   "phone.point.help":
-    "Arrow keys move the crosshair, Shift for single pixels. Enter taps, Shift+Enter presses long, M shows everything that can be done there.",
+    "Arrow keys move the crosshair, with Shift by single pixels, with Ctrl to the next marker or element. Enter taps, Shift+Enter presses long, M shows everything that can be done there.",
 } as const;

@@ -129,7 +129,7 @@ export const poolMessages = {
   "pools.reference.use_of": "Use the episode of {who} as reference",
   "pools.reference.clear": "No reference",
   "pools.search": "Search tasks",
-  "pools.no_tasks": "No task is found",
+  "pools.no_tasks": "No matching tasks",
   "pools.more": "More",
   "pools.upload.kind": "Add tasks from",
   "pools.upload.csv": "A CSV file",

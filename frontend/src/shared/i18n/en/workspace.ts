@@ -98,7 +98,7 @@ export const workspaceMessages = {
   "viewport.label": "Live picture",
   "viewport.point": "Picture of the machine",
   "viewport.point.help":
-    "Arrow keys move the crosshair, Shift for single pixels. Enter clicks, Shift+Enter right-clicks, M shows everything that can be done there.",
+    "Arrow keys move the crosshair, with Shift by single pixels, with Ctrl to the next marker or element. Enter clicks, Shift+Enter right-clicks, M shows everything that can be done there.",
   "viewport.past": "The screen before step {number}",
   "viewport.latest": "The latest screen",
   "viewport.output": "Output of the last act",

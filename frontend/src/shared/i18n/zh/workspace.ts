@@ -97,7 +97,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
 
   "viewport.label": "实时画面",
   "viewport.point": "机器画面",
-  "viewport.point.help": "方向键移动准星，按住 Shift 逐像素移动。回车单击，Shift+回车右键，M 显示该处可做的全部动作。",
+  "viewport.point.help": "方向键移动准星，按住 Shift 逐像素移动，按住 Ctrl 跳到下一个标记或元素。回车单击，Shift+回车右键，M 显示该处可做的全部动作。",
   "viewport.past": "第 {number} 步之前的画面",
   "viewport.latest": "最新画面",
   "viewport.output": "上一动作的输出",
