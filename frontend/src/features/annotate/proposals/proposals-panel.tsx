@@ -2,7 +2,6 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { Eye, NotebookText, RotateCw } from "lucide-react";
 
-import type { EpisodeState, PolicyRef } from "@/generated/vocabulary";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 import { PolicyBadge } from "@/shared/ui/badge";
@@ -11,6 +10,7 @@ import { StatusDot } from "@/shared/ui/status-dot";
 import { notes, prompt, resample } from "@/features/annotate/commands";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
+import { currentPolicy, samePolicy } from "./current-policy";
 import { splitPartial } from "./partial";
 import { ProposalCard } from "./proposal-card";
 import { ProposalSource } from "./proposal-source";
@@ -59,14 +59,6 @@ export function ProposalsPanel() {
     </section>
   );
 }
-
-/** Whose proposals, or whose silence, the panel shows: who was asked last may be another than who proposed last. */
-export function currentPolicy({ thinking, thinking_policy: latest, policy }: EpisodeState): PolicyRef | null {
-  return thinking === "waiting" || thinking === "streaming" || thinking === "failed" ? (latest ?? policy) : policy;
-}
-
-const samePolicy = (one: PolicyRef | null, other: PolicyRef | null) =>
-  one?.name === other?.name && one?.revision === other?.revision;
 
 /** Why there is no candidate: on its way, the model is down, the pool has none, or they were withdrawn. */
 function ProposalsPlaceholder() {
