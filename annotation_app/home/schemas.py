@@ -22,6 +22,8 @@ class HelpAsked(_Item):
     kind: Literal["help"] = "help"
     episode: str
     instruction: str
+    message: str
+    """What they need help with; empty where the policy asked."""
 
 
 class MoreHelpAsked(_Item):

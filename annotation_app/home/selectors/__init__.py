@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
-from annotation_app.episodes.models import OPEN, Episode
+from annotation_app.episodes.models import OPEN, Command, Episode
 from annotation_app.episodes.selectors import episodes_visible
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Turn, TurnState
@@ -84,7 +84,8 @@ def home_page(*, user: User) -> Home:
 
 def _help_asked(user: User) -> Iterator[HomeItem]:
     found = episodes_visible(user).filter(OPEN, help_requested=True)
-    counted = found.annotate(waiting=Window(Count("pk"))).order_by("created_at", "id")
+    notes = Command.objects.filter(episode=OuterRef("pk")).exclude(note="").order_by("-id").values("note")
+    counted = found.annotate(waiting=Window(Count("pk")), note=Subquery(notes[:1])).order_by("created_at", "id")
     named = list(counted.select_related("task", "annotator").defer("desk")[:MAX_HELP])
     for episode in named:
         yield HelpAsked(
@@ -92,6 +93,7 @@ def _help_asked(user: User) -> Iterator[HomeItem]:
             since=episode.created_at,
             episode=str(episode.pk),
             instruction=episode.task.definition.instruction,
+            message=episode.note or "",
         )
     if named and named[0].waiting > MAX_HELP:
         yield MoreHelpAsked(subject="", count=named[0].waiting - MAX_HELP)

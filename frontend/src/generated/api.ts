@@ -3708,6 +3708,7 @@ export interface HelpAsked {
   kind: "help";
   episode: string;
   instruction: string;
+  message: string;
 }
 /**
  * What needs this person, the most urgent first, and how the work went in the last day.

@@ -26,6 +26,7 @@ async def test_help_is_seen_at_home_found_on_the_wall_and_taken_over(sign_in: Si
     await admin.wait_for_url("**/home", timeout=BOUND_MS)
     asks = admin.get_by_role("main").get_by_role("link", name=re.compile("asks for help")).first
     await expect(asks).to_have_attribute("href", re.compile("^/desk/"), timeout=BOUND_MS)
+    await expect(admin.get_by_text("The file is empty.").first).to_be_visible(timeout=BOUND_MS)
     await expect(admin.get_by_role("region", name="Last 24 hours")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(admin, "home")
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes import services as episodes
-from annotation_app.episodes.models import Episode, Step
+from annotation_app.episodes.models import Command, Episode, Step
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
@@ -70,10 +70,15 @@ def test_help_reviews_and_a_pool_that_runs_dry(world: World, alma: User) -> None
     waiting = episodes.episode_next(user=world.ben)
     assert waiting is not None
     Episode.objects.filter(pk=waiting.pk).update(help_requested=True)
+    Command.objects.create(command_id="help", episode_id=waiting.pk, digest="d", note="The file is empty.")
     Task.objects.filter(state="waiting").update(state="done")
     for user in (alma, world.rosa):
         helped = item_of(world, user, "help")
-        assert (helped["subject"], helped["episode"]) == ("Ben", str(waiting.pk))
+        assert (helped["subject"], helped["episode"], helped["message"]) == (
+            "Ben",
+            str(waiting.pk),
+            "The file is empty.",
+        )
         assert item_of(world, user, "reviews")["count"] == 1
     dry = item_of(world, alma, "pool")
     assert (dry["subject"], dry["waiting"], dry["done_last_day"]) == ("real", 0, 1)

@@ -22,7 +22,7 @@ const JOB_PAGES: Record<Job, string> = { export: "/exports", import: "/exports",
 export function describeItem(item: Item, { t, percent }: I18n, admin: boolean): Described {
   switch (item.kind) {
     case "help":
-      return { tone: "danger", title: t("home.help", { name: item.subject }), detail: item.instruction, to: `/desk/${item.episode}` };
+      return { tone: "danger", title: t("home.help", { name: item.subject }), detail: item.message || item.instruction, to: `/desk/${item.episode}` };
     case "more_help":
       return { tone: "danger", title: t("home.more_help", { count: item.count }), detail: "", to: "/wall" };
     case "reviews":
@@ -73,7 +73,7 @@ function describePart(item: Extract<Item, { kind: "part" }>, t: I18n["t"], admin
     tone: item.down ? "danger" : "warn",
     title: item.down ? t("home.part_down", { name }) : t("home.part_warns", { name }),
     detail: [problem, item.detail].filter(Boolean).join(" "),
-    to: item.part === "model" ? "/policies" : ((admin && PART_PAGES[item.part]) || "/health"),
+    to: item.part === "model" ? "/policies" : ((admin ? PART_PAGES[item.part] : undefined) ?? "/health"),
   };
 }
 

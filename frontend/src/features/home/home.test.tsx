@@ -21,7 +21,7 @@ vi.mock("./hour-plots", () => ({ default: () => null }));
 const AT = "2026-01-01T12:00:00Z";
 const SINCE = "2026-01-01T11:00:00Z";
 const ITEMS: Item[] = [
-  { kind: "help", subject: "Ada", since: SINCE, episode: "e1", instruction: "Rename the file" },
+  { kind: "help", subject: "Ada", since: SINCE, episode: "e1", instruction: "Rename the file", message: "Which one?" },
   { kind: "more_help", subject: "", since: null, count: 2 },
   { kind: "part", subject: "tars 1", since: SINCE, part: "model", problem: "no_model", detail: "tars; it has qwen", down: true },
   { kind: "part", subject: "", since: SINCE, part: "disk", problem: "disk_filling", detail: "", down: false },
@@ -76,6 +76,7 @@ describe("home", () => {
       ["tars 3 passed the gate of Desktop and can be promoted", "/policies"],
       ["12 episodes wait for your review", "/review"],
     ]);
+    expect(screen.getByText("Which one?")).toBeDefined();
     expect(screen.getByText("From 5% to 50% of 40 decisions in the last 6 hours")).toBeDefined();
     expect((await axe.run(container, { rules: { region: { enabled: false } } })).violations).toEqual([]);
   });

@@ -24,17 +24,21 @@ export class ThumbnailStore {
 
   /** Take a picture in; null: there is none any more. */
   put(episode: string, picture: Blob | null): void {
-    if (picture === null) return this.forget(episode);
-    const due = (this.updatedAt.get(episode) ?? -Infinity) + this.interval;
     const now = performance.now();
-    if (now >= due) return this.show(episode, picture);
+    const due = (this.updatedAt.get(episode) ?? -Infinity) + this.interval;
+    if (picture === null) this.forget(episode);
+    else if (now >= due) this.show(episode, picture);
+    else this.showAfter(episode, picture, due - now);
+  }
+
+  private showAfter(episode: string, picture: Blob, delay: number): void {
     this.waiting.set(episode, picture);
     if (this.timers.has(episode)) return;
     const timer = setTimeout(() => {
       this.timers.delete(episode);
       const newest = this.waiting.get(episode);
       if (newest) this.show(episode, newest);
-    }, due - now);
+    }, delay);
     this.timers.set(episode, timer);
   }
 

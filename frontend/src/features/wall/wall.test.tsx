@@ -37,9 +37,9 @@ let requests: string[][];
 
 function open(items: WallSession[], language: Language = "en") {
   const wall: Wall = { at: AT, items, total: items.length, waiting: items.filter((one) => one.help_requested).length, next: null };
-  vi.stubGlobal("fetch", (url: string, { body }: RequestInit = {}) => {
+  vi.stubGlobal("fetch", (url: string, { body }: { body?: string } = {}) => {
     if (!url.endsWith("/wall/tickets")) return Promise.resolve(Response.json(wall));
-    requests.push((JSON.parse(String(body)) as { episodes: string[] }).episodes);
+    requests.push((JSON.parse(body ?? "") as { episodes: string[] }).episodes);
     return Promise.resolve(Response.json([]));
   });
   const router = createMemoryRouter(
