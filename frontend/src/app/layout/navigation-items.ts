@@ -23,7 +23,6 @@ export const MAIN_ITEMS: readonly NavigationItem[] = [
   { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
   { to: "/trajectories", label: "nav.search", roles: ["reviewer"], unless: "researcher" },
   { to: "/exports", label: "exports.page", roles: ["researcher"], command: globalCommands.exports },
-  { to: "/agreement", label: "nav.agreement", roles: ["reviewer", "researcher"] },
   { to: "/reports", label: "global.reports", roles: ["reviewer", "researcher"], command: globalCommands.reports },
 ];
 
@@ -35,6 +34,7 @@ export const ADMIN_ITEMS: readonly NavigationItem[] = [
   { to: "/judges", label: "global.judges", roles: ["admin"], command: globalCommands.judges },
   { to: "/flywheel", label: "global.flywheel", roles: ["admin", "researcher"] },
   { to: "/benchmarks", label: "benchmarks.title", roles: ["admin", "researcher"] },
+  { to: "/agreement", label: "nav.agreement", roles: ["reviewer", "researcher"] },
   { to: "/machines", label: "global.machines", roles: ["admin"], command: globalCommands.machines },
   { to: "/people", label: "global.people", roles: ["admin"], command: globalCommands.people },
   { to: "/webhooks", label: "webhooks.title", roles: ["admin"] },
