@@ -44,7 +44,7 @@ def apply_thinking_event(state: EpisodeState, event: ProposalsThinking) -> Episo
 def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
     match event:
         case StepStarted():
-            return {"pending": event.pending, "thinking": "idle", "thinking_error": ""}
+            return {"pending": event.pending, **_thinking_changed("idle")}
         case StepAdded():
             return {
                 "steps": (*state.steps, event.step),
@@ -71,7 +71,11 @@ def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
 
 
 def _proposals_changed(proposals: tuple[Proposal, ...], thinking: str) -> dict[str, Any]:
-    return {"proposals": proposals, "thinking": thinking, "thinking_error": ""}
+    return {"proposals": proposals, **_thinking_changed(thinking)}
+
+
+def _thinking_changed(thinking: str) -> dict[str, Any]:
+    return {"thinking": thinking, "thinking_error": "", "thinking_policy": None}
 
 
 def _mark_undone(steps: tuple[Step, ...], index: int) -> tuple[Step, ...]:
