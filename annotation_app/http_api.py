@@ -78,7 +78,11 @@ def _error_body(error: ApplicationError) -> dict[str, Any]:
 def _field_errors(error: ValidationError) -> ApplicationError:
     """What is wrong with which field, without repeating the input."""
     fields = [
-        {"field": ".".join(str(part) for part in e["loc"][2:] or e["loc"]), "message": e["msg"]} for e in error.errors
+        {
+            "field": ".".join(str(part) for part in e["loc"][2:] or e["loc"]),
+            "message": e["msg"].removeprefix("Value error, "),
+        }
+        for e in error.errors
     ]
     return _invalid_fields(fields)
 

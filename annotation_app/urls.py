@@ -10,6 +10,7 @@ from annotation_app.benchmark_runs.api import router as benchmark_runs
 from annotation_app.catalogue.api import router as catalogue
 from annotation_app.design.api import router as design
 from annotation_app.episodes.api import router as episodes
+from annotation_app.evaluations.api import router as evaluations
 from annotation_app.exports.api import router as exports
 from annotation_app.feed.api import router as feed
 from annotation_app.fleet.api import router as fleet
@@ -38,7 +39,7 @@ api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
     *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, flywheel, probes),
-    *(notices_router, webhooks_router, benchmark_runs, wall, home),
+    *(notices_router, webhooks_router, benchmark_runs, evaluations, wall, home),
 )
 for router in ROUTERS:
     api.add_router("", router)

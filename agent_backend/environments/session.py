@@ -15,6 +15,7 @@ from agent_backend.environments.observations import (
     screen_fields,
 )
 from agent_backend.environments.task_catalog import TaskCatalog
+from agent_backend.episode.unattended_secrets import fill_task_secrets, without_secrets
 from agent_backend.errors import AgentError
 from agent_backend.rollout.attempts import leased_machine
 from protocol.actions.types import INFEASIBLE_ANSWER, Action, Finish, Infeasible, Screenshot
@@ -168,7 +169,7 @@ class EnvironmentSession:
     async def _reset(self, task: Task, episode_id: str | None) -> EnvironmentStep:
         self._end("episode_lost")
         machine = await self._lease(self._catalog.plan.image_of(task))
-        seen = await machine.prepare(task)
+        seen = await machine.prepare(fill_task_secrets(task))
         episode = Episode(id=episode_id or uuid.uuid4().hex, task=task, score=_page_score(seen, 0.0))
         observation = await self._observe(episode, machine, seen)
         self._episode = episode
@@ -179,7 +180,7 @@ class EnvironmentSession:
             return self._machine
         await self._lose_machine()
         leased = leased_machine(self._bridge, image, self.id, holder=HOLDER, wait=self._machine_wait_seconds)
-        machine = await self._stack.enter_async_context(leased)
+        machine = without_secrets(await self._stack.enter_async_context(leased))
         if self._closed:  # it was closed while a machine was waited for
             await self._stack.aclose()
             raise EnvironmentRefusal("session_closed", "this session has ended")

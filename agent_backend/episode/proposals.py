@@ -1,21 +1,18 @@
-"""What the policy of one episode is asked for in the background: proposals, with retries, and one note at a time.
-
-Nothing waits for a note: one that fails is asked for again after the next step, and until then the older steps stay in
-the prompt as they are.
-"""
+"""What the policy of one episode is asked for in the background: proposals, with retries, and one note at a time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from agent_backend.episode.memory_summarizer import MemorySummarizer
+from agent_backend.episode.memory_requests import MemorySummarizer
 from agent_backend.episode.proposal_requests import PreparedRequest, ProposalRequest, ReadBlob, is_prepared
 from agent_backend.episode.speculation import Guess, Speculator
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.twins import OpenTwin
 from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 from agent_backend.interfaces import EpisodeStore, Policy, SaveBlob, SummarizingPolicy, discard_blob
+from agent_backend.telemetry.requests import OnRequest, PolicyRequest, keep_prompt, report_request
 from protocol.actions.types import CONTROL_KINDS
 from protocol.messages.events import EpisodeState, Partial
 from protocol.trajectory.observations import Observation
@@ -56,8 +53,10 @@ class ProposalRequester:
         on_partials: Callable[[tuple[Partial, ...]], Awaitable[None]],
         retry_policy: RetryPolicy,
         save_blob: SaveBlob = discard_blob,
+        on_request: OnRequest | None = None,
     ) -> None:
         self._save_blob = save_blob
+        self._on_request = on_request
         self._prepared: PreparedRequest | None = None
         self._on_done = on_done
         self._read_blob = blob
@@ -170,20 +169,30 @@ class ProposalRequester:
                 reported_at = now
                 await self._on_partials(partials)
 
-        proposals = await policy.propose(
-            request.task,
-            request.steps,
-            request.observation,
-            kinds=request.kinds,
-            tools=request.tools,
-            memories=request.memories,
-            blob=read_blob,
-            partial=report,
-            save_blob=save_blob,
-        )
-        if not proposals:
-            raise PolicyError("the policy offered nothing")
-        return proposals
+        async def propose(save_blob: SaveBlob) -> tuple[Proposal, ...]:
+            proposals = await policy.propose(
+                request.task,
+                request.steps,
+                request.observation,
+                kinds=request.kinds,
+                tools=request.tools,
+                memories=request.memories,
+                blob=read_blob,
+                partial=report,
+                save_blob=save_blob,
+            )
+            if not proposals:
+                raise PolicyError("the policy offered nothing")
+            return proposals
+
+        if self._on_request is None:
+            return await propose(save_blob)
+
+        async def reported(sent: PolicyRequest) -> tuple[Proposal, ...]:
+            sent.proposals = await propose(keep_prompt(sent, save_blob))
+            return sent.proposals
+
+        return await report_request(policy, policy.ref, reported, self._on_request)
 
 
 CurrentPolicy = Callable[[], Policy | None]
@@ -207,8 +216,11 @@ class ProposalManager:
         self._record = record
         self._store = store
         self._current_policy = current_policy
-        self._requester = ProposalRequester(wake, read, self._publish_partials, retry_policy, store.save_blob)
-        self._summarizer = MemorySummarizer(wake)
+        on_request = record.on_request
+        self._requester = ProposalRequester(
+            wake, read, self._publish_partials, retry_policy, store.save_blob, on_request
+        )
+        self._summarizer = MemorySummarizer(wake, on_request)
         self._speculator = Speculator(store, open_twin, self._prepare) if open_twin is not None else None
         self._ends_with_page = ends_with_page
         self._stored_at: float | None = None

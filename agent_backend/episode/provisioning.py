@@ -12,6 +12,7 @@ from agent_backend.interfaces import EpisodeStore, Intent
 from protocol.messages.events import EpisodeState
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step, drop_undone_steps
+from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Branch
 from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
 from vm_bridge.machine import Machine
@@ -20,6 +21,13 @@ MAX_LOST_MACHINES = 3
 """So many machines may be lost while they are prepared; then the episode fails."""
 MachineFactory = Callable[[EpisodeState], Awaitable[Machine]]
 """Leases a machine for an episode that is warming, or finds the one it had. Raises BridgeError."""
+MachineTask = Callable[[Task], Task]
+"""The task as its machine gets it: with what neither the record nor the policy may hold. Raises BridgeError."""
+
+
+def same_task(task: Task) -> Task:
+    """The task as it is."""
+    return task
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,7 @@ class MachineProvisioner:
         wake: Callable[[], None],
         within: float,
         retry_seconds: float,
+        machine_task: MachineTask = same_task,
     ) -> None:
         self._record = record
         self._store = store
@@ -52,6 +61,7 @@ class MachineProvisioner:
         self._wake = wake
         self._within = within
         self._retry_seconds = retry_seconds
+        self._machine_task = machine_task
         self._warming: asyncio.Task[ReadyMachine] | None = None
         self.done = False
         """Whether the machine stands ready, or there is none yet, or there never will be."""
@@ -123,14 +133,15 @@ class MachineProvisioner:
     async def _warm(self, pause: float) -> ReadyMachine:
         await asyncio.sleep(pause)
         session, state = await self._open_session(), self._record.state
-        observation, branch = await session.prepare(state.task), state.branch_of
+        task = self._machine_task(state.task)
+        observation, branch = await session.prepare(task), state.branch_of
         if branch is None or branch.state == "missed":
             return ReadyMachine(observation, branch)
         try:
             again = await replay_branch(session, self._store, observation)
         except BranchNotReproduced as error:
             not_reproduced = branch.model_copy(update={"state": "missed", "reason": str(error)})
-            return ReadyMachine(await session.prepare(state.task), not_reproduced)
+            return ReadyMachine(await session.prepare(task), not_reproduced)
         last = again[-1].after or observation
         return ReadyMachine(last, branch.model_copy(update={"state": "reached"}), again)
 

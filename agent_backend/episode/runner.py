@@ -25,7 +25,7 @@ from agent_backend.episode.commands import (
 from agent_backend.episode.executor import ActionExecutor
 from agent_backend.episode.limits import DEFAULT_LIMITS, RunnerLimits
 from agent_backend.episode.proposals import CurrentPolicy, ProposalManager
-from agent_backend.episode.provisioning import MachineFactory, MachineProvisioner
+from agent_backend.episode.provisioning import MachineFactory, MachineProvisioner, MachineTask, same_task
 from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretConfirmation, SecretRules
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.twins import OpenTwin
@@ -77,6 +77,7 @@ class EpisodeRunner:
         limits: RunnerLimits = DEFAULT_LIMITS,
         secrets: SecretRules = NO_SECRETS,
         open_twin: OpenTwin | None = None,
+        machine_task: MachineTask = same_task,
     ) -> None:
         self._store = store
         self._limits = limits
@@ -85,8 +86,8 @@ class EpisodeRunner:
         self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead, self._may_follow)
         pictures, retry, ends = self._executor.pictures.read, limits.retry_policy, limits.ends_with_page
         self._proposals = ProposalManager(record, store, current_policy, pictures, retry, self.wake, open_twin, ends)
-        within = (limits.executor.reach, limits.machine_retry_seconds)
-        self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *within)
+        how = (limits.executor.reach, limits.machine_retry_seconds, machine_task)
+        self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *how)
         self._inbox = CommandQueue(limits.inbox)
         self._wakeup = Wakeup()
         self._stopping = False

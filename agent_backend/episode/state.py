@@ -3,6 +3,8 @@
 from collections.abc import Awaitable
 
 from agent_backend.interfaces import Emit, EpisodeStore
+from agent_backend.telemetry.requests import OnRequest, PolicyRequest
+from agent_backend.telemetry.tracer import episode_tracer
 from protocol.messages.events import (
     DurableEvent,
     EpisodeState,
@@ -26,6 +28,13 @@ class EpisodeStateTracker:
     def __init__(self, store: EpisodeStore, emit: Emit) -> None:
         self.store = store
         self._emit = emit
+        self._tracer = episode_tracer()
+        self.on_request: OnRequest | None = None if self._tracer is None else self._trace_request
+        """Hears of requests to the policy, where they are traced."""
+
+    def _trace_request(self, request: PolicyRequest) -> None:
+        assert self._tracer is not None
+        self._tracer.on_request(self.state, request)
 
     @property
     def last_observation(self) -> Observation:
@@ -48,6 +57,8 @@ class EpisodeStateTracker:
             self.state = apply_event(self.state, event)
         else:
             await self.load()
+        if self._tracer is not None:
+            self._tracer.on_event(self.state, event)
 
     async def change(self, **fields: object) -> None:
         """Change what is given and not None."""

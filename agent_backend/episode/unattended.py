@@ -18,6 +18,7 @@ from agent_backend.episode.limits import RunnerLimits
 from agent_backend.episode.proposals import CurrentPolicy
 from agent_backend.episode.provisioning import MachineFactory
 from agent_backend.episode.runner import EpisodeRunner
+from agent_backend.episode.unattended_secrets import fill_task_secrets
 from agent_backend.errors import CommandRejected, PolicyError, PolicyMisconfigured, PolicyUnavailable
 from agent_backend.interfaces import EpisodeCommand
 from protocol.messages.events import (
@@ -66,6 +67,7 @@ async def run_unattended(
         policy,
         on_event,
         replace(limits, max_invalid_replies=MAX_INVALID_REPLIES, ends_with_page=True),
+        machine_task=fill_task_secrets,
     )
     running = asyncio.create_task(runner.run())
     running.add_done_callback(lambda _: wakeup.set())

@@ -17,12 +17,13 @@ from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_
 from agent_backend.policy.pictures import PictureScaler
 from agent_backend.policy.provider_errors import OptionalFieldRejected
 from agent_backend.policy.samples import Samples
+from agent_backend.telemetry.requests import ModelDescription, add_usage, describe_model
 from protocol.actions.tools import Tool
 from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, ScreenSize, UnparsedReply
 from protocol.dialects.prompts import Prompt
 from protocol.dialects.tool_calls import ToolDialect
 from protocol.messages.events import Partial
-from protocol.providers import Prices, ProviderSettings
+from protocol.providers import Prices, Provider, ProviderSettings
 from protocol.sampling import SamplingParams
 from protocol.trajectory.memory import HistoryBudget, Memory, estimate_tokens, recall_history, steps_to_summarize
 from protocol.trajectory.observations import Observation
@@ -43,6 +44,7 @@ class HostedModel:
     """Which hosted model is asked, and how."""
 
     ref: PolicyRef
+    provider: Provider
     model: str
     dialect: ToolDialect
     sampling: SamplingParams
@@ -63,6 +65,11 @@ class HostedPolicy:
         self._breaker = CircuitBreaker()
         self._rejected_fields: frozenset[str] = frozenset()
         self._scaler = PictureScaler(model.dialect.picture_grid)
+
+    @property
+    def description(self) -> ModelDescription:
+        """See `DescribedPolicy.description`."""
+        return describe_model(self._model.provider, self._model.model, self._model.sampling)
 
     async def propose(
         self,
@@ -186,6 +193,8 @@ class HostedPolicy:
 
         replies = await self._gather([one(place, heat) for place, heat in enumerate(temperatures)])
         found = [reply for reply in replies if reply is not None]
+        for reply in found:
+            add_usage(reply.usage.input + reply.usage.cached_input, reply.usage.output)
         if found:
             self._breaker.succeed()
             return found

@@ -18,6 +18,7 @@ from agent_backend.policy.image_scaling import image_sizes, scaling_mismatch
 from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_prompt
 from agent_backend.policy.samples import Samples
 from agent_backend.policy.token_counts import TokenCounter
+from agent_backend.telemetry.requests import ModelDescription, describe_model
 from protocol.actions.tools import Tool
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
@@ -91,6 +92,12 @@ class OpenAIPolicy:
             scripted=endpoint.scripted,
             teacher=endpoint.teacher,
         )
+
+    @property
+    def description(self) -> ModelDescription:
+        """See `DescribedPolicy.description`."""
+        endpoint = self._endpoint
+        return describe_model(endpoint.provider, endpoint.model, endpoint.sampling, endpoint.base_url)
 
     async def propose(
         self,

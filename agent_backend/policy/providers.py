@@ -38,6 +38,7 @@ def open_policy(endpoint: PolicyEndpoint, budget: Budget | None = None) -> Closa
         raise ValueError(f"{endpoint.provider} speaks the dialect {DIALECTS[endpoint.provider]}")
     model = HostedModel(
         ref=PolicyRef(name=endpoint.name, revision=endpoint.revision, dialect=endpoint.dialect, teacher=True),
+        provider=endpoint.provider,
         model=endpoint.model,
         dialect=dialect.with_tool(settings.computer_tool).scaled(settings.image_edge, settings.image_pixels),
         sampling=endpoint.sampling,

@@ -12,6 +12,7 @@ from agent_backend.episode.commands import count_invalid_replies, current_page
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.episode.limits import RunnerLimits
 from agent_backend.episode.unattended import MAX_INVALID_REPLIES, run_unattended
+from agent_backend.episode.unattended_secrets import without_secrets
 from agent_backend.interfaces import Policy
 from protocol.actions.types import FINAL_ACTIONS
 from protocol.blobs import BlobRef
@@ -117,7 +118,7 @@ async def run_episode(
     )
 
     async def open_machine(state: EpisodeState) -> Machine:
-        return machine
+        return without_secrets(machine)
 
     store = await run_unattended(start, open_machine, lambda: policy, limits)
     if store.state.status != "finished":

@@ -1,6 +1,7 @@
 """Attempts in this process: with a bridge and a policy, both closed in the end."""
 
 import argparse
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,6 +11,7 @@ from agent_backend.rollout.attempts import AttemptResult, AttemptRunner
 from agent_backend.rollout.machine_reuse import MachineReuse
 from agent_backend.rollout.options import policy_factory_of
 from agent_backend.rollout.plan import RolloutPlan
+from agent_backend.telemetry.tracer import flush_spans
 from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.host_keys import read_master_key
@@ -37,3 +39,4 @@ async def in_process_attempts(
     finally:
         if policy is not None:
             await policy.aclose()
+        await asyncio.to_thread(flush_spans)

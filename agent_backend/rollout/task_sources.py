@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
+from agent_backend.episode.unattended_secrets import check_task_secrets
 from agent_backend.errors import AgentError
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool, read_pool
@@ -92,7 +93,8 @@ def open_source(plan: RolloutPlan, bridge: BridgeClient) -> TaskSource:
 async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...]:
     """Every task of a plan, seed by seed, so that what was done first is of all.
 
-    Raises what its source raises, UnknownTask for a name that it has not, and InvalidAction where no task is left.
+    Raises what its source raises, UnknownTask for a name that it has not, InvalidAction where no task is left, and
+    SecretMissing where an MCP server of one asks for a secret that is not set.
     """
     tasks = await open_source(plan, bridge).tasks()
     known = {task.name for task in tasks}
@@ -102,6 +104,7 @@ async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...
     chosen = tuple(task for task in tasks if not plan.names or task.name in plan.names)
     if not chosen:
         raise InvalidAction(f"nothing of {where} was chosen")
+    check_task_secrets(chosen)
     if plan.max_steps is None:
         return chosen
     return tuple(task.model_copy(update={"max_steps": plan.max_steps}) for task in chosen)

@@ -29,6 +29,8 @@ class AnnotationSummary(FrozenModel):
     episode: str
     task: str
     seed: int
+    policy: str
+    """Who proposed at its end, as `NAME REVISION`; empty where nobody did."""
     accepted: int = 0
     overridden: int = 0
     """Steps the annotator did though candidates were offered."""
@@ -48,29 +50,37 @@ async def annotate(
 ) -> AnnotationSummary:
     """Work an episode to its end. Raises what `Desk` raises, and what `ask` does."""
     task = connection.state.task
-    counts = {"accepted": 0, "overridden": 0, "shown": 0}
+    counts, policy = {"accepted": 0, "overridden": 0, "shown": 0}, ""
+
+    def summarize(ended: Literal["success", "failure", "infeasible", "skipped", "ended"]) -> AnnotationSummary:
+        return AnnotationSummary(
+            episode=connection.state.id,
+            task=task.name or task.id,
+            seed=task.seed,
+            policy=policy,
+            ended=ended,
+            **counts,
+        )
+
     while True:
         await connection.until(
             lambda: connection.has_control or connection.state.status in ("finished", "left", "failed")
         )
         ended = connection.state.outcome if connection.state.status == "finished" else None
         if connection.state.status != "running":
-            known = ended if ended in ("success", "failure", "infeasible") else "ended"
-            return AnnotationSummary(
-                episode=connection.state.id, task=task.name or task.id, seed=task.seed, ended=known, **counts
-            )
+            return summarize(ended if ended in ("success", "failure", "infeasible") else "ended")
+        if (ref := connection.state.policy) is not None:
+            policy = f"{ref.name} {ref.revision}"
         try:
             kind = await _decide(connection, suggest, aim)
         except WebAppRejected as error:
             if error.code not in STALE_CODES:
                 raise
             continue
-        if kind in counts:
+        if kind == "accepted" or kind == "overridden" or kind == "shown":
             counts[kind] += 1
         else:
-            return AnnotationSummary(
-                episode=connection.state.id, task=task.name or task.id, seed=task.seed, ended=kind, **counts
-            )
+            return summarize(kind)
 
 
 async def _decide(

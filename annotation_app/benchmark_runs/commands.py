@@ -14,11 +14,14 @@ from pydantic import ValidationError
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.policies.api_keys import api_key_for
 from annotation_app.policies.selectors import provider_key_of
+from annotation_app.tasks.selectors import server_secrets_environment
 from protocol.base import FrozenModel
 
+POOL_PREFIX = "pool:"
 REQUEST_FILE, LOG_FILE, LOCK_FILE = "request.json", "command.log", "command.lock"
 INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "TZ", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 """What a command gets of the worker's environment: no key of the database or of sessions is among it."""
+TELEMETRY_PREFIX = "OTEL_"
 
 
 class RunRequest(FrozenModel):
@@ -96,8 +99,13 @@ def _try_lock(lock: int) -> bool:
 
 
 def command_environment(request: RunRequest) -> Mapping[str, str]:
-    """The environment of a command, with the key of its model's server."""
-    inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+    """The environment of a command, with the key of its model's server and the secrets of its pool's MCP servers."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name in INHERITED_VARIABLES or name.startswith(TELEMETRY_PREFIX)
+    }
+    pool = request.benchmark.removeprefix(POOL_PREFIX)
     key = provider_key_of(request.base_url) or api_key_for(request.base_url) if request.base_url else ""
     return {
         **inherited,
@@ -106,4 +114,5 @@ def command_environment(request: RunRequest) -> Mapping[str, str]:
         "PILOTHOUSE_BRIDGE_URL": settings.ENV.bridge_url,
         "PILOTHOUSE_BRIDGE_MASTER_KEY": settings.ENV.bridge_master,
         **({"PILOTHOUSE_POLICY_API_KEY": key} if key else {}),
+        **(server_secrets_environment(pool=pool) if pool != request.benchmark else {}),
     }

@@ -108,7 +108,12 @@ def run_choices(*, user: User) -> BenchmarkChoices:
 
 def is_finished(run: Path) -> bool:
     """Whether all attempts of a run were made and scored."""
-    return (run / RESULT_FILE).is_file()
+    return run_result_path(run).is_file()
+
+
+def run_result_path(run: Path) -> Path:
+    """Where the result of a run is, once it has finished."""
+    return run / RESULT_FILE
 
 
 def run_path(*, user: User, name: str) -> Path:

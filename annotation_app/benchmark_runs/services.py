@@ -21,8 +21,8 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.models import Provider as ProviderChoice
 from annotation_app.tasks.models import Pool, Task
 from protocol.base import JsonObject
+from protocol.trajectory.mcp_servers import add_mcp_servers
 
-POOL_PREFIX = "pool:"
 UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -34,7 +34,7 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
         revision = PolicyRevision.objects.filter(pk=run.revision).first()
         if revision is None:
             raise NotFound("There is no such revision.")
-    name = f"{run.benchmark.removeprefix(POOL_PREFIX)}-{_run_label(revision)}-{secrets.token_hex(3)}"
+    name = f"{run.benchmark.removeprefix(commands.POOL_PREFIX)}-{_run_label(revision)}-{secrets.token_hex(3)}"
     folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
     tasks = _pool_lines(run)
     folder.mkdir(parents=True)
@@ -73,6 +73,14 @@ def run_cancel(*, user: User, name: str) -> None:
     audit_record(actor=user, verb="benchmark.cancelled", subject=f"benchmark:{name}")
 
 
+def revision_options(*, policy: str, revision: str) -> tuple[str, ...]:
+    """How a rollout asks a registered revision, in its options. Raises NotFound."""
+    found = PolicyRevision.objects.filter(name=policy, revision=revision).first()
+    if found is None:
+        raise NotFound(f"{policy} {revision} is not registered.")
+    return _policy_words(found)
+
+
 def _policy_words(revision: PolicyRevision | None) -> tuple[str, ...]:
     """Who acts, in the options of a rollout."""
     if revision is None:
@@ -98,13 +106,14 @@ def _run_label(revision: PolicyRevision | None) -> str:
 
 def _pool_lines(run: BenchmarkRunIn) -> tuple[Pool, str] | None:
     """A pool and its tasks, a line each; None where the run is of a suite. Raises NotFound and Invalid."""
-    if not run.benchmark.startswith(POOL_PREFIX):
+    if not run.benchmark.startswith(commands.POOL_PREFIX):
         return None
-    pool = Pool.objects.filter(name=run.benchmark.removeprefix(POOL_PREFIX)).first()
+    pool = Pool.objects.filter(name=run.benchmark.removeprefix(commands.POOL_PREFIX)).first()
     if pool is None:
         raise NotFound("There is no such pool.")
     rows = Task.objects.filter(pool=pool).order_by("id")
-    lines = "".join(f"{row.definition.model_dump_json()}\n" for row in rows.iterator())
+    tasks = (add_mcp_servers(row.definition, pool.mcp_servers or {}) for row in rows.iterator())
+    lines = "".join(f"{task.model_dump_json()}\n" for task in tasks)
     if not lines:
         raise Invalid("This pool has no tasks.", code="no_tasks")
     return pool, lines

@@ -1,7 +1,7 @@
 """Pilothouse as a program sees it: find trajectories, have them exported, follow them, register revisions."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -184,6 +184,15 @@ class Pilothouse:
     def policy_register(self, **revision: Any) -> RevisionOut:
         """Register a revision; the very same one again changes nothing. Fields: docs/policies.md."""
         return _validate(RevisionOut, self._connection.post("/policies", revision, repeatable=True))
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Any other route: its answer as JSON; None where it has none. Reading is repeated, what changes something is
+        not.
+
+        Args:
+            path: Below `/api`, such as `/pools`.
+        """
+        return self._connection.call(method, path, body)
 
 
 def _query_params(query: Query, **more: Any) -> dict[str, Any]:

@@ -51,6 +51,13 @@ class Connection:
             raise Invalid(": ".join(filter(None, fault)))
         return self._call("POST", path, json=body if body is not None else {}, repeatable=repeatable)
 
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Any call with JSON both ways; reading is repeated. Raises what `post` does."""
+        if (fault := find_json_error(body)) is not None:
+            raise Invalid(": ".join(filter(None, fault)))
+        given = {} if body is None else {"json": body}
+        return self._call(method, path, repeatable=method == "GET", **given)
+
     def send(
         self, method: str, path: str, headers: Mapping[str, str], content: bytes = b"", *, repeatable: bool = False
     ) -> httpx.Response:

@@ -18,6 +18,7 @@ from protocol.actions.secrets import SecretRequest, SecretUse
 from protocol.actions.tools import Tool
 from protocol.base import FrozenModel
 from protocol.messages.events import PendingAct, Thinking
+from protocol.trajectory.mcp_servers import McpServers
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation, Verdict
 from protocol.trajectory.proposals import PolicyRef
@@ -78,6 +79,9 @@ class Episode(models.Model):
     outcome = models.CharField(max_length=12, default="", blank=True)
     help_requested = models.BooleanField(default=False)
     desk: DocumentField[EpisodeStateDocument] = DocumentField(EpisodeStateDocument)
+    mcp_servers: DocumentField[McpServers | None] = DocumentField(
+        McpServers, null=True, editable=False, help_text="Those of the pool when the episode began"
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
     emptied_at = models.DateTimeField(null=True, help_text="When a rule of retention deleted its pictures")

@@ -15,6 +15,8 @@ from annotation_app.flywheel.paths import turn_path
 from annotation_app.flywheel.sample_rules import Route
 from annotation_app.flywheel.schemas import (
     CheckpointLineage,
+    CheckpointRegistration,
+    RegisteredCheckpoint,
     SamplePage,
     SeedTrials,
     Side,
@@ -27,7 +29,7 @@ from annotation_app.flywheel.schemas import (
     WheelOut,
 )
 from annotation_app.flywheel.selectors import drafts, lineage, trials, turns
-from annotation_app.flywheel.services import ledger
+from annotation_app.flywheel.services import ledger, registration
 from protocol.blobs import Sha256
 
 router = Router(tags=["flywheel"], auth=TOKEN_OR_SESSION_AUTH)
@@ -144,3 +146,14 @@ def trajectory_lineage(request: HttpRequest, episode_id: UUID) -> list[Trajector
 def checkpoint_lineage(request: HttpRequest, checkpoint_id: RowId, after: After = 0) -> CheckpointLineage:
     """What a checkpoint was trained on, by which route and why, and what it comes of."""
     return lineage.checkpoint_lineage(user=user_of(request), checkpoint_id=checkpoint_id, after=after)
+
+
+@router.post("/checkpoints/{checkpoint_id}/register", response=RegisteredCheckpoint)
+def checkpoint_register(
+    request: HttpRequest, checkpoint_id: RowId, body: CheckpointRegistration
+) -> RegisteredCheckpoint:
+    """Register weights that a cycle trained as a revision. It proposes nowhere yet."""
+    revision, new = registration.checkpoint_register(
+        user=user_of(request), checkpoint_id=checkpoint_id, registration=body
+    )
+    return RegisteredCheckpoint(revision=revision.pk, new=new)

@@ -16,6 +16,7 @@ from annotation_app.flywheel.selectors.turns import turn_of
 from annotation_app.flywheel.services import gate, ledger, samples, server_reservation, training
 from annotation_app.flywheel.services.reward_judges import judge_keys
 from annotation_app.policies.api_keys import api_key_for
+from annotation_app.tasks.selectors import server_secrets_environment
 
 logger = logging.getLogger(__name__)
 StageFunction = Callable[[Any, ProgramRunner], dict[str, Any]]
@@ -60,7 +61,7 @@ def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
             if lock is None:
                 return False
             running = partial(ledger.turn_running, turn_id=turn_id)
-            programs = ProgramRunner(lock, running, _program_environment(turn.recipe, turn.wheel.pool_id))
+            programs = ProgramRunner(lock, running, _program_environment(turn.recipe, turn.wheel.pool))
             for at, work in STAGES:
                 if not running() or not _run_stage(turn_id, at, work, programs):
                     return True
@@ -80,7 +81,7 @@ def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
         raise
 
 
-def _program_environment(recipe: Recipe, pool_id: int) -> dict[str, str]:
+def _program_environment(recipe: Recipe, pool: Any) -> dict[str, str]:
     """Environment variables of the programs, where no list of processes shows them.
 
     The API key is given only where it belongs to every server that the turn speaks to.
@@ -90,7 +91,8 @@ def _program_environment(recipe: Recipe, pool_id: int) -> dict[str, str]:
     return {
         "PILOTHOUSE_BRIDGE_MASTER_KEY": settings.ENV.bridge_master,
         "PILOTHOUSE_POLICY_API_KEY": keys.pop() if len(keys) == 1 else "",
-        **(judge_keys(pool_id) if play is not None and play.judges else {}),
+        **(judge_keys(pool.pk) if play is not None and play.judges else {}),
+        **(server_secrets_environment(pool=pool.name) if play is not None else {}),
     }
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.sample_rules import Grounds, Reason, Route
 from annotation_app.policies.gate import Reason as GateReason
-from annotation_app.policies.schemas import NAME
+from annotation_app.policies.schemas import NAME, Address, ModelName, Name
 from protocol.base import FrozenModel
 from protocol.evaluation.agreement import AlignedSteps
 from protocol.evaluation.reports import Rate, TaskChange
@@ -123,6 +123,21 @@ class CheckpointOut(FrozenModel):
     earlier: int
     played: int
     """Samples of its own turn whose kind of task it played."""
+
+
+class CheckpointRegistration(FrozenModel):
+    """As which revision of its policy a checkpoint is registered, and where it is served."""
+
+    revision: Name
+    base_url: Annotated[Address, StringConstraints(min_length=1)]
+    model: ModelName
+
+
+class RegisteredCheckpoint(FrozenModel):
+    """The number of a checkpoint's revision; `new` is False where the very same one was there."""
+
+    revision: int
+    new: bool
 
 
 class CurvePoint(FrozenModel):

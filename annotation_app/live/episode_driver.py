@@ -27,7 +27,9 @@ from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_register
 from annotation_app.tasks.selectors import credentials_of
 from protocol.messages.events import EpisodeState, Event
+from protocol.trajectory.mcp_servers import McpServers, add_mcp_servers, fill_server_secrets
 from protocol.trajectory.observations import Observation
+from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease
 from vm_bridge.machine import ExpertSuggestion, Lease, Machine
@@ -70,6 +72,7 @@ class EpisodeDriver:
         self._server: PolicyServer | None = None
         self._stopping = False
         self._secrets = EpisodeSecrets()
+        self._mcp_servers: McpServers = {}
         self._twins = TwinAllocator(bridge, episode_id)
         self.runner = EpisodeRunner(
             DjangoStore(episode_id, token, emit=self._emit, stopping=lambda: self._stopping),
@@ -78,6 +81,7 @@ class EpisodeDriver:
             self._emit,
             secrets=self._secrets,
             open_twin=self._twins.open,
+            machine_task=self._machine_task,
         )
 
     @property
@@ -155,12 +159,17 @@ class EpisodeDriver:
         await self._ensure_recording(lease)
         machine = self._bridge.machine(lease, driver=self.token)
         self._secrets.by_name = await run_in_db_thread(credentials_of, pool=stored.pool)
+        self._mcp_servers = stored.mcp_servers
         if not self._secrets.by_name:
             if stored.speculation:
                 self._twins.allow(image=stored.image, pool=stored.pool)
             return machine
         resumed = state.pending.command_id if state.pending else ""
         return SecretMaskingMachine(machine, self._secrets, self._current_observation, resumed=resumed)
+
+    def _machine_task(self, task: Task) -> Task:
+        """The task with the pool's MCP servers, and the values of their secrets. Raises SecretNotAllowed."""
+        return fill_server_secrets(add_mcp_servers(task, self._mcp_servers), self._secrets.server_value)
 
     def _current_observation(self) -> Observation | None:
         return self.state.observation if self.state else None

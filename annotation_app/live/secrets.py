@@ -7,9 +7,7 @@ from annotation_app.tasks.secret_masking import (
     SECRET_REFUSALS,
     TaskSecret,
     host_of,
-    mask_error,
-    mask_secrets,
-    mask_text,
+    server_secret_refusal,
     substitute_secrets,
 )
 from protocol.actions.secrets import SecretUse, find_secret_names
@@ -17,6 +15,7 @@ from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.blobs import BlobRef
 from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
+from protocol.trajectory.secret_masks import mask_error, mask_secrets, mask_text
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction, OutcomeUnknown, UnsupportedAction
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Machine
@@ -39,6 +38,12 @@ class EpisodeSecrets:
     def values(self) -> dict[str, str]:
         """What each stands for."""
         return {name: secret.value for name, secret in self.by_name.items()}
+
+    def server_value(self, name: str, host: str) -> str:
+        """The value for an MCP server at this host. Raises SecretNotAllowed."""
+        if reason := server_secret_refusal(self.by_name, name, host):
+            raise SecretNotAllowed(f"An MCP server does not start. {reason}")
+        return self.by_name[name].value
 
     def names_in(self, action: Action) -> tuple[str, ...]:
         """The secrets that an action asks for; an unknown name is plain text."""

@@ -6,9 +6,8 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
-from annotation_app.operations import glossary
+from annotation_app.operations import glossary, program_commands
 from annotation_app.operations.audit.command import run_audit
 from annotation_app.operations.audit.pinning import run_pinning
 from annotation_app.operations.backup import backup, restore
@@ -20,6 +19,7 @@ from annotation_app.operations.file_locks import data_lock
 from annotation_app.operations.install.extra_environments import ensure_osworld, ensure_trainer
 from annotation_app.operations.install.frontend import ensure_frontend_packages
 from annotation_app.operations.install.node import ensure_node
+from annotation_app.operations.install.readiness import check_installed
 from annotation_app.operations.install.requirement_locks import write_locks
 from annotation_app.operations.install.setup import (
     SETUP_LOG,
@@ -50,6 +50,8 @@ DEFAULT_DATA = ROOT / ".data"
 TOY_FLYWHEEL = DEFAULT_DATA / "toy-flywheel"
 Command = Callable[[argparse.Namespace, list[str], Console], int]
 HELP_OPTIONS = {"-h", "--help"}
+HANDS_HELP_ON = {"manage", "openenv", "benchmark", "evaluate", "trainer"}
+"""Commands whose own programs answer a request for help."""
 
 
 class EnvironmentRequirement(enum.Enum):
@@ -71,9 +73,9 @@ def main(words: list[str] | None = None) -> int:
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
     words = current_words(words) or ["--help"]
-    help_words = [word for word in words if word in HELP_OPTIONS and words[0] in ("manage", "openenv", "benchmark")]
+    help_words = [word for word in words if word in HELP_OPTIONS and words[0] in HANDS_HELP_ON]
     arguments, rest = _parser().parse_known_args([word for word in words if word not in help_words])
-    if help_words and not rest and words[0] == "manage":  # else it is asked of a command of Django's
+    if help_words and not rest and words[0] in ("manage", "trainer"):  # else it is asked of a command of theirs
         _parser().parse_args(words)
     rest += help_words
     if rest and not arguments.takes_rest:
@@ -102,11 +104,16 @@ def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
         arguments.nano = True
     except OperationsError as error:
         console.say(f"  The bundled policy is left out, the scripts propose alone: {error}")
-    return _serve(arguments, rest, console)
+    return _run_stack(arguments, console)
 
 
 def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """The demo without its set-up: what tests start."""
+    check_installed(console, storage_only=arguments.storage_only)
+    return _run_stack(arguments, console)
+
+
+def _run_stack(arguments: argparse.Namespace, console: Console) -> int:
     with data_lock(arguments.data), PortAllocator() as allocator:
         if arguments.reset:
             demo.wipe_data(arguments.data, console, confirmed=arguments.yes)
@@ -238,10 +245,6 @@ def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) ->
     os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **note.environment})  # noqa: S606 - this interpreter
 
 
-def _openenv(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    _become("agent_backend.environments", rest, arguments.data)
-
-
 def _doctor(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     return run_doctor(arguments.data, console)
 
@@ -259,33 +262,6 @@ def _restore(arguments: argparse.Namespace, rest: list[str], console: Console) -
 def _bridge_keys(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     print(bridge_keys(arguments.hosts, manager=arguments.manager, ray=arguments.ray, data=arguments.data))
     return 0
-
-
-def _parse_replies(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    os.chdir(ROOT)
-    options = ["--dialect", arguments.dialect, "--size", arguments.size]
-    if arguments.finish_reason is not None:
-        options += ["--finish-reason", arguments.finish_reason]
-    os.execv(sys.executable, [sys.executable, "-m", "protocol.dialects.cli", *options])  # noqa: S606 - no shell is wanted
-
-
-def _probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    os.chdir(ROOT)
-    options = [arguments.server, "--model", arguments.model]
-    options += ["--dialect", arguments.dialect, "--screens", arguments.screens]
-    os.execv(sys.executable, [sys.executable, "-m", "agent_backend.probe", *options])  # noqa: S606 - no shell is wanted
-
-
-def _benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    _become("agent_backend.benchmark", rest, arguments.data)
-
-
-def _become(module: str, words: list[str], data: Path) -> NoReturn:
-    """Go on as a module of this environment that uses the installation in a folder, where one is running."""
-    note = read_platform_info(data)
-    known = {"PILOTHOUSE_DATA": str(data), **(note.environment if note is not None else {})}
-    environment = {**known, **os.environ, "PYTHONPATH": str(ROOT)}
-    os.execve(sys.executable, [sys.executable, "-m", module, *words], environment)  # noqa: S606 - no shell is wanted
 
 
 def _positive_int(text: str) -> int:
@@ -354,7 +330,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor = add("doctor", _doctor, about, environment=EnvironmentRequirement.ANY)
     doctor.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the installation (.data)")
     about = "serve machines and tasks to OpenEnv clients and as MCP tools"
-    openenv = add("openenv", _openenv, about, takes_rest=True, environment=present)
+    openenv = add("openenv", program_commands.openenv, about, takes_rest=True, environment=present)
     openenv.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
     for name, command, about in (
         ("backup", _backup, "copy an installation, running or not, to a folder"),
@@ -375,12 +351,14 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--toy", action="store_true", help="the toy world's, with servers of its own, in minutes")
     how.add_argument("--resume", action="store_true", help="begin with the last cycle, which failed or was cancelled")
     flywheel.add_argument("--data", type=Path, default=DEFAULT_DATA, help="its folder (.data; --toy has its own)")
-    replies = add("parse", _parse_replies, "read replies of models, JSON Lines in and out", environment=present)
+    replies = add(
+        "parse", program_commands.parse_replies, "read replies of models, JSON Lines in and out", environment=present
+    )
     replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/vocabulary.md)")
     replies.add_argument("--size", required=True, help="the picture the model saw, such as 1920x1080 (pixels)")
     replies.add_argument("--finish-reason", help="why the server stopped, for lines that name none")
     about = "try a model: what it sees, which dialect reads it, where its points land; its last line is one JSON object"
-    probe = add("probe", _probe, about, environment=present)
+    probe = add("probe", program_commands.probe, about, environment=present)
     probe.add_argument("server", help="the address of its OpenAI-compatible API, ending in /v1")
     probe.add_argument("--model", required=True, help="what the server calls it")
     probe.add_argument("--dialect", required=True, help="how it writes actions (docs/vocabulary.md)")
@@ -388,8 +366,24 @@ def _parser() -> argparse.ArgumentParser:
     osworld = add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
     osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
     about = "let a policy attempt a suite, a pool or tasks of a file, score it, and compare runs"
-    benchmark = add("benchmark", _benchmark, about, takes_rest=True, environment=present)
+    benchmark = add("benchmark", program_commands.benchmark, about, takes_rest=True, environment=present)
     benchmark.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
+    about = "a registered revision, in place of --model-url, --model, --dialect, …"
+    benchmark.add_argument("--registered", nargs=2, metavar=("POLICY", "REVISION"), help=about)
+    about = "report on a policy's attempts in folders: success, pass@k, scaling, and against others"
+    evaluate = add("evaluate", program_commands.evaluate, about, takes_rest=True, environment=present)
+    evaluate.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
+    about = "have a suite's expert annotate a pool of the running demo through its pages, as a person would"
+    simulated = add("simulate-annotator", program_commands.simulate_annotator, about, environment=present)
+    simulated.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
+    simulated.add_argument("--pool", required=True, help="the pool's name")
+    simulated.add_argument("--user", default="annotator", help="whom it signs in as (annotator)")
+    simulated.add_argument("--episodes", type=_positive_int, default=1, help="at most so many (1)")
+    simulated.add_argument(
+        "--aim", type=_positive_int, default=10, help="how near a click must be to count as the same (10 px)"
+    )
+    about = "a command of the trainer in its own environment: sft, ppo, …; serve, nano and toy are its programs"
+    add("trainer", program_commands.trainer, about, takes_rest=True)
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
     bench.add_argument("name", help=f"one of {', '.join(_benchmarks())}")
     return parser

@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from protocol.base import FrozenModel
-from protocol.evaluation.reports import Comparison, Evaluation, PairedComparison, Rate, TaskChange, TaskResult
-from protocol.evaluation.statistics import classify_difference, fisher_exact, fisher_exact_stratified, holm_adjust
+from protocol.evaluation.comparisons import compare_reports, kind_of, overall_change
+from protocol.evaluation.reports import Evaluation, TaskResult
 from protocol.trajectory.proposals import PolicyRef
-from protocol.trajectory.tasks import format_task_kind
 
 Scope = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\x00]*$")]
 ReasonCode = Literal[
@@ -57,7 +56,7 @@ class Decision(FrozenModel):
 def decide(gate: Gate, candidate: Evaluation, active: PolicyRef | None, before: Evaluation | None) -> Decision:
     """What a gate says of a candidate's report. `active` is who proposes now, `before` its own latest report; where
     the candidate's report has a comparison with `active` itself, that counts, since it knows attempts in pairs."""
-    tasks = {_kind(task): task for task in candidate.tasks if _within(gate, _kind(task))}
+    tasks = {kind_of(task): task for task in candidate.tasks if _within(gate, kind_of(task))}
     reasons = [*_coverage(gate, tasks), *_success(gate, tasks)]
     if candidate.judged:
         # A model that learned to please a judging model would promote itself.
@@ -65,10 +64,6 @@ def decide(gate: Gate, candidate: Evaluation, active: PolicyRef | None, before: 
     if gate.no_regression and active is not None:
         reasons += _regression(gate, candidate, active, before)
     return Decision(passed=not reasons, reasons=tuple(reasons))
-
-
-def _kind(task: TaskResult | TaskChange) -> str:
-    return format_task_kind(task.suite, task.name, task.level)
 
 
 def _covers(scope: str, kind: str) -> bool:
@@ -106,50 +101,17 @@ def _regression(gate: Gate, candidate: Evaluation, active: PolicyRef, before: Ev
     """Where the candidate is worse than the active one, or nobody can tell."""
     found = candidate.comparison
     if found is None or found.policies != (active,):
-        found = None if before is None else _comparison(candidate, before)
-    changes = [] if found is None else [change for change in found.tasks if _within(gate, _kind(change))]
+        found = None if before is None else compare_reports(candidate, before)
+    changes = [] if found is None else [change for change in found.tasks if _within(gate, kind_of(change))]
     if found is None or not changes:
         return [Reason(code="active_not_evaluated", subject=f"{active.name} {active.revision}")]
-    tables = [(*_counts(change.after), *_counts(change.before)) for change in changes]
-    gained = sum(won - won_other * of / of_other for won, of, won_other, of_other in tables)
-    together = fisher_exact_stratified(tables)
+    together = overall_change(changes)
     paired = found.overall.finding == "worse" and not gate.over
     reasons = [Reason(code="task_dropped", subject=kind) for kind in found.only_before if _within(gate, kind)]
-    if paired or classify_difference(gained, together) == "worse":
-        reasons.append(Reason(code="worse", found=found.overall.chance if paired else together))
+    if paired or together.finding == "worse":
+        reasons.append(Reason(code="worse", found=found.overall.chance if paired else together.chance))
     return reasons + [
-        Reason(code="worse_task", subject=_kind(change), found=change.after.rate, wanted=change.before.rate)
+        Reason(code="worse_task", subject=kind_of(change), found=change.after.rate, wanted=change.before.rate)
         for change in changes
         if change.finding == "worse"
     ]
-
-
-def _comparison(candidate: Evaluation, before: Evaluation) -> Comparison:
-    """Two reports, task by task; which attempts make pairs is not in them."""
-    new, old = ({_kind(task): task for task in report.tasks} for report in (candidate, before))
-    both = [kind for kind in new if kind in old]
-    chances = [fisher_exact(*_counts(new[kind].successes), *_counts(old[kind].successes)) for kind in both]
-    changes = (
-        TaskChange(
-            suite=new[kind].suite,
-            name=new[kind].name,
-            level=new[kind].level,
-            before=old[kind].successes,
-            after=new[kind].successes,
-            chance=chance,
-            adjusted=adjusted,
-            finding=classify_difference(new[kind].successes.rate - old[kind].successes.rate, adjusted),
-        )
-        for kind, chance, adjusted in zip(both, chances, holm_adjust(chances), strict=True)
-    )
-    return Comparison(
-        policies=before.policies,
-        overall=PairedComparison(pairs=0, won=0, lost=0, chance=1.0, finding="chance"),
-        tasks=tuple(changes),
-        only_before=tuple(kind for kind in old if kind not in new),
-        only_after=tuple(kind for kind in new if kind not in old),
-    )
-
-
-def _counts(rate: Rate) -> tuple[int, int]:
-    return rate.successes, rate.attempts

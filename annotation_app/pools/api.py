@@ -11,11 +11,13 @@ from pydantic import Field, StringConstraints
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.errors import TooLarge
+from annotation_app.live.mcp_server_trials import ServerTrial
 from annotation_app.live.suite_tasks import MachineChoices
 from annotation_app.pools import selectors, services
 from annotation_app.pools.schemas import (
     Board,
     CredentialName,
+    McpServerIn,
     PoolChanges,
     PoolCreate,
     PoolRow,
@@ -43,6 +45,7 @@ from annotation_app.tasks.services import (
     tasks_withdraw,
 )
 from protocol.base import FrozenModel
+from protocol.trajectory.mcp_servers import ServerName
 from protocol.trajectory.tasks import Task
 
 router = Router(tags=["pools"])
@@ -131,13 +134,13 @@ class GoldIn(FrozenModel):
     episode: UUID | None
 
 
-@router.get("/pools", response=list[PoolSummary])
+@router.get("/pools", response=list[PoolSummary], auth=TOKEN_OR_SESSION_AUTH)
 def pools_list(request: HttpRequest) -> list[PoolSummary]:
     """The pools this person may see."""
     return pools_of(user=user_of(request))
 
 
-@router.get("/pools/board", response=Board)
+@router.get("/pools/board", response=Board, auth=TOKEN_OR_SESSION_AUTH)
 def pools_board(request: HttpRequest) -> Board:
     """Every pool with its settings and counts, and who works where; for admins."""
     return selectors.board(user=user_of(request))
@@ -159,7 +162,7 @@ def pool_definitions(
     return selectors.task_definitions(user=user_of(request), name=pool, after=after)
 
 
-@router.post("/pools", response=PoolRow)
+@router.post("/pools", response=PoolRow, auth=TOKEN_OR_SESSION_AUTH)
 def pool_create(request: HttpRequest, body: PoolCreate) -> PoolRow:
     """Make a pool."""
     user = user_of(request)
@@ -167,14 +170,14 @@ def pool_create(request: HttpRequest, body: PoolCreate) -> PoolRow:
     return selectors.pool_row(user=user, pool_id=pool.pk)
 
 
-@router.patch("/pools", response={204: None})
+@router.patch("/pools", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def pools_change(request: HttpRequest, body: PoolChanges) -> Status[None]:
     """Change settings of one pool or of several; each is named with the version that was seen."""
     services.pools_change(user=user_of(request), pools=body.pools, changes=body.changes)
     return Status(204, None)
 
 
-@router.get("/pools/{pool_id}", response=PoolRow)
+@router.get("/pools/{pool_id}", response=PoolRow, auth=TOKEN_OR_SESSION_AUTH)
 def pool_get(request: HttpRequest, pool_id: PathId) -> PoolRow:
     """One pool."""
     return selectors.pool_row(user=user_of(request), pool_id=pool_id)
@@ -193,7 +196,7 @@ def pool_start(request: HttpRequest, pool_id: PathId) -> Status[None]:
     return Status(204, None)
 
 
-@router.get("/pools/{pool_id}/tasks", response=TaskPage)
+@router.get("/pools/{pool_id}/tasks", response=TaskPage, auth=TOKEN_OR_SESSION_AUTH)
 def pool_tasks(
     request: HttpRequest,
     pool_id: PathId,
@@ -205,7 +208,7 @@ def pool_tasks(
     return selectors.tasks_page(user=user_of(request), pool_id=pool_id, search=search, state=state, after=after)
 
 
-@router.post("/pools/{pool_id}/tasks", response=UploadReport)
+@router.post("/pools/{pool_id}/tasks", response=UploadReport, auth=TOKEN_OR_SESSION_AUTH)
 def tasks_upload(
     request: HttpRequest,
     pool_id: PathId,
@@ -219,7 +222,7 @@ def tasks_upload(
     return services.tasks_upload(user=user_of(request), pool_id=pool_id, data=file.read(), kind=kind, preview=preview)
 
 
-@router.post("/pools/{pool_id}/suite", response=UploadReport)
+@router.post("/pools/{pool_id}/suite", response=UploadReport, auth=TOKEN_OR_SESSION_AUTH)
 def suite_upload(request: HttpRequest, pool_id: PathId, body: SuiteIn) -> UploadReport:
     """Add the tasks that a suite brings along."""
     return services.suite_upload(user=user_of(request), pool_id=pool_id, choice=body, preview=body.preview)
@@ -268,6 +271,30 @@ def credential_remove(request: HttpRequest, pool_id: PathId, name: Annotated[Cre
     """Forget a value."""
     services.credential_remove(user=user_of(request), pool_id=pool_id, name=name)
     return Status(204, None)
+
+
+@router.post("/pools/{pool_id}/mcp-servers/{name}", response={204: None})
+def mcp_server_set(
+    request: HttpRequest, pool_id: PathId, name: Annotated[ServerName, Path()], body: McpServerIn
+) -> Status[None]:
+    """Add an MCP server that every task of the pool has, or change it; for episodes that begin afterwards."""
+    services.mcp_server_set(user=user_of(request), pool_id=pool_id, name=name, server=body.server)
+    return Status(204, None)
+
+
+@router.delete("/pools/{pool_id}/mcp-servers/{name}", response={204: None})
+def mcp_server_remove(request: HttpRequest, pool_id: PathId, name: Annotated[ServerName, Path()]) -> Status[None]:
+    """Take an MCP server from the pool; episodes that run keep it."""
+    services.mcp_server_remove(user=user_of(request), pool_id=pool_id, name=name)
+    return Status(204, None)
+
+
+@router.post("/pools/{pool_id}/mcp-servers/{name}/trial", response=ServerTrial)
+def mcp_server_trial(
+    request: HttpRequest, pool_id: PathId, name: Annotated[ServerName, Path()], body: McpServerIn
+) -> ServerTrial:
+    """Start an MCP server on a free machine of the pool and list its tools; nothing is stored."""
+    return services.mcp_server_try(user=user_of(request), pool_id=pool_id, name=name, server=body.server)
 
 
 @router.post("/pools/{pool_id}/consent", response={204: None})

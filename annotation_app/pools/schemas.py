@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from annotation_app.pools.task_files import RowFault
 from annotation_app.tasks.active_hours import ActiveHours
 from protocol.base import FrozenModel
+from protocol.trajectory.mcp_servers import AnyMcpServer, McpServer, RemoteMcpServer
 from protocol.trajectory.observations import Platform
 from protocol.trajectory.tasks import HostPattern, Language, Task
 
@@ -32,8 +33,9 @@ SecretKind = Literal[
     "edit_file",
     "call_tool",
     "navigate",
+    "mcp_server",
 ]
-"""Kinds of act that can be allowed to use a secret."""
+"""Kinds of act that can be allowed to use a secret, and `mcp_server`: the environments and headers of MCP servers."""
 _LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 SecretHost = Annotated[
     str,
@@ -152,6 +154,38 @@ class TaskCounts(FrozenModel):
     gold: int = 0
 
 
+class StdioServer(McpServer):
+    """A program inside the machine."""
+
+    transport: Literal["stdio"]
+
+
+class HttpServer(RemoteMcpServer):
+    """An address that the machine reaches over streamable HTTP."""
+
+    transport: Literal["http"]
+
+
+class McpServerIn(FrozenModel):
+    """An MCP server. Values of its environment or headers may have `secret:NAME` of the pool's secrets in them."""
+
+    server: Annotated[StdioServer | HttpServer, Field(discriminator="transport")]
+
+    @classmethod
+    def of(cls, server: AnyMcpServer) -> "StdioServer | HttpServer":
+        """A stored server with its transport."""
+        fields = server.model_dump()
+        if isinstance(server, McpServer):
+            return StdioServer(transport="stdio", **fields)
+        return HttpServer(transport="http", **fields)
+
+
+class PoolMcpServer(McpServerIn):
+    """An MCP server that every task of a pool has; for admins."""
+
+    name: str
+
+
 class PoolRow(FrozenModel):
     """A pool as admins see it. `version` is named by who changes it."""
 
@@ -169,6 +203,7 @@ class PoolRow(FrozenModel):
     credentials: tuple[str, ...]
     """Names of the secrets."""
     credential_rules: tuple[CredentialRule, ...]
+    mcp_servers: tuple[PoolMcpServer, ...]
     members: tuple[int, ...]
     groups: tuple[int, ...]
 

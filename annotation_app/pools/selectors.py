@@ -17,6 +17,8 @@ from annotation_app.pools.schemas import (
     Board,
     CredentialRule,
     GroupRow,
+    McpServerIn,
+    PoolMcpServer,
     PoolRow,
     PoolSettings,
     PoolTasks,
@@ -28,6 +30,7 @@ from annotation_app.pools.schemas import (
 )
 from annotation_app.tasks.active_hours import next_opening
 from annotation_app.tasks.models import PolicySpending, Pool, Task
+from protocol.trajectory.mcp_servers import add_mcp_servers
 
 PAGE = 50
 """Tasks on a page."""
@@ -95,6 +98,10 @@ def _rows(pools: Iterable[Pool]) -> tuple[PoolRow, ...]:
                     confirm=each.confirm,
                 )
                 for each in pool.credentials.all()
+            ),
+            mcp_servers=tuple(
+                PoolMcpServer(name=name, server=McpServerIn.of(server))
+                for name, server in (pool.mcp_servers or {}).items()
             ),
             members=tuple(person.pk for person in pool.members.all()),
             groups=tuple(group.pk for group in pool.groups.all()),
@@ -188,8 +195,10 @@ def tasks_page(*, user: User, pool_id: int, search: str = "", state: str = "", a
 
 
 def task_definitions(*, user: User, name: str, after: int = 0) -> PoolTasks:
-    """The tasks of a pool in order of their numbers, those after one, as programs play them. Raises Forbidden and
-    NotFound."""
+    """The tasks of a pool with its MCP servers, in order of their numbers, those after one, as programs play them.
+
+    Raises Forbidden and NotFound.
+    """
     role_check(user, Role.ADMIN)
     pool = Pool.objects.filter(name=name).first()
     if pool is None:
@@ -197,7 +206,7 @@ def task_definitions(*, user: User, name: str, after: int = 0) -> PoolTasks:
     rows = list(Task.objects.filter(pool=pool, id__gt=after).order_by("id")[: PAGE + 1])
     return PoolTasks(
         image=pool.image,
-        items=tuple(row.definition for row in rows[:PAGE]),
+        items=tuple(add_mcp_servers(row.definition, pool.mcp_servers or {}) for row in rows[:PAGE]),
         after=rows[PAGE - 1].pk if len(rows) > PAGE else None,
     )
 

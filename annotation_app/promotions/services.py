@@ -26,6 +26,20 @@ def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Poo
     return _activate(pool, None if revision_id is None else _proposable(revision_id), actor=user)
 
 
+def policy_activate_named(*, username: str, pool: str, policy: str, revision: str) -> str:
+    """The same, all by their names. Returns who proposed before. Raises Forbidden, NotFound and Conflict."""
+    user = _user_named(username)
+    found = Pool.objects.select_related("policy").filter(name=pool).first()
+    chosen = PolicyRevision.objects.filter(name=policy, revision=revision).first()
+    if found is None:
+        raise NotFound(f"There is no pool {pool!r}.")
+    if chosen is None:
+        raise NotFound(f"{policy} {revision} is not registered.")
+    before = str(found.policy or "nobody")
+    policy_activate(user=user, pool_id=found.pk, revision_id=chosen.pk)
+    return before
+
+
 @transaction.atomic(durable=True)
 def policy_try(*, user: User, pool_id: int, revision_id: int | None, share: int) -> Pool:
     """Let a share (percent) of a pool's episodes try a revision; None or 0 ends the trial. Raises Forbidden, NotFound,
@@ -66,10 +80,10 @@ def sampling_set(*, user: User, pool_id: int, sampling: Literal["in_order", "by_
 
 
 @transaction.atomic(durable=True)
-def evaluation_add(*, user: User, revision_id: int, report: Report) -> tuple[Evaluation, bool]:
+def evaluation_add(*, user: User, revision_id: int, report: Report, automatic: bool = True) -> tuple[Evaluation, bool]:
     """Register a report on a revision, and let the gates of the pools judge it that an older revision of the same
-    policy proposes in; those that promote automatically do so at once. The same report changes nothing a second
-    time. Raises Forbidden, NotFound and Invalid."""
+    policy proposes in; those that promote automatically do so at once, unless `automatic` is False. The same report
+    changes nothing a second time. Raises Forbidden, NotFound and Invalid."""
     policies_admin_check(user)
     revision = _revision(revision_id)
     evaluation, new = evaluation_store(revision=revision, report=report)
@@ -78,15 +92,13 @@ def evaluation_add(*, user: User, revision_id: int, report: Report) -> tuple[Eva
         audit_record(actor=user, verb="policy.evaluated", subject=f"policy:{revision.pk}", details=details)
         older = Pool.objects.filter(gate__isnull=False, policy__name=revision.name, policy_id__lt=revision.pk)
         for pool_id in older.order_by("pk").values_list("pk", flat=True):
-            _judge(_pool_locked(pool_id), evaluation)
+            _judge(_pool_locked(pool_id), evaluation, automatic=automatic)
     return evaluation, new
 
 
 def evaluation_register(*, username: str, report: Report) -> tuple[Evaluation, bool]:
     """The same, by a person's name, on the revision that the report is about. Raises Forbidden, NotFound, Invalid."""
-    user = User.objects.filter(username=username).first()
-    if user is None:
-        raise NotFound(f"There is nobody named {username!r}.")
+    user = _user_named(username)
     if len(report.policies) != 1:
         raise Invalid("The report is not about one revision.", code="other_policy")
     (policy,) = report.policies
@@ -96,14 +108,16 @@ def evaluation_register(*, username: str, report: Report) -> tuple[Evaluation, b
     return evaluation_add(user=user, revision_id=revision.pk, report=report)
 
 
-def _judge(pool: Pool, evaluation: Evaluation) -> None:
-    """Ask a locked pool's gate; what it stands before is read under the lock, so two reports are judged in turn."""
+def _judge(pool: Pool, evaluation: Evaluation, *, automatic: bool) -> None:
+    """Ask a locked pool's gate; what it stands before is read under the lock, so two reports are judged in turn.
+    `automatic`: a gate that promotes automatically does."""
     gate, active, candidate = pool.gate, pool.policy, evaluation.revision
     if gate is None or active is None or active.name != candidate.name or active.pk >= candidate.pk:
         return
     before = evaluation_latest(active)
     decision = decide(gate, evaluation.document, policy_ref(active), before.document if before else None)
-    promoted = decision.passed and gate.promote == "automatically" and candidate.retired_at is None
+    promotes = automatic and gate.promote == "automatically" and candidate.retired_at is None
+    promoted = decision.passed and promotes
     reasons = [reason.model_dump(mode="json") for reason in decision.reasons]
     GateDecision.objects.create(
         pool=pool, evaluation=evaluation, active=active, passed=decision.passed, promoted=promoted, reasons=reasons
@@ -127,6 +141,13 @@ def _activate(pool: Pool, revision: PolicyRevision | None, *, actor: User | None
         summary = {"pool": pool.name, "policy": revision.name, "revision": revision.revision}
         event_emit(kind="policy.promoted", data={**summary, "by": "person" if actor else "gate"})
     return pool
+
+
+def _user_named(username: str) -> User:
+    user = User.objects.filter(username=username).first()
+    if user is None:
+        raise NotFound(f"There is nobody named {username!r}.")
+    return user
 
 
 def _pool_locked(pool_id: int) -> Pool:

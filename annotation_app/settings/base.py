@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "annotation_app.imports",
     "annotation_app.judges",
     "annotation_app.benchmark_runs",
+    "annotation_app.evaluations",
     "annotation_app.reviews",
     "annotation_app.flywheel",
     "annotation_app.retention",

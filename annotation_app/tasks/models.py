@@ -15,6 +15,7 @@ from annotation_app.fields import DocumentField
 from annotation_app.policies.gate import Gate
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.active_hours import ActiveHours
+from protocol.trajectory.mcp_servers import McpServers
 
 if TYPE_CHECKING:
     from annotation_app.accounts.models import Group, User
@@ -122,6 +123,9 @@ class Pool(models.Model):
     priority = models.SmallIntegerField(default=0, help_text="Tasks of a pool with a higher one come first")
     hours: DocumentField[ActiveHours | None] = DocumentField(
         ActiveHours, null=True, blank=True, editable=False, help_text="When tasks are given out; always where null"
+    )
+    mcp_servers: DocumentField[McpServers | None] = DocumentField(
+        McpServers, null=True, blank=True, editable=False, help_text="MCP servers of every task, by name"
     )
     consent = models.TextField(blank=True, help_text="What people agree to before their first task (Markdown)")
     consent_version = models.PositiveIntegerField(default=1, editable=False)

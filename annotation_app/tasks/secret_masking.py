@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 from protocol.actions.secrets import SECRET_PLACEHOLDER
 from protocol.base import FrozenModel
-from protocol.trajectory.observations import ActionError, Observation
+from protocol.trajectory.observations import Observation
 
-MIN_SECRET_LENGTH = 4
-"""Characters of a value that is looked for in answers; a shorter one is part of too many words."""
+MCP_SERVER_KIND = "mcp_server"
+"""Stands among the kinds of act for the environments and headers of MCP servers."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
 SECRET_REFUSALS = {
     "kinds": "secret:{name} may be used by {allowed} only, not by {kind}. Nothing was done.",
@@ -62,6 +62,21 @@ class TaskSecret:
         return ""
 
 
+def server_secret_refusal(secrets: Mapping[str, TaskSecret], name: str, host: str) -> str:
+    """Why an MCP server at this host (empty: inside the machine) may not use a secret; empty where it may."""
+    if name not in secrets:
+        return f"The pool has no secret {name}."
+    secret = secrets[name]
+    if MCP_SERVER_KIND not in secret.kinds:
+        return f"secret:{name} may not be used by MCP servers. Add {MCP_SERVER_KIND} to the acts that may use it."
+    if secret.applications:
+        return f"secret:{name} is for certain applications only, and an MCP server is none."
+    if secret.hosts and not any(_is_at(host, pattern) for pattern in secret.hosts):
+        place = f"at {host}" if host else "inside the machine"
+        return f"secret:{name} may be used at {', '.join(secret.hosts)} only, not {place}."
+    return ""
+
+
 def host_of(observation: Observation) -> str:
     """The host of the page in front, with its port where it is not the scheme's own; empty where it is not known."""
     try:
@@ -86,26 +101,6 @@ def substitute_secrets(action: A, values: Mapping[str, str]) -> A:
         original, lambda text: SECRET_PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
     )
     return action if put == original else type(action).model_validate(put)
-
-
-def mask_secrets(observation: Observation, values: Mapping[str, str]) -> Observation:
-    """What a machine shows in words, with the names for the values; pictures stay as they are."""
-    original = {name: getattr(observation, name) for name in ("accessibility", "url", "text")}
-    hidden = {name: None if text is None else mask_text(text, values) for name, text in original.items()}
-    return observation if hidden == original else observation.model_copy(update=hidden)
-
-
-def mask_error(error: ActionError | None, values: Mapping[str, str]) -> ActionError | None:
-    """The same for why an act failed."""
-    return error and error.model_copy(update={"message": mask_text(error.message, values)})
-
-
-def mask_text(text: str, values: Mapping[str, str]) -> str:
-    """The text with the names for the values; of two where one is in the other, the longer is found first."""
-    for name, value in sorted(values.items(), key=lambda each: -len(each[1])):
-        if len(value) >= MIN_SECRET_LENGTH:
-            text = text.replace(value, f"secret:{name}")
-    return text
 
 
 def _map_strings(value: object, change: Callable[[str], str]) -> object:

@@ -26,8 +26,9 @@ from annotation_app.tasks.models import (
     TaskState,
 )
 from annotation_app.tasks.schemas import PoolSummary
-from annotation_app.tasks.secret_masking import TaskSecret
+from annotation_app.tasks.secret_masking import MCP_SERVER_KIND, TaskSecret
 from annotation_app.tasks.task_sampling import ProposalCounts, sampling_weight, seeded_chance
+from protocol.trajectory.mcp_servers import VALUE_VARIABLE
 
 logger = logging.getLogger(__name__)
 
@@ -205,6 +206,14 @@ def credentials_of(*, pool: str) -> dict[str, TaskSecret]:
             value, frozenset(each.kinds), tuple(each.hosts), each.confirm, tuple(each.applications)
         )
     return secrets
+
+
+def server_secrets_environment(*, pool: str) -> dict[str, str]:
+    """The secrets of the pool of this name that MCP servers may use, as environment variables of the programs that
+    attempt its tasks."""
+    secrets = credentials_of(pool=pool)
+    usable = {name: secret.value for name, secret in secrets.items() if MCP_SERVER_KIND in secret.kinds}
+    return {f"{VALUE_VARIABLE}{name}": value for name, value in usable.items()}
 
 
 def revision_of(pool: Pool, episode_id: UUID) -> PolicyRevision | None:

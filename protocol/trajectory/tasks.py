@@ -7,9 +7,8 @@ from pydantic import Field, StringConstraints
 from protocol.base import FrozenModel, JsonObject
 from protocol.trajectory.observations import Platform
 
-HostPattern = Annotated[
-    str, StringConstraints(pattern=r"^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?$", max_length=260)
-]
+HOST_PATTERN = r"^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?$"
+HostPattern = Annotated[str, StringConstraints(pattern=HOST_PATTERN, max_length=260)]
 """A host by name: `example.org`, `*.example.org` (any name below it), `example.org:8443` (another port)."""
 
 

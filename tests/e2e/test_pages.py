@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -11,6 +13,8 @@ from playwright.async_api import Browser, Page, ViewportSize, expect
 
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
+from protocol.evaluation.benchmarks import BenchmarkManifest, BenchmarkResult, PinnedTask
+from protocol.evaluation.reports import Evaluation
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
 from tests.e2e.flywheel_turns import FIRST, NAME
@@ -22,12 +26,12 @@ HARMS = {"serious", "critical"}
 SIZES = (ViewportSize(width=1280, height=800), ViewportSize(width=1920, height=1080))
 ADMINS_PAGES = (
     *("machines", "policies", "judges", "pools", "people", "security"),
-    *("webhooks", "health", "retention", "design", "benchmarks"),
+    *("webhooks", "health", "retention", "design", "benchmarks", "evaluations"),
     *("home", "wall", "review", "agreement", "compare", "episodes", "reports", "trajectories", "flywheel"),
 )
 OTHER_PAGES = (
     *("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret?", "reset-password"),
-    *("flywheel/:id", "flywheel/:id/beside"),
+    *("flywheel/:id", "flywheel/:id/beside", "evaluations/:id"),
 )
 """Looked at with what leads there: an episode, a turn, another role, nobody signed in."""
 UNSEEN = {"*", "sign-in"}
@@ -210,3 +214,61 @@ async def test_a_turn_and_two_attempts_of_its_gate(
             await expect(pictures.nth(place)).not_to_have_js_property("naturalWidth", 0, timeout=BOUND_MS)
         await assert_fits_in_width(page)
         await assert_accessible(page, f"two attempts at {size}")
+
+
+RUN = "lights-earlier"
+
+
+def write_earlier_run(data: Path, report: Evaluation) -> None:
+    """A finished benchmark run of another revision at the tasks of a report."""
+    now, policy = datetime.now(UTC), report.policies[0].model_copy(update={"revision": "earlier"})
+    result = BenchmarkResult(
+        manifest=BenchmarkManifest(
+            name="lights",
+            created_at=now,
+            plan={"policy": policy.model_dump(mode="json")},
+            tasks=(PinnedTask(id="lights", sha256="0" * 64),),
+            tasks_sha256="0" * 64,
+            images=("browser",),
+            software="0.1.0",
+        ),
+        evaluation=report.model_copy(update={"policies": (policy,), "comparison": None}),
+        records=report.attempts,
+        verifiers_sha256="0" * 64,
+        seconds=1,
+        finished_at=now,
+    )
+    folder = data / "benchmarks" / RUN
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "manifest.json").write_text(result.manifest.model_dump_json())
+    (folder / "result.json").write_text(result.model_dump_json())
+
+
+@pytest.mark.usefixtures("turn")
+@pytest.mark.parametrize(
+    ("locale", "dark", "compare", "together"),
+    [
+        ("en-GB", False, "Compare the two chosen", "exact Mantel-Haenszel test"),
+        ("zh-CN", True, "对比所选的两项", "精确 Mantel-Haenszel 检验"),
+    ],
+    ids=["English", "Chinese"],
+)
+async def test_two_evaluations_are_chosen_and_compared(
+    sign_in: SignIn, platform: TemporaryPlatform, locale: str, dark: bool, compare: str, together: str
+) -> None:
+    page = await sign_in("researcher", locale=locale, dark=dark)
+    rows = (await (await page.request.get("/api/evaluations")).json())["items"]
+    report = next(row for row in rows if row["source"] == "report")
+    whole = (await (await page.request.get(f"/api/evaluations/{report['id']}")).json())["report"]
+    write_earlier_run(platform.data, Evaluation.model_validate(whole))
+    await page.goto("/evaluations")
+    for name in ("earlier", report["policies"][0]["revision"]):
+        row = page.get_by_role("row").filter(has_text=name).first
+        await row.get_by_role("checkbox").click(timeout=BOUND_MS)
+    await page.get_by_role("button", name=compare).click()
+    for size in WIDTHS:
+        await page.set_viewport_size(size)
+        await expect(page.get_by_text(together)).to_be_visible(timeout=BOUND_MS)
+        await expect(page.locator("figure svg.recharts-surface").first).to_be_visible(timeout=BOUND_MS)
+        await assert_fits_in_width(page)
+        await assert_accessible(page, f"two evaluations at {size}")

@@ -6,6 +6,7 @@ import protocol.program_start  # noqa: F401 - first, for what the others load
 
 import argparse
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -68,8 +69,18 @@ def main(arguments: list[str] | None = None) -> int:
         api_key=os.environ.get(KEY, ""),
         dev=options.dev,
     )
-    uvicorn.run(app, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)
+    config = uvicorn.Config(app, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)
+    _Server(config).run()
     return 0
+
+
+class _Server(uvicorn.Server):
+    """Says when it answers."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            print(f"Serving on http://{self.config.host}:{self.config.port}/v1", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """What a task's parameters ask of a computer: the kind of its pictures, the size of its screen."""
 
 import re
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import StringConstraints, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from protocol.base import FrozenModel
+from protocol.trajectory.mcp_servers import MCP_SERVERS, McpServers
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction
 
@@ -15,22 +15,6 @@ MIN_SIDE, MAX_WIDTH, MAX_HEIGHT = 200, 2560, 1600
 SIZE_PATTERN = re.compile(r"(\d{3,4})x(\d{3,4})")
 
 
-class McpServer(FrozenModel):
-    """How an MCP server is started inside the sandbox."""
-
-    command: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
-    args: tuple[Annotated[str, StringConstraints(max_length=4096)], ...] = ()
-    env: dict[str, str] = {}
-
-
-class RemoteMcpServer(FrozenModel):
-    """Where an MCP server answers over streamable HTTP, seen from inside the sandbox: on its loopback, or as far as the
-    task's network reaches."""
-
-    url: Annotated[str, StringConstraints(max_length=4096, pattern=r"^https?://[^\s@]+$")]
-
-
-McpServers = dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")], McpServer | RemoteMcpServer]
 _MCP_SERVERS: TypeAdapter[McpServers] = TypeAdapter(McpServers)
 
 
@@ -60,12 +44,12 @@ def parse_screen_size(task: Task | None) -> tuple[int, int] | None:
 
 
 def parse_mcp_servers(task: Task | None) -> McpServers:
-    """`mcp_servers`, in the shape `{name: {command, args, env}}` or `{name: {url}}`; none if it does not say.
+    """`mcp_servers`, in the shape `{name: {command, args, env}}` or `{name: {url, headers}}`; none if it does not say.
 
     Raises InvalidAction.
     """
     try:
-        return _MCP_SERVERS.validate_python({} if task is None else task.parameters.get("mcp_servers", {}))
+        return _MCP_SERVERS.validate_python({} if task is None else task.parameters.get(MCP_SERVERS, {}))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

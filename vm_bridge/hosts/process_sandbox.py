@@ -251,9 +251,11 @@ def end_sandbox(folder: Path) -> None:
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Write a file so that whoever reads it finds all of it or what was there before."""
+    """Write a file so that whoever reads it finds all of it or what was there before. It is its owner's alone: a task
+    may have values of secrets in it."""
     fresh = path.with_suffix(".writing")
-    fresh.write_text(text, encoding="utf-8")
+    with open(os.open(fresh, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
     fresh.replace(path)
 
 

@@ -26,6 +26,7 @@ from annotation_app.transactions import repeatable_read
 from protocol.base import FrozenModel
 from protocol.evaluation.judge_prompts import without_references
 from protocol.messages.events import EpisodeState
+from protocol.trajectory.mcp_servers import McpServers, add_mcp_servers, redact_values
 from protocol.trajectory.proposals import Proposal, strip_token_data
 from protocol.trajectory.steps import Step, drop_undone_steps, step_policies
 from protocol.trajectory.tasks import Task
@@ -277,7 +278,7 @@ def _trajectory(episode: Episode, steps: tuple[Step, ...], offers: Iterable[tupl
         return head.model_copy(update=own)
     return Trajectory(
         id=str(episode.id),
-        task=task_of(episode),
+        task=add_mcp_servers(task_of(episode), redact_values(episode.mcp_servers or {})),
         origin="annotation",
         annotator=pseudonym(episode.annotator_id),
         capabilities=episode.desk.capabilities,
@@ -342,6 +343,8 @@ class StoredMachine(FrozenModel):
     lease: str
     record: bool
     speculation: bool
+    mcp_servers: McpServers
+    """Those of the pool when the episode began."""
 
 
 def machine_of(*, episode_id: UUID) -> StoredMachine:
@@ -354,6 +357,7 @@ def machine_of(*, episode_id: UUID) -> StoredMachine:
         lease="" if episode.status in ENDED_STATUSES else episode.machine,
         record=episode.task.pool.record,
         speculation=episode.task.pool.speculation,
+        mcp_servers=episode.mcp_servers or {},
     )
 
 

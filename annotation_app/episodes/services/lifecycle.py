@@ -77,6 +77,7 @@ def episode_claim(*, user: User, pool_id: int | None = None, practice: bool = Fa
         annotator=user,
         assignment=assignment,
         policy=policy,
+        mcp_servers=assignment.task.pool.mcp_servers,
         desk=EpisodeStateDocument(policy=policy_ref(policy), branch_of=branch_next(task_id=assignment.task_id)),
     )
     audit_record(actor=user, verb="task.claimed", subject=f"episode:{episode.id}")

@@ -8,6 +8,7 @@ import protocol.trajectory.tasks
 from annotation_app.flywheel.evaluation import gate_task_ids
 from annotation_app.flywheel.models import Turn
 from annotation_app.tasks.models import Task
+from protocol.trajectory.mcp_servers import add_mcp_servers
 from protocol.trajectory.tasks import task_kind
 
 
@@ -20,7 +21,8 @@ def write_pool_tasks(turn: Turn, kinds: Sequence[str], target: Path) -> tuple[st
         wanted, trials = set(kinds), turn.recipe.trials
         held = gate_task_ids(trials)
         rows = Task.objects.filter(pool=turn.wheel.pool_id).order_by("id")
-        tasks = (row.definition for row in rows.iterator())
+        servers = turn.wheel.pool.mcp_servers or {}
+        tasks = (add_mcp_servers(row.definition, servers) for row in rows.iterator())
         lines = [
             task.model_dump_json()
             for task in tasks

@@ -80,12 +80,18 @@ def ensure_setup(
 
 
 def ensure_python_packages(purpose: SetupPurpose, console: Console) -> None:
-    """The pinned packages in the running virtual environment. Raises CommandFailed."""
+    """The pinned packages in the running virtual environment. Raises CommandFailed.
+
+    Those for development include those for running: where they are installed nothing is left to do.
+    """
     lock = purpose.value
-    digest = digest_files([lock.checked_path()], salt=sys.version)
-    done = Path(sys.prefix) / f"{lock.source.name}.stamp"
+    digest, done = _python_stamp(lock)
     if is_fresh(done, digest):
         return
+    if purpose is SetupPurpose.RUN:
+        development, stamp = _python_stamp(SetupPurpose.DEVELOP.value)
+        if is_fresh(stamp, development):
+            return
     ensure_uv(console)
     command = locked_install(sys.executable, lock.path)
     what = f"Installing the Python packages of {lock.source.name}"
@@ -93,6 +99,11 @@ def ensure_python_packages(purpose: SetupPurpose, console: Console) -> None:
         what, command.words, console=console, log=SETUP_LOG, environment=command.environment, hint=INSTALL_HINT
     )
     write_stamp(done, digest)
+
+
+def _python_stamp(lock: requirement_locks.RequirementLock) -> tuple[str, Path]:
+    """The digest of what a lock installs, and the file that says it was."""
+    return digest_files([lock.checked_path()], salt=sys.version), Path(sys.prefix) / f"{lock.source.name}.stamp"
 
 
 def ensure_uv(console: Console) -> None:

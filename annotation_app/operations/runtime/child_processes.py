@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import IO
 
 from annotation_app.operations.runtime import orphan_guard
@@ -21,15 +22,16 @@ def child_process(
     stdout: IO[bytes],
     stderr: IO[bytes],
     descriptors: Sequence[int] = (),
+    folder: Path = ROOT,
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """A program in the project's root while the block runs. It inherits `descriptors`."""
+    """A program in a folder, by default the project's root, while the block runs. It inherits `descriptors`."""
     guard_process = orphan_guard.start_guard()
     assert guard_process.stdin is not None
     try:
         process = subprocess.Popen(
             command,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(folder), **environment},
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,

@@ -5,7 +5,6 @@ wait for other programs: so the processors are busy to the end.
 """
 
 import os
-import subprocess
 import sys
 import sysconfig
 import threading
@@ -20,6 +19,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.install.frontend import FRONTEND_FOLDER
 from annotation_app.operations.install.node import Node
 from annotation_app.operations.runtime.stack import ROOT
+from annotation_app.operations.testing.check_processes import CheckProcesses, check_processes
 from annotation_app.operations.testing.results import OutcomeCounts
 
 REPORTS_FOLDER = ROOT / "test-results"
@@ -163,15 +163,26 @@ def affected_lanes(
 
 
 def run_checks(lanes: Iterable[Sequence[Check]], console: Console) -> tuple[CheckOutcome, ...]:
-    """Run the lanes side by side and each one's checks in order, whatever fails; tell how each went when it ends."""
+    """Run the lanes side by side and each one's checks in order, whatever fails; tell how each went when it ends.
+
+    All processes of the checks end with the run, also where a signal ends it."""
     REPORTS_FOLDER.mkdir(exist_ok=True)
+    with check_processes() as processes:
+        return _run_lanes(lanes, console, processes)
+
+
+def _run_lanes(
+    lanes: Iterable[Sequence[Check]], console: Console, processes: CheckProcesses
+) -> tuple[CheckOutcome, ...]:
     stopped, print_lock, found = threading.Event(), threading.Lock(), list[CheckOutcome]()
 
     def run_lane(checks: Sequence[Check]) -> None:
         for check in checks:
             if stopped.is_set():
                 return
-            outcome = _run_check(check)
+            outcome = _run_check(check, processes)
+            if stopped.is_set():
+                return
             with print_lock:
                 found.append(outcome)
                 _print_outcome(outcome, console)
@@ -181,8 +192,10 @@ def run_checks(lanes: Iterable[Sequence[Check]], console: Console) -> tuple[Chec
         try:
             for done in as_completed([threads.submit(run_lane, lane) for lane in lanes]):
                 done.result()
-        finally:
+        except BaseException:
             stopped.set()
+            processes.stop()
+            raise
     return tuple(sorted(found, key=lambda outcome: outcome.began))
 
 
@@ -197,18 +210,16 @@ def _print_outcome(outcome: CheckOutcome, console: Console) -> None:
     console.say(f"{mark} {check.name:<16} {outcome.results.line():<40} {outcome.seconds:6.1f} s")
 
 
-def _run_check(check: Check) -> CheckOutcome:
+def _run_check(check: Check, processes: CheckProcesses) -> CheckOutcome:
     if check.report:
         check.report.unlink(missing_ok=True)
     began, environment = time.time(), {**os.environ, **check.environment}
     if check.live:
-        status = subprocess.run(check.command, cwd=check.folder, env=environment, check=False).returncode
+        status = processes.run(check.command, folder=check.folder, environment=environment, output=None)
     else:
         check.log.parent.mkdir(parents=True, exist_ok=True)
         with check.log.open("wb") as log:
-            status = subprocess.run(
-                check.command, cwd=check.folder, env=environment, stdout=log, stderr=log, check=False
-            ).returncode
+            status = processes.run(check.command, folder=check.folder, environment=environment, output=log)
     return CheckOutcome(check, _count_results(check, status), began, time.time())
 
 

@@ -1,5 +1,6 @@
 """Changing pools and their tasks; each change is in the audit log."""
 
+from annotation_app.pools.services.mcp_servers import mcp_server_remove, mcp_server_set, mcp_server_try
 from annotation_app.pools.services.settings import (
     choices,
     credential_remove,
@@ -19,6 +20,9 @@ __all__ = [
     "credential_remove",
     "credential_set",
     "group_set",
+    "mcp_server_remove",
+    "mcp_server_set",
+    "mcp_server_try",
     "pool_create",
     "pool_start",
     "pool_stop",

@@ -25,6 +25,9 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.pools.schemas import PoolRef, PoolSettings
 from annotation_app.pools.selectors import changes_since, settings_of
 from annotation_app.tasks.models import Credential, Pool, TaskState
+from annotation_app.tasks.secret_masking import server_secret_refusal
+from annotation_app.tasks.selectors import credentials_of
+from protocol.trajectory.mcp_servers import find_server_secrets
 
 NAME_TAKEN = "Another pool has this name."
 CHANGES: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
@@ -227,6 +230,7 @@ def credential_set(
     Raises:
         Invalid: `value_missing` for a new one without a value; `hosts_missing` where its use needs no confirmation and
             it is bound to no host and no application.
+        Conflict: `credential_in_use` where an MCP server of the pool uses it otherwise.
         Forbidden, NotFound
     """
     role_check(user, Role.ADMIN)
@@ -243,18 +247,28 @@ def credential_set(
             "Name the hosts or applications where a policy may use it without a person's word.", code="hosts_missing"
         )
     credential.save()
+    _check_servers(pool)
     bound = {field: getattr(credential, field) for field in ("kinds", "hosts", "applications", "confirm")}
     audit_record(actor=user, verb="credential.set", subject=f"pool:{pool.pk}", details={"name": name, **bound})
 
 
 @transaction.atomic(durable=True)
 def credential_remove(*, user: User, pool_id: int, name: str) -> None:
-    """Forget a value. Raises Forbidden and NotFound."""
+    """Forget a value. Raises Forbidden, NotFound, and Conflict (`credential_in_use`)."""
     role_check(user, Role.ADMIN)
     pool = pool_locked(pool_id)
     if not pool.credentials.filter(name=name).delete()[0]:
         raise NotFound("There is no such credential.")
+    _check_servers(pool)
     audit_record(actor=user, verb="credential.removed", subject=f"pool:{pool.pk}", details={"name": name})
+
+
+def _check_servers(pool: Pool) -> None:
+    """Raises Conflict where an MCP server of the pool may not use a secret that it asks for; the change is undone."""
+    rules = credentials_of(pool=pool.name)
+    for server, host, name in find_server_secrets(pool.mcp_servers or {}):
+        if reason := server_secret_refusal(rules, name, host):
+            raise Conflict(f"The MCP server {server} uses it. {reason}", code="credential_in_use")
 
 
 def pool_locked(pool_id: int) -> Pool:

@@ -18,6 +18,7 @@ Caller = Literal["nobody", "owner", "annotator", "reviewer", "researcher", "admi
 CALLERS: tuple[Caller, ...] = ("nobody", "owner", "annotator", "reviewer", "researcher", "admin")
 SIGNED_IN = frozenset(CALLERS) - {"nobody"}
 JSON = "application/json"
+MCP_SERVER = {"transport": "http", "url": "http://127.0.0.1:8765/mcp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,10 @@ ROUTES: dict[str, Rule] = {
     "POST /api/benchmarks/{run}/resume": only("admin", absent=True),
     "GET /api/benchmarks/{run}": only("researcher", "admin", absent=True),
     "POST /api/benchmarks/{run}/cancel": only("admin", absent=True),
+    "GET /api/evaluations": only("researcher", "admin"),
+    "POST /api/evaluations": only("admin", absent=True, body=body_of(run="none")),
+    "GET /api/evaluations/{evaluation_id}": only("researcher", "admin", absent=True),
+    "GET /api/evaluations/{evaluation_id}/against/{before_id}": only("researcher", "admin", absent=True),
     "GET /api/pools/definitions": only("admin", absent=True, path="?pool=none"),
     "GET /api/pools/{pool_id}/tasks": only("admin"),
     "POST /api/pools/{pool_id}/tasks": only("admin"),
@@ -165,6 +170,9 @@ ROUTES: dict[str, Rule] = {
     "DELETE /api/pools/{pool_id}/groups/{group_id}": only("admin"),
     "POST /api/pools/{pool_id}/credentials/{name}": only("admin", body=body_of(value="a secret")),
     "DELETE /api/pools/{pool_id}/credentials/{name}": only("admin", absent=True),
+    "POST /api/pools/{pool_id}/mcp-servers/{name}": only("admin", body=body_of(server=MCP_SERVER)),
+    "DELETE /api/pools/{pool_id}/mcp-servers/{name}": only("admin", absent=True),
+    "POST /api/pools/{pool_id}/mcp-servers/{name}/trial": only("admin", body=body_of(server=MCP_SERVER)),
     "POST /api/pools/{pool_id}/consent": only("owner", "annotator", body=body_of(version=1)),
     "GET /api/pools/{pool_id}/duplicates": staff(),
     "POST /api/pools/{pool_id}/duplicates": reviewing(),
@@ -306,6 +314,9 @@ ROUTES: dict[str, Rule] = {
     "POST /api/turns/{turn_id}/resume": only("admin"),
     "GET /api/trajectories/{episode_id}/lineage": only("researcher", "admin"),
     "GET /api/checkpoints/{checkpoint_id}/lineage": only("researcher", "admin"),
+    "POST /api/checkpoints/{checkpoint_id}/register": only(
+        "admin", body=body_of(revision="by-hand", base_url="http://model/v1", model="m")
+    ),
     "GET /api/design": only("researcher", "admin"),
     "GET /api/design/tasks": only("researcher", "admin"),
     "GET /api/design/graph.csv": only("researcher", "admin"),

@@ -175,6 +175,8 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "person_id": lambda things: things.annotator.pk,
     "name": lambda things: "PASSWORD",
     "run": lambda things: "no-such-run",
+    "evaluation_id": lambda things: "run:no-such-run",
+    "before_id": lambda things: "run:no-such-run",
     "index": lambda things: 0,
     "job_id": _job,
     "user_id": lambda things: things.annotator.pk,

@@ -40,7 +40,7 @@ const HOOK: WebhookOut = {
 const POOL: PoolRow = {
   ...{ id: 7, version: 3, policy: "nano 1", open_episodes: 0, policy_spent: 0, stopped_at: null, stop_reason: "", opens_at: null },
   tasks: { waiting: 0, claimed: 0, done: 0, broken: 0, withdrawn: 0, gold: 0 },
-  ...{ credentials: ["PASSWORD"], credential_rules: [{ name: "PASSWORD", kinds: ["type_text"], hosts: [], applications: [], confirm: true }], members: [1], groups: [] },
+  ...{ credentials: ["PASSWORD"], credential_rules: [{ name: "PASSWORD", kinds: ["type_text"], hosts: [], applications: [], confirm: true }], mcp_servers: [], members: [1], groups: [] },
   settings: {
     ...{ name: "Office", description: "", instructions: "", platform: "desktop", image: "desktop", candidates: 3, max_steps: 100 },
     ...{ minutes: null, thought_required: true, thought_later: false, policy_budget: null, unattended_safety_checks: false, screenshot_format: "jpeg", record: false, speculation: false, practice: false, paused: false },

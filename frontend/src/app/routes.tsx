@@ -50,6 +50,17 @@ const cyclePage = (load: () => Promise<{ default: ComponentType<{ cycleId: strin
   };
 };
 
+/** A page of the evaluation the address names; another evaluation is another page. */
+const evaluationPage = (load: () => Promise<{ default: ComponentType<{ evaluationId: string }> }>): RouteObject["lazy"] => async () => {
+  const { default: Page } = await load();
+  return {
+    Component: function EvaluationPageRoute() {
+      const { id = "" } = useParams();
+      return <Page key={id} evaluationId={id} />;
+    },
+  };
+};
+
 /** Whoever was sent here to sign in goes on to the page of ours that sent them; most of those are Django's. */
 function SignInRedirect() {
   const [search] = useSearchParams();
@@ -101,6 +112,8 @@ export const routes: RouteObject[] = [
       { path: "flywheel/:id", lazy: cyclePage(() => import("@/features/flywheel/cycle-page")) },
       { path: "flywheel/:id/beside", lazy: cyclePage(() => import("@/features/flywheel/trials/comparison-page")) },
       { path: "benchmarks", lazy: page(() => import("@/features/benchmarks/benchmarks-page")) },
+      { path: "evaluations", lazy: page(() => import("@/features/evaluations/evaluations-page")) },
+      { path: "evaluations/:id", lazy: evaluationPage(() => import("@/features/evaluations/evaluation-page")) },
       { path: "health", lazy: page(() => import("@/features/health/health-page")) },
       { path: "retention", lazy: page(() => import("@/features/retention/retention-page")) },
       { path: "security", lazy: page(() => import("@/features/session/security/security-page")) },

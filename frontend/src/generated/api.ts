@@ -546,10 +546,50 @@ export interface CredentialRule {
     | "edit_file"
     | "call_tool"
     | "navigate"
+    | "mcp_server"
   )[];
   hosts: string[];
   applications: string[];
   confirm: boolean;
+}
+/**
+ * An address that the machine reaches over streamable HTTP.
+ */
+export interface HttpServer {
+  url: string;
+  headers?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$".
+     */
+    [k: string]: string;
+  };
+  transport: "http";
+}
+/**
+ * An MCP server that every task of a pool has; for admins.
+ */
+export interface PoolMcpServer {
+  server: StdioServer | HttpServer;
+  name: string;
+}
+/**
+ * A program inside the machine.
+ */
+export interface StdioServer {
+  command: string;
+  /**
+   * @maxItems 256
+   */
+  args?: string[];
+  env?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^[A-Za-z_][A-Za-z0-9_]{0,127}$".
+     */
+    [k: string]: string;
+  };
+  transport: "stdio";
 }
 /**
  * A pool as admins see it. `version` is named by who changes it.
@@ -567,6 +607,7 @@ export interface PoolRow {
   opens_at: string | null;
   credentials: string[];
   credential_rules: CredentialRule[];
+  mcp_servers: PoolMcpServer[];
   members: number[];
   groups: number[];
 }
@@ -790,11 +831,33 @@ export interface CredentialIn {
         | "edit_file"
         | "call_tool"
         | "navigate"
+        | "mcp_server"
       )[]
     | null;
   hosts?: string[] | null;
   applications?: string[] | null;
   confirm?: boolean | null;
+}
+/**
+ * An MCP server. Values of its environment or headers may have `secret:NAME` of the pool's secrets in them.
+ */
+export interface McpServerIn {
+  server: StdioServer | HttpServer;
+}
+/**
+ * A tool that a server lists.
+ */
+export interface ServerTool {
+  name: string;
+  description: string;
+}
+/**
+ * What became of a trial: the server's tools, why it failed, or why it could not be tried.
+ */
+export interface ServerTrial {
+  outcome: "works" | "failed" | "no_machine";
+  tools: ServerTool[];
+  reason: string;
 }
 /**
  * Which version of the terms somebody read.
@@ -1093,19 +1156,19 @@ export interface Registered {
  */
 export interface CategoryResult {
   successes: Rate;
-  score?: number | null;
-  score_low?: number | null;
-  score_high?: number | null;
-  points?: number | null;
-  human?: number | null;
-  normalised?: number | null;
-  normalised_attempts?: number;
+  score: number | null;
+  score_low: number | null;
+  score_high: number | null;
+  points: number | null;
+  human: number | null;
+  normalised: number | null;
+  normalised_attempts: number;
   steps: number;
-  steps_of_successes?: number | null;
+  steps_of_successes: number | null;
   think_characters: number;
-  reply_tokens?: number | null;
-  pass_at?: PassAt[];
-  scaling?: StepLimitResult[];
+  reply_tokens: number | null;
+  pass_at: PassAt[];
+  scaling: StepLimitResult[];
   category: string;
   tasks: Spread;
 }
@@ -1123,8 +1186,8 @@ export interface PassAt {
 export interface StepLimitResult {
   steps: number;
   successes: Rate;
-  score?: number | null;
-  cut_off?: number;
+  score: number | null;
+  cut_off: number;
 }
 /**
  * A value over so many runs or tasks: its mean, and by how much they differ (None for a single one).
@@ -1132,7 +1195,7 @@ export interface StepLimitResult {
 export interface Spread {
   count: number;
   mean: number;
-  deviation?: number | null;
+  deviation: number | null;
 }
 /**
  * Against another evaluation; tasks that only one has are named, not compared.
@@ -1141,8 +1204,8 @@ export interface Comparison {
   policies: PolicyRef[];
   overall: PairedComparison;
   tasks: TaskChange[];
-  only_before?: string[];
-  only_after?: string[];
+  only_before: string[];
+  only_after: string[];
 }
 /**
  * Attempts at the same task with the same seed, in pairs: those that only the one or only the other solved.
@@ -1171,72 +1234,72 @@ export interface TaskChange {
  * The report.
  */
 export interface Evaluation {
-  format?: "pilothouse-evaluation-1";
+  format: "pilothouse-evaluation-1";
   created_at: string;
   policies: PolicyRef[];
   attempts: number;
-  judged?: number;
-  judge?: string;
-  left_out?: ExcludedAttempts;
-  infrastructure?: number;
-  cost_usd?: number | null;
-  human_tasks?: number;
-  suites?: SuiteResult[];
-  categories?: CategoryResult[];
-  tasks?: TaskResult[];
-  comparison?: Comparison | null;
+  judged: number;
+  judge: string;
+  left_out: ExcludedAttempts;
+  infrastructure: number;
+  cost_usd: number | null;
+  human_tasks: number;
+  suites: SuiteResult[];
+  categories: CategoryResult[];
+  tasks: TaskResult[];
+  comparison: Comparison | null;
 }
 /**
  * Attempts that say nothing of the policy alone.
  */
 export interface ExcludedAttempts {
-  unjudged?: number;
-  broken?: number;
-  assisted?: number;
+  unjudged: number;
+  broken: number;
+  assisted: number;
 }
 /**
  * One suite's, over all its attempts.
  */
 export interface SuiteResult {
   successes: Rate;
-  score?: number | null;
-  score_low?: number | null;
-  score_high?: number | null;
-  points?: number | null;
-  human?: number | null;
-  normalised?: number | null;
-  normalised_attempts?: number;
+  score: number | null;
+  score_low: number | null;
+  score_high: number | null;
+  points: number | null;
+  human: number | null;
+  normalised: number | null;
+  normalised_attempts: number;
   steps: number;
-  steps_of_successes?: number | null;
+  steps_of_successes: number | null;
   think_characters: number;
-  reply_tokens?: number | null;
-  pass_at?: PassAt[];
-  scaling?: StepLimitResult[];
+  reply_tokens: number | null;
+  pass_at: PassAt[];
+  scaling: StepLimitResult[];
   suite: string;
   tasks: Spread;
-  runs?: Spread | null;
+  runs: Spread | null;
 }
 /**
  * One task's.
  */
 export interface TaskResult {
   successes: Rate;
-  score?: number | null;
-  score_low?: number | null;
-  score_high?: number | null;
-  points?: number | null;
-  human?: number | null;
-  normalised?: number | null;
-  normalised_attempts?: number;
+  score: number | null;
+  score_low: number | null;
+  score_high: number | null;
+  points: number | null;
+  human: number | null;
+  normalised: number | null;
+  normalised_attempts: number;
   steps: number;
-  steps_of_successes?: number | null;
+  steps_of_successes: number | null;
   think_characters: number;
-  reply_tokens?: number | null;
-  pass_at?: PassAt[];
-  scaling?: StepLimitResult[];
+  reply_tokens: number | null;
+  pass_at: PassAt[];
+  scaling: StepLimitResult[];
   suite: string;
   name: string;
-  level?: number;
+  level: number;
 }
 /**
  * Which revision proposes from now on; None: nobody.
@@ -3189,6 +3252,21 @@ export interface UseOut {
   source: "fresh" | "earlier" | "played";
 }
 /**
+ * The number of a checkpoint's revision; `new` is False where the very same one was there.
+ */
+export interface RegisteredCheckpoint {
+  revision: number;
+  new: boolean;
+}
+/**
+ * As which revision of its policy a checkpoint is registered, and where it is served.
+ */
+export interface CheckpointRegistration {
+  revision: string;
+  base_url: string;
+  model: string;
+}
+/**
  * How many replies a dialect reads as a click, and how many of these hit.
  */
 export interface DialectScore {
@@ -3624,6 +3702,76 @@ export interface BenchmarkRunOut {
   run: BenchmarkRunRow;
   images: string[];
   records: AttemptRecord[];
+}
+/**
+ * Evaluations, the newest first; a run whose report is registered is there once, as the report.
+ */
+export interface EvaluationPage {
+  items: EvaluationRow[];
+  unreadable: string[];
+}
+/**
+ * One evaluation in short.
+ */
+export interface EvaluationRow {
+  id: string;
+  source: "report" | "run";
+  name: string;
+  policies: PolicyRef[];
+  created_at: string;
+  tasks: number;
+  attempts: number;
+  successes: Rate | null;
+  pass_at: PassAt | null;
+  steps: number | null;
+  cost_usd: number | null;
+  run: string | null;
+}
+/**
+ * What a registration led to.
+ */
+export interface RegisteredRun {
+  revision: number;
+  new_revision: boolean;
+  evaluation: EvaluationSummary;
+  new: boolean;
+}
+/**
+ * A benchmark run to register: its revision where that is new, and its report. Nothing is promoted.
+ */
+export interface RunRegistration {
+  run: string;
+  base_url?: string;
+  model?: string | null;
+  checkpoint?: string;
+  weight_version?: string;
+}
+/**
+ * An evaluation with its whole report.
+ */
+export interface EvaluationOut {
+  row: EvaluationRow;
+  report: Evaluation;
+  decisions: GateOutcome[];
+  revision: number | null;
+  registered: string | null;
+}
+/**
+ * Two evaluations, task by task and together.
+ */
+export interface EvaluationComparison {
+  before: EvaluationRow;
+  after: EvaluationRow;
+  comparison: Comparison;
+  overall: OverallChange;
+}
+/**
+ * All tasks together, by the exact Mantel-Haenszel test: attempts count against those at the same task alone.
+ */
+export interface OverallChange {
+  gained: number;
+  chance: number;
+  finding: "worse" | "better" | "chance";
 }
 /**
  * A page of the sessions, those that wait for help first, then the oldest; `next` is the following page's number,

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.benchmark_runs import commands, jobs
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.pools.services import credential_set
 from protocol.evaluation.records import RolloutProgress
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Task
@@ -162,7 +164,15 @@ def test_the_environment_of_a_command_has_no_key_of_the_web_app(world: World, mo
     request = commands.RunRequest(
         benchmark="games", policy="m", revision="r", words=(), at=datetime.now(UTC), base_url="http://models.test/v1"
     )
+    admin = user_ensure(username="alex", password=PASSWORD, name="Alex", roles=["admin"])
+    secret = partial(credential_set, user=admin, pool_id=world.pool.pk, value="hunter2")
+    secret(name="TYPED")
+    secret(name="CALC", rules={"kinds": ("mcp_server",)})
+    of_pool = request.model_copy(update={"benchmark": f"pool:{world.pool.name}"})
+    given = commands.command_environment(of_pool)
+    assert {name for name, value in given.items() if value == "hunter2"} == {"PILOTHOUSE_POOL_SECRET_CALC"}
     environment = commands.command_environment(request)
+    assert "hunter2" not in environment.values()
     assert "of-the-app-alone" not in " ".join(environment.values())
     assert environment["PILOTHOUSE_BRIDGE_MASTER_KEY"] == settings.ENV.bridge_master
 

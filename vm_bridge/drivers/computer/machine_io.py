@@ -13,8 +13,8 @@ from protocol.actions.tools import Tool
 from protocol.actions.types import MAX_FILE
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
+from protocol.trajectory.mcp_servers import AnyMcpServer
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
-from vm_bridge.drivers.task_parameters import McpServer, RemoteMcpServer
 from vm_bridge.errors import BridgeError, InvalidAction, MachineGone
 from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState, check_file_size
 
@@ -114,7 +114,7 @@ class GuestIO:
         """Bytes that an act brought out."""
         return await self._whole("get", size, key=key)
 
-    async def configure(self, servers: Mapping[str, McpServer | RemoteMcpServer]) -> None:
+    async def configure(self, servers: Mapping[str, AnyMcpServer]) -> None:
         """Have these MCP servers beside the image's own."""
         await self.call(
             "tools.configure", EmptyReply, servers={n: s.model_dump(mode="json") for n, s in servers.items()}

@@ -35,6 +35,7 @@ export const ADMIN_ITEMS: readonly NavigationItem[] = [
   { to: "/flywheel", label: "global.flywheel", roles: ["admin", "researcher"] },
   { to: "/benchmarks", label: "benchmarks.title", roles: ["admin", "researcher"] },
   { to: "/agreement", label: "nav.agreement", roles: ["reviewer", "researcher"] },
+  { to: "/evaluations", label: "evaluations.title", roles: ["admin", "researcher"] },
   { to: "/machines", label: "global.machines", roles: ["admin"], command: globalCommands.machines },
   { to: "/people", label: "global.people", roles: ["admin"], command: globalCommands.people },
   { to: "/webhooks", label: "webhooks.title", roles: ["admin"] },

@@ -1,4 +1,7 @@
 /** Runs over the same tasks and verifiers, the best score first, and whether each differs from the first by more than chance. */
+import { Anchor } from "@mantine/core";
+import { Link } from "react-router";
+
 import type { LeaderboardRow } from "@/generated/api";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -21,9 +24,9 @@ export function LeaderboardTable({ rows }: { rows: readonly LeaderboardRow[] }) 
           kind: "name",
           cell: (row) => (
             <>
-              <strong className={styles.name}>
+              <Anchor component={Link} to={`/evaluations/run:${row.run}`} className={styles.name}>
                 {row.policy} {row.revision}
-              </strong>
+              </Anchor>
               <div className={styles.note}>{row.how}</div>
             </>
           ),

@@ -1,6 +1,7 @@
 /** Each run with its progress; opened, the attempts that are running and those that ended last. */
-import { Button, Progress } from "@mantine/core";
+import { Anchor, Button, Progress } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
 
 import type { AttemptRecord, BenchmarkRunRow } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
@@ -26,7 +27,7 @@ export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
       rows={runs}
       keyOf={(run) => run.name}
       columns={[
-        { header: t("benchmarks.run"), kind: "name", cell: (run) => <strong className={styles.name}>{run.name}</strong> },
+        { header: t("benchmarks.run"), kind: "name", cell: (run) => <RunName run={run} /> },
         { header: t("benchmarks.policy"), cell: (run) => `${run.policy} ${run.revision}` },
         {
           header: t("benchmarks.status"),
@@ -72,6 +73,16 @@ export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
         body: (run) => <Attempts run={run} />,
       }}
     />
+  );
+}
+
+/** A finished run's name leads to its evaluation. */
+function RunName({ run: { name, status } }: { run: BenchmarkRunRow }) {
+  if (status !== "finished") return <strong className={styles.name}>{name}</strong>;
+  return (
+    <Anchor component={Link} to={`/evaluations/run:${name}`} className={styles.name}>
+      {name}
+    </Anchor>
   );
 }
 

@@ -7,6 +7,7 @@ import { useSearchParams } from "react-router";
 import type { ExportOut, Facets } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ApiCalls } from "@/shared/ui/api-calls";
 import { Dialog } from "@/shared/ui/dialog";
 import { QueryRows } from "@/shared/ui/tables/query-rows";
 import { Page, Section } from "@/shared/ui/page";
@@ -60,6 +61,12 @@ function Files() {
         <QueryRows query={exports} none={t("exports.none")} help={t("exports.none.help")}>
           {(rows) => <ExportTable exports={rows} frozen={frozen} onFreeze={setFreezing} />}
         </QueryRows>
+        <ApiCalls
+          calls={[
+            { title: t("exports.call.list"), method: "GET", path: "/exports" },
+            { title: t("exports.call.start"), method: "POST", path: "/exports", body: { filters: { review: "accepted" }, plan: { format: "canonical" } } },
+          ]}
+        />
       </Section>
       <Section title={t("versions.title")}>
         <QueryRows query={versions} none={t("versions.none")} help={t("versions.none.help")}>

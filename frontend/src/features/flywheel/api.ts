@@ -1,7 +1,7 @@
 /** The flywheel over HTTP: flywheels, a cycle, its samples, and lineage. The API still says wheel and turn. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { CheckpointLineage, PoolPolicies, Recipe, RecipeDraft, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import type { CheckpointLineage, CheckpointRegistration, PoolPolicies, Recipe, RecipeDraft, RegisteredCheckpoint, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const STAGES = ["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"] as const;
@@ -91,4 +91,14 @@ async function send(change: Change): Promise<void> {
 export function useChange() {
   const client = useQueryClient();
   return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: flywheelsQuery.queryKey }) });
+}
+
+/** Registers a checkpoint of a cycle; it proposes nowhere. */
+export function useCheckpointRegistration(cycle: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ checkpoint, ...body }: CheckpointRegistration & { checkpoint: number }) =>
+      request<RegisteredCheckpoint>("POST", `/checkpoints/${checkpoint}/register`, body),
+    onSuccess: () => client.invalidateQueries({ queryKey: cycleQuery(cycle).queryKey }),
+  });
 }

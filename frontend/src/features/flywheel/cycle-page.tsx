@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { Link } from "react-router";
 
-import type { CheckpointOut, StageOut, TurnOut } from "@/generated/api";
+import type { StageOut, TurnOut } from "@/generated/api";
+import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/tables/data-table";
@@ -18,6 +19,7 @@ import { cycleQuery } from "./api";
 import { TrainingCurves } from "./training-curves";
 import styles from "./flywheel.module.css";
 import { Lineage } from "./lineage";
+import { RegisterCheckpoint } from "./register-checkpoint";
 import { Samples } from "./samples";
 import { stageFacts, stageProblem } from "./stage-result";
 import { TaskChanges } from "./task-changes";
@@ -71,7 +73,7 @@ function CycleDetails({ cycle }: { cycle: TurnOut }) {
         {cycle.checkpoints.length === 0 ? (
           <Empty title={untrained} />
         ) : (
-          <Checkpoints checkpoints={cycle.checkpoints} />
+          <Checkpoints cycle={cycle} />
         )}
         <TrainingCurves curves={cycle.curves} />
       </Section>
@@ -153,16 +155,20 @@ function Stages({ stages }: { stages: readonly StageOut[] }) {
   );
 }
 
-function Checkpoints({ checkpoints }: { checkpoints: readonly CheckpointOut[] }) {
+function Checkpoints({ cycle }: { cycle: TurnOut }) {
   const { t } = useI18n();
+  const admin = hasRole(useUser(), "admin");
   return (
     <DataTable
-      rows={checkpoints}
+      rows={cycle.checkpoints}
       keyOf={({ id }) => id}
       columns={[
         { header: t("flywheel.phase"), kind: "name", cell: ({ phase }) => t(`flywheel.phase.${phase}`) },
         { header: t("flywheel.weights"), cell: ({ path, sha256 }) => <code title={path}>{sha256.slice(0, 12)}</code> },
-        { header: t("flywheel.revision"), cell: ({ revision }) => revision || "–" },
+        {
+          header: t("flywheel.revision"),
+          cell: (checkpoint) => checkpoint.revision || (admin && cycle.row.state !== "running" ? <RegisterCheckpoint cycle={cycle} checkpoint={checkpoint} /> : "–"),
+        },
         { header: t("flywheel.fresh"), kind: "number", cell: ({ fresh }) => fresh },
         { header: t("flywheel.earlier"), kind: "number", cell: ({ earlier }) => earlier },
         { header: t("flywheel.by_tasks"), kind: "number", cell: ({ played }) => played },

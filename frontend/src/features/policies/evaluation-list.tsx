@@ -1,4 +1,7 @@
 /** What evaluations found of a revision, and what the gates of pools said. */
+import { Anchor } from "@mantine/core";
+import { Link } from "react-router";
+
 import type { EvaluationSummary, GateOutcome } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
@@ -14,7 +17,10 @@ export function EvaluationList({ evaluations }: { evaluations: readonly Evaluati
     <ul className={styles.list}>
       {evaluations.map((evaluation) => (
         <li key={evaluation.id}>
-          {moment(evaluation.created_at)} · {t("policies.attempts", { count: evaluation.attempts })} ·{" "}
+          <Anchor component={Link} to={`/evaluations/${evaluation.id}`} size="sm">
+            {moment(evaluation.created_at)}
+          </Anchor>{" "}
+          · {t("policies.attempts", { count: evaluation.attempts })} ·{" "}
           <code title={evaluation.sha256}>{evaluation.sha256.slice(0, 12)}</code>
           {evaluation.compared && <div>{t(`policies.compared.${evaluation.compared}`)}</div>}
           {evaluation.suites.map(({ suite, successes }) => (

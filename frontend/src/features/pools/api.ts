@@ -1,8 +1,9 @@
 /** Pools over HTTP. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
 
-import type { Board, CredentialIn, DeletedOut, MachineChoices, PoolRow, PoolSettings, RevisionSummary, SuiteIn, Task, TaskChanges, TaskPage, TaskReference, UploadReport } from "@/generated/api";
-import { request } from "@/shared/api/http";
+import type { Board, CredentialIn, DeletedOut, MachineChoices, McpServerIn, PoolRow, PoolSettings, RevisionSummary, ServerTrial, SuiteIn, Task, TaskChanges, TaskPage, TaskReference, UploadReport } from "@/generated/api";
+import { request, requestWithHeaders } from "@/shared/api/http";
 
 const KEY = "pools-board";
 
@@ -42,7 +43,10 @@ export type Change =
   | { readonly type: "stop"; readonly pool: number; readonly reason: string }
   | { readonly type: "start"; readonly pool: number }
   | { readonly type: "assign"; readonly pool: number; readonly kind: "people" | "groups"; readonly id: number; readonly works: boolean }
-  | { readonly type: "credential"; readonly pool: number; readonly name: string; readonly set: CredentialIn | null };
+  | { readonly type: "credential"; readonly pool: number; readonly name: string; readonly set: CredentialIn | null }
+  | { readonly type: "mcp_server"; readonly pool: number; readonly name: string; readonly set: McpServerIn["server"] | null };
+
+const serverPath = (pool: number, name: string) => `/pools/${pool}/mcp-servers/${encodeURIComponent(name)}`;
 
 function send(change: Change): Promise<unknown> {
   switch (change.type) {
@@ -63,12 +67,35 @@ function send(change: Change): Promise<unknown> {
       const path = `/pools/${change.pool}/credentials/${encodeURIComponent(change.name)}`;
       return change.set === null ? request("DELETE", path) : request("POST", path, change.set);
     }
+    case "mcp_server": {
+      const path = serverPath(change.pool, change.name);
+      return change.set === null ? request("DELETE", path) : request("POST", path, { server: change.set });
+    }
   }
 }
 
 export function useChange() {
   const client = useQueryClient();
   return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: [KEY] }) });
+}
+
+/** Try an MCP server on a free machine of the pool; `cancel` waits for it no longer. */
+export function useServerTrial(pool: number) {
+  const waiting = useRef<AbortController | null>(null);
+  const trial = useMutation({
+    mutationFn: async ({ name, server }: { readonly name: string; readonly server: McpServerIn["server"] }) => {
+      waiting.current = new AbortController();
+      const json = { "Content-Type": "application/json" };
+      const path = `${serverPath(pool, name)}/trial`;
+      const response = await requestWithHeaders("POST", path, json, JSON.stringify({ server }), waiting.current.signal);
+      return (await response.json()) as ServerTrial;
+    },
+  });
+  const cancel = () => {
+    trial.reset();
+    waiting.current?.abort();
+  };
+  return { ...trial, cancel };
 }
 
 export type Upload = { readonly file: File; readonly kind: string } | { readonly choice: Omit<SuiteIn, "preview"> };

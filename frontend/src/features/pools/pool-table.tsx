@@ -9,7 +9,7 @@ import { DataTable, type Column } from "@/shared/ui/tables/data-table";
 
 import styles from "./pools.module.css";
 
-export type PoolDialog = "edit" | "tasks" | "secrets" | "stop";
+export type PoolDialog = "edit" | "tasks" | "secrets" | "mcp" | "stop";
 
 type Props = {
   readonly pools: readonly PoolRow[];
@@ -77,6 +77,7 @@ function Actions({ pool, onOpen, onStart }: Pick<Props, "onOpen" | "onStart"> & 
       <ActionButton label={t("pools.edit")} named={t("pools.edit_of", { name })} onClick={() => onOpen("edit", pool)} />
       <ActionButton label={t("pools.tasks")} named={t("pools.tasks_in", { name })} onClick={() => onOpen("tasks", pool)} />
       <ActionButton label={t("pools.secrets")} named={t("pools.secrets_in", { name })} onClick={() => onOpen("secrets", pool)} />
+      <ActionButton label={t("pools.mcp")} named={t("pools.mcp_in", { name })} onClick={() => onOpen("mcp", pool)} />
       {pool.stopped_at ? (
         <ActionButton label={t("pools.start")} named={t("pools.start_of", { name })} onClick={() => onStart(pool)} />
       ) : (

@@ -5,6 +5,7 @@ import { useState } from "react";
 
 import type { Board, PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ApiCalls } from "@/shared/ui/api-calls";
 import { Page, Section } from "@/shared/ui/page";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -12,6 +13,7 @@ import { PagePath } from "@/shared/ui/top-bar";
 
 import { boardQuery, useChange } from "./api";
 import { AssignmentBoard } from "./assignment-board";
+import { McpServersDialog } from "./mcp-servers-dialog";
 import { PoolTable, type PoolDialog } from "./pool-table";
 import { SecretsDialog } from "./secrets-dialog";
 import { SettingsDialog } from "./settings-form";
@@ -77,6 +79,12 @@ function Pools({ board }: { readonly board: Board }) {
             onStart={({ id }) => change.mutate({ type: "start", pool: id })}
           />
         )}
+        <ApiCalls
+          calls={[
+            { title: t("pools.call.list"), method: "GET", path: "/pools/board" },
+            { title: t("pools.call.make"), method: "POST", path: "/pools", body: { settings: { name: "My pool", platform: "browser", image: "browser" } } },
+          ]}
+        />
       </Section>
       <Section title={t("pools.board")}>
         <AssignmentBoard board={board} />
@@ -88,6 +96,7 @@ function Pools({ board }: { readonly board: Board }) {
       />
       <TasksDialog pool={poolOf("tasks")} onClose={close} />
       <SecretsDialog pool={poolOf("secrets")} onClose={close} />
+      <McpServersDialog pool={poolOf("mcp")} onClose={close} />
       <StopDialog pool={poolOf("stop")} onClose={close} />
     </>
   );

@@ -59,6 +59,7 @@ const POOL: PoolRow = {
   opens_at: null,
   credentials: [],
   credential_rules: [],
+  mcp_servers: [],
   members: [],
   groups: [],
 };
@@ -167,6 +168,42 @@ describe("the pools page", () => {
     await user.click(within(dialog).getByRole("button", { name: "Save" }));
     const { name, ...bound } = rule;
     await waitFor(() => expect(sent).toEqual([{ method: "POST", path: `/api/pools/7/credentials/${name}`, body: { value: "hunter2", ...bound } }]));
+  });
+
+  it("adds an MCP server that was tried, names the field that is wrong, and edits and deletes one", async () => {
+    const calc = { name: "calc", server: { transport: "http", url: "https://old.test/mcp", headers: {} } } as const;
+    const message = "Keep the value as a secret of the pool, and write secret:NAME here.";
+    const refusal = { code: "secret_needed", message, extra: { fields: [{ field: "headers.Authorization", message }] } };
+    const { user, sent } = visibleText({
+      "GET /api/pools/board": { body: { ...BOARD, pools: [{ ...POOL, mcp_servers: [calc] }] } },
+      "POST /api/pools/7/mcp-servers/notes/trial": { body: { outcome: "works", tools: [{ name: "add", description: "Adds a note" }], reason: "" } },
+      "POST /api/pools/7/mcp-servers/calc": { status: 422, body: refusal },
+    });
+    await user.click(await screen.findByRole("button", { name: "MCP servers of Office" }));
+    const dialog = await screen.findByRole("dialog");
+    const field = (name: string) => within(dialog).getByRole("textbox", { name });
+    await user.type(field("Name"), "notes");
+    await user.type(field("Command"), "python3");
+    fireEvent.change(field("Arguments"), { target: { value: "-m\nnotes\n" } });
+    await user.click(within(dialog).getByRole("button", { name: "Try it" }));
+    expect((await within(dialog).findByText("Adds a note", { exact: false })).textContent).toContain("add");
+    await user.click(within(dialog).getByRole("button", { name: "Add" }));
+    const stdio = { server: { transport: "stdio", command: "python3", args: ["-m", "notes"], env: {} } };
+    await waitFor(() => expect(sent.map(({ path, body }) => [path, body])).toEqual([
+      ["/api/pools/7/mcp-servers/notes/trial", stdio],
+      ["/api/pools/7/mcp-servers/notes", stdio],
+    ]));
+
+    await user.click(within(dialog).getByRole("button", { name: "Edit calc" }));
+    await user.click(within(dialog).getByRole("button", { name: "Add a value" }));
+    await user.type(field("Name 1"), "Authorization");
+    await user.type(field("Value 1"), "Bearer abc");
+    await user.click(within(dialog).getByRole("button", { name: "Save" }));
+    expect((await within(dialog).findByRole("alert")).textContent).toBe(message);
+    expect(field("Value 1").getAttribute("aria-invalid")).toBe("true");
+    await user.click(within(dialog).getByRole("button", { name: "Delete calc" }));
+    await user.click(await screen.findByRole("button", { name: "Delete" }));
+    await waitFor(() => expect(sent.at(-1)).toEqual({ method: "DELETE", path: "/api/pools/7/mcp-servers/calc", body: null }));
   });
 
   it("speaks Chinese", async () => {

@@ -23,17 +23,9 @@ export function SecretsDialog({ pool, onClose }: Props) {
   );
 }
 
-const KINDS: readonly SecretKind[] = [
-  "type_text",
-  "set_clipboard",
-  "type_terminal",
-  "run_command",
-  "run_code",
-  "write_file",
-  "edit_file",
-  "call_tool",
-  "navigate",
-];
+const TYPING: readonly SecretKind[] = ["type_text", "set_clipboard", "type_terminal", "navigate"];
+const PROGRAMS: readonly SecretKind[] = ["run_command", "run_code", "write_file", "edit_file", "call_tool", "mcp_server"];
+const KINDS: readonly SecretKind[] = [...TYPING, ...PROGRAMS];
 const EMPTY: CredentialRule & { readonly value: string } = { name: "", value: "", kinds: ["type_text"], hosts: [], applications: [], confirm: true };
 
 function Secrets({ pool }: { readonly pool: PoolRow }) {

@@ -3,6 +3,7 @@ import { Stack } from "@mantine/core";
 
 import type { PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ApiCalls } from "@/shared/ui/api-calls";
 import { Dialog } from "@/shared/ui/dialog";
 
 import { TaskList } from "./task-list";
@@ -18,6 +19,13 @@ export function TasksDialog({ pool, onClose }: Props) {
         <Stack gap="md">
           <UploadForm pool={pool} />
           <TaskList pool={pool.id} />
+          <ApiCalls
+            calls={[
+              { title: t("pools.call.tasks"), method: "GET", path: `/pools/${pool.id}/tasks` },
+              { title: t("pools.call.definitions"), method: "GET", path: `/pools/definitions?${new URLSearchParams({ pool: pool.settings.name }).toString()}` },
+              { title: t("pools.call.suite"), method: "POST", path: `/pools/${pool.id}/suite`, body: { suite: "drills", seeds: 2 } },
+            ]}
+          />
         </Stack>
       )}
     </Dialog>

@@ -5,6 +5,7 @@ import { browserMessages } from "./en/browser";
 import { dataMessages } from "./en/data";
 import { designMessages } from "./en/design";
 import { workspaceMessages } from "./en/workspace";
+import { evaluationMessages } from "./en/evaluations";
 import { exportMessages } from "./en/exports";
 import { flywheelMessages } from "./en/flywheel";
 import { healthMessages } from "./en/health";
@@ -44,6 +45,7 @@ export const en = {
   ...retentionMessages,
   ...judgeMessages,
   ...benchmarkMessages,
+  ...evaluationMessages,
   ...policyMessages,
   ...probeMessages,
   ...poolMessages,

@@ -5,6 +5,7 @@ import { browserMessages } from "./zh/browser";
 import { dataMessages } from "./zh/data";
 import { designMessages } from "./zh/design";
 import { workspaceMessages } from "./zh/workspace";
+import { evaluationMessages } from "./zh/evaluations";
 import { exportMessages } from "./zh/exports";
 import { flywheelMessages } from "./zh/flywheel";
 import { healthMessages } from "./zh/health";
@@ -44,6 +45,7 @@ export const zh = {
   ...retentionMessages,
   ...judgeMessages,
   ...benchmarkMessages,
+  ...evaluationMessages,
   ...policyMessages,
   ...probeMessages,
   ...poolMessages,

@@ -361,6 +361,10 @@ async def test_a_revision_is_registered_once(url: str, committed: World) -> None
             assert (first.new, again.new, again.id) == (True, False, first.id)
             with pytest.raises(errors.Conflict):
                 client.policy_register(**revision, model="another")
+            assert client.call("PATCH", f"/policies/{first.id}", {"model": "other"}) is None
+            assert client.call("POST", "/policies", {**revision, "model": "other"}) == {"id": first.id, "new": False}
+            with pytest.raises(errors.Forbidden):
+                client.call("GET", "/evaluations")
 
     await asyncio.to_thread(ask)
 

@@ -15,6 +15,7 @@ from annotation_app.flywheel.services.pool_tasks import write_pool_tasks
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
 from protocol.trajectory import tasks
+from protocol.trajectory.mcp_servers import McpServer
 from tests.integration.web.conftest import World
 
 
@@ -24,12 +25,17 @@ def bundled(seed: int) -> tasks.Task:
 
 def test_the_pools_tasks_are_written_once_and_without_those_of_the_gate(world: World, tmp_path: Path) -> None:
     tasks_add(pool=world.pool, definitions=[bundled(3), bundled(100)])
+    world.pool.mcp_servers = {"notes": McpServer(command="notes")}
     trials = GateTrials(world="bridge", suite="games", first_seed=100, seeds=4)
-    wheel, recipe = SimpleNamespace(pool_id=world.pool.pk), SimpleNamespace(trials=trials)
+    wheel, recipe = SimpleNamespace(pool=world.pool, pool_id=world.pool.pk), SimpleNamespace(trials=trials)
     turn = cast(Turn, SimpleNamespace(wheel=wheel, recipe=recipe))
     target = tmp_path / "train" / "rl-tasks.jsonl"
     wanted = ("one", "two", "three", "games/maze-3")
     assert write_pool_tasks(turn, ["fake/type", "games/maze"], target) == wanted
+    servers = [
+        line.parameters["mcp_servers"] for line in map(tasks.Task.model_validate_json, target.read_text().splitlines())
+    ]
+    assert servers == [{"notes": {"command": "notes", "args": [], "env": {}}}] * len(wanted)
     Task.objects.filter(pool=world.pool, key="one").delete()
     assert write_pool_tasks(turn, ["fake/type"], target) == wanted
 
@@ -39,7 +45,7 @@ def test_tasks_of_a_file_are_tried_at_the_gate_and_never_played(world: World, tm
     source.write_text('{"id": "two", "instruction": "Play."}\n')
     trials = GateTrials(world="bridge", source=str(source), image="desktop")
     assert trial_words(trials) == ["--tasks", str(source), "--image", "desktop"]
-    wheel, recipe = SimpleNamespace(pool_id=world.pool.pk), SimpleNamespace(trials=trials)
+    wheel, recipe = SimpleNamespace(pool=world.pool, pool_id=world.pool.pk), SimpleNamespace(trials=trials)
     turn = cast(Turn, SimpleNamespace(wheel=wheel, recipe=recipe))
     assert write_pool_tasks(turn, ["fake/type"], target) == ("one", "three")
     source.unlink()

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import time
 from collections.abc import Callable
 from http import HTTPMethod
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
 from annotation_app.accounts.models import User
@@ -21,10 +23,11 @@ from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixSh
 from annotation_app.flywheel.services.ledger import wheel_set
 from annotation_app.health import probes, selectors
 from annotation_app.health.jobs import check_parts_job, heartbeat_job
-from annotation_app.health.metrics import REQUESTS
+from annotation_app.health.metrics import REQUESTS, render_metrics
 from annotation_app.health.part_status import HEARTBEAT_TIMEOUT_SECONDS
 from annotation_app.health.probes import HEARTBEAT_KEY, LAST_BACKUP_NAME
 from annotation_app.notifications.models import Notice
+from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, training_worker_heartbeat
 from annotation_app.trace import TRACE_HEADER, JsonFormatter, TraceFilter, trace_context, trace_id
@@ -156,6 +159,19 @@ def test_prometheus_reads_figures_with_an_admin_s_token(world: World, alma: User
     assert 'pilothouse_up{part="database"} 1.0' in text
     assert "pilothouse_http_request_seconds_bucket" in text
     assert read(("policies:read",)).json()["code"] == "scope_missing"
+
+
+def test_every_metric_is_in_the_documentation(world: World) -> None:
+    page = (ROOT / "docs" / "metrics.md").read_text()
+    listed = re.findall(r"^\| `(pilothouse_\w+)` \| (\w+) \|([^|]*)\|", page, re.MULTILINE)
+    exported = {
+        metric.name: (metric.type, {name for sample in metric.samples for name in sample.labels} - {"le"})
+        for metric in text_string_to_metric_families(render_metrics().decode())
+        if not metric.name.endswith("_created")
+    }
+    assert {name: kind for name, kind, _ in listed} == {name: kind for name, (kind, _) in exported.items()}
+    for name, _, labels in listed:
+        assert exported[name][1] <= set(re.findall(r"`(\w+)`", labels)), name
 
 
 def test_methods_that_clients_invent_are_counted_as_one(world: World, alma: User) -> None:

@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation_app.accounts.models import Group, User
-from annotation_app.accounts.services import user_ensure
+from annotation_app.accounts.services import token_make, user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.encryption import decrypt_value, encrypt_value
 from annotation_app.episodes import services
@@ -52,6 +52,20 @@ class TestSettings:
         assert read["settings"]["skills"] == ["excel", "vim"]
         assert (read["version"], read["settings"]["overlap"]) == (1, 3)
         assert AuditEntry.objects.filter(verb="pool.created", subject=f"pool:{row['id']}").exists()
+
+    def test_a_program_makes_one_with_a_token_of_this_scope(self, alex: Client, world: World) -> None:
+        reads, writes = (
+            Client(
+                headers={"Authorization": f"Bearer {token_make(username='alex', name='p', days=1, scopes=(scope,))}"}
+            )
+            for scope in ("pools:read", "pools:write")
+        )
+        body = {"settings": {"name": "by a program", "platform": "browser", "image": "browser"}}
+        assert sent(reads, "POST", "/pools", body)["code"] == "scope_missing"
+        made = sent(writes, "POST", "/pools", body)
+        assert made["settings"]["name"] == "by a program"
+        assert sent(reads, "GET", f"/pools/{made['id']}/tasks")["items"] == []
+        assert sent(writes, "POST", f"/pools/{made['id']}/stop", {})["code"] == "not_signed_in"
 
     def test_two_admins_at_once_hear_what_the_other_changed(self, alex: Client, world: World) -> None:
         blair = world.client(user_ensure(username="blair", password=PASSWORD, name="Blair", roles=["admin"]))

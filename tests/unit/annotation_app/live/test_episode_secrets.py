@@ -44,6 +44,27 @@ def secrets(**bound: Any) -> EpisodeSecrets:
     return made
 
 
+@pytest.mark.parametrize(
+    ("bound", "host", "reason"),
+    [
+        ({}, "", "may not be used by MCP servers"),
+        ({"kinds": frozenset({"mcp_server"}), "hosts": ("mcp.test",)}, "evil.test", "not at evil.test"),
+        ({"kinds": frozenset({"mcp_server"}), "hosts": ("mcp.test",)}, "", "not inside the machine"),
+        ({"kinds": frozenset({"mcp_server"}), "applications": ("xterm",)}, "", "certain applications only"),
+    ],
+)
+def test_an_mcp_server_gets_no_secret_that_is_bound_elsewhere(bound: dict[str, Any], host: str, reason: str) -> None:
+    with pytest.raises(SecretNotAllowed, match=reason):
+        secrets(**bound).server_value("SHOP", host)
+    with pytest.raises(SecretNotAllowed, match="no secret OTHER"):
+        secrets(**bound).server_value("OTHER", host)
+
+
+def test_an_mcp_server_gets_a_secret_that_is_bound_to_it() -> None:
+    allowed = secrets(kinds=frozenset({"mcp_server"}), hosts=("*.mcp.test",))
+    assert allowed.server_value("SHOP", "calc.mcp.test") == "hunter2!"
+
+
 def behind(page: Page, bound: EpisodeSecrets, url: str = "", resumed: str = "") -> SecretMaskingMachine:
     """The machine, whose page was at `url` (where it is now) when the act was decided."""
     return SecretMaskingMachine(cast(Machine, page), bound, lambda: text_observation(url or page.url), resumed=resumed)

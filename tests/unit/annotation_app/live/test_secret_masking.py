@@ -2,9 +2,10 @@
 
 from datetime import UTC, datetime
 
-from annotation_app.tasks.secret_masking import mask_error, mask_secrets, substitute_secrets
+from annotation_app.tasks.secret_masking import substitute_secrets
 from protocol.actions.types import Click, RunCommand, TypeText
 from protocol.trajectory.observations import ActionError, Observation
+from protocol.trajectory.secret_masks import mask_error, mask_secrets
 
 VALUES = {"SHOP": "hunter2!", "SHOP_ADMIN": "hunter2!!", "PIN": "7"}
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 from typing import Any
 
 from vm_bridge.guest.common.actions import ActionFailed, bounded_text
@@ -9,6 +10,8 @@ from vm_bridge.guest.common.actions import ActionFailed, bounded_text
 START_SECONDS = 40.0
 CALL_SECONDS = 30.0
 """Longest a tool may take."""
+STREAM_SECONDS = 300.0
+"""How long a stream of a server over HTTP may be silent."""
 END_SECONDS = 10.0
 MAX_TOOLS, MAX_DESCRIPTION, MAX_SCHEMA = 200, 2_000, 16_000
 """Most tools, and the most that is told of each (characters)."""
@@ -19,8 +22,8 @@ Message = dict[str, Any]
 
 
 class McpServer:
-    """One server in the `mcpServers` shape: command, args, env, or url where it answers over streamable HTTP. One task
-    owns the connection, as its library wants."""
+    """One server in the `mcpServers` shape: command, args, env, or url and headers where it answers over streamable
+    HTTP. One task owns the connection, as its library wants."""
 
     def __init__(self, name: str, settings: Message) -> None:
         self.name, self.settings = name, settings
@@ -47,13 +50,12 @@ class McpServer:
             await asyncio.wait({self._task}, timeout=END_SECONDS)
 
     async def _run(self, ready: "asyncio.Future[Any]", stop_requested: asyncio.Event) -> None:
-        from mcp import Client, StdioServerParameters
+        from mcp import Client
 
         try:
-            url = self.settings.get("url")
-            parameters = url if url is not None else StdioServerParameters.model_validate(self.settings)
-            async with asyncio.timeout(START_SECONDS) as patience:
-                async with Client(parameters, read_timeout_seconds=CALL_SECONDS, mode="legacy") as client:
+            async with asyncio.timeout(START_SECONDS) as patience, AsyncExitStack() as stack:
+                transport = await _transport(self.settings, stack)
+                async with Client(transport, read_timeout_seconds=CALL_SECONDS, mode="legacy") as client:
                     patience.reschedule(None)
                     ready.set_result(client)
                     await stop_requested.wait()
@@ -64,6 +66,19 @@ class McpServer:
                     ActionFailed("server_failed", f"the server {self.name} did not start: {_root_cause(error)}")
                 )
                 ready.exception()
+
+
+async def _transport(settings: Message, stack: AsyncExitStack) -> Any:
+    """What the SDK's client speaks over; the stack closes it."""
+    import httpx2
+    from mcp import StdioServerParameters
+    from mcp.client.streamable_http import streamable_http_client
+
+    if "url" not in settings:
+        return StdioServerParameters.model_validate(settings)
+    timeout = httpx2.Timeout(CALL_SECONDS, read=STREAM_SECONDS)
+    http = await stack.enter_async_context(httpx2.AsyncClient(headers=settings.get("headers"), timeout=timeout))
+    return streamable_http_client(settings["url"], http_client=http)
 
 
 class McpServers:

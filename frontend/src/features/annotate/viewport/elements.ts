@@ -25,7 +25,7 @@ const JOINED = 2;
 /** The least difference of brightness (of 255) that is an edge. */
 const CONTRAST = 24;
 /** Smaller ones (pixels) are specks, such as a caret or a shadow. */
-const SMALLEST = 6;
+const MIN_SIDE = 6;
 /** Taller and wider ones (pixels) are windows and panels, which hold elements and are none. */
 const TALLEST = 120;
 const WIDEST = 480;
@@ -126,7 +126,7 @@ function toPixels({ left, top, right, bottom }: ElementBox, { width, height }: P
 
 function isElement({ left, top, right, bottom }: ElementBox): boolean {
   const [width, height] = [right - left + 1, bottom - top + 1];
-  return width >= SMALLEST && height >= SMALLEST && width <= WIDEST && height <= TALLEST;
+  return width >= MIN_SIDE && height >= MIN_SIDE && width <= WIDEST && height <= TALLEST;
 }
 
 /** Whether one lies within the other: the word on a button belongs to the button. */

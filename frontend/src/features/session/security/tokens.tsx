@@ -3,8 +3,8 @@ import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 
 import type { TokenOut } from "@/generated/api";
-import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Problem } from "@/shared/ui/problem";
 import { confirmColumn } from "@/shared/ui/tables/confirm-column";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
@@ -65,9 +65,7 @@ export function Tokens({ rows }: { rows: readonly TokenOut[] }) {
       </form>
       <div className={styles.body}>
         {make.data && <TextInput readOnly w="100%" label={t("security.token.made")} value={make.data.token} />}
-        <p role="alert" className={styles.problem}>
-          {make.error && messageOf(make.error, t).text}
-        </p>
+        <Problem error={make.error} />
       </div>
     </>
   );

@@ -62,4 +62,6 @@ export const exportMessages = {
   "versions.policy": "Policy trained from it",
   "versions.revision": "Revision",
   "versions.note_trained": "Note it",
+  "exports.call.list": "List exports",
+  "exports.call.start": "Export accepted trajectories",
 } as const satisfies Record<string, Message>;

@@ -238,4 +238,6 @@ export const policyMessages = {
   "policies.memory.episode.help": "The model condenses so many older steps into one note; 0 for a model that was not taught to",
   "policies.memory.note_tokens": "Tokens of notes",
   "policies.memory.note_tokens.help": "Of all notes together; the oldest are left out",
+  "policies.call.list": "List revisions",
+  "policies.call.register": "Register a revision",
 } as const satisfies Record<string, Message>;

@@ -183,4 +183,9 @@ export const sharedMessages = {
   "rate.interval": "{low}–{high}, {count} of {all}",
   "rate.help": "95 % interval {low} to {high}, {count} of {all}",
   "error.changed_from_to": "{before} became {now}",
+  "api_calls.title": "Calls that do the same",
+  "api_calls.help": "With a token from Sign-in and security in PILOTHOUSE_TOKEN.",
+  "api_calls.copy": "Copy",
+  "api_calls.copied": "Copied",
+  "api_calls.copy_of": "Copy the call for {name}",
 } as const satisfies Record<string, Message>;

@@ -62,4 +62,6 @@ export const exportMessages = {
   "versions.policy": "由其训练的策略",
   "versions.revision": "版本",
   "versions.note_trained": "记录",
+  "exports.call.list": "列出导出",
+  "exports.call.start": "导出已通过的轨迹",
 } as const satisfies Record<string, Message>;

@@ -229,4 +229,6 @@ export const policyMessages = {
   "policies.memory.episode.help": "模型把这么多较早的步骤概括成一条笔记；未经此训练的模型填 0",
   "policies.memory.note_tokens": "笔记的 token 数",
   "policies.memory.note_tokens.help": "所有笔记合计；最早的先舍去",
+  "policies.call.list": "列出版本",
+  "policies.call.register": "登记版本",
 } as const satisfies Record<string, Message>;

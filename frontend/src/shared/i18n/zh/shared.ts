@@ -181,4 +181,9 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "rate.interval": "{low}–{high}，{count}/{all}",
   "rate.help": "95% 区间 {low} 至 {high}，{count}/{all}",
   "error.changed_from_to": "{before} 变为 {now}",
+  "api_calls.title": "等效的接口调用",
+  "api_calls.help": "请先在“登录与安全”页面创建令牌，并放入 PILOTHOUSE_TOKEN。",
+  "api_calls.copy": "复制",
+  "api_calls.copied": "已复制",
+  "api_calls.copy_of": "复制 {name} 调用",
 };

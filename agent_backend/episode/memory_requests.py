@@ -1,10 +1,16 @@
-"""Has the policy of one episode write notes on steps that it no longer reads in full, one at a time."""
+"""One note at a time, asked of the policy in the background.
+
+Nothing waits for a note: one that fails is asked for again after the next step, and until then the older steps stay in
+the prompt as they are.
+"""
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from agent_backend.errors import PolicyError
 from agent_backend.interfaces import Policy, SummarizingPolicy
+from agent_backend.telemetry.requests import OnRequest, report_request
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.steps import Step
@@ -14,8 +20,9 @@ from protocol.trajectory.tasks import Task
 class MemorySummarizer:
     """Asks for a note where one is due. It never stores: who asked records the answer."""
 
-    def __init__(self, on_done: Callable[[], None]) -> None:
+    def __init__(self, on_done: Callable[[], None], on_request: OnRequest | None = None) -> None:
         self._on_done = on_done
+        self._on_request = on_request
         self._task: asyncio.Task[Memory] | None = None
         self.policy_ref: PolicyRef | None = None
         """Who was asked last."""
@@ -36,8 +43,15 @@ class MemorySummarizer:
         """Ask for the next note, where this policy writes any and one is due."""
         if self._task is None and isinstance(policy, SummarizingPolicy) and policy.steps_to_summarize(steps, memories):
             self.policy_ref = policy.ref
-            self._task = asyncio.create_task(policy.write_memory(task, steps, memories))
+            self._task = asyncio.create_task(self._write(policy, task, steps, memories))
             self._task.add_done_callback(lambda _: self._on_done())
+
+    async def _write(self, policy: Policy, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
+        assert isinstance(policy, SummarizingPolicy)
+        write = partial(policy.write_memory, task, steps, memories)
+        if self._on_request is None:
+            return await write()
+        return await report_request(policy, policy.ref, lambda _: write(), self._on_request)
 
     def take(self) -> Memory | PolicyError:
         """The note, once, or why there is none."""

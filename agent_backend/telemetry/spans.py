@@ -1,0 +1,274 @@
+"""Spans of episodes by the semantic conventions of OpenTelemetry for generative AI: an `invoke_agent` span an episode,
+in it a `chat` span for each request to a policy and an `execute_tool` span for each step.
+
+Ids are made of the episode's id, so that whichever process goes on with an episode adds to the same trace. The span of
+the episode is exported when it ends. https://github.com/open-telemetry/semantic-conventions-genai
+"""
+
+import hashlib
+import json
+import logging
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    TraceFlags,
+    set_span_in_context,
+)
+from opentelemetry.util.types import AttributeValue
+from pydantic import ValidationError
+
+from agent_backend.telemetry.requests import PolicyRequest
+from protocol.dialects.dialect import TextPart
+from protocol.dialects.prompts import Prompt
+from protocol.messages.events import DurableEvent, EpisodeChanged, EpisodeState, StepAdded
+from protocol.trajectory.mcp_servers import environment_secrets
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.secret_masks import mask_text
+from protocol.trajectory.steps import Step
+
+logger = logging.getLogger(__name__)
+
+SERVICE_NAME = "pilothouse"
+PROVIDER_NAMES = {"gemini": "gcp.gemini"}
+"""Providers whose name in the conventions is another than ours."""
+FLUSH_SECONDS = 5.0
+MAX_CONTENT_CHARACTERS = 100_000
+"""Of one text that goes along."""
+Attributes = dict[str, AttributeValue]
+
+
+class EpisodeIds(RandomIdGenerator):
+    """Random ids but for the spans of episodes, whose ids are given."""
+
+    def __init__(self) -> None:
+        self._given = threading.local()
+
+    @contextmanager
+    def given(self, context: SpanContext) -> Iterator[None]:
+        """The ids of the span that this thread starts in the block."""
+        self._given.context = context
+        try:
+            yield
+        finally:
+            self._given.context = None
+
+    def generate_trace_id(self) -> int:
+        context: SpanContext | None = getattr(self._given, "context", None)
+        return super().generate_trace_id() if context is None else context.trace_id
+
+    def generate_span_id(self) -> int:
+        context: SpanContext | None = getattr(self._given, "context", None)
+        return super().generate_span_id() if context is None else context.span_id
+
+
+class SpanTracer:
+    """See `EpisodeTracer`. A bounded queue takes the spans and a thread of its own exports them: when the collector
+    does not keep up, spans are lost."""
+
+    def __init__(self, exporter: OTLPSpanExporter, *, content: bool, secrets: Mapping[str, str]) -> None:
+        self._ids = EpisodeIds()
+        self._provider = TracerProvider(resource=_resource(), id_generator=self._ids, shutdown_on_exit=False)
+        self._processor = BatchSpanProcessor(exporter)
+        self._provider.add_span_processor(self._processor)
+        self._tracer = self._provider.get_tracer("pilothouse")
+        self._content = content
+        self._secrets = secrets
+
+    def on_request(self, state: EpisodeState, request: PolicyRequest) -> None:
+        attributes = _model_attributes(request) | _usage_attributes(request)
+        attributes |= {"gen_ai.operation.name": "chat", "gen_ai.conversation.id": state.id}
+        if reasons := [one.finish_reason for one in request.proposals if one.finish_reason]:
+            attributes["gen_ai.response.finish_reasons"] = reasons
+        if self._content:
+            attributes["gen_ai.input.messages"] = self._text(_input_messages(request.prompt))
+            attributes["gen_ai.output.messages"] = self._text([_output_message(one) for one in request.proposals])
+        name = f"chat {request.model.model}"
+        self._emit(state, name, SpanKind.CLIENT, request.started, request.ended, attributes, request.error)
+
+    def on_event(self, state: EpisodeState, event: DurableEvent) -> None:
+        if isinstance(event, StepAdded):
+            self._step(state, event.step)
+        elif isinstance(event, EpisodeChanged) and event.status in ("finished", "left"):
+            self._episode(state)
+
+    def flush(self) -> None:
+        # Against a dead collector the exporter retries for longer than its caller has.
+        exporting = threading.Thread(target=self._provider.force_flush, name="flush-spans", daemon=True)
+        exporting.start()
+        exporting.join(FLUSH_SECONDS)
+
+    def _step(self, state: EpisodeState, step: Step) -> None:
+        tool = getattr(step.action, "name", "") if step.action.kind == "call_tool" else step.action.kind
+        attributes: Attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.conversation.id": state.id,
+            "gen_ai.tool.name": tool,
+            "gen_ai.tool.type": "extension" if step.action.kind == "call_tool" else "function",
+            "gen_ai.tool.call.id": step.command_id,
+            "pilothouse.step.index": step.index,
+            "pilothouse.step.actor": step.actor,
+            "pilothouse.step.decision": step.decision,
+        }
+        if self._content:
+            after = step.after.text if step.after is not None else None
+            attributes["gen_ai.tool.call.arguments"] = self._text(step.action.model_dump(mode="json", exclude={"kind"}))
+            attributes["gen_ai.tool.call.result"] = self._text(step.error.message if step.error else after or "")
+            attributes["pilothouse.step.thought"] = self._text(step.thought)
+        error = step.error.code if step.error else ""
+        started, ended = _nanoseconds(step.started_at), _nanoseconds(step.ended_at)
+        self._emit(state, f"execute_tool {tool}", SpanKind.INTERNAL, started, ended, attributes, error)
+
+    def _episode(self, state: EpisodeState) -> None:
+        policy = next((step.policy for step in reversed(state.steps) if step.policy is not None), state.policy)
+        agent = policy.name if policy is not None else "human"
+        attributes: Attributes = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.conversation.id": state.id,
+            "gen_ai.agent.name": agent,
+            "pilothouse.task.id": state.task.id,
+            "pilothouse.pool": state.pool,
+            "pilothouse.steps": len(state.steps),
+            "pilothouse.outcome": state.outcome or "",
+        }
+        if policy is not None:
+            attributes["gen_ai.agent.version"] = policy.revision
+        if state.verdict is not None:
+            attributes["pilothouse.verdict.success"] = bool(state.verdict.success)
+        if self._content:
+            attributes["gen_ai.input.messages"] = self._text([_message("user", state.task.instruction)])
+            attributes["gen_ai.output.messages"] = self._text([_message("assistant", state.answer)])
+        error = "machine_failed" if state.error else ""
+        ended = _nanoseconds(state.finished_at or datetime.now(state.created_at.tzinfo))
+        name, started = f"invoke_agent {agent}", _nanoseconds(state.created_at)
+        context = _episode_context(state.id)
+        with self._ids.given(context):
+            span = self._tracer.start_span(name, Context(), SpanKind.INTERNAL, attributes, start_time=started)
+        _end(span, ended, error)
+
+    def _emit(
+        self,
+        state: EpisodeState,
+        name: str,
+        kind: SpanKind,
+        started: int,
+        ended: int,
+        attributes: Attributes,
+        error: str,
+    ) -> None:
+        parent = set_span_in_context(NonRecordingSpan(_episode_context(state.id)), Context())
+        span = self._tracer.start_span(name, parent, kind, attributes, start_time=started)
+        _end(span, ended, error)
+
+    def _text(self, value: object) -> str:
+        """A text, or a value as JSON, without the values of secrets."""
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return mask_text(text, self._secrets)[:MAX_CONTENT_CHARACTERS]
+
+
+def open_tracer(*, content: bool, environment: Mapping[str, str] = os.environ) -> SpanTracer:
+    """A tracer that exports over OTLP/HTTP to where OpenTelemetry's variables say."""
+    return SpanTracer(OTLPSpanExporter(), content=content, secrets=environment_secrets(environment))
+
+
+def _resource() -> Resource:
+    named = "OTEL_SERVICE_NAME" in os.environ or "service.name=" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    return Resource.create({} if named else {"service.name": SERVICE_NAME})
+
+
+def _episode_context(episode_id: str) -> SpanContext:
+    """The trace of an episode and the id of its own span."""
+    digest = hashlib.sha256(episode_id.encode()).digest()
+    trace_id, span_id = int.from_bytes(digest[:16]), int.from_bytes(digest[16:24])
+    return SpanContext(trace_id or 1, span_id or 1, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+
+
+def _end(span: Any, ended: int, error: str) -> None:
+    if error:
+        span.set_attribute("error.type", error)
+        span.set_status(Status(StatusCode.ERROR))
+    span.end(end_time=ended)
+
+
+def _model_attributes(request: PolicyRequest) -> Attributes:
+    model = request.model
+    server = urlsplit(model.base_url)
+    found: dict[str, AttributeValue | None] = {
+        "gen_ai.provider.name": PROVIDER_NAMES.get(model.provider, model.provider),
+        "gen_ai.request.model": model.model,
+        "gen_ai.request.temperature": model.temperature,
+        "gen_ai.request.top_p": model.top_p,
+        "gen_ai.request.max_tokens": model.max_tokens,
+        "gen_ai.request.choice.count": model.choices if model.choices > 1 else None,
+        "gen_ai.agent.name": request.policy.name,
+        "gen_ai.agent.version": request.policy.revision,
+        "server.address": server.hostname,
+        "server.port": server.port,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _usage_attributes(request: PolicyRequest) -> Attributes:
+    """As the provider counts, or else the tokens that came with the replies."""
+    read, written = request.usage.input, request.usage.output
+    if read is None and written is None and request.proposals:
+        first = request.proposals[0]
+        read = None if first.prompt_token_ids is None else len(first.prompt_token_ids)
+        counts = [_tokens_written(one) for one in request.proposals]
+        written = None if None in counts else sum(count or 0 for count in counts)
+    found = {"gen_ai.usage.input_tokens": read, "gen_ai.usage.output_tokens": written}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _tokens_written(proposal: Proposal) -> int | None:
+    if proposal.completion_token_ids is None:
+        return None
+    return len(proposal.completion_token_ids) + sum(len(reply.token_ids) for reply in proposal.others)
+
+
+def _message(role: str, text: str) -> dict[str, object]:
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+def _output_message(proposal: Proposal) -> dict[str, object]:
+    return {**_message("assistant", proposal.raw_text), "finish_reason": proposal.finish_reason or "stop"}
+
+
+def _input_messages(prompt: bytes) -> list[dict[str, object]]:
+    """The messages of a prompt; pictures are named by their content."""
+    try:
+        messages = Prompt.model_validate_json(prompt).messages if prompt else ()
+    except ValidationError:
+        return []
+    return [
+        {
+            "role": message.role,
+            "parts": [
+                {"type": "text", "content": part.text}
+                if isinstance(part, TextPart)
+                else {"type": "uri", "modality": "image", "uri": f"sha256:{part.image.sha256}"}
+                for part in message.content
+            ],
+        }
+        for message in messages
+    ]
+
+
+def _nanoseconds(time: datetime) -> int:
+    return int(time.timestamp() * 1_000_000) * 1_000

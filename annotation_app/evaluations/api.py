@@ -1,0 +1,45 @@
+"""Evaluations over HTTP: researchers and admins read and compare, admins register."""
+
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Path, Router
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
+from annotation_app.evaluations import selectors, services
+from annotation_app.evaluations.schemas import (
+    EvaluationComparison,
+    EvaluationId,
+    EvaluationOut,
+    EvaluationPage,
+    RegisteredRun,
+    RunRegistration,
+)
+
+router = Router(tags=["evaluations"], auth=TOKEN_OR_SESSION_AUTH)
+Id = Annotated[EvaluationId, Path()]
+
+
+@router.get("/evaluations", response=EvaluationPage)
+def evaluations_list(request: HttpRequest) -> EvaluationPage:
+    """The newest evaluations: reports on revisions, and finished benchmark runs."""
+    return selectors.evaluations_page(user=user_of(request))
+
+
+@router.post("/evaluations", response=RegisteredRun)
+def run_register(request: HttpRequest, body: RunRegistration) -> RegisteredRun:
+    """Register a benchmark run: its revision where that is new, and its report. Nothing is promoted."""
+    return services.run_register(user=user_of(request), registration=body)
+
+
+@router.get("/evaluations/{evaluation_id}", response=EvaluationOut)
+def evaluation_get(request: HttpRequest, evaluation_id: Id) -> EvaluationOut:
+    """An evaluation with its whole report."""
+    return selectors.evaluation_out(user=user_of(request), evaluation_id=evaluation_id)
+
+
+@router.get("/evaluations/{evaluation_id}/against/{before_id}", response=EvaluationComparison)
+def evaluation_compare(request: HttpRequest, evaluation_id: Id, before_id: Id) -> EvaluationComparison:
+    """An evaluation against an earlier one, task by task and together."""
+    return selectors.evaluations_compare(user=user_of(request), before=before_id, after=evaluation_id)

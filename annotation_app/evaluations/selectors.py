@@ -1,0 +1,158 @@
+"""Reading evaluations: registered reports from the database, results of benchmark runs from their folders."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from hashlib import sha256
+
+from pydantic import ValidationError
+
+from annotation_app.accounts.models import User
+from annotation_app.benchmark_runs.selectors import run_path, run_result_path, runs_folder
+from annotation_app.errors import NotFound
+from annotation_app.evaluations.schemas import EvaluationComparison, EvaluationOut, EvaluationPage, EvaluationRow
+from annotation_app.policies.models import Evaluation, PolicyRevision
+from annotation_app.policies.selectors import policies_reader_check
+from annotation_app.promotions.selectors import evaluation_summary
+from protocol.evaluation.benchmarks import BenchmarkResult
+from protocol.evaluation.comparisons import compare_reports, overall_change
+from protocol.evaluation.reports import Evaluation as Report
+from protocol.evaluation.reports import PassAt, SuiteResult, serialize_evaluation
+from protocol.evaluation.statistics import wilson_rate
+
+RUN_PREFIX = "run:"
+MAX_ROWS = 200
+"""Registered reports that are listed, and runs; the newest."""
+
+
+def evaluations_page(*, user: User) -> EvaluationPage:
+    """The newest evaluations. Raises Forbidden."""
+    policies_reader_check(user)
+    results, unreadable = _run_results()
+    by_digest = {_digest(result.evaluation): name for name, result in results.items()}
+    reports = list(Evaluation.objects.order_by("-id")[:MAX_ROWS])
+    registered = {report.sha256 for report in reports}
+    rows = [_report_row(each, run=by_digest.get(each.sha256)) for each in reports]
+    rows += [_run_row(name, each) for name, each in results.items() if _digest(each.evaluation) not in registered]
+    rows.sort(key=lambda row: row.created_at, reverse=True)
+    return EvaluationPage(items=tuple(rows), unreadable=unreadable)
+
+
+def evaluation_out(*, user: User, evaluation_id: str) -> EvaluationOut:
+    """An evaluation with its report. Raises Forbidden and NotFound."""
+    policies_reader_check(user)
+    row, report = _read(user, evaluation_id)
+    stored = Evaluation.objects.filter(sha256=_digest(report)).first()
+    if row.source == "report":
+        stored = Evaluation.objects.get(pk=int(evaluation_id))
+    revision = stored.revision_id if stored is not None else _revision_of(report)
+    return EvaluationOut(
+        row=row,
+        report=report,
+        decisions=() if stored is None else evaluation_summary(stored.pk).decisions,
+        revision=revision,
+        registered=None if stored is None else str(stored.pk),
+    )
+
+
+def evaluations_compare(*, user: User, before: str, after: str) -> EvaluationComparison:
+    """Two evaluations, task by task and together. Raises Forbidden and NotFound."""
+    policies_reader_check(user)
+    (before_row, old), (after_row, new) = _read(user, before), _read(user, after)
+    found = compare_reports(new, old)
+    return EvaluationComparison(
+        before=before_row, after=after_row, comparison=found, overall=overall_change(found.tasks)
+    )
+
+
+def run_result(*, user: User, run: str) -> BenchmarkResult:
+    """The result of a finished run. Raises Forbidden and NotFound."""
+    file = run_result_path(run_path(user=user, name=run))
+    try:
+        return BenchmarkResult.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        raise NotFound("This run has not finished.") from None
+    except ValidationError:
+        raise NotFound("The result of this run cannot be read.") from None
+
+
+def _read(user: User, evaluation_id: str) -> tuple[EvaluationRow, Report]:
+    if evaluation_id.startswith(RUN_PREFIX):
+        name = evaluation_id.removeprefix(RUN_PREFIX)
+        result = run_result(user=user, run=name)
+        return _run_row(name, result), result.evaluation
+    stored = Evaluation.objects.filter(pk=int(evaluation_id)).first()
+    if stored is None:
+        raise NotFound("There is no such evaluation.")
+    return _report_row(stored, run=None), stored.document
+
+
+def _run_results() -> tuple[dict[str, BenchmarkResult], tuple[str, ...]]:
+    """The newest finished runs by name, and those that cannot be read."""
+    results: dict[str, BenchmarkResult] = {}
+    unreadable: list[str] = []
+    files = [file for folder in runs_folder().glob("*/") if (file := run_result_path(folder)).is_file()]
+    for file in sorted(files, key=lambda each: each.stat().st_mtime, reverse=True)[:MAX_ROWS]:
+        try:
+            results[file.parent.name] = BenchmarkResult.model_validate_json(file.read_bytes())
+        except (OSError, ValidationError):
+            unreadable.append(file.parent.name)
+    return results, tuple(sorted(unreadable))
+
+
+def _report_row(stored: Evaluation, *, run: str | None) -> EvaluationRow:
+    report = stored.document
+    name = ", ".join(suite.suite for suite in report.suites)
+    return _row(str(stored.pk), "report", name, report).model_copy(update={"created_at": stored.created_at, "run": run})
+
+
+def _run_row(run: str, result: BenchmarkResult) -> EvaluationRow:
+    row = _row(f"{RUN_PREFIX}{run}", "run", result.manifest.name, result.evaluation)
+    return row.model_copy(update={"created_at": result.finished_at, "run": run})
+
+
+def _row(evaluation_id: str, source: str, name: str, report: Report) -> EvaluationRow:
+    attempts = sum(suite.successes.attempts for suite in report.suites)
+    solved = sum(suite.successes.successes for suite in report.suites)
+    steps = sum(suite.steps * suite.successes.attempts for suite in report.suites)
+    return EvaluationRow.model_validate(
+        {
+            "id": evaluation_id,
+            "source": source,
+            "name": name,
+            "policies": report.policies,
+            "created_at": report.created_at,
+            "tasks": len(report.tasks),
+            "attempts": report.attempts,
+            "successes": wilson_rate(solved, attempts) if attempts else None,
+            "pass_at": largest_pass_at(report.suites),
+            "steps": steps / attempts if attempts else None,
+            "cost_usd": report.cost_usd,
+            "run": None,
+        }
+    )
+
+
+def largest_pass_at(suites: Sequence[SuiteResult]) -> PassAt | None:
+    """Pass@k at the largest k that any suite has: the mean over all tasks attempted at least so often, each alike."""
+    by_k: defaultdict[int, list[PassAt]] = defaultdict(list)
+    for suite in suites:
+        for point in suite.pass_at:
+            by_k[point.k].append(point)
+    if not by_k:
+        return None
+    k = max(by_k)
+    tasks = sum(point.tasks for point in by_k[k])
+    return PassAt(k=k, tasks=tasks, rate=sum(point.rate * point.tasks for point in by_k[k]) / tasks)
+
+
+def _digest(report: Report) -> str:
+    return sha256(serialize_evaluation(report)).hexdigest()
+
+
+def _revision_of(report: Report) -> int | None:
+    """The registered revision that a report is about."""
+    if len(report.policies) != 1:
+        return None
+    (policy,) = report.policies
+    found = PolicyRevision.objects.filter(name=policy.name, revision=policy.revision).first()
+    return None if found is None else found.pk

@@ -1,0 +1,84 @@
+"""Registering what a benchmark run tried, and what came of it."""
+
+from annotation_app.accounts.models import User
+from annotation_app.errors import Invalid, NotFound
+from annotation_app.evaluations.schemas import RegisteredRun, RunRegistration
+from annotation_app.evaluations.selectors import run_result
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.schemas import RevisionIn
+from annotation_app.policies.selectors import policies_admin_check
+from annotation_app.policies.services import revision_add
+from annotation_app.promotions.selectors import evaluation_summary
+from annotation_app.promotions.services import evaluation_add
+from protocol.base import JsonObject
+from protocol.dialects.prompt_template import PromptTemplate
+from protocol.evaluation.benchmarks import BenchmarkManifest
+from protocol.sampling import SamplingParams
+from protocol.trajectory.memory import HistoryBudget
+from protocol.trajectory.proposals import PolicyRef
+
+
+def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
+    """Register the revision that a run tried, where there is none of this name, and the run's report on it. Gates
+    judge the report, and none promotes: that is left to a person.
+
+    Raises:
+        Forbidden: The person is no admin.
+        NotFound: There is no such run, or it has not finished.
+        Invalid: It was not of one policy (`other_policy`), of no model (`not_a_model`), or the revision is new and
+            where it is served is missing (`server_missing`).
+    """
+    policies_admin_check(user)
+    result = run_result(user=user, run=registration.run)
+    policy = PolicyRef.model_validate(result.manifest.plan.get("policy"))
+    if result.evaluation.policies != (policy,):
+        raise Invalid("The attempts of this run are not of one revision.", code="other_policy")
+    revision = PolicyRevision.objects.filter(name=policy.name, revision=policy.revision).first()
+    new = revision is None
+    if revision is None:
+        revision, new = revision_add(user=user, revision=_revision_in(policy, result.manifest, registration))
+    stored, new_report = evaluation_add(user=user, revision_id=revision.pk, report=result.evaluation, automatic=False)
+    return RegisteredRun(
+        revision=revision.pk, new_revision=new, evaluation=evaluation_summary(stored.pk), new=new_report
+    )
+
+
+def run_register_by(*, username: str, registration: RunRegistration) -> RegisteredRun:
+    """The same, by a person's name. Raises NotFound too where there is nobody of this name."""
+    user = User.objects.filter(username=username).first()
+    if user is None:
+        raise NotFound(f"There is nobody named {username!r}.")
+    return run_register(user=user, registration=registration)
+
+
+def _revision_in(policy: PolicyRef, manifest: BenchmarkManifest, registration: RunRegistration) -> RevisionIn:
+    """The revision as the run asked it: its dialect, sampling, memory and prompt are those of the attempts."""
+    sampling, memory, prompt = (manifest.plan.get(name) for name in ("sampling", "memory", "prompt"))
+    if sampling is None:
+        raise Invalid("Scripted experts attempted this run: there is no model to register.", code="not_a_model")
+    fields = {"base_url": registration.base_url, "model": registration.model or ""}
+    missing = [
+        {"field": name, "message": "where the revision is served is needed"} for name in fields if not fields[name]
+    ]
+    if missing:
+        named = " and ".join(str(each["field"]) for each in missing)
+        message = f"{policy.name} {policy.revision} is not registered yet: {named} missing."
+        raise Invalid(message, code="server_missing", extra={"fields": missing})
+    return RevisionIn(
+        name=policy.name,
+        revision=policy.revision,
+        dialect=policy.dialect,
+        scripted=policy.scripted,
+        teacher=policy.teacher,
+        **fields,
+        checkpoint=registration.checkpoint,
+        weight_version=registration.weight_version,
+        sampling=_changed(SamplingParams.model_validate(sampling)),
+        memory=HistoryBudget.model_validate(memory or {}).model_dump(mode="json", exclude_defaults=True),
+        prompt=None if prompt is None else PromptTemplate.model_validate(prompt),
+    )
+
+
+def _changed(sampling: SamplingParams) -> JsonObject:
+    """What differs from the usual; how many candidates are asked for is a pool's setting."""
+    return sampling.model_dump(mode="json", exclude_defaults=True, exclude={"n"})

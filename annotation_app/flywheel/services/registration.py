@@ -1,0 +1,55 @@
+"""Registering weights that a cycle trained, by hand: without attempts at the gate, and without promoting them."""
+
+from django.db import transaction
+
+from annotation_app.accounts.models import User
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.flywheel.models import Checkpoint
+from annotation_app.flywheel.schemas import CheckpointRegistration
+from annotation_app.flywheel.selectors.turns import own_active
+from annotation_app.flywheel.services.training import checkpoint_path
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.schemas import RevisionIn
+from annotation_app.policies.selectors import policies_admin_check
+from annotation_app.policies.services import revision_add
+
+
+def checkpoint_register(
+    *, user: User, checkpoint_id: int, registration: CheckpointRegistration
+) -> tuple[PolicyRevision, bool]:
+    """Register a checkpoint as a revision that proposes nowhere. It is asked as the revision that proposed when its
+    cycle began: dialect, sampling, memory and prompt. Returns the revision, and whether it is new.
+
+    Raises:
+        Forbidden: The person is no admin.
+        NotFound: There is no such checkpoint.
+        Conflict: It is registered already (`checkpoint_registered`), or another revision has this name
+            (`revision_exists`).
+    """
+    policies_admin_check(user)
+    checkpoint = (
+        Checkpoint.objects.select_related("turn__wheel", "turn__active", "revision").filter(pk=checkpoint_id).first()
+    )
+    if checkpoint is None:
+        raise NotFound("There is no such checkpoint.")
+    if checkpoint.revision is not None:
+        raise Conflict(f"It is registered as {checkpoint.revision}.", code="checkpoint_registered")
+    active, recipe = own_active(checkpoint.turn), checkpoint.turn.recipe
+    revision, new = revision_add(
+        user=user,
+        revision=RevisionIn(
+            name=recipe.policy,
+            revision=registration.revision,
+            dialect=recipe.dialect,
+            base_url=registration.base_url,
+            model=registration.model,
+            checkpoint=checkpoint_path(checkpoint.path),
+            weight_version=registration.revision,
+            sampling=active.sampling if active else {},
+            memory=active.memory if active else {},
+            prompt=active.prompt if active else None,
+        ),
+    )
+    with transaction.atomic():
+        Checkpoint.objects.filter(pk=checkpoint.pk, revision=None).update(revision=revision)
+    return revision, new

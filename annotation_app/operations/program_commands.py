@@ -1,0 +1,113 @@
+"""Commands that go on as another program: on the running installation, or in the trainer's environment."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import OperationsError
+from annotation_app.operations.install.extra_environments import ensure_trainer
+from annotation_app.operations.install.readiness import check_modules
+from annotation_app.operations.runtime.demo import SIGN_INS_FILE
+from annotation_app.operations.runtime.platform_info import PlatformInfo, read_platform_info
+from annotation_app.operations.runtime.stack import ROOT
+
+TRAINER_PROGRAMS = ("serve", "nano", "toy")
+"""Programs of the trainer that are no commands of `python -m trainer`."""
+
+
+def openenv(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Serve machines and tasks to OpenEnv clients."""
+    _become("agent_backend.environments", rest, arguments.data)
+
+
+def parse_replies(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Read replies of models."""
+    os.chdir(ROOT)
+    options = ["--dialect", arguments.dialect, "--size", arguments.size]
+    if arguments.finish_reason is not None:
+        options += ["--finish-reason", arguments.finish_reason]
+    os.execv(sys.executable, [sys.executable, "-m", "protocol.dialects.cli", *options])  # noqa: S606 - no shell is wanted
+
+
+def probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Try a model."""
+    os.chdir(ROOT)
+    options = [arguments.server, "--model", arguments.model]
+    options += ["--dialect", arguments.dialect, "--screens", arguments.screens]
+    os.execv(sys.executable, [sys.executable, "-m", "agent_backend.probe", *options])  # noqa: S606 - no shell is wanted
+
+
+def benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Have a policy attempt tasks; a registered one is named, and the installation knows the rest."""
+    words = rest
+    if arguments.registered is not None:
+        words = [*rest, *_options_of(arguments.registered, require_platform(arguments.data))]
+    _become("agent_backend.benchmark", words, arguments.data)
+
+
+def evaluate(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Report on a policy's attempts in folders."""
+    _become("agent_backend.evaluation", rest, arguments.data)
+
+
+def simulate_annotator(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Have a suite's expert annotate in the running demo."""
+    note = require_platform(arguments.data)
+    words = ["--web", note.url, "--bridge", note.environment["PILOTHOUSE_BRIDGE_URL"], "--user", arguments.user]
+    words += ["--pool", arguments.pool, "--episodes", str(arguments.episodes), "--aim", str(arguments.aim)]
+    password = os.environ.get("PILOTHOUSE_PASSWORD") or _demo_password(arguments.data, arguments.user)
+    os.environ["PILOTHOUSE_PASSWORD"] = password
+    _become("agent_backend.simulated_annotator", words, arguments.data)
+
+
+def trainer(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Go on as a program of the trainer, in its environment."""
+    python = ensure_trainer(console)
+    own = rest[:1] and rest[0] in TRAINER_PROGRAMS
+    module, words = (f"trainer.{rest[0]}", rest[1:]) if own else ("trainer", rest)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    os.execve(python, [str(python), "-m", module, *words], environment)  # noqa: S606 - no shell is wanted
+
+
+def require_platform(data: Path) -> PlatformInfo:
+    """What is running on a data folder. Raises OperationsError."""
+    note = read_platform_info(data)
+    if note is None:
+        raise OperationsError(f"Nothing is running on {data}.", hint="Start it: ./pilothouse demo")
+    return note
+
+
+def _options_of(registered: list[str], note: PlatformInfo) -> list[str]:
+    """How a rollout asks a registered revision. Raises OperationsError where there is none of this name."""
+    command = [sys.executable, str(ROOT / "manage.py"), "policy_options", *registered]
+    environment = {**os.environ, **note.environment}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OperationsError(done.stderr.strip().removeprefix("CommandError: ") or "The revision cannot be read.")
+    options: list[str] = json.loads(done.stdout)
+    return options
+
+
+def _demo_password(data: Path, user: str) -> str:
+    """The password of one of the demo's users. Raises OperationsError."""
+    file = data / SIGN_INS_FILE
+    for line in file.read_text().splitlines() if file.exists() else ():
+        match line.split():
+            case [name, password, *_] if name == user:
+                return password
+    raise OperationsError(f"{user} is no user of the demo.", hint="Give their password in PILOTHOUSE_PASSWORD.")
+
+
+def _become(module: str, words: list[str], data: Path) -> NoReturn:
+    """Go on as a module of this environment that uses the installation in a folder, where one is running. Raises
+    OperationsError where its packages are not installed."""
+    check_modules()
+    note = read_platform_info(data)
+    known = {"PILOTHOUSE_DATA": str(data), **(note.environment if note is not None else {})}
+    environment = {**known, **os.environ, "PYTHONPATH": str(ROOT)}
+    os.execve(sys.executable, [sys.executable, "-m", module, *words], environment)  # noqa: S606 - no shell is wanted

@@ -1,0 +1,116 @@
+"""The processes of checks: they end with the run, however it ends."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import IO, NoReturn
+
+from annotation_app.operations.runtime import orphan_guard
+
+GRACE_SECONDS = 20.0
+"""How long checks may take to clean up after SIGINT: pytest tears its servers down."""
+POLL_SECONDS = 0.05
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class CheckProcesses:
+    """Starts checks, each in a process group of its own, and ends all of them at once.
+
+    A guard process ends them where this process is killed and cannot do it itself. Used from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._guard = orphan_guard.start_guard()
+        self._lock = threading.Lock()
+        self._running: set[int] = set()
+        self._stopped = False
+
+    def run(
+        self, command: Sequence[str], *, folder: Path, environment: Mapping[str, str], output: IO[bytes] | None
+    ) -> int:
+        """Run one command to its end.
+
+        Args:
+            output: Where both output streams go; None: where this process's go.
+
+        Returns:
+            The exit status, negative where a signal ended it; -SIGINT where the run was stopped before it began.
+        """
+        with self._lock:
+            if self._stopped:
+                return -signal.SIGINT
+            process = subprocess.Popen(
+                command, cwd=folder, env=environment, stdout=output, stderr=output, start_new_session=True
+            )
+            self._running.add(process.pid)
+            self._tell_guard(f"+ {process.pid} {int(signal.SIGINT)}")
+        try:
+            return process.wait()
+        finally:
+            with self._lock:
+                if not self._stopped:  # else `stop` sees to the rest of its group
+                    self._running.discard(process.pid)
+                    self._tell_guard(f"- {process.pid}")
+
+    def stop(self) -> None:
+        """Interrupt every command that runs, with all it started in its group; kill what is left after the grace."""
+        with self._lock:
+            self._stopped = True
+            groups = tuple(self._running)
+        for group in groups:
+            _send(group, signal.SIGINT)
+        deadline = time.monotonic() + GRACE_SECONDS
+        while any(_exists(group) for group in groups) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        for group in groups:
+            _send(group, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Stop what runs, and the guard."""
+        self.stop()
+        assert self._guard.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._guard.stdin.close()
+        self._guard.wait()
+
+    def _tell_guard(self, line: str) -> None:
+        assert self._guard.stdin is not None
+        self._guard.stdin.write(f"{line}\n")
+        self._guard.stdin.flush()
+
+
+@contextlib.contextmanager
+def check_processes() -> Iterator[CheckProcesses]:
+    """The processes of a run of checks. SIGTERM and a closed terminal end the run as Ctrl-C does."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, _exit) for number in STOP_SIGNALS} if in_main_thread else {}
+    processes = CheckProcesses()
+    try:
+        yield processes
+    finally:
+        processes.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _exit(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def _send(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, number)
+
+
+def _exists(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The tutorials of the documentation, read and run as they are written."""

@@ -1,0 +1,41 @@
+/** Evaluations over HTTP: the list, a report, two of them against each other, and registering a run. */
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { EvaluationComparison, EvaluationOut, EvaluationPage, EvaluationRow, RegisteredRun, RunRegistration } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+const KEY = "evaluations";
+const POLL_MS = 30_000;
+
+export const evaluationsQuery = queryOptions({
+  queryKey: [KEY],
+  queryFn: () => request<EvaluationPage>("GET", "/evaluations"),
+  refetchInterval: POLL_MS,
+});
+
+export const evaluationQuery = (id: string) =>
+  queryOptions({
+    queryKey: [KEY, "one", id],
+    queryFn: () => request<EvaluationOut>("GET", `/evaluations/${id}`),
+  });
+
+export const comparisonQuery = (before: string, after: string) =>
+  queryOptions({
+    queryKey: [KEY, "comparison", before, after],
+    queryFn: () => request<EvaluationComparison>("GET", `/evaluations/${after}/against/${before}`),
+  });
+
+/** Registers a run: its revision where that is new, and its report. It promotes nothing. */
+export function useRegister() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (run: RunRegistration) => request<RegisteredRun>("POST", "/evaluations", run),
+    onSuccess: () => client.invalidateQueries({ queryKey: [KEY] }),
+  });
+}
+
+/** Who was evaluated. */
+export const policyNames = ({ policies }: Pick<EvaluationRow, "policies">): string =>
+  policies.map(({ name, revision }) => `${name} ${revision}`).join(", ") || "–";
+
+export const pathOf = (id: string): string => `/evaluations/${id}`;

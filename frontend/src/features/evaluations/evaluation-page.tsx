@@ -1,0 +1,128 @@
+/** One evaluation, alone or against an earlier one that the address names (`?against=`). */
+import { Button, NativeSelect } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSearchParams } from "react-router";
+
+import type { EvaluationOut, GateOutcome } from "@/generated/api";
+import { hasRole, useUser } from "@/shared/account/account";
+import { useI18n } from "@/shared/i18n/i18n";
+import { ApiCalls } from "@/shared/ui/api-calls";
+import { Badge } from "@/shared/ui/badge";
+import { reasonText } from "@/shared/ui/gate-reason";
+import { Page, Section } from "@/shared/ui/page";
+import { ErrorState, Loading } from "@/shared/ui/states";
+import { RateText } from "@/shared/ui/tables/rate";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { comparisonQuery, evaluationQuery, evaluationsQuery, policyNames } from "./api";
+import { ComparisonTable } from "./comparison";
+import { RegisterDialog } from "./register-dialog";
+import { Report } from "./report";
+import styles from "./evaluations.module.css";
+
+export default function EvaluationPage({ evaluationId }: { evaluationId: string }) {
+  const { t } = useI18n();
+  const evaluation = useQuery(evaluationQuery(evaluationId));
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t("evaluations.title"), to: "/evaluations" }, { label: evaluation.data ? policyNames(evaluation.data.row) : "…" }]} />
+      {evaluation.isPending && <Loading />}
+      {evaluation.isError && !evaluation.data && <ErrorState error={evaluation.error} onRetry={() => void evaluation.refetch()} />}
+      {evaluation.data && <Details id={evaluationId} evaluation={evaluation.data} />}
+    </Page>
+  );
+}
+
+function Details({ id, evaluation }: { id: string; evaluation: EvaluationOut }) {
+  const { t, moment } = useI18n();
+  const [search, setSearch] = useSearchParams();
+  const against = search.get("against") ?? "";
+  const earlier = useQuery({ ...evaluationQuery(against), enabled: against !== "" });
+  const { row, report, decisions } = evaluation;
+  const name = policyNames(row);
+  return (
+    <>
+      <Section title={t("evaluations.of", { name, what: row.name })} aside={<Registration evaluation={evaluation} />}>
+        <p className={styles.summary}>
+          <RateText rate={row.successes} /> · {t("evaluations.counts", { tasks: row.tasks, attempts: row.attempts })} · {moment(row.created_at)}
+          {row.run !== null && ` · ${row.run}`}
+        </p>
+        {decisions.map((decision) => (
+          <Decision key={decision.pool} decision={decision} />
+        ))}
+        <ApiCalls
+          calls={[
+            { title: t("evaluations.call.one"), method: "GET", path: `/evaluations/${id}` },
+            ...(against === "" ? [] : ([{ title: t("evaluations.call.compare"), method: "GET", path: `/evaluations/${id}/against/${against}` }] as const)),
+          ]}
+        />
+      </Section>
+      <Section title={t("evaluations.comparison")} aside={<AgainstChoice id={id} value={against} onChange={(next) => setSearch(next === "" ? {} : { against: next }, { replace: true })} />}>
+        {against === "" ? <p className={styles.note}>{t("evaluations.against.help")}</p> : <Comparison before={against} after={id} />}
+      </Section>
+      <Report
+        report={report}
+        name={name}
+        before={earlier.data && against !== "" ? { report: earlier.data.report, name: distinct(policyNames(earlier.data.row), name, t("evaluations.earlier")) } : undefined}
+      />
+    </>
+  );
+}
+
+/** Two evaluations of one revision need two names. */
+const distinct = (name: string, other: string, mark: string): string => (name === other ? `${name} (${mark})` : name);
+
+function AgainstChoice({ id, value, onChange }: { id: string; value: string; onChange: (id: string) => void }) {
+  const { t, moment } = useI18n();
+  const evaluations = useQuery(evaluationsQuery);
+  const others = (evaluations.data?.items ?? []).filter((each) => each.id !== id);
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label={t("evaluations.against")}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      data={[
+        { value: "", label: t("evaluations.against.none") },
+        ...others.map((each) => ({ value: each.id, label: `${policyNames(each)} · ${each.name} · ${moment(each.created_at)}` })),
+        ...(value !== "" && others.every((each) => each.id !== value) ? [{ value, label: value }] : []),
+      ]}
+    />
+  );
+}
+
+function Comparison({ before, after }: { before: string; after: string }) {
+  const found = useQuery(comparisonQuery(before, after));
+  if (found.isPending) return <Loading />;
+  if (!found.data) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
+  return <ComparisonTable found={found.data} />;
+}
+
+/** Whether the report is registered; for admins, the way to register it. */
+function Registration({ evaluation: { row, registered, ...rest } }: { evaluation: EvaluationOut }) {
+  const { t } = useI18n();
+  const admin = hasRole(useUser(), "admin");
+  const [open, setOpen] = useState(false);
+  if (registered !== null) return <Badge tone="ok">{t("evaluations.registered")}</Badge>;
+  if (!admin || row.run === null || row.policies.every(({ scripted }) => scripted)) return null;
+  return (
+    <>
+      <Button size="xs" onClick={() => setOpen(true)}>
+        {t("evaluations.register.open")}
+      </Button>
+      <RegisterDialog opened={open} run={row.run} evaluation={{ row, registered, ...rest }} onClose={() => setOpen(false)} />
+    </>
+  );
+}
+
+function Decision({ decision }: { decision: GateOutcome }) {
+  const i18n = useI18n();
+  const said = decision.promoted ? "promoted" : decision.passed ? "passed" : "shut";
+  return (
+    <p className={styles.summary}>
+      <Badge tone={decision.passed ? "ok" : "warn"}>{i18n.t(`policies.decision.${said}`, { pool: decision.pool })}</Badge>{" "}
+      {decision.reasons.map((reason) => reasonText(reason, i18n)).join("; ")}
+    </p>
+  );
+}
