@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('episodes', '0014_supervisor_notes'),
+        ('episodes', '0015_mcp_servers'),
     ]
 
     operations = [
