@@ -3,14 +3,14 @@
 import re
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import ViewportSize, expect
 
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS
 from tests.e2e.test_pages import assert_accessible, assert_fits_in_width
 
 pytestmark = pytest.mark.slow
-NARROW = {"width": 420, "height": 900}
+NARROW = ViewportSize(width=420, height=900)
 
 
 async def test_help_is_seen_at_home_found_on_the_wall_and_taken_over(sign_in: SignIn, drill: Drill) -> None:
