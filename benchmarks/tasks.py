@@ -37,6 +37,7 @@ from benchmarks.parts.tasks.bad_folders import (
 from benchmarks.parts.tasks.bad_verifiers import BAD_VERIFIERS
 from benchmarks.parts.tasks.environments import measure_environments
 from benchmarks.parts.tasks.played_folders import lost_apart, passed_by_nothing, refused_verifiers, solved
+from benchmarks.parts.tasks.streamed_updates import streamed_updates
 from vm_bridge.suites.harbor_export import write_folders
 
 
@@ -79,6 +80,7 @@ def measure(scratch: Path) -> dict[str, Any]:
         "verifier_failures_apart": apart,
         **speed,
         "straggler_wait_share": asyncio.run(straggler_wait_share(scratch / "straggler")),
+        **asyncio.run(streamed_updates(scratch / "streamed")),
         "infrastructure_apart": asyncio.run(infrastructure_apart(scratch / "lost")),
         "records_of_attempts_share": records_share([scratch / "solved", scratch / "rolled-0"]),
         "bad_verifiers": len(BAD_VERIFIERS),

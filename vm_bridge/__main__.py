@@ -17,9 +17,9 @@ import uvicorn
 from fastapi import FastAPI
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
+from redis.maint_notifications import MaintNotificationsConfig
 
 from protocol.log_lines import LineFormatter, RepeatFilter
-from protocol.redis_options import ASYNC_OPTIONS
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.config import Config, ConfigError, read_config
 from vm_bridge.host_keys import MANAGER, CallVerifier
@@ -87,7 +87,11 @@ def create_bridge_app(config: Config, host: Host | None = None) -> FastAPI:
 
 
 def connect_redis(config: Config) -> Redis:
-    """Connections that are waited for when all are in use."""
+    """Connections that are waited for when all are in use.
+
+    While redis-py listens for a managed service's notices, which it does over TCP unless told otherwise, it does not
+    look whether the server has closed a pooled connection: after a restart of Redis, each would fail once.
+    """
     connections = BlockingConnectionPool.from_url(
         config.redis_url,
         max_connections=MAX_REDIS_CONNECTIONS,
@@ -96,7 +100,7 @@ def connect_redis(config: Config) -> Redis:
         socket_timeout=REDIS_TIMEOUT_SECONDS,
         socket_connect_timeout=2,
         driver_info=None,  # `CLIENT SETINFO` is no command of the bridge's Redis user
-        **ASYNC_OPTIONS,
+        maint_notifications_config=MaintNotificationsConfig(enabled=False),
     )
     return Redis.from_pool(connections)
 

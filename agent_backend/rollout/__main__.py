@@ -4,6 +4,9 @@
         --model-url http://127.0.0.1:8091/v1 --model m --dialect ui_tars_1_5 --revision r1 --out rollouts/r1
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --suite sites --expert --out demonstrations
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --tasks tasks/ --max-steps 200 --expert --out solved
+
+With `--stream RUN` it plays for a trainer: each attempt is a folder of its own in the trainer's inbox `--out`, and the
+newest weights of RUN play.
 """
 
 import protocol.program_start  # noqa: F401 - first, for what the others load
@@ -15,26 +18,40 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from agent_backend.errors import AgentError
+from agent_backend.policy.reload import ModelServerClient
 from agent_backend.rollout.attempt_log import AttemptLog, judgements_path, log_path
 from agent_backend.rollout.attempts import AttemptRunner
 from agent_backend.rollout.in_process import bridge_client, in_process_attempts
-from agent_backend.rollout.options import add_options, add_reward_options, build_plan, check_options
+from agent_backend.rollout.options import (
+    add_options,
+    add_reward_options,
+    add_stream_options,
+    build_plan,
+    check_options,
+)
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.progress import ProgressFile
 from agent_backend.rollout.rewards import RewardDecider, open_judges, rewarded
 from agent_backend.rollout.runner import RolloutRunner
+from agent_backend.rollout.streaming import AttemptStream, NewestWeights, stream_plan
+from agent_backend.rollout.task_sources import choose_tasks, open_source
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
+from protocol.base import JsonObject
 from protocol.trajectory.export_folders import ExportManifest
+from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
+
+RELOAD_TIMEOUT_SECONDS = 600.0
+"""Seconds that a model server may take for one call of a reload: to end replies, or to read many gigabytes."""
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -46,6 +63,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder to make; it must not exist")
     add_options(parser)
+    add_stream_options(parser)
     add_reward_options(parser)
     arguments = parser.parse_args(argv)
     check_options(parser, arguments)
@@ -56,27 +74,64 @@ async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
     """Make the attempts and write the folder. Raises AgentError, BridgeError."""
     plan = build_plan(arguments)
     attempt_log = AttemptLog(log_path(out))
-    filters: dict[str, JsonValue] = {"origin": "rollout", "plan": plan.record()}
-    folder = TrajectoryFolderWriter(out, filters, on_existing=attempt_log.add_missing)
-    progress = ProgressFile(out)
+    folder = TrajectoryFolderWriter(out, _filters(plan), on_existing=attempt_log.add_missing)
+    async with _opened(plan, arguments, out) as (bridge, attempt_runner):
+        runner = RolloutRunner(
+            attempt_runner=attempt_runner,
+            attempt_log=attempt_log,
+            log=_say,
+            plan=plan,
+            bridge=bridge,
+            folder=folder,
+            progress=ProgressFile(out),
+        )
+        await runner.run(arguments.parallel)
+    lost: list[JsonValue] = [task.id for task in runner.lost]
+    return folder.finish(at=datetime.now(UTC), lost=lost, infrastructure=attempt_log.infrastructure)
+
+
+async def stream(arguments: argparse.Namespace, inbox: Path) -> None:
+    """Make attempts for a trainer until it has learned its last update. Raises AgentError, BridgeError."""
+    plan = build_plan(arguments)
+    key = os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")
+    server = ModelServerClient(arguments.model_url, api_key=key, within=RELOAD_TIMEOUT_SECONDS)
+    async with aclosing(server), _opened(plan, arguments, inbox) as (bridge, attempt_runner):
+        source = open_source(plan, bridge)
+
+        async def page(seed: int) -> tuple[Task, ...]:
+            return choose_tasks(plan, await source.tasks(seed))
+
+        await AttemptStream(
+            attempt_runner=attempt_runner,
+            attempt_log=AttemptLog(log_path(inbox)),
+            log=_say,
+            plan=stream_plan(arguments),
+            pages=page,
+            weights=NewestWeights(arguments.stream, server),
+            filters=_filters(plan),
+        ).run(arguments.parallel)
+
+
+def _filters(plan: RolloutPlan) -> JsonObject:
+    return {"origin": "rollout", "plan": plan.record()}
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+@asynccontextmanager
+async def _opened(
+    plan: RolloutPlan, arguments: argparse.Namespace, out: Path
+) -> AsyncIterator[tuple[BridgeClient, AttemptRunner]]:
+    """The bridge, and who makes attempts and decides their rewards."""
     async with AsyncExitStack() as stack:
         bridge = await stack.enter_async_context(bridge_client(arguments))
         attempt_runner = await stack.enter_async_context(_attempts(plan, arguments, bridge))
         decider = await stack.enter_async_context(
             aclosing(RewardDecider(open_judges(plan.judges, os.environ), judgements_path(out)))
         )
-        runner = RolloutRunner(
-            plan,
-            bridge,
-            rewarded(attempt_runner, decider),
-            folder,
-            lambda line: print(line, flush=True),
-            attempt_log,
-            progress,
-        )
-        await runner.run(arguments.parallel)
-    lost: list[JsonValue] = [task.id for task in runner.lost]
-    return folder.finish(at=datetime.now(UTC), lost=lost, infrastructure=attempt_log.infrastructure)
+        yield bridge, rewarded(attempt_runner, decider)
 
 
 def _attempts(
@@ -96,6 +151,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parse_arguments(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # who cancels it: machines are given back
     try:
+        if arguments.stream:
+            asyncio.run(stream(arguments, arguments.out))
+            return 0
         manifest = asyncio.run(roll_out(arguments, arguments.out))
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)

@@ -86,6 +86,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_stream_options(parser: argparse.ArgumentParser) -> None:
+    """What says that attempts go on and on for a trainer, and how far ahead of it."""
+    stream = parser.add_argument_group("stream", "attempts for a trainer, each in its own folder: docs/rl.md")
+    stream.add_argument(
+        "--stream",
+        type=Path,
+        metavar="RUN",
+        help="go on until it has learned, with the newest weights of the trainer's folder RUN; --out is its inbox",
+    )
+    stream.add_argument("--attempts", type=int, help="of an update, as the trainer is told")
+    stream.add_argument("--group", type=int, default=1, help="attempts at each task and seed")
+    stream.add_argument("--ahead", type=int, default=1, help="updates that are played beyond the one being learned")
+    stream.add_argument("--updates", type=int, help="after how many to end; never by default")
+    stream.add_argument("--start-at", type=int, default=0, help="which of the --seeds comes first")
+
+
 def add_reward_options(parser: argparse.ArgumentParser) -> None:
     """What says who decides the rewards of attempts that no verifier judges."""
     rewards = parser.add_argument_group("rewards", f"a judge's key is read from {KEY_VARIABLE} by default")
@@ -112,6 +128,18 @@ def check_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace
         parser.error(f"also needed: {', '.join('--' + name.replace('_', '-') for name in missing)}")
     if arguments.seeds < 1 or arguments.parallel < 1:
         parser.error("--seeds and --parallel are at least 1")
+    if getattr(arguments, "stream", None):
+        _check_stream(parser, arguments)
+
+
+def _check_stream(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Exits with a word where no trainer could learn from the stream."""
+    if arguments.expert or arguments.provider in DIALECTS:
+        parser.error("--stream is of a model whose weights a trainer learns")
+    if not arguments.attempts or arguments.attempts < 1 or arguments.group < 1:
+        parser.error("--stream needs --attempts; they and --group are at least 1")
+    if arguments.ahead < 0 or arguments.start_at < 0 or (arguments.updates is not None and arguments.updates < 1):
+        parser.error("--ahead and --start-at are at least 0, --updates at least 1")
 
 
 def parse_level(text: str) -> int:

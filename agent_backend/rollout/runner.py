@@ -9,7 +9,7 @@ from agent_backend.errors import AgentError, PolicyError
 from agent_backend.rollout.attempt_log import AttemptLog
 from agent_backend.rollout.attempts import AttemptResult, AttemptRunner
 from agent_backend.rollout.plan import RolloutPlan
-from agent_backend.rollout.progress import ProgressFile, RolloutCancelled
+from agent_backend.rollout.progress import ProgressFile
 from agent_backend.rollout.task_sources import list_tasks
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
 from protocol.evaluation.records import AttemptRecord
@@ -28,26 +28,128 @@ class NoAttemptFinished(AgentError):
     code = "nothing_attempted"
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedAttempt:
+    """An attempt to make; `name` is its own among all of a command."""
+
+    name: str
+    task: Task
+
+
 @dataclass(slots=True)
-class RolloutRunner:
+class AttemptWorkers:
+    """Workers that each make one attempt after another. Subclasses say which, and where attempts go."""
+
+    attempt_runner: AttemptRunner
+    attempt_log: AttemptLog
+    log: Callable[[str], None]
+    lost: list[Task] = field(default_factory=list)
+    """Attempts whose machines failed every time; they say nothing of the policy."""
+    _again: deque[PlannedAttempt] = field(default_factory=deque)
+    """Whose machines failed, and which are tried again."""
+    _tries: Counter[str] = field(default_factory=Counter)
+    _fault: AgentError | BridgeError | None = None
+    """Why no further attempt is begun: the bridge or the policy's server is gone, or somebody asked for none."""
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _unwritten: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def next_attempt(self) -> PlannedAttempt | None:
+        """What a free worker does next; None: there is nothing more to do."""
+        raise NotImplementedError
+
+    def keep(self, planned: PlannedAttempt, trajectory: Trajectory, result: AttemptResult) -> AttemptRecord:
+        """Write a whole attempt, in a thread; a cancelled worker leaves nothing half written."""
+        raise NotImplementedError
+
+    def attempt_ended(self, planned: PlannedAttempt, record: AttemptRecord | None) -> None:
+        """An attempt ended with this record; None: it was cancelled."""
+
+    async def work(self, count: int) -> None:
+        """Attempts by so many workers until there is nothing more to do. Attempts that can end do when the bridge or
+        the policy's server is gone; that error is raised then."""
+        workers = [asyncio.create_task(self._worker()) for _ in range(count)]
+        try:
+            await asyncio.gather(*workers)
+            await asyncio.gather(*self._unwritten)
+        finally:
+            for task in workers:
+                task.cancel()
+            await asyncio.gather(*workers, *self._unwritten, return_exceptions=True)
+        if self._fault is not None:
+            raise self._fault
+
+    async def _worker(self) -> None:
+        """One attempt after another. The last one is written while the next one runs, and no further behind."""
+        written: asyncio.Task[None] | None = None
+        while self._fault is None:
+            try:
+                planned = await self.next_attempt()
+            except (AgentError, BridgeError) as error:
+                self._fault = error
+                break
+            if planned is None:
+                break
+            result: AttemptResult | AttemptRecord | None = None
+            try:
+                result = await self._attempt(planned)
+            finally:
+                if not isinstance(result, AttemptResult):
+                    self.attempt_ended(planned, result)
+            await _wait_for(written)
+            if isinstance(result, AttemptResult):
+                written = asyncio.create_task(self._write(planned, result))
+                self._unwritten.add(written)
+                written.add_done_callback(self._unwritten.discard)
+        await _wait_for(written)
+
+    async def _attempt(self, planned: PlannedAttempt) -> AttemptResult | AttemptRecord:
+        """The attempt with its trajectory, or the record of one that was lost."""
+        try:
+            done = await self.attempt_runner(planned.task)
+        except (BridgeUnavailable, PolicyError) as error:
+            self._fault = error
+            return self.attempt_log.add_lost(planned.task, error.code, str(error))
+        except BridgeError as error:
+            return self._retry_or_drop(planned, str(error), error.code)
+        if done.trajectory is None:
+            return self._retry_or_drop(planned, done.error, done.code)
+        return done
+
+    async def _write(self, planned: PlannedAttempt, done: AttemptResult) -> None:
+        assert done.trajectory is not None, "an attempt without one is lost"
+        record = None
+        try:
+            async with self._writing:  # others act meanwhile
+                record = await asyncio.to_thread(self.keep, planned, done.trajectory, done)
+        finally:
+            self.attempt_ended(planned, record)
+        self.log(f"{self.describe(planned)}: {_came_to(done.trajectory)}")
+
+    def _retry_or_drop(self, planned: PlannedAttempt, why: str, code: str) -> AttemptRecord:
+        self._tries[planned.name] += 1
+        again = self._tries[planned.name] < MAX_TRIES
+        if again:
+            self._again.append(planned)
+        else:
+            self.lost.append(planned.task)
+        then = "it is tried again" if again else "it is left out"
+        self.log(f"{describe_task(planned.task)}: its machine or verifier failed, {then}: {why}")
+        return self.attempt_log.add_lost(planned.task, code, why)
+
+    def describe(self, planned: PlannedAttempt) -> str:
+        """What is said of a whole attempt before what it came to."""
+        return describe_task(planned.task)
+
+
+@dataclass(slots=True, kw_only=True)
+class RolloutRunner(AttemptWorkers):
     """A plan being carried out."""
 
     plan: RolloutPlan
     bridge: BridgeClient
-    attempt_runner: AttemptRunner
     folder: TrajectoryFolderWriter
-    log: Callable[[str], None]
-    attempt_log: AttemptLog
     progress: ProgressFile
-    lost: list[Task] = field(default_factory=list)
-    """Attempts whose machines failed every time; they say nothing of the policy."""
-    _pending: deque[Task] = field(default_factory=deque)
-    _tries: Counter[str] = field(default_factory=Counter)
     _total: int = 0
-    _fault: BridgeUnavailable | PolicyError | RolloutCancelled | None = None
-    """Why no further attempt is begun: the bridge or the policy's server is gone, or somebody asked for none."""
-    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _unwritten: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self, parallel: int) -> None:
         """Every attempt that is not in the folder, so many at a time.
@@ -59,89 +161,41 @@ class RolloutRunner:
         tasks = await list_tasks(self.plan, self.bridge)
         done = {task.id for task in self.folder.tasks_by_id.values()}
         self._total = len(tasks)
-        self._pending.extend(task for task in tasks if task.id not in done)
-        self.progress.open(len(tasks), len(tasks) - len(self._pending))
+        self._again.extend(PlannedAttempt(task.id, task) for task in tasks if task.id not in done)
+        self.progress.open(len(tasks), len(tasks) - len(self._again))
         if done:
             self.log(f"{len(done)} of {len(tasks)} were done before")
         heartbeat = asyncio.create_task(self.progress.beat())
-        workers = [asyncio.create_task(self._worker()) for _ in range(min(parallel, len(self._pending)))]
         try:
-            await asyncio.gather(*workers)
-            await asyncio.gather(*self._unwritten)
+            await self.work(min(parallel, len(self._again)))
         finally:
-            for task in (*workers, heartbeat):
-                task.cancel()
-            await asyncio.gather(*workers, heartbeat, *self._unwritten, return_exceptions=True)
+            heartbeat.cancel()
+            await asyncio.gather(heartbeat, return_exceptions=True)
             self.progress.close()
-        if self._fault is not None:
-            raise self._fault
         if not self.folder.tasks_by_id:
             raise NoAttemptFinished("no attempt came to its end: every machine failed")
 
-    async def _worker(self) -> None:
-        """One attempt after another. The last one is written while the next one runs, and no further behind."""
-        written: asyncio.Task[None] | None = None
-        while self._pending and self._fault is None:
-            try:
-                self.progress.check_cancelled()
-            except RolloutCancelled as cancelled:
-                self._fault = cancelled
-                break
-            task = self._pending.popleft()
-            self.progress.begin(task)
-            result: AttemptResult | AttemptRecord | None = None
-            try:
-                result = await self._attempt(task)
-            finally:
-                if not isinstance(result, AttemptResult):
-                    self.progress.end(task, result)
-            await _wait_for(written)
-            if isinstance(result, AttemptResult):
-                written = asyncio.create_task(self._write(task, result))
-                self._unwritten.add(written)
-                written.add_done_callback(self._unwritten.discard)
-        await _wait_for(written)
+    async def next_attempt(self) -> PlannedAttempt | None:
+        """The next of the plan. Raises RolloutCancelled."""
+        if not self._again:
+            return None
+        self.progress.check_cancelled()
+        planned = self._again.popleft()
+        self.progress.begin(planned.task)
+        return planned
 
-    async def _attempt(self, task: Task) -> AttemptResult | AttemptRecord:
-        """The attempt with its trajectory, or the record of one that was lost."""
-        try:
-            done = await self.attempt_runner(task)
-        except (BridgeUnavailable, PolicyError) as error:
-            self._fault = error
-            return self.attempt_log.add_lost(task, error.code, str(error))
-        except BridgeError as error:
-            return self._retry_or_drop(task, str(error), error.code)
-        if done.trajectory is None:
-            return self._retry_or_drop(task, done.error, done.code)
-        return done
-
-    async def _write(self, task: Task, done: AttemptResult) -> None:
-        assert done.trajectory is not None, "an attempt without one is lost"
-        record = None
-        try:
-            async with self._writing:  # others act meanwhile
-                record = await asyncio.to_thread(self._keep, done.trajectory, done)
-        finally:
-            self.progress.end(task, record)
-        self._report(done.trajectory)
-
-    def _keep(self, trajectory: Trajectory, result: AttemptResult) -> AttemptRecord:
-        """Write the trajectory and its record; a cancelled worker leaves neither without the other."""
+    def keep(self, planned: PlannedAttempt, trajectory: Trajectory, result: AttemptResult) -> AttemptRecord:
+        """Add it to the folder, and its record to the log."""
         self.folder.add(trajectory, result.blob)
         return self.attempt_log.add(trajectory)
 
-    def _retry_or_drop(self, task: Task, why: str, code: str) -> AttemptRecord:
-        self._tries[task.id] += 1
-        again = self._tries[task.id] < MAX_TRIES
-        (self._pending if again else self.lost).append(task)
-        then = "it is tried again" if again else "it is left out"
-        self.log(f"{_name(task)}: its machine or verifier failed, {then}: {why}")
-        return self.attempt_log.add_lost(task, code, why)
+    def attempt_ended(self, planned: PlannedAttempt, record: AttemptRecord | None) -> None:
+        """It runs no more."""
+        self.progress.end(planned.task, record)
 
-    def _report(self, done: Trajectory) -> None:
-        verdict = f"verdict {done.verdict.success}" if done.verdict else "no verdict"
-        count = f"{len(self.folder.tasks_by_id)}/{self._total}"
-        self.log(f"{count} {_name(done.task)}: {len(done.steps)} steps, {done.outcome}, {verdict}")
+    def describe(self, planned: PlannedAttempt) -> str:
+        """With how many there are."""
+        return f"{len(self.folder.tasks_by_id)}/{self._total} {describe_task(planned.task)}"
 
 
 async def _wait_for(written: asyncio.Task[None] | None) -> None:
@@ -151,5 +205,11 @@ async def _wait_for(written: asyncio.Task[None] | None) -> None:
         written.result()
 
 
-def _name(task: Task) -> str:
+def _came_to(done: Trajectory) -> str:
+    verdict = f"verdict {done.verdict.success}" if done.verdict else "no verdict"
+    return f"{len(done.steps)} steps, {done.outcome}, {verdict}"
+
+
+def describe_task(task: Task) -> str:
+    """A task in a message."""
     return f"{task.name or task.id} seed {task.seed}"

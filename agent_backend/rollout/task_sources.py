@@ -3,7 +3,7 @@
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -39,8 +39,8 @@ class InvalidSource(AgentError):
 class TaskSource(Protocol):
     """Tasks to attempt, from wherever they come."""
 
-    async def tasks(self) -> tuple[Task, ...]:
-        """Every task, once for each seed and level of the plan, seed by seed.
+    async def tasks(self, seed: int) -> tuple[Task, ...]:
+        """Every task of the plan with this seed, once for each level.
 
         Raises InvalidSource, UnknownTask, InvalidAction, BridgeUnavailable.
         """
@@ -54,18 +54,17 @@ class SuiteSource:
     plan: RolloutPlan
     bridge: BridgeClient
 
-    async def tasks(self) -> tuple[Task, ...]:
+    async def tasks(self, seed: int) -> tuple[Task, ...]:
         """See `TaskSource`. Tasks that have not a level are left out at it."""
         plan, found = self.plan, list[Task]()
-        for seed in range(plan.first_seed, plan.first_seed + plan.seeds):
-            for level in plan.levels or itertools.islice(itertools.count(1), MAX_LEVELS):
-                variant = TaskVariant(seed=seed, level=level, language=plan.language, size=plan.size)
-                try:
-                    found += await self.bridge.suite_tasks(plan.suite, variant)
-                except InvalidAction:
-                    if plan.levels or level == 1:
-                        raise
-                    break
+        for level in plan.levels or itertools.islice(itertools.count(1), MAX_LEVELS):
+            variant = TaskVariant(seed=seed, level=level, language=plan.language, size=plan.size)
+            try:
+                found += await self.bridge.suite_tasks(plan.suite, variant)
+            except InvalidAction:
+                if plan.levels or level == 1:
+                    raise
+                break
         return tuple(found)
 
 
@@ -73,30 +72,37 @@ class SuiteSource:
 class StoredSource:
     """Tasks from a file, a folder or a pool; the attempts with rising seeds are at the same task."""
 
-    plan: RolloutPlan
+    known: tuple[Task, ...]
 
-    async def tasks(self) -> tuple[Task, ...]:
+    async def tasks(self, seed: int) -> tuple[Task, ...]:
         """See `TaskSource`."""
-        source = self.plan.source
-        known = read_source(source)
-        if known.sha256 != self.plan.source_sha256:
-            raise InvalidSource(f"{source} was changed meanwhile")
-        seeds = range(self.plan.first_seed, self.plan.first_seed + self.plan.seeds)
-        return tuple(_with_seed(task, seed) for seed in seeds for task in known.tasks)
+        return tuple(_with_seed(task, seed) for task in self.known)
 
 
 def open_source(plan: RolloutPlan, bridge: BridgeClient) -> TaskSource:
-    """The tasks of a plan."""
-    return StoredSource(plan) if plan.source else SuiteSource(plan, bridge)
+    """Where a plan's tasks come from. Raises InvalidSource, also where the source was changed since the plan was
+    made."""
+    if not plan.source:
+        return SuiteSource(plan, bridge)
+    known = read_source(plan.source)
+    if known.sha256 != plan.source_sha256:
+        raise InvalidSource(f"{plan.source} was changed meanwhile")
+    return StoredSource(known.tasks)
 
 
 async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...]:
-    """Every task of a plan, seed by seed, so that what was done first is of all.
+    """Every task of a plan, seed by seed, so that what was done first is of all. Raises what `choose_tasks` raises."""
+    source = open_source(plan, bridge)
+    seeds = range(plan.first_seed, plan.first_seed + plan.seeds)
+    return choose_tasks(plan, [task for seed in seeds for task in await source.tasks(seed)])
 
-    Raises what its source raises, UnknownTask for a name that it has not, InvalidAction where no task is left, and
-    SecretMissing where an MCP server of one asks for a secret that is not set.
+
+def choose_tasks(plan: RolloutPlan, tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Those of a source's tasks that a plan names, as it has them attempted.
+
+    Raises UnknownTask for a name that is not among them, InvalidAction where no task is left, and SecretMissing where
+    an MCP server of one asks for a secret that is not set.
     """
-    tasks = await open_source(plan, bridge).tasks()
     known = {task.name for task in tasks}
     where = plan.source or f"the suite {plan.suite}"
     if missing := [name for name in plan.names if name not in known]:

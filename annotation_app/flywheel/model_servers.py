@@ -89,7 +89,7 @@ def weights_load(programs: ProgramRunner, url: str, checkpoint: Path, version: s
     try:
         programs.run([platform_python(), *RELOAD_COMMAND, "--server", _root(url), *words], log=log)
     except ProgramFailed as failed:
-        raise _classified_failure(failed, f"The model server at {url} did not take {checkpoint}", log) from None
+        raise classified_failure(failed, f"The model server at {url} did not take {checkpoint}", log) from None
 
 
 def weights_verify(programs: ProgramRunner, url: str, version: str, tried: Path, *, log: Path) -> None:
@@ -100,11 +100,11 @@ def weights_verify(programs: ProgramRunner, url: str, version: str, tried: Path,
         )
     except ProgramFailed as failed:
         shutil.rmtree(tried, ignore_errors=True)  # nobody knows which of it these weights did
-        problem = _classified_failure(failed, f"Who tried at {url} is not known", log)
+        problem = classified_failure(failed, f"Who tried at {url} is not known", log)
         raise (ServingTaken(str(problem)) if isinstance(problem, ServingRefused) else problem) from None
 
 
-def _classified_failure(failed: ProgramFailed, what: str, log: Path) -> ProgramFailed:
+def classified_failure(failed: ProgramFailed, what: str, log: Path) -> ProgramFailed:
     """Why the server was of no use, by the code that the program says at its end."""
     said = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
     code, _, why = (said[-1] if said else "").partition(": ")

@@ -3,6 +3,7 @@ put in on the way to the machine, and masked in what it answers."""
 
 from collections.abc import Callable, Mapping
 
+from agent_backend.episode.masked_machine import MaskedMachine
 from annotation_app.tasks.secret_masking import (
     SECRET_REFUSALS,
     TaskSecret,
@@ -11,14 +12,10 @@ from annotation_app.tasks.secret_masking import (
     substitute_secrets,
 )
 from protocol.actions.secrets import SecretUse, find_secret_names
-from protocol.actions.tools import Tool
 from protocol.actions.types import Action
-from protocol.blobs import BlobRef
-from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
-from protocol.trajectory.secret_masks import mask_error, mask_secrets, mask_text
-from protocol.trajectory.tasks import Task
+from protocol.trajectory.observations import Observation, Transition
 from vm_bridge.errors import InvalidAction, OutcomeUnknown, UnsupportedAction
-from vm_bridge.machine import Capabilities, ExpertSuggestion, Machine
+from vm_bridge.machine import ExpertSuggestion, Machine
 from vm_bridge.machine_io import Files, Terminals
 
 
@@ -67,9 +64,8 @@ class EpisodeSecrets:
         )
 
 
-class SecretMaskingMachine:
-    """A machine that gets the values of secrets; what it answers in words has their names again. It names every method
-    of `Machine`, so that a new one is decided on before it passes words on.
+class SecretMaskingMachine(MaskedMachine):
+    """A machine that also gets the values of secrets, and whose files, terminals and experts are out of reach.
 
     An action with a secret is checked where it is done: the screen is looked at once more, and must have the host and
     the application in front that the runner decided on.
@@ -88,38 +84,15 @@ class SecretMaskingMachine:
             observed: The observation that the runner decides on; None while a branch repeats earlier steps.
             resumed: The command that a crash left open: it may have been done.
         """
-        self._machine = machine
+        super().__init__(machine, lambda: secrets.values)
         self._secrets = secrets
         self._observed = observed
         self._resumed = resumed
         self._checked_command_id = ""
         """The command that was checked last: it is not checked again where it is repeated."""
 
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._machine.capabilities
-
-    async def prepare(self, task: Task) -> Observation:
-        return mask_secrets(await self._machine.prepare(task), self._secrets.values)
-
-    async def snapshot(self) -> MachineSnapshot:
-        return await self._machine.snapshot()
-
-    async def skip_settle(self) -> None:
-        await self._machine.skip_settle()
-
-    async def evaluate(self, *, answer: str = "") -> Verdict:
-        verdict = await self._machine.evaluate(answer=answer)
-        return verdict.model_copy(update={"reason": mask_text(verdict.reason, self._secrets.values)})
-
     async def suggest_expert_action(self) -> ExpertSuggestion | None:
         raise UnsupportedAction("experts are asked past the secrets")
-
-    async def set_time_scale(self, rate: float) -> None:
-        await self._machine.set_time_scale(rate)
-
-    async def blob(self, ref: BlobRef) -> bytes:
-        return await self._machine.blob(ref)
 
     @property
     def files(self) -> Files:
@@ -129,33 +102,14 @@ class SecretMaskingMachine:
     def terminals(self) -> Terminals:
         raise UnsupportedAction("terminals of a machine with secrets are reached by actions")
 
-    async def tools(self) -> tuple[Tool, ...]:
-        return await self._machine.tools()
-
-    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
-        return await self._machine.stage_upload(data, media_type)
-
-    async def close(self) -> None:
-        await self._machine.close()
-
-    async def observe(self, *, settle: bool = False) -> Observation:
-        return mask_secrets(await self._machine.observe(settle=settle), self._secrets.values)
-
-    async def restore(self, snapshot: MachineSnapshot) -> Observation:
-        return mask_secrets(await self._machine.restore(snapshot), self._secrets.values)
-
     async def perform(
         self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
     ) -> Transition:
-        values = self._secrets.values
         if self._secrets.names_in(action) and command_id != self._checked_command_id:
             await self._check(command_id, action)
             self._checked_command_id = command_id
-        done = await self._machine.perform(
-            command_id, substitute_secrets(action, values), settle=settle, snapshot=snapshot
-        )
-        observed = {name: mask_secrets(getattr(done, name), values) for name in ("before", "after")}
-        return done.model_copy(update={**observed, "error": mask_error(done.error, values)})
+        whole = substitute_secrets(action, self._secrets.values)
+        return await super().perform(command_id, whole, settle=settle, snapshot=snapshot)
 
     async def _check(self, command_id: str, action: Action) -> None:
         """Raises SecretNotAllowed; OutcomeUnknown for a command that may have been done before a crash."""

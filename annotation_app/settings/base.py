@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import django_stubs_ext
+from redis.maint_notifications import MaintNotificationsConfig
 
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, dedicated_queue
 from annotation_app.settings.env import database_settings, email_settings, read_environment
-from protocol.redis_options import ASYNC_OPTIONS
 
 django_stubs_ext.monkeypatch()  # lets Django's generic classes be subscripted at run time
 
@@ -103,10 +103,16 @@ CACHES = {
         "OPTIONS": {"serializer": "annotation_app.json_cache.JsonSerializer"},
     }
 }
+# Maintenance notices are off for the reason given at `vm_bridge.__main__.connect_redis`.
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [{"address": ENV.redis_url, **ASYNC_OPTIONS}], "prefix": "pilothouse"},
+        "CONFIG": {
+            "hosts": [
+                {"address": ENV.redis_url, "maint_notifications_config": MaintNotificationsConfig(enabled=False)}
+            ],
+            "prefix": "pilothouse",
+        },
     }
 }
 

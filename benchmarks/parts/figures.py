@@ -55,6 +55,7 @@ MOST: Mapping[str, float] = {
     "hashing_parallel": 2,
     "queue_ms_under_sign_in_flood": 500,
     "straggler_wait_share": 0.05,
+    "stream_straggler_wait_share": 0.05,
     "keys_per_accepted_task": 2,
     "tutorial_minutes": 30,
 }

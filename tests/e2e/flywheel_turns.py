@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
+from agent_backend.rollout.streaming import attempt_name
 from annotation_app.accounts.models import User
 from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.models import Turn
@@ -22,6 +23,7 @@ from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
 from annotation_app.promotions.services import gate_set, policy_activate
 from annotation_app.tasks.models import Pool
+from protocol.training.inbox import REASONS_FILE, REJECTED_FOLDER
 from tests.unit.annotation_app.flywheel.test_trials import attempts_write
 
 NAME, POLICY, FIRST = "invented-lights", "toy", "start"
@@ -108,4 +110,8 @@ def _write_training_result(told: dict[str, object]) -> Path:
     updates = range(1, int(str(told["updates"])) + 1)
     lines = [{"update": n, "loss": 6 / n, **({"success": 0.5 + n / 10} if plays else {})} for n in updates]
     (made.parent / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    if plays:
+        refused = Path(str(told["inbox"])) / REJECTED_FOLDER / attempt_name(3, 0, 1)
+        refused.mkdir(parents=True)
+        (refused / REASONS_FILE).write_text('{"attempt_stale": 1}')
     return made

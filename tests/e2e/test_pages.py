@@ -183,21 +183,22 @@ async def test_a_workspace_in_chinese_with_custom_keys(chinese_reader: Page, dri
 
 
 @pytest.mark.parametrize(
-    ("locale", "dark", "attempts", "only", "parts"),
+    ("locale", "dark", "attempts", "only", "parts", "late"),
     [
-        ("en-GB", False, "Attempts at toy/lights", "only the candidate", "They diverge at row 1"),
-        ("zh-CN", True, "toy/lights 的尝试", "只有候选版本", "从第 1 行开始不同"),
+        ("en-GB", False, "Attempts at toy/lights", "only the candidate", "They diverge at row 1", "1 attempt too old"),
+        ("zh-CN", True, "toy/lights 的尝试", "只有候选版本", "从第 1 行开始不同", "1 次尝试因策略版本过旧"),
     ],
     ids=["English", "Chinese"],
 )
 async def test_a_turn_and_two_attempts_of_its_gate(
-    sign_in: SignIn, turn: str, locale: str, dark: bool, attempts: str, only: str, parts: str
+    sign_in: SignIn, turn: str, locale: str, dark: bool, attempts: str, only: str, parts: str, late: str
 ) -> None:
     page = await sign_in("researcher", locale=locale, dark=dark)
     for size in WIDTHS:
         await page.set_viewport_size(size)
         await page.goto(f"/flywheel/{turn}")
         await page.get_by_role("button", name=attempts).click(timeout=BOUND_MS)
+        await expect(page.get_by_text(late)).to_be_visible(timeout=BOUND_MS)
         row = page.get_by_role("row").filter(has_text=only, has_not=page.get_by_role("table")).first
         await expect(row).to_be_visible(timeout=BOUND_MS)
         heads = await row.locator("td").evaluate_all("all => all.map(td => getComputedStyle(td, '::before').content)")

@@ -82,6 +82,10 @@ class Ppo:
         """How many updates left the policy unchanged, and whether it has started to learn."""
         return {"still": self._still, "moves": self._moves}
 
+    @property
+    def compared(self) -> None:
+        """Each attempt counts by itself: the critic says what was to be expected of it."""
+
     def write(self, folder: Path) -> None:
         """Write the critics and their optimisers."""
         self._critics.write(folder / CRITIC)

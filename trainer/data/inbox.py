@@ -10,18 +10,22 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE, AttemptShortage
-from trainer.data.trajectories import waiting_folders
+from protocol.training.inbox import (
+    PROCESSED_FOLDER,
+    REASONS_FILE,
+    REJECTED_FOLDER,
+    SHORTAGE_FILE,
+    AttemptShortage,
+    waiting_folders,
+)
+from trainer.data.attempt_selection import ALONE, OVER_SHARE, select_attempts
 from trainer.errors import RolloutsMissing, TrainerError
 from trainer.rl.attempts import Attempt
 
-REASONS = "refused.json"
-OVER_SHARE = "over_judged_share"
-"""Why attempts wait whose rewards models decided, while others can be learned from."""
 LOOK_EVERY = 0.1
 """Seconds between two looks at a folder that has too little."""
 
@@ -53,15 +57,54 @@ class Inbox:
         self._read: dict[str, tuple[list[Attempt], Counter[str]]] = {}
         self._reported: AttemptShortage | None = None
 
-    def take(self, count: int, read: Read, check: Check, most_judged: int | None = None) -> AttemptBatch:
+    def take(
+        self,
+        count: int,
+        read: Read,
+        check: Check,
+        *,
+        most_judged: int | None = None,
+        compared: Collection[str] | None = None,
+    ) -> AttemptBatch:
         """So many attempts or a few more, whole folders; what is left stays for the next time.
 
-        Attempts that cannot be used are left out, and folders without any other set aside. Of attempts whose reward a
-        model decided no more than `most_judged` are taken; a folder with nothing else stays. Raises RolloutsMissing
-        when too few come.
+        Attempts that cannot be used are left out, and folders without any other set aside. Which others are taken, by
+        `most_judged` and `compared`, is `select_attempts`'. Raises RolloutsMissing when too few come.
         """
+        aside: Counter[str] = Counter()
+        lost: dict[str, Counter[str]] = {}
+        until = time.monotonic() + self._patience
+
+        def usable() -> Iterator[tuple[str, list[Attempt]]]:
+            for name in waiting_folders(self._path):
+                attempts, lost[name] = self._usable(name, read, check)
+                if attempts:
+                    yield name, attempts
+                else:
+                    self._refuse(name, lost[name])
+                    aside.update(lost.pop(name))
+
         try:
-            return self._taken(count, read, check, count if most_judged is None else most_judged)
+            while True:
+                chosen = select_attempts(usable(), count, most_judged=most_judged, compared=compared)
+                refused = aside + sum((lost[name] for name in chosen.folders), Counter({OVER_SHARE: chosen.trimmed}))
+                if len(chosen.attempts) >= count:
+                    return AttemptBatch(tuple(chosen.attempts), tuple(chosen.folders), refused)
+                waits = refused + chosen.waiting
+                self._tell(
+                    AttemptShortage(
+                        wanted=count,
+                        usable=len(chosen.attempts),
+                        folders=tuple(chosen.folders),
+                        later=tuple(chosen.later),
+                        refused=dict(waits),
+                    )
+                )
+                if time.monotonic() > until:
+                    raise RolloutsMissing(
+                        f"{len(chosen.attempts)} of {count} attempts came within {self._patience:g} s{_reasons(waits)}"
+                    )
+                time.sleep(LOOK_EVERY)
         finally:
             self._tell(None)
 
@@ -70,40 +113,6 @@ class Inbox:
         for name in names:
             self._read.pop(name, None)
             self._set_aside(name, PROCESSED_FOLDER)
-
-    def _taken(self, count: int, read: Read, check: Check, most_judged: int) -> AttemptBatch:
-        aside: Counter[str] = Counter()
-        until = time.monotonic() + self._patience
-        while True:
-            chosen: list[str] = []
-            found: list[Attempt] = []
-            lost: Counter[str] = Counter()
-            for name in waiting_folders(self._path):
-                attempts, unusable = self._usable(name, read, check)
-                if not attempts:
-                    self._refuse(name, unusable)
-                    aside += unusable
-                    continue
-                within = _within_share(attempts, most_judged - sum(one.judged for one in found))
-                unusable[OVER_SHARE] += len(attempts) - len(within)
-                if not within:
-                    lost += unusable
-                    continue  # it waits for an update that has room for it
-                attempts = within
-                chosen.append(name)
-                found += attempts
-                lost += unusable
-                if len(found) >= count:
-                    return AttemptBatch(tuple(found), tuple(chosen), aside + lost)
-            self._tell(
-                AttemptShortage(wanted=count, usable=len(found), folders=tuple(chosen), refused=dict(aside + lost))
-            )
-            if time.monotonic() > until:
-                waiting = (
-                    f"; {lost[OVER_SHARE]} have judged rewards and are more than may be" if lost[OVER_SHARE] else ""
-                )
-                raise RolloutsMissing(f"{len(found)} of {count} attempts came within {self._patience:g} s{waiting}")
-            time.sleep(LOOK_EVERY)
 
     def _usable(self, name: str, read: Read, check: Check) -> tuple[list[Attempt], Counter[str]]:
         """The attempts of a folder that can be used now, and why others cannot."""
@@ -136,7 +145,7 @@ class Inbox:
 
     def _refuse(self, name: str, reasons: Counter[str]) -> None:
         self._read.pop(name, None)
-        (self._path / name / REASONS).write_text(json.dumps(reasons))
+        (self._path / name / REASONS_FILE).write_text(json.dumps(reasons))
         self._set_aside(name, REJECTED_FOLDER)
 
     def _set_aside(self, name: str, where: str) -> None:
@@ -148,7 +157,10 @@ class Inbox:
         os.rename(source, target)
 
 
-def _within_share(attempts: list[Attempt], room: int) -> list[Attempt]:
-    """All but those judged attempts that are more than `room`."""
-    places = [place for place, one in enumerate(attempts) if one.judged][max(0, room) :]
-    return [one for place, one in enumerate(attempts) if place not in places]
+def _reasons(waits: Counter[str]) -> str:
+    """Why some that came are not taken."""
+    reasons = {
+        OVER_SHARE: "have judged rewards and are more than may be",
+        ALONE: "have no other attempt at their task to be compared with",
+    }
+    return "".join(f"; {waits[code]} {why}" for code, why in reasons.items() if waits[code])

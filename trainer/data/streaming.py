@@ -18,12 +18,12 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from protocol.base import FrozenModel
+from protocol.training.inbox import waiting_folders
 from protocol.trajectory.export_folders import MANIFEST, UNFINISHED_SUFFIX
 from trainer.config import DatasetTrainingConfig
 from trainer.data.batches import Batch, BatchPosition, ShuffledOrder
 from trainer.data.inbox import LOOK_EVERY
 from trainer.data.rendering import TokenizedSample
-from trainer.data.trajectories import waiting_folders
 from trainer.errors import CheckpointMismatched, NothingToLearn, TrainerError
 from trainer.runtime.distributed import broadcast_from_first, is_first
 

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from protocol.blobs import BlobRef
 from protocol.dialects.prompts import Prompt
+from protocol.training.inbox import waiting_folders
 from protocol.trajectory.export_folders import (
     EXTENSIONS,
     MANIFEST,
@@ -100,12 +101,6 @@ def open_folders(paths: Iterable[Path]) -> Iterator[TrajectoryFolder]:
     for path in paths:
         come = waiting_folders(path) if path.is_dir() and not (path / MANIFEST).exists() else []
         yield from map(open_folder, [path / name for name in come] or [path])
-
-
-def waiting_folders(path: Path) -> list[str]:
-    """The whole folders in an inbox, the oldest name first."""
-    found = (one.name for one in path.iterdir() if one.is_dir())
-    return sorted(name for name in found if not name.startswith(".") and not name.endswith(UNFINISHED_SUFFIX))
 
 
 def _read_manifest(path: Path) -> ExportManifest:

@@ -46,6 +46,11 @@ class Attempt:
     judged: bool = False
     """Whether a model decided its reward, and no verifier."""
 
+    @property
+    def has_human_steps(self) -> bool:
+        """Whether a person decided some of its steps: those are learned whatever others came to."""
+        return any(one.actor != "policy" for one in self.steps)
+
 
 @dataclass(frozen=True)
 class FlatBatch:

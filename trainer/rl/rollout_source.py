@@ -1,7 +1,7 @@
 """Where the attempts of an on-policy update come from, and how old the weights that sampled them may be."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -53,12 +53,19 @@ class AttemptReader:
             get_dialect(config.dialect, config.prompt),
         )
 
-    def attempts(self, update: int, place: dict[str, Any]) -> AttemptBatch:
-        """Wait for the attempts of the next update. Raises RolloutsMissing when they do not come in time."""
+    def attempts(self, update: int, place: dict[str, Any], compared: Collection[str] | None) -> AttemptBatch:
+        """Wait for the attempts of the next update; `compared` as `select_attempts` has it. Raises RolloutsMissing when
+        they do not come in time."""
         count = self._rollouts.prepare(self._checkpoint, self._config, update)
         staleness = self._config.staleness
         most_judged = int(self._config.judged_share * count)
-        return self._inbox.take(count, self._read, lambda one: check_fresh(one, update, place, staleness), most_judged)
+        return self._inbox.take(
+            count,
+            self._read,
+            lambda one: check_fresh(one, update, place, staleness),
+            most_judged=most_judged,
+            compared=compared,
+        )
 
     def _read(self, path: Path) -> tuple[list[Attempt], Counter[str]]:
         config = self._config
@@ -84,6 +91,16 @@ def stale_versions(attempts: Sequence[Attempt], update: int, place: dict[str, An
     """The versions of these attempts that are more than `staleness` updates old."""
     met = {version for one in attempts for version in one.versions}
     return {one for one in met if version_age(int(one.removeprefix(VERSION)), update, place) > staleness}
+
+
+def mean_age(attempts: Sequence[Attempt], update: int, place: dict[str, Any]) -> float:
+    """By how many updates the weights were older than the newest when they drew, mean over the tokens they drew."""
+    tokens = Counter[str]()
+    for attempt in attempts:
+        for span in (span for step in attempt.steps for span in step.weight_versions):
+            tokens[span.version] += span.tokens or 0
+    aged = sum(version_age(int(one.removeprefix(VERSION)), update, place) * count for one, count in tokens.items())
+    return aged / max(1, tokens.total())
 
 
 def version_age(version: int, update: int, place: dict[str, Any]) -> int:

@@ -5,7 +5,7 @@ An update starts when enough attempts are in the inbox; attempts that arrive lat
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from trainer.errors import ConfigInvalid
 from trainer.model.checkpoints import Checkpoint
 from trainer.rl.attempts import Attempt, FlatBatch, flatten_attempts
 from trainer.rl.config import OnPolicyConfig
-from trainer.rl.rollout_source import AttemptReader, RolloutSource, stale_versions
+from trainer.rl.rollout_source import AttemptReader, RolloutSource, mean_age, stale_versions
 from trainer.runtime.distributed import broadcast_from_first, is_first, shard_model, world_size
 from trainer.runtime.metrics import open_metrics
 from trainer.runtime.runs import (
@@ -43,6 +43,11 @@ class PolicyLearner(Protocol):
     @property
     def place(self) -> dict[str, Any]:
         """State of the algorithm beside its weights, as JSON values."""
+        ...
+
+    @property
+    def compared(self) -> Collection[str] | None:
+        """Tasks whose attempts in earlier updates new ones are compared with; None where each counts by itself."""
         ...
 
     def write(self, folder: Path) -> None:
@@ -105,11 +110,13 @@ def train(
     newest = newest or save(state)
     with open_metrics(config.out, state.update) as metrics:
         for update in range(state.update + 1, config.updates + 1):
-            taken = broadcast_from_first(partial(reader.attempts, update, learner.place), config.patience)
+            attempts = partial(reader.attempts, update, learner.place, learner.compared)
+            taken = broadcast_from_first(attempts, config.patience)
+            age = mean_age(taken.attempts, update, learner.place)
             flat = flatten_attempts(
                 taken.attempts, stale=stale_versions(taken.attempts, update, learner.place, config.staleness)
             )
-            figures = rollout_metrics(taken, flat) | learner.learn(taken.attempts, flat, update)
+            figures = rollout_metrics(taken, flat) | {"age": age} | learner.learn(taken.attempts, flat, update)
             state = state.after(update, {**learner.place, "taken": list(taken.folders)})
             metrics.write(update, figures)
             newest = save(state)

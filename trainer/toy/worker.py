@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trainer.data.trajectories import waiting_folders
+from protocol.training.inbox import waiting_folders
 from trainer.errors import CheckpointError, RolloutsMissing, WorkerBusy
 from trainer.model.checkpoints import load_checkpoint
 from trainer.serve.engine import Engine

@@ -24,7 +24,7 @@ from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, Tur
 from annotation_app.flywheel.paths import TURNS_FOLDER, turn_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, trainer_python, turn_lock
 from annotation_app.flywheel.recipe import LikelihoodTraining, ReinforcementTraining
-from annotation_app.flywheel.rollouts import RolloutPlan, train_on_rollouts
+from annotation_app.flywheel.rollouts import RolloutPlan, count_refused, train_on_rollouts
 from annotation_app.flywheel.sample_rules import REFUSALS
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
@@ -37,6 +37,8 @@ LIKELIHOODS = ("ct", "sft")
 COPIES_FOLDER = "data"
 """Of a turn's folder: trajectories as the trainer reads them."""
 PHASES = (*LIKELIHOODS, "rl")
+RL_INBOX = "rl-inbox"
+"""In the folder of a turn's trainings: where reinforcement takes its attempts from."""
 
 
 def turn_folder(turn: Turn) -> Path:
@@ -138,7 +140,8 @@ def train(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
         if done is not None:
             begun_with, parent = done.path, done
             made.append(phase)
-    return {"phases": made, "checkpoint": begun_with if made else ""}
+    refused = count_refused(turn_folder(turn) / "train" / RL_INBOX)
+    return {"phases": made, "checkpoint": begun_with if made else "", **({"refused": refused} if refused else {})}
 
 
 def _trained_checkpoint(turn: Turn, phase: str) -> Checkpoint | None:
@@ -258,7 +261,7 @@ def _phase(
         if rollout_plan is not None and not rollout_plan.tasks:
             return None
         trainer_settings = rollout_plan.trainer_settings | trainer_settings if rollout_plan else trainer_settings
-        trainer_settings |= {"inbox": str(folder / "train" / "rl-inbox"), **_wording(turn)}
+        trainer_settings |= {"inbox": str(folder / "train" / RL_INBOX), **_wording(turn)}
     config, log = folder / "train" / f"{phase}.json", folder / "train" / f"{phase}.log"
     file_write(config, trainer_settings)
     words = [trainer_python(), "-m", *command, "--config", str(config)]
@@ -292,7 +295,7 @@ def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str])
         turn=turn.number,
         updates=plan.updates,
         run=folder / "rl",
-        inbox=folder / "rl-inbox",
+        inbox=folder / RL_INBOX,
         serving=turn.recipe.serving,
         judges=_judges_file(turn, folder) if plan.play.judges else None,
     )

@@ -148,7 +148,10 @@ async def _run(
     plan, writer, log = _begin(folder, names)
     async with BridgeClient("http://127.0.0.1:1", "") as bridge:
         progress = ProgressFile(folder / "out")
-        runner = RolloutRunner(plan, bridge, attempt, writer, lambda _: None, log, progress)
+        runner = RolloutRunner(
+            attempt_runner=attempt, attempt_log=log, log=lambda _: None, plan=plan, bridge=bridge, folder=writer,
+            progress=progress,
+        )  # fmt: skip
         try:
             await runner.run(parallel)
         finally:

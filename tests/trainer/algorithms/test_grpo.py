@@ -9,7 +9,9 @@ import torch
 
 from tests.trainer.examples import read, sample
 from trainer.algorithms.grpo import Config, Grpo
+from trainer.algorithms.grpo import run as grpo_run
 from trainer.data.rendering import Renderer, TokenizedSample
+from trainer.errors import ConfigInvalid
 from trainer.model.checkpoints import Checkpoint
 from trainer.rl.attempts import Attempt, flatten_attempts
 from trainer.rl.training_loop import LearnerContext
@@ -36,11 +38,16 @@ def sampled_reply(renderer: Renderer, number: int) -> TokenizedSample:
     return replace(made, actor="policy", logprobs=(-5.0,) * sum(made.mask), exact=True)
 
 
-def run_update(checkpoint: Checkpoint, found: list[Attempt]) -> tuple[dict[str, float], dict[str, torch.Tensor]]:
-    """The figures of an update, and the weights after it."""
+def learner_of(checkpoint: Checkpoint, **place: object) -> tuple[Grpo, Checkpoint]:
+    """A learner that begins or resumes, and the weights it changes."""
     own = replace(checkpoint, model=deepcopy(checkpoint.model))
     optimiser = create_optimiser(list(own.model.parameters()), CONFIG)
-    learner = Grpo(LearnerContext(own, optimiser, RunState(data="", config={}), None), CONFIG)
+    return Grpo(LearnerContext(own, optimiser, RunState(data="", config={}, place=place), None), CONFIG), own
+
+
+def run_update(checkpoint: Checkpoint, found: list[Attempt]) -> tuple[dict[str, float], dict[str, torch.Tensor]]:
+    """The figures of an update, and the weights after it."""
+    learner, own = learner_of(checkpoint)
     return learner.learn(found, flatten_attempts(found), 1), own.model.state_dict()
 
 
@@ -70,3 +77,29 @@ def test_what_a_person_said_is_learned_in_a_group_of_one_mind(checkpoint: Checkp
     assert told["human_loss"] > 0
     before = checkpoint.model.state_dict()
     assert any(not torch.equal(weights[name], before[name]) for name in before)
+
+
+def test_a_late_sibling_is_compared_with_what_the_others_came_to(checkpoint: Checkpoint) -> None:
+    lost, won, late = attempts(checkpoint, ("a", False), ("a", False), ("a", True))
+    learner, _ = learner_of(checkpoint)
+    assert learner.compared == set()
+    assert learner.learn([lost, won], flatten_attempts([lost, won]), 1) == {"varied": 0.0}
+    resumed, own = learner_of(checkpoint, **learner.place)
+    assert resumed.compared == {"a"}
+    assert resumed.learn([late], flatten_attempts([late]), 2)["varied"] == 1.0
+    before = checkpoint.model.state_dict()
+    assert any(not torch.equal(own.model.state_dict()[name], before[name]) for name in before)
+
+
+def test_rewards_are_forgotten_with_the_updates_of_which_nothing_is_learned_any_more(checkpoint: Checkpoint) -> None:
+    learner, _ = learner_of(checkpoint)
+    for update in range(1, CONFIG.staleness + 2):
+        assert ("a" in learner.compared) == (update > 1)
+        other = attempts(checkpoint, ("a" if update == 1 else "b", True))
+        learner.learn(other, flatten_attempts(other), update)
+    assert learner.compared == {"b"}
+
+
+def test_a_world_of_one_attempt_a_task_has_nothing_to_compare() -> None:
+    with pytest.raises(ConfigInvalid, match="group"):
+        grpo_run(CONFIG.model_copy(update={"world": "lights"}))

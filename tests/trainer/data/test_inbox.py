@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from protocol.training.inbox import PROCESSED_FOLDER, REJECTED_FOLDER, SHORTAGE_FILE, AttemptShortage
+from protocol.training.inbox import (
+    PROCESSED_FOLDER,
+    REASONS_FILE,
+    REJECTED_FOLDER,
+    SHORTAGE_FILE,
+    AttemptShortage,
+    waiting_folders,
+)
 from tests.waiting import wait_until
-from trainer.data.inbox import OVER_SHARE, REASONS, Inbox
-from trainer.data.trajectories import waiting_folders
+from trainer.data.attempt_selection import ALONE, OVER_SHARE
+from trainer.data.inbox import Inbox
 from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
 from trainer.rl.attempts import Attempt
 
@@ -42,6 +49,18 @@ def test_the_oldest_are_taken_and_the_others_stay(tmp_path: Path) -> None:
     assert waiting_folders(tmp_path) == ["3"]
     assert {folder.name for folder in (tmp_path / PROCESSED_FOLDER).iterdir()} == {"1", "2"}
     inbox.mark_processed(taken.folders)  # once more, as after a restart
+
+
+def test_no_more_folders_are_read_than_are_needed(tmp_path: Path) -> None:
+    create_folders(tmp_path, "1", "2", "3")
+    seen: list[str] = []
+
+    def read(path: Path) -> tuple[list[Attempt], Counter[str]]:
+        seen.append(path.name)
+        return one(path)
+
+    Inbox(tmp_path, patience=0).take(2, read, anything)
+    assert seen == ["1", "2"]
 
 
 def test_a_folder_is_taken_whole(tmp_path: Path) -> None:
@@ -83,7 +102,7 @@ def test_what_cannot_be_used_is_left_out_or_set_aside(tmp_path: Path) -> None:
     assert [one.id for one in taken.attempts] == ["3b"]
     assert taken.folders == ("3",)
     assert taken.refused == {"folder_damaged": 1, "attempt_stale": 3, "sample_too_long": 2}
-    assert json.loads((tmp_path / REJECTED_FOLDER / "2" / REASONS).read_text()) == {
+    assert json.loads((tmp_path / REJECTED_FOLDER / "2" / REASONS_FILE).read_text()) == {
         "sample_too_long": 1,
         "attempt_stale": 2,
     }
@@ -121,3 +140,45 @@ def test_who_plays_is_told_what_is_missing_until_it_is_there(tmp_path: Path) -> 
     with pytest.raises(RolloutsMissing):
         Inbox(tmp_path, patience=0).take(9, one, anything)
     assert told() is None, "nobody waits any more"
+
+
+def test_a_sibling_that_comes_late_waits_for_others_or_until_it_is_too_old(tmp_path: Path) -> None:
+    create_folders(tmp_path, "a-0", "b-1")
+    stale: set[str] = set()
+
+    def read(path: Path) -> tuple[list[Attempt], Counter[str]]:
+        return [replace(attempt(path.name), task=path.name[0])], Counter()
+
+    def check(attempt: Attempt) -> None:
+        if attempt.id in stale:
+            raise AttemptStale("too old")
+
+    inbox = Inbox(tmp_path, patience=0)
+    with pytest.raises(RolloutsMissing, match=r"0 of 2 .* 2 have no other attempt at their task"):
+        inbox.take(2, read, check, compared=())
+    create_folders(tmp_path, "a-2")
+    taken = inbox.take(2, read, check, compared=())
+    assert (taken.folders, taken.refused) == (("a-0", "a-2"), {}), "what waits is not refused"
+    inbox.mark_processed(taken.folders)
+    create_folders(tmp_path, "a-3")
+    assert inbox.take(1, read, check, compared={"a"}).folders == ("a-3",)
+    stale.add("b-1")
+    with pytest.raises(RolloutsMissing):
+        inbox.take(2, read, check, compared={"a"})
+    assert (tmp_path / REJECTED_FOLDER / "b-1").is_dir()
+
+
+def test_who_plays_is_told_what_waits_for_later(tmp_path: Path) -> None:
+    create_folders(tmp_path, "1", "2", "3")
+
+    def read(path: Path) -> tuple[list[Attempt], Counter[str]]:
+        return [replace(attempt(path.name), task="a" if path.name == "2" else "b")], Counter()
+
+    with ThreadPoolExecutor() as beside:
+        taking = beside.submit(Inbox(tmp_path, patience=60).take, 3, read, anything, compared=())
+        wait_until((tmp_path / SHORTAGE_FILE).exists)
+        told = AttemptShortage.model_validate_json((tmp_path / SHORTAGE_FILE).read_bytes())
+        assert (told.usable, told.folders, told.later) == (2, ("1", "3"), ("2",))
+        assert told.refused == {ALONE: 1}
+        create_folders(tmp_path, "4")
+        assert taking.result(60).folders == ("1", "3", "4")

@@ -14,6 +14,11 @@ const EXPECTED: readonly (readonly [StageOut["name"], StageOut["result"], string
   ["route", { routes: { ct: 36, sft: 28 }, playing: ["toy/lights"] }, "SFT 28 · CT 36 · worth playing: toy/lights"],
   ["mix", { sft: { fresh: 28, earlier: 0, sources: ["fresh", "general/manuals"] } }, "Imitation: 28 samples of this cycle, 0 of earlier cycles; from fresh, general/manuals"],
   ["train", { phases: ["rl", "sft"], checkpoint: "/x" }, "Imitation · Reinforcement"],
+  [
+    "train",
+    { phases: ["rl"], checkpoint: "/x", refused: { attempt_stale: 2, sample_too_long: 1 } },
+    "Reinforcement · 2 attempts too old to learn from · 1 attempt not learned from: sample_too_long",
+  ],
   ["train", { phases: [], checkpoint: "" }, "Nothing was trained"],
   ["gate", { candidate: "a-1", attempts: 40, successes: 22, active_attempts: 40, active_successes: 11, finding: "better" }, "22 of 40 succeeded · 11 of 40 before · better"],
   ["gate", { candidate: "a-1", attempts: 40, successes: 22 }, "22 of 40 succeeded"],

@@ -9,6 +9,7 @@ const ROUTES = ["sft", "ct", "none"] as const;
 const PHASES = ["ct", "sft", "rl"] as const;
 const VALUE_SOURCES = ["review", "verifier", "outcome", "judge", "nobody"] as const;
 const FINDINGS = ["better", "worse", "chance"] as const;
+const REFUSALS = ["attempt_stale", "attempt_unjudged"] as const;
 /** Codes of failures that a person can fix; each has a message that says how. */
 const ACTIONABLE_CODES = ["judge_failed", "nobody_serves", "serving_away", "serving_refused", "serving_taken", "serving_in_use", "too_long", "weights_missing"] as const;
 
@@ -38,9 +39,10 @@ const FACTS: Record<StageOut["name"], (result: Result, t: T) => readonly string[
       const from = asStrings(sources).join(", ");
       return t("flywheel.result.mix", { phase: t(`flywheel.phase.${phase}`), fresh: asNumber(fresh), earlier: asNumber(earlier), sources: from });
     }),
-  train: ({ phases }, t) => {
+  train: ({ phases, refused }, t) => {
     const done = PHASES.filter((phase) => asStrings(phases).includes(phase));
-    return done.length > 0 ? done.map((phase) => t(`flywheel.phase.${phase}`)) : [t("flywheel.nothing_trained")];
+    if (done.length === 0) return [t("flywheel.nothing_trained")];
+    return [...done.map((phase) => t(`flywheel.phase.${phase}`)), ...Object.entries(asRecord(refused)).map(([code, count]) => refusedFact(code, asNumber(count), t))];
   },
   gate: (result, t) => (asText(result.candidate) === "" ? [t("flywheel.nothing_trained")] : gateFacts(result, t)),
   register: ({ judged, passed }, t) => [t(judged !== true ? "flywheel.not_judged" : passed === true ? "flywheel.passed" : "flywheel.not_passed")],
@@ -67,6 +69,12 @@ export function stageProblem({ state, code, error }: Pick<StageOut, "state" | "c
 function describeCounts<W extends string>(words: readonly W[], counts: unknown, named: (word: W) => string): readonly string[] {
   const given = asRecord(counts);
   return words.filter((word) => given[word] !== undefined).map((word) => `${named(word)} ${String(asNumber(given[word]))}`);
+}
+
+/** How many attempts of reinforcement were not learned from, and why. */
+function refusedFact(code: string, count: number, t: T): string {
+  const known = REFUSALS.find((one) => one === code);
+  return known === undefined ? t("flywheel.result.refused", { count, code }) : t(`flywheel.result.${known}`, { count });
 }
 
 function gateFacts(result: Result, t: T): readonly string[] {

@@ -1,7 +1,7 @@
 """Attempts in real browsers become updates: the policy is served, plays, is learned from, and plays again as it is now.
 
-Four programs that share two folders and a server's address: `trainer ppo`, `trainer.serve`, `agent_backend.rollout`
-and `agent_backend.policy.reload`. Each of the first three is killed once and started again with the same words.
+Three programs that share two folders and a server's address: `trainer ppo`, `trainer.serve` and `agent_backend.rollout
+--stream`. Each is killed once and started again with the same words.
 """
 
 import asyncio
@@ -105,13 +105,14 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def rollout(bridge: RunningBridge, port: int, out: Path) -> list[str | Path]:
-    """The command whose attempts the weights of this name make."""
+def stream(bridge: RunningBridge, port: int, run: Path, inbox: Path) -> list[str | Path]:
+    """The command that plays for two updates, in turns with the trainer."""
     tasks = [word for name in TASKS for word in ("--task", name)]
     return [
         *(sys.executable, "-m", "agent_backend.rollout", "--bridge", bridge.url, "--suite", "games", *tasks),
         *("--seeds", str(SEEDS), "--size", "320x240", "--model-url", f"http://127.0.0.1:{port}/v1", "--model", "tiny"),
-        *("--dialect", "ui_tars_1_5", "--revision", out.name, "--temperature", "1", "--out", out),
+        *("--dialect", "ui_tars_1_5", "--revision", "stream", "--temperature", "1", "--parallel", "2"),
+        *("--stream", run, "--out", inbox, "--attempts", str(ATTEMPTS), "--ahead", "0", "--updates", "2"),
     ]
 
 
@@ -124,47 +125,46 @@ async def test_attempts_in_browsers_become_updates(bridge: RunningBridge, progra
     told |= {"shaping.partial": "true", "shaping.budget": 0.5, "shaping.most_steps": 10}
     words = [word for name, value in told.items() for word in ("--set", f"{name}={value}")]
     ppo: list[str | Path] = [python, "-m", "trainer", "ppo", *words]
+    play = stream(bridge, port, run, inbox)
 
     async def kept(name: str, trainer: Program) -> None:
         await eventually(lambda: (run / name).exists() or trainer.returncode is not None, BOUND)
         assert (run / name).exists(), programs.said("ppo")[-4000:]
 
+    async def whole(count: int, player: Program) -> None:
+        await eventually(lambda: programs.said("player").count("verdict") >= count or player.returncode, BOUND)
+        assert not player.returncode, programs.said("player")[-4000:]
+
     trainer = await programs.start("ppo", *ppo)
     await kept(FIRST, trainer)
     server = await served(programs, python, port, run / FIRST)
-    worker = await programs.start("first", *rollout(bridge, port, inbox / FIRST))
-    await eventually(lambda: f"1/{ATTEMPTS} " in programs.said("first") or worker.returncode is not None, BOUND)
-    await programs.kill(worker)
-    assert not (inbox / FIRST).exists(), "what is not whole has another name"
-    await programs.done("first", *rollout(bridge, port, inbox / FIRST))
-    assert f"of {ATTEMPTS} were done before" in programs.said("first")
+    player = await programs.start("player", *play)
+    await whole(1, player)
+    await programs.kill(player)
+    player = await programs.start("player", *play)
 
     await kept(SECOND, trainer)
     await programs.kill(trainer)
-    reload = (sys.executable, "-m", "agent_backend.policy.reload", "--server", f"http://127.0.0.1:{port}")
-    await programs.done("reload", *reload, "--weights", run / SECOND, "--version", SECOND)
-    worker = await programs.start("second", *rollout(bridge, port, inbox / SECOND))
-    await eventually(lambda: f"1/{ATTEMPTS} " in programs.said("second") or worker.returncode is not None, BOUND)
+    trainer = await programs.start("ppo", *ppo)
+    await whole(ATTEMPTS + 1, player)
     await programs.kill(server)
-    assert worker.returncode is None, programs.said("second")
     await served(programs, python, port, run / SECOND)
-    if await worker.wait():
-        assert "policy_unavailable" in programs.said("second"), "it waited for the server for as long as it does"
-        await programs.done("second", *rollout(bridge, port, inbox / SECOND))
-    await programs.ended("ppo", await programs.start("ppo", *ppo))
+    if await player.wait():
+        assert "policy_unavailable" in programs.said("player"), "it waited for the server for as long as it does"
+        await programs.done("player", *play)
+    await programs.ended("ppo", trainer)
 
     figures = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
     assert [one["update"] for one in figures] == [1, 2]
     assert [(one["attempts"], one["refused"], one["versions"]) for one in figures] == [(ATTEMPTS, 0, 1)] * 2
+    assert [one["age"] for one in figures] == [0, 0], "the weights that were exchanged have played"
     assert all(one["gradient"] > 0 for one in figures), "no two attempts are worth the same"
     assert all(abs(one["kl_rollout"]) < 1e-6 for one in figures), "tokens are as likely here as where they were drawn"
-    acted = Counter[str]()
-    for version in (FIRST, SECOND):
-        attempts = list(open_folder(inbox / ".taken" / version).trajectories())
-        assert len({one.task.id for one in attempts}) == len(attempts) == ATTEMPTS, "each task once"
-        offered = [row[0] for one in attempts for row in one.proposals]
-        sample = {span.version for one in offered for span in one.weight_versions}
-        assert sample == {version}, "the weights that were exchanged have played"
-        acted.update(step.action.kind for one in attempts for step in one.steps)
+    attempts = [one for folder in sorted((inbox / ".taken").iterdir()) for one in open_folder(folder).trajectories()]
+    assert len({one.id for one in attempts}) == len(attempts) == 2 * ATTEMPTS
+    assert Counter(one.task.id for one in attempts) == {one.task.id: 2 for one in attempts}, "each page in both updates"
+    drawn = {span.version for one in attempts for row in one.proposals for span in row[0].weight_versions}
+    assert drawn == {FIRST, SECOND}
+    acted = Counter(step.action.kind for one in attempts for step in one.steps)
     assert acted["click"] > 0, "something was done in the browsers"
     assert acted["finish"] > 0

@@ -53,5 +53,5 @@ def test_who_plays_is_told_which_judges(tmp_path: Path) -> None:
         dialect="ui_tars_1_5", memory={}, temperature=1.0, turn=1, updates=1, run=tmp_path, inbox=tmp_path,
         judges=tmp_path / "judges.json",
     )  # fmt: skip
-    words = plan.command(ModelEndpoint("http://m/v1", "toy"), 0, 0, tmp_path / "out", "update-000000")
+    words = plan.command(ModelEndpoint("http://m/v1", "toy"))
     assert words[words.index("--judges") + 1] == str(tmp_path / "judges.json")

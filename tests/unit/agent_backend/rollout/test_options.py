@@ -68,6 +68,9 @@ def test_an_expert_needs_no_model() -> None:
         ((*WHERE, *MODEL, "--max-actions", "17"), "invalid choice"),
         ((*WHERE, *MODEL, "--prompt", '{"prompt": "Do it."}'), "{instruction} is missing"),
         ((*WHERE, *MODEL, "--prompt", "nowhere.json"), "No such file"),
+        ((*WHERE, *MODEL, "--stream", "run"), "needs --attempts"),
+        ((*WHERE, *MODEL, "--stream", "run", "--attempts", "8", "--ahead", "-1"), "--ahead"),
+        ((*WHERE, "--expert", "--stream", "run", "--attempts", "8"), "a trainer learns"),
     ],
 )
 def test_what_is_missing_is_named(given: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]) -> None:

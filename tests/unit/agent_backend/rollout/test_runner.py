@@ -67,7 +67,10 @@ async def run(
     progress = ProgressFile(out)
     folder = TrajectoryFolderWriter(out, {"plan": plan.record()})
     async with BridgeClient("http://127.0.0.1:1", "") as bridge:
-        await RolloutRunner(plan, bridge, attempt, folder, lambda _: None, log, progress).run(parallel)
+        await RolloutRunner(
+            attempt_runner=attempt, attempt_log=log, log=lambda _: None, plan=plan, bridge=bridge, folder=folder,
+            progress=progress,
+        ).run(parallel)  # fmt: skip
     folder.finish(at=NOW, infrastructure=log.infrastructure)
     return [json.loads(line) for line in (tmp_path / "attempts.jsonl").read_text().splitlines()], out
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from agent_backend.rollout.__main__ import parse_arguments
 from annotation_app.flywheel.model_servers import ModelEndpoint
 from annotation_app.flywheel.recipe import (
     GateTrials,
@@ -151,9 +152,10 @@ def test_updates_play_at_every_page_before_one_comes_again() -> None:
         )
         for turn in (1, 2)
     ]  # fmt: skip
-    assert [player.seed(update, 0) for player in plays for update in (0, 1)] == [10, 12, 14, 10]
-    assert plays[0].seed(0, 1) == 12, "what is played again is played elsewhere"
-    assert plays[0].attempts == 4
+    assert [player.start_at for player in plays] == [0, 4]
+    words = plays[1].command(ModelEndpoint("http://m/v1", "m"))
+    found = parse_arguments(words[3:])
+    assert (found.first_seed, found.seeds, found.start_at, found.attempts) == (10, 6, 4, 4)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ def test_the_tasks_of_a_pool_are_played_from_a_file_on_its_machines(tmp_path: Pa
         play=play, tasks=("a", "b"), bridge="http://b", policy="p", dialect="ui_tars_1_5", memory={}, temperature=1.0,
         turn=1, updates=1, run=tmp_path, inbox=tmp_path, source=tmp_path / "rl-tasks.jsonl", image="terminal",
     )  # fmt: skip
-    words = plan.command(ModelEndpoint("http://m/v1", "m"), 0, 0, tmp_path / "out", "update-000000")
+    words = plan.command(ModelEndpoint("http://m/v1", "m"))
     assert "--suite" not in words
     assert words[words.index("--tasks") + 1] == str(tmp_path / "rl-tasks.jsonl")
     assert words[words.index("--image") + 1] == "terminal"
