@@ -16,6 +16,7 @@ from annotation_app.feed.api import router as feed
 from annotation_app.fleet.api import router as fleet
 from annotation_app.flywheel.api import router as flywheel
 from annotation_app.health.api import router as health
+from annotation_app.home.api import router as home
 from annotation_app.http_api import api_make
 from annotation_app.imports.api import router as imports
 from annotation_app.imports.uploads_api import router as uploads
@@ -31,13 +32,14 @@ from annotation_app.reports.api import router as reports
 from annotation_app.retention.api import router as retention
 from annotation_app.reviews.api import router as reviews
 from annotation_app.tasks.api import router as tasks
+from annotation_app.wall.api import router as wall
 from annotation_app.web.views import admin_sign_in, frontend_page
 
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
     *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, flywheel, probes),
-    *(notices_router, webhooks_router, benchmark_runs, evaluations),
+    *(notices_router, webhooks_router, benchmark_runs, evaluations, wall, home),
 )
 for router in ROUTERS:
     api.add_router("", router)

@@ -12,6 +12,7 @@ from agent_backend.errors import PolicyError
 from agent_backend.interfaces import Policy, SummarizingPolicy
 from agent_backend.telemetry.requests import OnRequest, report_request
 from protocol.trajectory.memory import Memory
+from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 
@@ -23,6 +24,8 @@ class MemorySummarizer:
         self._on_done = on_done
         self._on_request = on_request
         self._task: asyncio.Task[Memory] | None = None
+        self.policy_ref: PolicyRef | None = None
+        """Who was asked last."""
 
     @property
     def result_ready(self) -> bool:
@@ -39,6 +42,7 @@ class MemorySummarizer:
     ) -> None:
         """Ask for the next note, where this policy writes any and one is due."""
         if self._task is None and isinstance(policy, SummarizingPolicy) and policy.steps_to_summarize(steps, memories):
+            self.policy_ref = policy.ref
             self._task = asyncio.create_task(self._write(policy, task, steps, memories))
             self._task.add_done_callback(lambda _: self._on_done())
 

@@ -66,10 +66,15 @@ class ProposalRequester:
         self._task: asyncio.Task[tuple[Proposal, ...]] | None = None
         self._cancelled: set[asyncio.Task[tuple[Proposal, ...]]] = set()
         self._failures = 0
-        self.policy_ref: PolicyRef | None = None
+        self.policy: Policy | None = None
         """Who was asked last."""
         self.retry_at: float | None = 0.0
         """When the next question may be asked (loop time); None when patience has run out."""
+
+    @property
+    def policy_ref(self) -> PolicyRef | None:
+        """The revision that was asked last."""
+        return None if self.policy is None else self.policy.ref
 
     @property
     def active(self) -> bool:
@@ -85,7 +90,7 @@ class ProposalRequester:
         """Put one question; an earlier one is dropped."""
         prepared, self._prepared = self._prepared, None
         self.cancel()
-        self.policy_ref = policy.ref
+        self.policy = policy
         self._request = request
         if prepared is not None and prepared.task is not None and is_prepared(prepared, policy, request):
             prepared.take()
@@ -260,13 +265,18 @@ class ProposalManager:
 
     @property
     def policy_changed(self) -> bool:
-        """Whether what is offered, awaited or switched off is no longer the current policy's word."""
+        """Whether what is offered, awaited, failed or switched off is no longer the current policy's word. After a
+        failure that is also so where the same revision is served elsewhere now: its new server may answer."""
         policy = self._current_policy()
+        current = policy.ref if policy else None
         if self._state.thinking == "off":
             return policy is not None
-        policy_ref = self._requester.policy_ref or self._state.policy
+        if self.failure is not None and policy is not self._requester.policy:
+            return True
+        if self._state.noting == "failed" and self._state.noting_policy != current:
+            return True
         is_pending = bool(self._state.proposals) or self._requester.active
-        return is_pending and (policy.ref if policy else None) != policy_ref
+        return is_pending and current != (self._requester.policy_ref or self._state.policy)
 
     @property
     def displayed_ms(self) -> float | None:
@@ -278,13 +288,15 @@ class ProposalManager:
     async def request_now(self) -> None:
         """Ask about the screen of this moment."""
         self.request_for(self._state.steps, self._record.last_observation)
-        await self._record.publish_thinking("waiting" if self._requester.active else "off")
+        if self._requester.active:
+            return await self.publish_waiting()
+        await self._record.publish_thinking("off")
         self._follow()
 
     async def publish_waiting(self) -> None:
         """Tell that the policy was asked, where it was."""
         if self._requester.active:
-            await self._record.publish_thinking("waiting")
+            await self._record.publish_thinking("waiting", policy=self._requester.policy_ref)
             self._follow()
 
     def request_for(self, steps: tuple[Step, ...], observation: Observation) -> None:
@@ -320,7 +332,9 @@ class ProposalManager:
         answer = self._requester.take()
         self.failure = answer if isinstance(answer, PolicyError) else None
         if isinstance(answer, PolicyError):
-            await self._record.publish_thinking("failed", str(answer), code=answer.code)
+            await self._record.publish_thinking(
+                "failed", str(answer), code=answer.code, policy=self._requester.policy_ref
+            )
             if self._state.autopilot and self._requester.retry_at is None:
                 await self._record.change(autopilot=False)
             return
@@ -330,19 +344,26 @@ class ProposalManager:
         self._follow()
         await self._request_memory(self._current_policy())
 
-    async def withdraw(self, reason: str = "a new policy took over") -> None:
+    async def switch_policy(self) -> None:
+        """Take up the current policy: what the earlier one offered, and why it failed, is void."""
+        await self.withdraw("a new policy took over")
+        if self._state.noting == "failed":
+            await self._record.publish_noting("idle")
+
+    async def withdraw(self, reason: str) -> None:
         """Withdraw proposals and cancel the pending request; the policy is asked again."""
         self._requester.cancel()
         self._requester.reset_retries()
+        self.failure = None
         if self._state.proposals:
             await self._record.write(self._store.withdraw_proposals(reason))
         await self._record.publish_thinking("idle")
 
     async def store_memory(self) -> None:
         """Store the note that was written, or say that it was not."""
-        memory = self._summarizer.take()
+        memory, author = self._summarizer.take(), self._summarizer.policy_ref
         if isinstance(memory, PolicyError):
-            return await self._record.publish_noting("failed", str(memory))
+            return await self._record.publish_noting("failed", str(memory), policy=author)
         await self._record.publish_noting("idle")
         if any(step.index == memory.through for step in drop_undone_steps(self._state.steps)):
             await self._record.change(memories=(*self._state.memories, memory))
@@ -367,4 +388,4 @@ class ProposalManager:
             await self._record.publish_noting("idle")
 
     async def _publish_partials(self, partials: tuple[Partial, ...]) -> None:
-        await self._record.publish_thinking("streaming", partials=partials)
+        await self._record.publish_thinking("streaming", partials=partials, policy=self._requester.policy_ref)

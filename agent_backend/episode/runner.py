@@ -96,7 +96,7 @@ class EpisodeRunner:
         self._handlers: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
             (lambda: bool(self._machine_lost_reason), self._fail),
             (lambda: self._provisioner.done, self._provisioner.begin),
-            (lambda: self._proposals.policy_changed, self._proposals.withdraw),
+            (lambda: self._proposals.policy_changed, self._proposals.switch_policy),
             (lambda: isinstance(self._inbox.first, TakeoverInput), self._take_inputs),
             (lambda: bool(self._inbox), self._take_command),
             (lambda: Wakeup.is_due(self._executor.releases_at), self._executor.release_gesture),

@@ -16,6 +16,7 @@ from protocol.messages.events import (
 )
 from protocol.messages.state import apply_event, apply_thinking_event
 from protocol.trajectory.observations import Observation
+from protocol.trajectory.proposals import PolicyRef
 
 
 class EpisodeStateTracker:
@@ -46,7 +47,7 @@ class EpisodeStateTracker:
         before = getattr(self, "state", None)
         self.state = await self.store.load()
         if before is not None:
-            fields = {"noting": before.noting, "noting_error": before.noting_error}
+            fields = {name: getattr(before, name) for name in ("noting", "noting_error", "noting_policy")}
             self.state = self.state.model_copy(update=fields)
 
     async def write(self, writing: Awaitable[DurableEvent]) -> None:
@@ -64,16 +65,23 @@ class EpisodeStateTracker:
         await self.write(self.store.change({name: value for name, value in fields.items() if value is not None}))
 
     async def publish_thinking(
-        self, thinking: Thinking, message: str = "", partials: tuple[Partial, ...] = (), *, code: str = ""
+        self,
+        thinking: Thinking,
+        message: str = "",
+        partials: tuple[Partial, ...] = (),
+        *,
+        code: str = "",
+        policy: PolicyRef | None = None,
     ) -> None:
-        """Tell every viewer how the policy's thinking goes; this may be lost."""
-        event = ProposalsThinking(thinking=thinking, partials=partials, message=message, code=code)
+        """Tell every viewer how the thinking of this policy goes; this may be lost."""
+        event = ProposalsThinking(thinking=thinking, partials=partials, message=message, code=code, policy=policy)
         self.state = apply_thinking_event(self.state, event)
         await self._emit(event)
 
-    async def publish_noting(self, noting: Noting, message: str = "") -> None:
-        """Tell every viewer how the policy's notes stand, where that is news; this may be lost."""
-        if (noting, message) == (self.state.noting, self.state.noting_error):
+    async def publish_noting(self, noting: Noting, message: str = "", *, policy: PolicyRef | None = None) -> None:
+        """Tell every viewer how the notes stand, and whose note failed, where that is news; this may be lost."""
+        fields = {"noting": noting, "noting_error": message, "noting_policy": policy}
+        if all(getattr(self.state, name) == value for name, value in fields.items()):
             return
-        self.state = self.state.model_copy(update={"noting": noting, "noting_error": message})
-        await self._emit(MemoriesNoting(noting=noting, message=message))
+        self.state = self.state.model_copy(update=fields)
+        await self._emit(MemoriesNoting(noting=noting, message=message, policy=policy))

@@ -9,6 +9,8 @@ from typing import Any, cast
 
 from django.core.cache import cache
 
+from annotation_app.health.schemas import Check
+
 DAY_SECONDS = 86_400.0
 SAMPLE_INTERVAL_SECONDS = 600.0
 """Seconds between two notes of how full the disk is."""
@@ -16,6 +18,7 @@ MIN_SPAN_SECONDS = 3_600.0
 """Over less time than this nothing is said of how fast a disk fills (seconds)."""
 CACHE_SECONDS = 7 * DAY_SECONDS
 STATES_KEY, DISK_KEY, NOTICED_KEY = "health:states", "health:disk", "health:noticed"
+CHECKS_KEY = "health:checks"
 LOOKS_BEFORE_NOTICE = 2
 NOTICE_INTERVAL_SECONDS = 3_600
 """People are told of one part in one state at most so often (seconds)."""
@@ -33,6 +36,20 @@ def states_since(states: dict[str, str], now: datetime) -> dict[str, datetime]:
     if states_now != known:
         cache.set(STATES_KEY, states_now, CACHE_SECONDS)
     return {name: datetime.fromisoformat(at) for name, (_state, at) in states_now.items()}
+
+
+def record_checks(at: datetime, checks: Sequence[Check]) -> None:
+    """Remember what every part said, for pages that cannot wait until all are asked."""
+    cache.set(CHECKS_KEY, [at.isoformat(), *(check.model_dump_json() for check in checks)], CACHE_SECONDS)
+
+
+def last_checks() -> tuple[datetime, tuple[Check, ...]] | None:
+    """When every part was asked last, and what it said; None where that is not known."""
+    known = cast("list[str] | None", cache.get(CHECKS_KEY))
+    if known is None:
+        return None
+    at, *checks = known
+    return datetime.fromisoformat(at), tuple(map(Check.model_validate_json, checks))
 
 
 def states_to_notice(states: dict[str, str]) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """What is told of the platform: yes and no for load balancers, every part for admins, figures for Prometheus."""
 
 import shutil
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -81,7 +82,7 @@ def check_all_parts() -> tuple[Check, ...]:
     results = run_probes(_model_servers(), with_trainer=_uses_trainer())
     now = timezone.now()
     since = _states_since(results, now)
-    return tuple(
+    checks = tuple(
         Check(
             name=one.name,
             kind=one.kind,
@@ -92,6 +93,9 @@ def check_all_parts() -> tuple[Check, ...]:
         )
         for one in results
     )
+    with suppress(RedisError):
+        history.record_checks(now, checks)
+    return checks
 
 
 def disk_free() -> tuple[int, int]:

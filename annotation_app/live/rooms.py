@@ -42,6 +42,11 @@ RUNNER_LEASE_SECONDS = 10.0
 """How long an episode waits for a process that died on another host."""
 CONTROL_GRACE_SECONDS = 20.0
 """How long control is kept for somebody whose socket dropped (seconds)."""
+UNSTORED_FIELDS = (
+    *("thinking", "thinking_error", "thinking_code", "thinking_policy"),
+    *("noting", "noting_error", "noting_policy"),
+)
+"""What of an episode's state only its runner knows."""
 PRESENCE_SECONDS = 60.0
 """So long after their last word somebody still counts as being here (seconds)."""
 
@@ -181,8 +186,7 @@ class RoomRegistry:
         state = await run_in_db_thread(selectors.episode_state, episode_id=room.episode_id)
         live = room.driver.state if room.driver is not None else None
         if live is not None and live.version == state.version:
-            names = ("thinking", "thinking_error", "thinking_code", "noting", "noting_error")
-            state = state.model_copy(update={name: getattr(live, name) for name in names})
+            state = state.model_copy(update={name: getattr(live, name) for name in UNSTORED_FIELDS})
         return Snapshot(state=state, control=room.control_of(connection))
 
     async def close(self) -> None:

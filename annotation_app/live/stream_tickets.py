@@ -24,7 +24,7 @@ def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> 
     lease = _lease_of(episode_id)
     if kind not in lease.capabilities.streams:
         raise Conflict(f"This machine has no {kind} picture.", code="no_stream")
-    ticket = _ticket(kind, user, episode_id, lease)
+    ticket = ticket_for_lease(kind, user, episode_id, lease)
     return ticket, stream_url(kind, ticket, host=host, bridge=lease.host)
 
 
@@ -45,7 +45,7 @@ def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str
     if not settings.PREVIEWS:
         raise Conflict(PREVIEWS_DISABLED_MESSAGE, code="previews_off")
     lease = _lease_of(episode_id)
-    ticket = _ticket("proxy", user, episode_id, lease)
+    ticket = ticket_for_lease("proxy", user, episode_id, lease)
     origin = public_url(
         settings.ENV.preview_url or settings.ENV.bridge_public_url,
         host=host,
@@ -67,7 +67,7 @@ def cdp_mint(*, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
     lease = _lease_of(episode_id)
     if "navigate" not in lease.capabilities.kinds:
         raise Conflict("This machine is no browser.", code="no_browser")
-    ticket = _ticket("cdp", user, episode_id, lease)
+    ticket = ticket_for_lease("cdp", user, episode_id, lease)
     address = f"{stream_url('cdp', ticket, host=host, bridge=lease.host)}?token={quote(ticket)}"
     return ticket, address.replace("http", "ws", 1)
 
@@ -79,7 +79,8 @@ def _lease_of(episode_id: UUID) -> Lease:
     return Lease.model_validate_json(stored.lease)
 
 
-def _ticket(kind: StreamKind, user: str, episode_id: UUID, lease: Lease) -> str:
+def ticket_for_lease(kind: StreamKind, user: str, episode_id: UUID, lease: Lease) -> str:
+    """A ticket for the machine of this lease. Whether the user may see it is for the caller to check."""
     claim = TicketClaim(
         kind=kind,
         user=user,
@@ -88,6 +89,13 @@ def _ticket(kind: StreamKind, user: str, episode_id: UUID, lease: Lease) -> str:
         fencing_token=lease.fencing_token,
     )
     return mint_ticket(host_key(lease.host), claim, ttl=TICKET_TTL_SECONDS)
+
+
+def pictured_lease(machine: str) -> Lease | None:
+    """The lease on an episode's machine, from its stored text; None where it has none, or its machine has no
+    picture."""
+    lease = Lease.model_validate_json(machine) if machine else None
+    return lease if lease is not None and "stills" in lease.capabilities.streams else None
 
 
 def host_key(host_id: str) -> str:

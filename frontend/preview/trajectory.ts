@@ -161,6 +161,8 @@ export const snapshot = (running: boolean): Snapshot => ({
     policy: POLICY,
     pending: running ? { command_id: "command-7", action: { kind: "click", x: 640, y: 300 }, thought: "", started_at: time(70), batch: null } : null,
     memories: [],
+    noting_policy: null,
+    thinking_policy: null,
     noting: "off",
     noting_error: "",
     autopilot: false,

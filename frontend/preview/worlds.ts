@@ -1,6 +1,7 @@
 /** Made-up worlds: what the server would answer in each of the states a screen must be good in. */
 import type { Agreement, EpisodePage, EpisodeSummary, ExportOut, Facets, FoundPage, JudgesPage, PoolSummary, Queue, ReviewQueue, SessionOut, ReviewDetails, UserOut } from "../src/generated/api";
 import { fleet } from "./fleet";
+import { home, wall } from "./home";
 import { snapshot, trajectory } from "./trajectory";
 
 export const WORLDS = ["default", "fresh", "empty", "broken", "signedout", "expired", "running", "reviewed", "admin", "disputed", "returned", "blind"] as const;
@@ -136,6 +137,9 @@ function lists(world: World): Record<string, unknown> {
     "/trajectories": { items: [], next: null } satisfies FoundPage,
     "/trajectories/facets": { total: 9, pools: [], decisions: [], policies: [], applications: [], outcomes: [], reviews: [{ value: "accepted", count: 7 }] } satisfies Facets,
     "/fleet": fleet(empty),
+    "/home": home(empty),
+    "/wall": wall(empty),
+    "/wall/tickets": [],
     "/judges": { judges: [], pools: [], rows: [] } satisfies JudgesPage,
     "/episodes": empty ? { items: [], total: 0, next: null } : page,
   };

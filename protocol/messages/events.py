@@ -101,12 +101,16 @@ class EpisodeState(FrozenModel):
     thinking_error: str = ""
     thinking_code: str = ""
     """The stable code of why the policy is silent, such as `budget_spent`."""
+    thinking_policy: PolicyRef | None = None
+    """Who was asked last: `thinking`, its error and its code are about this revision. None: not known."""
     policy: PolicyRef | None = None
     pending: PendingAct | None = None
     memories: tuple[Memory, ...] = ()
     """What the policy noted of older steps, for itself."""
     noting: Noting = "off"
     noting_error: str = ""
+    noting_policy: PolicyRef | None = None
+    """Whose note failed."""
     autopilot: bool = False
     takeover: bool = False
     help_requested: bool = False
@@ -223,6 +227,8 @@ class ProposalsThinking(FrozenModel):
     partials: tuple[Partial, ...] = ()
     message: str = ""
     code: str = ""
+    policy: PolicyRef | None = None
+    """Who was asked; None where nobody is."""
 
 
 class MemoriesNoting(FrozenModel):
@@ -231,6 +237,8 @@ class MemoriesNoting(FrozenModel):
     type: Literal["memories.noting"] = "memories.noting"
     noting: Noting
     message: str = ""
+    policy: PolicyRef | None = None
+    """Whose note failed."""
 
 
 class StorageChanged(FrozenModel):

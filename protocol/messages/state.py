@@ -32,14 +32,19 @@ def apply_event(state: EpisodeState, event: DurableEvent) -> EpisodeState:
 def apply_thinking_event(state: EpisodeState, event: ProposalsThinking) -> EpisodeState:
     """The state after news of a running inference, which carries no version and may be lost."""
     return state.model_copy(
-        update={"thinking": event.thinking, "thinking_error": event.message, "thinking_code": event.code}
+        update={
+            "thinking": event.thinking,
+            "thinking_error": event.message,
+            "thinking_code": event.code,
+            "thinking_policy": event.policy,
+        }
     )
 
 
 def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
     match event:
         case StepStarted():
-            return {"pending": event.pending, "thinking": "idle", "thinking_error": ""}
+            return {"pending": event.pending, **_thinking_changed("idle")}
         case StepAdded():
             return {
                 "steps": (*state.steps, event.step),
@@ -66,7 +71,11 @@ def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
 
 
 def _proposals_changed(proposals: tuple[Proposal, ...], thinking: str) -> dict[str, Any]:
-    return {"proposals": proposals, "thinking": thinking, "thinking_error": ""}
+    return {"proposals": proposals, **_thinking_changed(thinking)}
+
+
+def _thinking_changed(thinking: str) -> dict[str, Any]:
+    return {"thinking": thinking, "thinking_error": "", "thinking_policy": None}
 
 
 def _mark_undone(steps: tuple[Step, ...], index: int) -> tuple[Step, ...]:

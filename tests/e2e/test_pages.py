@@ -27,7 +27,7 @@ SIZES = (ViewportSize(width=1280, height=800), ViewportSize(width=1920, height=1
 ADMINS_PAGES = (
     *("machines", "policies", "judges", "pools", "people", "security"),
     *("webhooks", "health", "retention", "design", "benchmarks", "evaluations"),
-    *("review", "agreement", "compare", "episodes", "reports", "trajectories", "flywheel"),
+    *("home", "wall", "review", "agreement", "compare", "episodes", "reports", "trajectories", "flywheel"),
 )
 OTHER_PAGES = (
     *("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret?", "reset-password"),

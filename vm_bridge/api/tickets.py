@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from protocol.base import FrozenModel
 from vm_bridge.errors import TicketRefused
 
-StreamKind = Literal["webrtc", "vnc", "stills", "terminal", "proxy", "cdp"]
+StreamKind = Literal["webrtc", "vnc", "stills", "thumbnails", "terminal", "proxy", "cdp"]
 PREVIEW_PARAMETER = "pilothouse-ticket"
 """Where in the address of a web program its ticket stands; it is taken out at once."""
 MAX_TICKET_LENGTH = 2_000

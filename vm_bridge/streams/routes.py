@@ -17,8 +17,9 @@ from vm_bridge.leases import LeaseGuard
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.streams.cdp_routes import cdp_routes
-from vm_bridge.streams.stills import MEDIA_TYPE, stream_stills
+from vm_bridge.streams.stills import MEDIA_TYPE, STREAM_HEADERS, stream_stills
 from vm_bridge.streams.terminal import terminal_routes
+from vm_bridge.streams.thumbnails import thumbnail_routes
 from vm_bridge.streams.webrtc import MAX_OFFER, WebRtcServer
 
 
@@ -107,10 +108,10 @@ class StreamServer:
             return StreamingResponse(
                 stream_stills(sandbox.frames, over),
                 media_type=MEDIA_TYPE,
-                # The second asks a reverse proxy (nginx) to pass each picture on at once.
-                headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+                headers=STREAM_HEADERS,
             )
 
+        router.include_router(thumbnail_routes(lambda text: redeem(text, "thumbnails")))
         router.include_router(terminal_routes(admit_machine, self._web_origins))
         if self._cdp_logs is not None:
             router.include_router(cdp_routes(lambda text: redeem(text, "cdp"), self._cdp_logs))

@@ -14,6 +14,8 @@ FPS = 5.0
 QUALITY = 80
 BOUNDARY = "frame"
 MEDIA_TYPE = f"multipart/x-mixed-replace; boundary={BOUNDARY}"
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""The second asks a reverse proxy (nginx) to pass each picture on at once."""
 RESEND_SECONDS = 10.0
 """The last picture is sent again after so long without a change, so that a dead viewer is noticed (seconds)."""
 

@@ -60,7 +60,7 @@ def _before() -> Q:
 
 
 def _sampled(found: QuerySet[Episode]) -> list[UUID]:
-    pools = Pool.objects.in_bulk(list(Pool.objects.filter(review_mode=ReviewMode.SAMPLE).values_list("pk", flat=True)))
+    pools = {pool.pk: pool for pool in Pool.objects.filter(review_mode=ReviewMode.SAMPLE)}
     rows = found.filter(task__pool__in=pools).values_list("pk", "task__pool_id")
     return [episode for episode, pool in rows if review_wanted(pools[pool], episode)]
 

@@ -89,6 +89,8 @@ export const routes: RouteObject[] = [
     HydrateFallback: Loading,
     children: [
       { index: true, element: <Home /> },
+      { path: "home", lazy: page(() => import("@/features/home/home-page")) },
+      { path: "wall", lazy: page(() => import("@/features/wall/wall-page")) },
       { path: "queue", lazy: page(() => import("@/features/queue/queue-page")) },
       { path: "desk/:id", lazy: episodePage(() => import("@/features/annotate/workspace-page")) },
       { path: "episodes", lazy: page(() => import("@/features/episodes/episodes-page")) },

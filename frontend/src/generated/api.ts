@@ -3787,3 +3787,224 @@ export interface OverallChange {
   chance: number;
   finding: "worse" | "better" | "chance";
 }
+/**
+ * A page of the sessions, those that wait for help first, then the oldest; `next` is the following page's number,
+ * `waiting` counts all who wait for help.
+ */
+export interface WallPage {
+  at: string;
+  items: WallSession[];
+  total: number;
+  waiting: number;
+  next: number | null;
+}
+/**
+ * An episode that runs. `attended`: its annotator's page is open; `pictured`: its machine has a picture now.
+ */
+export interface WallSession {
+  id: string;
+  instruction: string;
+  pool: string;
+  annotator: string;
+  status: "warming" | "running" | "paused" | "finished" | "left" | "failed";
+  help_requested: boolean;
+  attended: boolean;
+  pictured: boolean;
+  text: string;
+  steps: number;
+  override: Rate | null;
+  created_at: string;
+  last_step_at: string | null;
+}
+/**
+ * Where the small pictures of one bridge host are had (`POST` with `{"tickets": [...]}`), each ticket once.
+ */
+export interface WallStream {
+  url: string;
+  tickets: string[];
+}
+/**
+ * The sessions whose pictures are in view.
+ */
+export interface WallTicketsIn {
+  /**
+   * @minItems 1
+   * @maxItems 100
+   */
+  episodes: string[];
+}
+/**
+ * The last cycle of a flywheel failed.
+ */
+export interface CycleFailed {
+  subject: string;
+  since: string | null;
+  kind: "cycle";
+  cycle: string;
+  number: number;
+}
+/**
+ * A pool's gate let a revision pass that nobody promoted yet, or did not let it pass.
+ */
+export interface GateDecided {
+  subject: string;
+  since: string | null;
+  kind: "gate";
+  pool: string;
+  passed: boolean;
+}
+/**
+ * The parts were not looked at for minutes: the scheduler or the worker is gone.
+ */
+export interface HealthUnknown {
+  subject: string;
+  since: string | null;
+  kind: "health_unknown";
+}
+/**
+ * An annotator, or the policy in their episode, asks for help.
+ */
+export interface HelpAsked {
+  subject: string;
+  since: string | null;
+  kind: "help";
+  episode: string;
+  instruction: string;
+  message: string;
+}
+/**
+ * What needs this person, the most urgent first, and how the work went in the last day.
+ */
+export interface Home {
+  at: string;
+  items: (
+    | HelpAsked
+    | MoreHelpAsked
+    | ReviewsWaiting
+    | PoolRunsDry
+    | PartFailed
+    | HealthUnknown
+    | PolicyOverridden
+    | PolicyDegraded
+    | GateDecided
+    | CycleFailed
+    | JobFailed
+  )[];
+  hours: Hour[];
+}
+/**
+ * So many more episodes ask for help.
+ */
+export interface MoreHelpAsked {
+  subject: string;
+  since: string | null;
+  kind: "more_help";
+  count: number;
+}
+/**
+ * Finished episodes wait for this person's review; `capped`: there are more than were counted.
+ */
+export interface ReviewsWaiting {
+  subject: string;
+  since: string | null;
+  kind: "reviews";
+  count: number;
+  capped: boolean;
+}
+/**
+ * Fewer tasks wait in a pool than were done there in the last day.
+ */
+export interface PoolRunsDry {
+  subject: string;
+  since: string | null;
+  kind: "pool";
+  waiting: number;
+  done_last_day: number;
+}
+/**
+ * A part of the platform does not work, or soon will not; `detail` is what it said itself.
+ */
+export interface PartFailed {
+  subject: string;
+  since: string | null;
+  kind: "part";
+  part:
+    | "web"
+    | "worker"
+    | "beat"
+    | "trainer"
+    | "bridge"
+    | "gateway"
+    | "host"
+    | "image"
+    | "model"
+    | "database"
+    | "redis"
+    | "queue"
+    | "disk"
+    | "backup";
+  problem:
+    | (
+        | "unreachable"
+        | "too_slow"
+        | "no_answer"
+        | "no_model"
+        | "refused"
+        | "no_heartbeat"
+        | "not_known"
+        | "queue_long"
+        | "queue_old"
+        | "disk_full"
+        | "disk_filling"
+        | "connections_short"
+        | "memory_short"
+        | "redis_shared"
+        | "secret_shared"
+        | "draining"
+        | "not_heard"
+        | "no_host"
+        | "browser_old"
+        | "no_backup"
+        | "backup_old"
+      )
+    | null;
+  detail: string;
+  down: boolean;
+}
+/**
+ * People override a revision that proposes more than before, by more than chance.
+ */
+export interface PolicyOverridden {
+  subject: string;
+  since: string | null;
+  kind: "policy_overridden";
+  before: Rate;
+  after: Rate;
+}
+/**
+ * A probe found something wrong with a model that proposes.
+ */
+export interface PolicyDegraded {
+  subject: string;
+  since: string | null;
+  kind: "policy_degraded";
+  detail: string;
+}
+/**
+ * A job failed, and none of its kind that was asked for later by the same person has finished.
+ */
+export interface JobFailed {
+  subject: string;
+  since: string | null;
+  kind: "job";
+  job: "export" | "import" | "probe" | "judge";
+  detail: string;
+}
+/**
+ * One hour's acts, and what share of decisions with proposals at hand were overrides.
+ */
+export interface Hour {
+  at: string;
+  acts: number;
+  override: Rate | null;
+}

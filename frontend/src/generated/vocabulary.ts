@@ -1185,11 +1185,13 @@ export interface EpisodeState {
   thinking: Thinking;
   thinking_error: string;
   thinking_code: string;
+  thinking_policy: PolicyRef | null;
   policy: PolicyRef | null;
   pending: PendingAct | null;
   memories: Memory[];
   noting: Noting;
   noting_error: string;
+  noting_policy: PolicyRef | null;
   autopilot: boolean;
   takeover: boolean;
   help_requested: boolean;
@@ -1242,6 +1244,7 @@ export interface ProposalsThinking {
   partials: Partial[];
   message: string;
   code: string;
+  policy: PolicyRef | null;
 }
 /**
  * A candidate on its way: what has been generated so far.
@@ -1257,6 +1260,7 @@ export interface MemoriesNoting {
   type: "memories.noting";
   noting: Noting;
   message: string;
+  policy: PolicyRef | null;
 }
 /**
  * Whether the disk for pictures is full: then the step of this moment waits for room. May be lost.

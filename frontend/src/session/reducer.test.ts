@@ -53,7 +53,7 @@ describe("versions", () => {
 describe("events without a version", () => {
   it("shows what is being generated until the candidates are ready", () => {
     const thinking: Event = {
-      type: "proposals.thinking",
+      type: "proposals.thinking", policy: null,
       thinking: "streaming",
       partials: [{ index: 0, text: "The file" }],
       message: "",

@@ -40,10 +40,16 @@ export function applyEvent(view: EpisodeView | null, event: Event): EpisodeView 
       return {
         ...view,
         partials: event.partials,
-        episode: { ...view.episode, thinking: event.thinking, thinking_error: event.message, thinking_code: event.code },
+        episode: {
+          ...view.episode,
+          thinking: event.thinking,
+          thinking_error: event.message,
+          thinking_code: event.code,
+          thinking_policy: event.policy,
+        },
       };
     case "memories.noting":
-      return { ...view, episode: { ...view.episode, noting: event.noting, noting_error: event.message } };
+      return { ...view, episode: { ...view.episode, noting: event.noting, noting_error: event.message, noting_policy: event.policy } };
     case "storage.changed":
       return { ...view, storageFull: event.full };
     case "pong":
@@ -73,7 +79,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
   const episode = { ...view.episode, version: event.version };
   switch (event.type) {
     case "step.started":
-      return { ...view, partials: [], episode: { ...episode, pending: event.pending, thinking: "idle", thinking_error: "" } };
+      return { ...view, partials: [], episode: { ...episode, pending: event.pending, thinking: "idle", thinking_error: "", thinking_policy: null } };
     case "step.added":
       return stepAdded({ ...view, episode, storageFull: false }, event.step, event.pending ?? null);
     case "step.undone":
@@ -88,6 +94,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
           proposals: [],
           thinking: "idle",
           thinking_error: "",
+          thinking_policy: null,
         },
       };
     case "thought.written":
@@ -111,6 +118,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
           policy: event.policy,
           thinking: "ready",
           thinking_error: "",
+          thinking_policy: null,
         },
       };
     case "proposals.withdrawn":
@@ -118,7 +126,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
         ...view,
         partials: [],
         withdrawn: event.reason,
-        episode: { ...episode, proposals: [], thinking: "idle", thinking_error: "" },
+        episode: { ...episode, proposals: [], thinking: "idle", thinking_error: "", thinking_policy: null },
       };
     case "proposal.marked":
       return {
@@ -150,6 +158,7 @@ function stepAdded(view: EpisodeView, step: Step, pending: PendingAct | null): E
       proposals: [],
       thinking: "idle",
       thinking_error: "",
+      thinking_policy: null,
       observation: step.after ?? episode.observation,
     },
   };

@@ -25,7 +25,7 @@ export class MultipartReader {
     if (end < 0) return null;
     const headers = parseHeaders(new TextDecoder().decode(this.buffer.subarray(0, end)));
     const length = Number(headers.get("content-length"));
-    if (!Number.isInteger(length) || length <= 0 || length > MAX_PART_BYTES) throw new RangeError("part without a usable length");
+    if (!Number.isInteger(length) || length < 0 || length > MAX_PART_BYTES) throw new RangeError("part without a usable length");
     const start = end + BLANK_LINE.length;
     if (this.buffer.length < start + length) return null;
     const body = this.buffer.slice(start, start + length);

@@ -16,12 +16,13 @@ export type NavigationItem = {
 };
 
 export const MAIN_ITEMS: readonly NavigationItem[] = [
+  { to: "/home", label: "global.home", roles: ["reviewer", "researcher"], command: globalCommands.home },
   { to: "/queue", label: "global.queue", roles: ["annotator"], command: globalCommands.queue },
   { to: TO_REVIEW, label: "global.review", roles: ["reviewer"], command: globalCommands.review },
+  { to: "/wall", label: "global.wall", roles: ["reviewer"], command: globalCommands.wall },
   { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
   { to: "/trajectories", label: "nav.search", roles: ["reviewer"], unless: "researcher" },
   { to: "/exports", label: "exports.page", roles: ["researcher"], command: globalCommands.exports },
-  { to: "/agreement", label: "nav.agreement", roles: ["reviewer", "researcher"] },
   { to: "/reports", label: "global.reports", roles: ["reviewer", "researcher"], command: globalCommands.reports },
 ];
 
@@ -33,6 +34,7 @@ export const ADMIN_ITEMS: readonly NavigationItem[] = [
   { to: "/judges", label: "global.judges", roles: ["admin"], command: globalCommands.judges },
   { to: "/flywheel", label: "global.flywheel", roles: ["admin", "researcher"] },
   { to: "/benchmarks", label: "benchmarks.title", roles: ["admin", "researcher"] },
+  { to: "/agreement", label: "nav.agreement", roles: ["reviewer", "researcher"] },
   { to: "/evaluations", label: "evaluations.title", roles: ["admin", "researcher"] },
   { to: "/machines", label: "global.machines", roles: ["admin"], command: globalCommands.machines },
   { to: "/people", label: "global.people", roles: ["admin"], command: globalCommands.people },

@@ -15,14 +15,16 @@ export function Navigation() {
   const user = useUser();
   const current = useCurrentItem();
   const adminItems = ADMIN_ITEMS.filter((item) => canOpen(user, item));
+  const inMenu = adminItems.length > 1;
+  const links = [...MAIN_ITEMS.filter((item) => canOpen(user, item)), ...(inMenu ? [] : adminItems)];
   return (
     <nav className={styles.nav} aria-label={t("nav.label")}>
-      {MAIN_ITEMS.filter((item) => canOpen(user, item)).map((item) => (
+      {links.map((item) => (
         <Link key={item.to} to={item.to} aria-current={current === item.to ? "page" : undefined}>
           {t(item.label)}
         </Link>
       ))}
-      {adminItems.length > 0 && <AdminMenu items={adminItems} current={current} />}
+      {inMenu && <AdminMenu items={adminItems} current={current} />}
     </nav>
   );
 }

@@ -94,7 +94,7 @@ describe("the model's notes", () => {
     const { user, say } = open({ noting: "writing" });
     await user.click(screen.getByRole("button", { name: "The model's notes" }));
     expect(await screen.findByText("A note is being written")).toBeDefined();
-    say({ type: "memories.noting", noting: "failed", message: "no token within 30 s" });
+    say({ type: "memories.noting", noting: "failed", policy: null, message: "no token within 30 s" });
     await waitFor(() => expect(screen.getByText("no token within 30 s")).toBeDefined());
   });
 

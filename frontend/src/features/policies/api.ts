@@ -72,7 +72,9 @@ function send(change: Change): Promise<unknown> {
 
 export function useChange() {
   const client = useQueryClient();
-  return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: [KEY] }) });
+  // Health and home tell of the servers of those that propose.
+  const keys = [[KEY], ["health"], ["home"]];
+  return useMutation({ mutationFn: send, onSettled: () => Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey }))) });
 }
 
 export const nameOf = ({ policy }: RevisionSummary): string => `${policy.name} ${policy.revision}`;

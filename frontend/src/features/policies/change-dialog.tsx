@@ -3,6 +3,7 @@ import { Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Text
 import { useState } from "react";
 
 import type { PoolPolicies, RevisionSummary } from "@/generated/api";
+import { errorFor } from "@/shared/api/mutations";
 import { useI18n, type I18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
@@ -69,7 +70,7 @@ function ChangeForm({ pool, revisions, onDone }: FormProps) {
         <Text size="sm" role="status">
           {effectOf(way, pool, share, i18n)}
         </Text>
-        <Problem error={change.error} />
+        <Problem error={errorFor(change, wish)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             {t("common.cancel")}

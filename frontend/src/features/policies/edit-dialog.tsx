@@ -3,11 +3,12 @@ import { Button, Group, PasswordInput, Stack, Text, TextInput } from "@mantine/c
 import { useState } from "react";
 
 import type { RevisionSummary } from "@/generated/api";
+import { errorFor } from "@/shared/api/mutations";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { nameOf, useChange } from "./api";
+import { nameOf, useChange, type Change } from "./api";
 
 const FIELDS = ["base_url", "model", "checkpoint", "weight_version"] as const;
 const LABELS = {
@@ -34,12 +35,13 @@ function EditForm({ revision, onDone }: { revision: RevisionSummary; onDone: () 
   const hosted = revision.provider !== "openai_compatible";
   const visible = FIELDS.filter((name) => !hosted || name === "base_url" || name === "model");
   const changed = Object.fromEntries(visible.filter((name) => fields[name].trim() !== revision[name]).map((name) => [name, fields[name].trim()]));
-  const wish = { ...changed, ...(key.trim() === "" ? {} : { api_key: key.trim() }) };
+  const edited = { ...changed, ...(key.trim() === "" ? {} : { api_key: key.trim() }) };
+  const wish = { type: "edit", revision: revision.id, changed: edited } as const;
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ type: "edit", revision: revision.id, changed: wish }, { onSuccess: onDone });
+        change.mutate(wish, { onSuccess: onDone });
       }}
     >
       <Stack gap="sm">
@@ -64,12 +66,12 @@ function EditForm({ revision, onDone }: { revision: RevisionSummary; onDone: () 
           onChange={(event) => setKey(event.currentTarget.value)}
           autoComplete="off"
         />
-        <Problem error={change.error} />
+        <Problem error={errorFor<Change>(change, wish)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             {t("common.cancel")}
           </Button>
-          <Button type="submit" disabled={Object.keys(wish).length === 0} loading={change.isPending}>
+          <Button type="submit" disabled={Object.keys(edited).length === 0} loading={change.isPending}>
             {t("policies.save")}
           </Button>
         </Group>

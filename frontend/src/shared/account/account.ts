@@ -33,8 +33,9 @@ export const hasRole = (user: UserOut, ...roles: Role[]): boolean =>
 
 export const TO_REVIEW = "/review";
 
-/** Where a person's work begins. */
+/** Where a person's work begins: what needs those who look after the platform, the queue of those who annotate. */
 export function homeOf(user: UserOut): string {
+  if (hasRole(user, "researcher")) return "/home";
   if (hasRole(user, "annotator")) return "/queue";
   return hasRole(user, "reviewer") ? TO_REVIEW : "/episodes";
 }

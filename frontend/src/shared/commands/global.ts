@@ -14,6 +14,8 @@ const global = <Verb extends string>(verb: Verb, keys: readonly string[], whileT
 export const globalCommands = {
   help: global("help", ["?", "F1"]),
   palette: global("palette", ["Mod+K"], true),
+  home: global("home", ["Alt+I"], true),
+  wall: global("wall", ["Alt+Y"], true),
   queue: global("queue", ["Alt+Q"], true),
   review: global("review", ["Alt+V"], true),
   episodes: global("episodes", ["Alt+W"], true),

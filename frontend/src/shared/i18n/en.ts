@@ -25,6 +25,8 @@ import { reviewMessages } from "./en/review";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
 import { trialMessages } from "./en/trials";
+import { homeMessages } from "./en/home";
+import { wallMessages } from "./en/wall";
 import { webhookMessages } from "./en/webhooks";
 
 export const en = {
@@ -55,4 +57,6 @@ export const en = {
   ...webhookMessages,
   ...exportMessages,
   ...importMessages,
+  ...homeMessages,
+  ...wallMessages,
 } as const;

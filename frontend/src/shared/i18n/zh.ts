@@ -25,6 +25,8 @@ import { reviewMessages } from "./zh/review";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 import { trialMessages } from "./zh/trials";
+import { homeMessages } from "./zh/home";
+import { wallMessages } from "./zh/wall";
 import { webhookMessages } from "./zh/webhooks";
 
 export const zh = {
@@ -55,4 +57,6 @@ export const zh = {
   ...webhookMessages,
   ...exportMessages,
   ...importMessages,
+  ...homeMessages,
+  ...wallMessages,
 };

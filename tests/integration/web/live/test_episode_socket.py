@@ -12,7 +12,7 @@ from annotation_app.episodes.models import Episode
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.tasks.models import Assignment
 from protocol.messages.events import EpisodeState
-from tests.integration.web.conftest import BOUND, SECRET, EpisodeSocket, Stack
+from tests.integration.web.conftest import BOUND, SECRET, EpisodeSocket, Stack, policy_serve
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import MachineGone, StaleLease
 from vm_bridge.machine import Lease
@@ -39,6 +39,24 @@ async def state_of(desk: EpisodeSocket) -> EpisodeState:
     """What the database holds of a desk's episode."""
     state: EpisodeState = await run_in_db_thread(selectors.episode_state, episode_id=desk.episode_id)
     return state
+
+
+async def test_a_failure_names_the_policy_that_failed(stack: Stack) -> None:
+    absent = f"{stack.bridge_url}/v1"  # answers 404 to whoever asks for a completion there
+    await run_in_db_thread(policy_serve, pools=[stack.world.pool], url=absent, revision="absent")
+    episode = await stack.episode()
+    desk = await stack.desk(episode)
+    failed = await desk.until(type="proposals.thinking", thinking="failed")
+    assert failed["policy"]["revision"] == "absent"
+    assert "404" in failed["message"]
+    later = (await (await stack.desk(episode)).until(type="snapshot"))["state"]
+    assert (later["thinking"], later["thinking_policy"]["revision"]) == ("failed", "absent")
+
+    await run_in_db_thread(policy_serve, pools=[stack.world.pool], url=stack.model_url, revision="present")
+    ready = await desk.until(type="proposals.ready")
+    assert ready["policy"]["revision"] == "present"
+    heard = [event for event in desk.heard if event["type"] == "proposals.thinking"]
+    assert {event["policy"]["revision"] for event in heard if event["message"]} == {"absent"}
 
 
 async def test_an_episode_is_worked_on_and_finished(stack: Stack) -> None:

@@ -1,8 +1,11 @@
 """The episode's loop: order, refusals, and what follows what."""
 
+from dataclasses import replace
+
 import pytest
 
-from agent_backend.errors import PolicyUnavailable
+from agent_backend.episode.proposals import RetryPolicy
+from agent_backend.errors import PolicyRejected, PolicyUnavailable
 from agent_backend.interfaces import EpisodeCommand
 from protocol.actions.types import Click, LongPress, RunCommand
 from protocol.messages.events import (
@@ -306,6 +309,24 @@ async def test_a_dead_model_never_blocks(harness: EpisodeHarness) -> None:
     assert await harness.code(act(1)) == ""
     await harness.steps(1)
     harness.policy.broken = None
+    await harness.ready()
+
+
+@pytest.mark.parametrize("revision", ["2", "1"], ids=["another revision", "the same revision, served elsewhere"])
+async def test_a_failure_goes_with_the_policy_that_failed(harness: EpisodeHarness, revision: str) -> None:
+    harness.limits = replace(harness.limits, retry_policy=RetryPolicy(first=3_600.0, longest=3_600.0))
+    harness.policy.broken = PolicyRejected("no model ui-tars")
+    await harness.started("failed")
+    assert harness.runner.state.thinking_policy == harness.policy.ref
+
+    next_policy = FakePolicy(revision=revision)
+    next_policy.gate.clear()
+    harness.current = next_policy
+    harness.runner.wake()
+    await harness.until(lambda: harness.runner.state.thinking == "streaming")
+    assert harness.runner.state.thinking_error == ""
+    assert harness.runner.state.thinking_policy == next_policy.ref
+    next_policy.gate.set()
     await harness.ready()
 
 

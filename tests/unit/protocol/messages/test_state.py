@@ -9,7 +9,7 @@ from tests.unit.protocol.examples import episode, observation
 
 CHANGED = {
     "step-started": {"pending", "thinking"},
-    "step-started-while-thinking": {"pending", "thinking"},
+    "step-started-while-thinking": {"pending", "thinking", "thinking_policy"},
     "step-added": {"steps", "pending", "proposals", "observation"},
     "step-added-second": {"steps", "observation"},
     "step-added-of-several": {"steps", "pending", "proposals", "observation"},

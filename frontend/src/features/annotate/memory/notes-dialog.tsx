@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import type { Memory } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
-import { Badge } from "@/shared/ui/badge";
+import { Badge, PolicyBadge } from "@/shared/ui/badge";
 import { StatusDot } from "@/shared/ui/status-dot";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
@@ -27,14 +27,14 @@ export function NotesDialog() {
 /** Why there is no note yet, or that one is on its way. */
 function NotesStatus() {
   const { t } = useI18n();
-  const { memories, noting, noting_error: error } = useWorkspace().episode;
+  const { memories, noting, noting_error: error, noting_policy: author } = useWorkspace().episode;
   const none = memories.length === 0;
   return (
     <div role="status">
       {noting === "writing" && <StatusDot tone="busy" pulse>{t("notes.writing")}</StatusDot>}
       {noting === "failed" && (
         <>
-          <StatusDot tone="danger">{t("notes.failed")}</StatusDot>
+          <StatusDot tone="danger">{t("notes.failed")}</StatusDot> {author && <PolicyBadge policy={author} />}
           {error !== "" && <code className={styles.error}>{error}</code>}
         </>
       )}

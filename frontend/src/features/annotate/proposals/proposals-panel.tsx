@@ -10,6 +10,7 @@ import { StatusDot } from "@/shared/ui/status-dot";
 import { notes, prompt, resample } from "@/features/annotate/commands";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
+import { currentPolicy, samePolicy } from "./current-policy";
 import { splitPartial } from "./partial";
 import { ProposalCard } from "./proposal-card";
 import { ProposalSource } from "./proposal-source";
@@ -19,11 +20,12 @@ export function ProposalsPanel() {
   const { t, language } = useI18n();
   const { episode, canAct, send, setDialog } = useWorkspace();
   const cost = episode.proposals[0]?.cost_usd;
+  const policy = currentPolicy(episode);
   return (
     <section className={styles.panel} aria-labelledby="proposals-title">
       <header className={styles.head}>
         <h2 id="proposals-title">{t("proposals.title")}</h2>
-        <PolicyBadge policy={episode.policy} />
+        <PolicyBadge policy={policy} />
         {cost != null && <span className={styles.cost} title={t("proposals.cost")}>{dollars(cost, language)}</span>}
         <Tooltip label={<>{t("workspace.prompt")} <CommandKey command={prompt} /></>}>
           <ActionIcon size="sm" aria-label={t("workspace.prompt")} onClick={() => setDialog("prompt")}>
@@ -48,7 +50,7 @@ export function ProposalsPanel() {
           </ActionIcon>
         </Tooltip>
       </header>
-      <ProposalSource episode={episode} />
+      {samePolicy(policy, episode.policy) && <ProposalSource episode={episode} />}
       <div className={styles.list} aria-live="polite" aria-busy={episode.thinking === "waiting" || episode.thinking === "streaming"}>
         {episode.proposals.length > 0
           ? episode.proposals.map((proposal) => <ProposalCard key={proposal.id} proposal={proposal} />)

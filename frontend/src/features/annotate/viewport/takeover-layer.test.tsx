@@ -53,7 +53,7 @@ describe("a takeover", () => {
   it("lets nothing go when the page shows something new", () => {
     const { field, sent, say, pass } = takeOver();
     fireEvent.keyDown(field, { key: "a", code: "KeyA" });
-    say({ type: "proposals.thinking", thinking: "waiting", partials: [], message: "", code: "" });
+    say({ type: "proposals.thinking", policy: null, thinking: "waiting", partials: [], message: "", code: "" });
     pass(FRAME_MS);
     expect(sent()).toEqual([{ kind: "press", key: "a" }]);
   });

@@ -4,12 +4,14 @@ import { BarStatus } from "@/shared/ui/top-bar";
 import { StatusDot, type Tone } from "@/shared/ui/status-dot";
 import type { StreamStatus } from "@/streams/attach";
 
+import { currentPolicy } from "@/features/annotate/proposals/current-policy";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import styles from "./workspace.module.css";
 
 export function WorkspaceStatus({ stream }: { stream: StreamStatus | null }) {
   const { t } = useI18n();
   const { episode, steps, connection } = useWorkspace();
+  const policy = currentPolicy(episode);
   return (
     <BarStatus>
       <span>{t("status.step", { number: steps.length + 1, most: episode.task.max_steps })}</span>
@@ -17,7 +19,7 @@ export function WorkspaceStatus({ stream }: { stream: StreamStatus | null }) {
       <StatusDot tone={connection.phase === "online" ? "ok" : "warn"} pulse={connection.phase !== "online"}>
         {connection.latency === null ? t("status.link") : t("status.round_trip", { ms: Math.round(connection.latency) })}
       </StatusDot>
-      {episode.policy !== null && <span className={styles.policy}>{episode.policy.name} {episode.policy.revision}</span>}
+      {policy !== null && <span className={styles.policy}>{policy.name} {policy.revision}</span>}
     </BarStatus>
   );
 }

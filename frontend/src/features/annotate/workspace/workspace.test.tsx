@@ -1,8 +1,8 @@
 /** A person in the workspace: accepting, editing, overriding and ending by keyboard, over a session with a fake wire. */
-import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { Command, EpisodeState } from "@/generated/vocabulary";
+import type { Command, EpisodeState, PolicyRef } from "@/generated/vocabulary";
 
 import { renderWorkspace } from "@/features/annotate/testing/harness";
 import { makeEpisodeState, makeProposal } from "@/features/annotate/testing/fixtures";
@@ -230,6 +230,15 @@ describe("what may not be done", () => {
     expect(screen.getByText("The model does not answer")).toBeDefined();
     expect(screen.getByText("connection refused")).toBeDefined();
     expect(thought().readOnly).toBe(false);
+  });
+
+  it("names the policy that failed, not the one that proposed before", () => {
+    const policy: PolicyRef = { name: "steady", revision: "1", dialect: "ui_tars_1_5", scripted: false, teacher: false };
+    const failed = { ...policy, name: "absent", revision: "7" };
+    open({ proposals: [], policy, thinking: "failed", thinking_error: "no such model", thinking_policy: failed });
+    const panel = screen.getByRole("region", { name: "Proposals" });
+    expect(within(panel).getByText("absent 7")).toBeDefined();
+    expect(within(panel).queryByText("steady 1")).toBeNull();
   });
 });
 

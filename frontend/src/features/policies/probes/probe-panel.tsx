@@ -1,13 +1,13 @@
 /** Tries a model: starts a probe, shows how far it is, and what it found. */
 import { Button, Group, NativeSelect, Progress, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { hashKey, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { ProbeIn, ProbeOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
 
-import { isUnderWay, probeQuery, probesQuery, sameModel, useProbeChange, type ProbeEndpoint } from "./api";
+import { isUnderWay, probeQuery, probesQuery, sameModel, useProbeChange, type ProbeChange, type ProbeEndpoint } from "./api";
 import { ProbeResult } from "./probe-result";
 import styles from "./probes.module.css";
 
@@ -23,10 +23,18 @@ export function ProbePanel({ endpoint, disabled = false }: { endpoint: ProbeEndp
     <Stack gap="sm">
       <Text size="sm">{t("probes.help")}</Text>
       <Start endpoint={endpoint} known={known} disabled={disabled} change={change} />
-      <Problem error={change.error} />
+      <Problem error={isAbout(change.variables, endpoint, known) ? change.error : null} />
       {known && <Found key={known.id} known={known} />}
     </Stack>
   );
+}
+
+/** Whether a request was about the model that the panel is for now: in a form it changes as it is typed. */
+function isAbout(sent: ProbeChange | undefined, endpoint: ProbeEndpoint, known: ProbeOut | undefined): boolean {
+  if (sent === undefined) return false;
+  if (sent.type === "cancel") return sent.id === known?.id;
+  const { base_url: address, model, dialect, provider } = sent.probe;
+  return hashKey([address, model, dialect, provider]) === hashKey([endpoint.base_url, endpoint.model, endpoint.dialect, endpoint.provider]);
 }
 
 type StartProps = {

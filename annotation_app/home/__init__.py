@@ -1,0 +1,1 @@
+"""What needs whoever looks after the platform, in one answer."""

@@ -1,0 +1,16 @@
+"""The home page over HTTP."""
+
+from django.http import HttpRequest
+from ninja import Router
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.home.schemas import Home
+from annotation_app.home.selectors import home_page
+
+router = Router(tags=["home"])
+
+
+@router.get("/home", response=Home)
+def home_get(request: HttpRequest) -> Home:
+    """What needs this person, and the last day in figures."""
+    return home_page(user=user_of(request))

@@ -1,0 +1,237 @@
+"""What needs somebody: each kind of thing by one query, or from what was counted or looked at a minute ago."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db.models import Case, Count, Exists, F, Model, OuterRef, QuerySet, Subquery, TextField, Value, When, Window
+from django.db.models.functions import Cast, Coalesce
+from django.utils import timezone
+from redis.exceptions import RedisError
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.episodes.models import OPEN, Command, Episode
+from annotation_app.episodes.selectors import episodes_visible
+from annotation_app.exports.models import Export
+from annotation_app.flywheel.models import Turn, TurnState
+from annotation_app.health.history import last_checks
+from annotation_app.health.schemas import Check, Problem
+from annotation_app.home.schemas import (
+    CycleFailed,
+    GateDecided,
+    HealthUnknown,
+    HelpAsked,
+    Home,
+    HomeItem,
+    Job,
+    JobFailed,
+    MoreHelpAsked,
+    PartFailed,
+    PolicyDegraded,
+    PoolRunsDry,
+    ReviewsWaiting,
+)
+from annotation_app.home.selectors.hours import hours_of, policies_overridden, policy_hours
+from annotation_app.imports.models import Import
+from annotation_app.judges.models import Run
+from annotation_app.notifications.models import Notice
+from annotation_app.probes.models import PolicyProbe
+from annotation_app.promotions.models import GateDecision
+from annotation_app.reviews.selectors.queue import QueueFilters, reviewable_by
+from annotation_app.tasks.models import Pool, Task, TaskState
+
+DAY = timedelta(days=1)
+RECENT = timedelta(days=3)
+"""Jobs that failed, and gates that did not open, before are not told of any more."""
+MAX_HELP, MAX_REVIEWS, MAX_ITEMS = 5, 1_000, 20
+"""Episodes that are named, reviews that are counted, and items of any other kind."""
+HEALTH_TIMEOUT = timedelta(minutes=5)
+"""The parts are looked at every minute; nothing for so long says that nobody looks."""
+URGENT_WARNINGS: frozenset[Problem] = frozenset(
+    {
+        *("disk_filling", "queue_old", "connections_short", "memory_short", "backup_old", "not_heard", "too_slow"),
+        "not_known",
+    }
+)
+"""Warnings that somebody has to do something about before a part fails."""
+
+
+def home_page(*, user: User) -> Home:
+    """What needs this person. Raises Forbidden for who only annotates."""
+    role_check(user, Role.ADMIN, Role.RESEARCHER, Role.REVIEWER)
+    now = timezone.now()
+    admin, researcher = user.has_role(Role.ADMIN), user.has_role(Role.ADMIN, Role.RESEARCHER)
+    reviewer = user.has_role(Role.ADMIN, Role.REVIEWER)
+    hours = policy_hours(now)
+    items: list[HomeItem] = []
+    if reviewer:
+        items += _help_asked(user)
+    if researcher:
+        items += _parts(now)
+        pools = _pool_states(now)
+        items += policies_overridden(hours, (policy for pool in pools for policy in pool.policies), now)
+        if admin:
+            items += _degraded(user)
+            items += _pools_dry(pools)
+        items += _gates(now)
+        items += _cycles()
+        items += _jobs(None if admin else user, now)
+    if reviewer:
+        items += _reviews(user)
+    return Home(at=now, items=tuple(items), hours=hours_of(hours, now))
+
+
+def _help_asked(user: User) -> Iterator[HomeItem]:
+    found = episodes_visible(user).filter(OPEN, help_requested=True)
+    notes = Command.objects.filter(episode=OuterRef("pk")).exclude(note="").order_by("-id").values("note")
+    counted = found.annotate(waiting=Window(Count("pk")), note=Subquery(notes[:1])).order_by("created_at", "id")
+    named = list(counted.select_related("task", "annotator").defer("desk")[:MAX_HELP])
+    for episode in named:
+        yield HelpAsked(
+            subject=episode.annotator.name,
+            since=episode.created_at,
+            episode=str(episode.pk),
+            instruction=episode.task.definition.instruction,
+            message=episode.note or "",
+        )
+    if named and named[0].waiting > MAX_HELP:
+        yield MoreHelpAsked(subject="", count=named[0].waiting - MAX_HELP)
+
+
+def _reviews(user: User) -> Iterator[HomeItem]:
+    waiting = reviewable_by(user, QueueFilters()).order_by("finished_at", "id")
+    finished = list(waiting.values_list("finished_at", flat=True)[: MAX_REVIEWS + 1])
+    if finished:
+        count, capped = min(len(finished), MAX_REVIEWS), len(finished) > MAX_REVIEWS
+        yield ReviewsWaiting(subject="", since=finished[0], count=count, capped=capped)
+
+
+def _parts(now: datetime) -> Iterator[HomeItem]:
+    """From the look of the last minute: asking every part takes seconds."""
+    try:
+        known = last_checks()
+    except RedisError:
+        return
+    if known is None:
+        return
+    at, checks = known
+    if now - at > HEALTH_TIMEOUT:
+        yield HealthUnknown(subject="", since=at)
+        return
+    for check in sorted(filter(_is_urgent, checks), key=lambda check: check.ok):
+        yield PartFailed(
+            subject=check.subject,
+            since=check.since,
+            part=check.kind,
+            problem=check.problem,
+            detail=check.detail,
+            down=not check.ok,
+        )
+
+
+def _is_urgent(check: Check) -> bool:
+    return not check.ok or check.problem in URGENT_WARNINGS
+
+
+def _degraded(user: User) -> Iterator[HomeItem]:
+    """What probes found, until it was read."""
+    unread = Notice.objects.filter(user=user, kind="policy.degraded", read_at__isnull=True)
+    for notice in unread[:MAX_ITEMS]:
+        yield PolicyDegraded(
+            subject=str(notice.details.get("policy", "")),
+            since=notice.created_at,
+            detail=str(notice.details.get("reason", "")),
+        )
+
+
+class _PoolState(NamedTuple):
+    """A pool, what is left of it and how fast it goes, and the revisions that propose there."""
+
+    name: str
+    is_open: bool
+    waiting: int
+    done_last_day: int
+    policies: tuple[str, ...]
+
+
+def _pool_states(now: datetime) -> list[_PoolState]:
+    """Every pool but those for practice; what waits is counted only where something was done."""
+    done = Episode.objects.filter(task__pool=OuterRef("pk"), status="finished", finished_at__gte=now - DAY)
+    waiting = Task.objects.filter(pool=OuterRef("pk"), state=TaskState.WAITING)
+    counted = Pool.objects.filter(practice=False).annotate(
+        done=_count(done, "task__pool"),
+        left=Case(When(done__gt=0, then=_count(waiting, "pool")), default=0),
+    )
+    columns = ("name", "paused", "stopped_at", "left", "done")
+    proposing = [f"{who}__{column}" for who in ("policy", "canary") for column in ("name", "revision", "scripted")]
+    return [
+        _PoolState(name, not paused and stopped is None, left, finished, _labels(*revisions))
+        for name, paused, stopped, left, finished, *revisions in counted.values_list(*columns, *proposing)
+    ]
+
+
+def _labels(*revisions: Any) -> tuple[str, ...]:
+    """The labels of revisions, given as name, revision and whether it is a script; scripts are left out."""
+    named = (revisions[:3], revisions[3:])
+    return tuple(f"{name} {revision}" for name, revision, scripted in named if name is not None and not scripted)
+
+
+def _pools_dry(pools: Iterable[_PoolState]) -> Iterator[HomeItem]:
+    """Pools where at the pace of the last day nothing is left in a day."""
+    dry = (pool for pool in pools if pool.is_open and pool.waiting < pool.done_last_day)
+    for pool in sorted(dry, key=lambda pool: (pool.waiting, pool.name))[:MAX_ITEMS]:
+        yield PoolRunsDry(subject=pool.name, waiting=pool.waiting, done_last_day=pool.done_last_day)
+
+
+def _count(found: QuerySet[Any], by: str) -> Any:
+    return Coalesce(Subquery(found.order_by().values(by).annotate(n=Count("pk")).values("n")), 0)
+
+
+def _gates(now: datetime) -> Iterator[HomeItem]:
+    """What each pool's gate decided last, where somebody has to promote the revision or it did not pass."""
+    newest = GateDecision.objects.order_by("pool_id", "-id").distinct("pool_id")
+    columns = ("passed", "promoted", "active_id", "pool__policy_id", "pool__name", "created_at")
+    revision = ("evaluation__revision__name", "evaluation__revision__revision")
+    for passed, promoted, active, proposing, pool, at, name, number in newest.values_list(*columns, *revision):
+        if promoted or active != proposing or (not passed and at < now - RECENT):
+            continue
+        yield GateDecided(subject=f"{name} {number}", pool=pool, passed=passed, since=at)
+
+
+def _cycles() -> Iterator[HomeItem]:
+    newest = Turn.objects.order_by("wheel_id", "-number").distinct("wheel_id")
+    columns = ("pk", "number", "state", "wheel__name", "ended_at")
+    for key, number, state, name, ended in newest.values_list(*columns):
+        if state == TurnState.FAILED:
+            yield CycleFailed(subject=name, cycle=str(key), number=number, since=ended)
+
+
+def _jobs(user: User | None, now: datetime) -> Iterator[HomeItem]:
+    """Of everybody, or only those this person asked for."""
+    since = now - RECENT
+    exports = _failed(Export, "export", since, ("requested_by",), user, subject="requested_by__username")
+    others = (
+        _failed(Import, "import", since, ("requested_by",), user, subject="name"),
+        _failed(PolicyProbe, "probe", since, ("base_url", "model", "dialect"), None, subject="model"),
+        _failed(Run, "judge", since, ("pool", "judge"), user, subject="pool__name"),
+    )
+    for job, subject, error, ended in exports.union(*others, all=True).order_by("-ended")[:MAX_ITEMS]:
+        yield JobFailed(subject=subject, job=job, detail=error[:300], since=ended)
+
+
+JOB_COLUMNS = ("job", "about", "error", "ended")
+
+
+def _failed(
+    model: type[Model], job: Job, since: datetime, same: tuple[str, ...], user: User | None, *, subject: str
+) -> QuerySet[Any, tuple[Any, ...]]:
+    """The failed jobs of a table that no later one of the `same` columns made good."""
+    jobs = model._default_manager
+    later = jobs.filter(status="done", created_at__gt=OuterRef("created_at"), **{each: OuterRef(each) for each in same})
+    failed = jobs.filter(~Exists(later), status="failed", finished_at__gte=since)
+    if user is not None:
+        failed = failed.filter(requested_by=user)
+    columns = {"job": Value(job, TextField()), "about": Cast(subject, TextField()), "ended": F("finished_at")}
+    rows: QuerySet[Any, tuple[Any, ...]] = failed.order_by().annotate(**columns).values_list(*JOB_COLUMNS)
+    return rows

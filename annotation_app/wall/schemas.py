@@ -1,0 +1,46 @@
+"""What is shown of the episodes that run."""
+
+from datetime import datetime
+from uuid import UUID
+
+from protocol.base import FrozenModel
+from protocol.evaluation.reports import Rate
+from protocol.messages.events import EpisodeStatus
+
+
+class WallSession(FrozenModel):
+    """An episode that runs. `attended`: its annotator's page is open; `pictured`: its machine has a picture now."""
+
+    id: UUID
+    instruction: str
+    pool: str
+    annotator: str
+    status: EpisodeStatus
+    help_requested: bool
+    attended: bool
+    pictured: bool
+    text: str
+    """The end of what a terminal shows."""
+    steps: int
+    override: Rate | None
+    """Of the annotator's decisions with proposals at hand, how many were another action."""
+    created_at: datetime
+    last_step_at: datetime | None
+
+
+class WallPage(FrozenModel):
+    """A page of the sessions, those that wait for help first, then the oldest; `next` is the following page's number,
+    `waiting` counts all who wait for help."""
+
+    at: datetime
+    items: tuple[WallSession, ...]
+    total: int
+    waiting: int
+    next: int | None
+
+
+class WallStream(FrozenModel):
+    """Where the small pictures of one bridge host are had (`POST` with `{"tickets": [...]}`), each ticket once."""
+
+    url: str
+    tickets: tuple[str, ...]

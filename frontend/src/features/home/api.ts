@@ -1,0 +1,15 @@
+/** What needs the person at the page, over HTTP. */
+import { queryOptions } from "@tanstack/react-query";
+
+import type { Home } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+const POLL_MS = 15_000;
+
+export const homeQuery = queryOptions({
+  queryKey: ["home"],
+  queryFn: () => request<Home>("GET", "/home"),
+  refetchInterval: POLL_MS,
+});
+
+export type Item = Home["items"][number];

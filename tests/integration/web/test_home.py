@@ -1,0 +1,189 @@
+"""Home: what needs each role, from few queries, and how the last day went."""
+
+import json
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.accounts.services import user_ensure
+from annotation_app.episodes import services as episodes
+from annotation_app.episodes.models import Command, Episode, Step
+from annotation_app.exports.models import Export
+from annotation_app.flywheel.models import Turn, Wheel
+from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
+from annotation_app.health import history
+from annotation_app.health.schemas import Check
+from annotation_app.home.selectors import HEALTH_TIMEOUT, home_page
+from annotation_app.home.selectors.hours import CACHE_KEY
+from annotation_app.policies.services import policy_ensure
+from annotation_app.tasks.models import Assignment, Task
+from tests.contract.test_store import step
+from tests.integration.web.conftest import PASSWORD, World
+
+MAX_QUERIES = 10
+
+
+@pytest.fixture
+def alma(world: World) -> User:
+    cache.clear()
+    return user_ensure(username="alma", password=PASSWORD, name="Alma", roles=["admin"])
+
+
+def kinds(world: World, user: User) -> list[str]:
+    return [item["kind"] for item in world.client(user).get("/api/home").json()["items"]]
+
+
+def item_of(world: World, user: User, kind: str) -> dict[str, Any]:
+    (found,) = [each for each in world.client(user).get("/api/home").json()["items"] if each["kind"] == kind]
+    return dict(found)
+
+
+def finished_by(user: User) -> Episode:
+    """An episode that was begun and finished just now."""
+    episode = episodes.episode_next(user=user)
+    assert episode is not None
+    Episode.objects.filter(pk=episode.pk).update(status="finished", outcome="success", finished_at=timezone.now())
+    return episode
+
+
+def test_nothing_needs_anybody_at_first(world: World, alma: User) -> None:
+    assert kinds(world, alma) == []
+    hours = world.client(alma).get("/api/home").json()["hours"]
+    assert len(hours) == 24
+    assert {(hour["acts"], hour["override"]) for hour in hours} == {(0, None)}
+
+
+def test_annotators_have_their_queue(world: World) -> None:
+    answer = world.client(world.ada).get("/api/home")
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+
+
+def test_help_reviews_and_a_pool_that_runs_dry(world: World, alma: User) -> None:
+    finished_by(world.ada)
+    waiting = episodes.episode_next(user=world.ben)
+    assert waiting is not None
+    Episode.objects.filter(pk=waiting.pk).update(help_requested=True)
+    Command.objects.create(command_id="help", episode_id=waiting.pk, digest="d", note="The file is empty.")
+    Task.objects.filter(state="waiting").update(state="done")
+    for user in (alma, world.rosa):
+        helped = item_of(world, user, "help")
+        assert (helped["subject"], helped["episode"], helped["message"]) == (
+            "Ben",
+            str(waiting.pk),
+            "The file is empty.",
+        )
+        assert item_of(world, user, "reviews")["count"] == 1
+    dry = item_of(world, alma, "pool")
+    assert (dry["subject"], dry["waiting"], dry["done_last_day"]) == ("real", 0, 1)
+    assert kinds(world, alma)[0] == "help", "the most urgent first"
+    assert "pool" not in kinds(world, world.rosa), "reviewers mend no pools"
+
+
+def test_many_who_ask_for_help_are_counted(world: World, alma: User) -> None:
+    episode = episodes.episode_next(user=world.ben)
+    assert episode is not None
+    tasks = Task.objects.filter(pool=world.pool)
+    for number in range(6):
+        assignment = Assignment.objects.create(
+            task=tasks[number % 3], annotator=world.ada, state="expired", expires_at=timezone.now()
+        )
+        Episode.objects.create(
+            task=assignment.task, annotator=world.ada, assignment=assignment, status="running", help_requested=True,
+            desk=episode.desk,
+        )  # fmt: skip
+    assert kinds(world, alma).count("help") == 5
+    assert item_of(world, alma, "more_help")["count"] == 1
+
+
+def check(**fields: Any) -> Check:
+    return Check.model_validate(
+        {"name": "x", "kind": "web", "state": "ok", "seconds": 0.1, "since": timezone.now(), **fields}
+    )
+
+
+def test_parts_that_fail_come_from_the_last_look(world: World, alma: User) -> None:
+    checks = (
+        check(kind="web"),
+        check(kind="backup", state="warn", problem="no_backup"),
+        check(kind="disk", state="warn", problem="disk_filling"),
+        check(kind="model", subject="tars 1", state="down", problem="no_model", detail="tars"),
+    )
+    history.record_checks(timezone.now(), checks)
+    for user in (alma, world.ravi):
+        found = world.client(user).get("/api/home").json()["items"]
+        assert [(each["part"], each["subject"], each["down"]) for each in found] == [
+            ("model", "tars 1", True),
+            ("disk", "", False),
+        ]
+    assert kinds(world, world.rosa) == []
+    history.record_checks(timezone.now() - 2 * HEALTH_TIMEOUT, checks)
+    assert kinds(world, alma) == ["health_unknown"]
+
+
+def test_a_policy_that_is_overridden_more_than_before(world: World, alma: User) -> None:
+    policy_ensure(name="tars", revision="1", base_url="http://m/v1", model="m", dialect="ui_tars_1_5")
+    world.pool.policy = policy_ensure(name="tars", revision="1", base_url="http://m/v1")
+    world.pool.save()
+    episode = episodes.episode_next(user=world.ada)
+    assert episode is not None
+    now = timezone.now()
+    document = step(0)
+    rows = [
+        Step(
+            episode_id=episode.pk, index=number, command_id=uuid4().hex, actor="human", policy="tars 1",
+            decision="override" if late and number % 2 else "accept", document=document,
+            created_at=now - timedelta(hours=1 if late else 12),
+        )
+        for number, late in ((number, number >= 40) for number in range(80))
+    ]  # fmt: skip
+    Step.objects.bulk_create(rows)
+    fell = item_of(world, alma, "policy_overridden")
+    assert (fell["subject"], fell["before"]["successes"], fell["after"]["successes"]) == ("tars 1", 0, 20)
+    hours = world.client(alma).get("/api/home").json()["hours"]
+    assert sum(hour["acts"] for hour in hours) == 80
+    assert json.loads(json.dumps(cache.get(CACHE_KEY))), "the cache of the web app keeps JSON"
+
+
+def test_a_failed_job_is_told_until_it_is_done_again(world: World, alma: User) -> None:
+    ended = {"requested_by": world.ravi, "finished_at": timezone.now()}
+    Export.objects.create(**ended, status="failed", error="The disk is full.")
+    failed = item_of(world, alma, "job")
+    assert (failed["job"], failed["subject"], failed["detail"]) == ("export", "ravi", "The disk is full.")
+    assert kinds(world, world.ravi) == ["job"]
+    Export.objects.create(**ended, status="done")
+    assert kinds(world, alma) == []
+
+
+def test_a_cycle_that_failed_until_the_next_is_begun(world: World, alma: User) -> None:
+    recipe = Recipe(
+        policy="toy",
+        start="/start",
+        sft=LikelihoodTraining(updates=1, shares=MixShares(fresh=1, earlier=0, general=0)),
+        trials=GateTrials(world="toy", first_seed=900, seeds=10),
+    )
+    wheel = Wheel.objects.create(name="daily", pool=world.pool, owner=alma, recipe=recipe)
+    made = Turn.objects.create(wheel=wheel, number=1, recipe=recipe, state="failed", requested_by=alma)
+    found = item_of(world, alma, "cycle")
+    assert (found["subject"], found["number"], found["cycle"]) == ("daily", 1, str(made.pk))
+    Turn.objects.create(wheel=wheel, number=2, recipe=recipe, state="running", requested_by=alma)
+    assert kinds(world, alma) == []
+
+
+def test_few_queries_however_much_there_is(world: World, alma: User) -> None:
+    finished_by(world.ada)
+    world.pool.review_mode = "sample"
+    world.pool.review_percent = 100
+    world.pool.save()
+    with CaptureQueriesContext(connection) as queries:
+        home_page(user=alma)
+    assert len(queries) <= MAX_QUERIES, [query["sql"][:100] for query in queries]
+    with CaptureQueriesContext(connection) as again:
+        home_page(user=alma)
+    assert len(again) == len(queries) - 1, "the hours are counted once a minute"
