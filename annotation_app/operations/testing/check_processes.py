@@ -87,9 +87,15 @@ class CheckProcesses:
 
 @contextlib.contextmanager
 def check_processes() -> Iterator[CheckProcesses]:
-    """The processes of a run of checks. SIGTERM and a closed terminal end the run as Ctrl-C does."""
+    """The processes of a run of checks. SIGTERM and a closed terminal end the run as Ctrl-C does.
+
+    A shell lets what it starts in the background ignore SIGINT, and processes inherit that. Checks are interrupted by
+    it, so it is heard here again.
+    """
     in_main_thread = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, _exit) for number in STOP_SIGNALS} if in_main_thread else {}
+    if in_main_thread and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     processes = CheckProcesses()
     try:
         yield processes

@@ -21,6 +21,8 @@ pytest = checks.Check("pytest", (sys.executable, "-m", "pytest", *options, sys.a
 other = checks.Check("other", (sys.executable, "-c", sys.argv[3], sys.argv[4]))
 checks.run_checks([[pytest], [other]], Console(io.StringIO()))
 """
+IN_BACKGROUND = ("sh", "-c", """trap '' INT; exec "$@" """, "sh")
+"""What it runs ignores SIGINT, as a program that a shell started in the background."""
 SLEEPER = "import time; time.sleep(600)"
 OTHER = f"""
 import pathlib, subprocess, sys, time
@@ -64,7 +66,7 @@ def test_all_processes_of_a_run_end_with_it(tmp_path: Path, number: signal.Signa
     server, child = tmp_path / "server.pid", tmp_path / "child.pid"
     (tmp_path / "test_it.py").write_text(TEST.format(file=str(server)))
     words = [str(tmp_path), str(tmp_path / "test_it.py"), OTHER, str(child)]
-    run = subprocess.Popen([sys.executable, "-c", RUN, *words], cwd=ROOT)
+    run = subprocess.Popen([*IN_BACKGROUND, sys.executable, "-c", RUN, *words], cwd=ROOT)
     try:
         wait_until(lambda: (pid_in(server) and pid_in(child)) or run.poll() is not None)
         pids = (pid_in(server), pid_in(child))
