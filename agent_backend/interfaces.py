@@ -91,10 +91,11 @@ class Intent(FrozenModel):
 
 
 class CommandRecord(FrozenModel):
-    """A command taken before: its body's digest and the events version after it."""
+    """A command that was taken, the digest of its body, and what the person said with it."""
 
     command_id: str
     digest: str
+    note: str = ""
 
 
 class EpisodeStore(Protocol):
@@ -190,8 +191,9 @@ class EpisodeStore(Protocol):
         """Judge an offer → proposal.marked."""
         ...
 
-    async def change(self, event_fields: dict[str, object]) -> DurableEvent:
-        """Change fields of EpisodeChanged (status, observation, autopilot, outcome, verdict, …)."""
+    async def change(self, event_fields: dict[str, object], command: CommandRecord | None = None) -> DurableEvent:
+        """Change fields of EpisodeChanged (status, observation, autopilot, outcome, verdict, …), and remember the
+        command that asked for it: both or neither is stored."""
         ...
 
 

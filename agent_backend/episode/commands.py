@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from agent_backend.errors import CommandRejected
-from agent_backend.interfaces import Emit, EpisodeCommand
+from agent_backend.interfaces import CommandRecord, Emit, EpisodeCommand
 from protocol.actions.types import CONTROL_KINDS, FINAL_ACTIONS, Action, CallUser, NoAction, find_off_screen_point
 from protocol.base import FrozenModel
 from protocol.messages.events import (
@@ -39,6 +39,7 @@ from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import ActionError, BrowserPage
 from protocol.trajectory.proposals import Proposal
 from protocol.trajectory.steps import BatchPosition, drop_undone_steps
+from protocol.trajectory.trajectories import Outcome
 
 
 class CommandQueue:
@@ -116,6 +117,11 @@ def digest_of(command: EpisodeCommand) -> str:
     return hashlib.sha256(body.encode()).hexdigest()
 
 
+def record_of(command: FinishEpisode | LeaveEpisode, digest: str) -> CommandRecord:
+    """What is remembered of a command that ends an episode."""
+    return CommandRecord(command_id=command.command_id, digest=digest, note=command.reason)
+
+
 def rejection(command: EpisodeCommand, code: str, message: str) -> Rejected:
     """The answer to a command that changed nothing."""
     return Rejected(command_id=command.command_id, code=code, message=message)
@@ -169,6 +175,7 @@ def batch_fields(actions: tuple[Action, ...]) -> dict[str, object]:
     }
 
 
+OUTCOME_OF_LEAVING: dict[str, Outcome | None] = {"skip": "skipped", "broken": "broken", "release": None}
 ALWAYS_ALLOWED = (LeaveEpisode, CallForHelp)
 
 

@@ -75,9 +75,7 @@ class InMemoryEpisodeStore:
 
     async def record_command(self, command_id: str, digest: str, note: str = "") -> None:
         self._check_fence()
-        self._record_command(command_id, digest)
-        if note:
-            self.notes[command_id] = note
+        self._record_command(command_id, digest, note)
 
     async def save_blob(self, ref: BlobRef, data: bytes) -> None:
         self._check_fence()
@@ -147,14 +145,18 @@ class InMemoryEpisodeStore:
         )
         return await self._apply(ProposalMarked(version=self._next, proposal_id=proposal_id, mark=mark))
 
-    async def change(self, event_fields: dict[str, object]) -> DurableEvent:
+    async def change(self, event_fields: dict[str, object], command: CommandRecord | None = None) -> DurableEvent:
         self._check_fence()
+        if command is not None:
+            self._record_command(command.command_id, command.digest, command.note)
         return await self._apply(EpisodeChanged.model_validate({"version": self._next, **event_fields}))
 
-    def _record_command(self, command_id: str, digest: str) -> None:
+    def _record_command(self, command_id: str, digest: str, note: str = "") -> None:
         if command_id in self._commands:
             raise CommandRejected("command_conflict", "this command_id was used before")
         self._commands[command_id] = digest
+        if note:
+            self.notes[command_id] = note
 
     @property
     def _next(self) -> int:

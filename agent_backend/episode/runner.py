@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from agent_backend.episode.batches import INTERRUPTING_COMMANDS
 from agent_backend.episode.commands import (
+    OUTCOME_OF_LEAVING,
     CommandQueue,
     Wakeup,
     batch_fields,
@@ -19,6 +20,7 @@ from agent_backend.episode.commands import (
     digest_of,
     intent_fields,
     invalid_reply_error,
+    record_of,
     rejection,
     revise_memories,
 )
@@ -30,7 +32,7 @@ from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretConfirma
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.twins import OpenTwin
 from agent_backend.errors import CommandRejected, PolicyError
-from agent_backend.interfaces import Emit, EpisodeCommand, EpisodeStore, Intent
+from agent_backend.interfaces import CommandRecord, Emit, EpisodeCommand, EpisodeStore, Intent
 from protocol.actions.types import FINAL_ACTIONS, INFEASIBLE_ANSWER, Action, CallUser, Finish, Infeasible
 from protocol.messages.events import (
     Accept,
@@ -57,7 +59,6 @@ from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step, drop_undone_steps
 from protocol.trajectory.trajectories import Outcome
 
-OUTCOME_OF_LEAVING: dict[str, Outcome | None] = {"skip": "skipped", "broken": "broken", "release": None}
 CLOSING_MESSAGE = "this episode is closing"
 
 
@@ -206,7 +207,8 @@ class EpisodeRunner:
         command, reply = self._inbox.take()
         acknowledged = Acknowledged(command_id=command.command_id)
         digest = digest_of(command)
-        intent, note = None, ""
+        intent: Intent | None = None
+        note: str | None = None
         try:
             if await self._is_duplicate(command, digest):
                 return await reply(acknowledged)
@@ -214,16 +216,19 @@ class EpisodeRunner:
             if isinstance(command, Act | Accept):
                 if self.state.proposals:
                     await self._secrets.check(command)
-                intent = await self._begin_act(command, digest)
+                fields = intent_fields(command, self.state)
+                intent = self._executor.intent(**fields, decide_ms=self._proposals.displayed_ms)
+                self._proposals.cancel_request()
+                await self._executor.begin(intent, digest)
             else:
-                note = await self._apply_command(command)
+                note = await self._apply_command(command, digest)
         except CommandRejected as error:
             return await reply(rejection(command, error.code, str(error)))
-        if intent is not None:
-            await reply(acknowledged)
-            return await self._act(intent)
-        await self._store.record_command(command.command_id, digest, note)
+        if note is not None:
+            await self._store.record_command(command.command_id, digest, note)
         await reply(acknowledged)
+        if intent is not None:
+            await self._act(intent)
 
     async def _take_inputs(self) -> None:
         """Inputs that arrive during a batch form the next one, so a person never gets far ahead of the machine."""
@@ -265,17 +270,18 @@ class EpisodeRunner:
             raise CommandRejected("command_conflict", "this command_id came before with another body")
         return known is not None
 
-    async def _apply_command(self, command: EpisodeCommand) -> str:
-        """Apply a command that is no act, and return its note. Raises CommandRejected, and then nothing was done."""
+    async def _apply_command(self, command: EpisodeCommand, digest: str) -> str | None:
+        """Apply a command that is no act, and return its note; None where it ended the episode and is recorded with
+        that. Raises CommandRejected, and then nothing was done."""
         match command:
             case FinishEpisode():
-                await self._finish(command.outcome, command.answer)
-                return command.reason
+                await self._finish(command.outcome, command.answer, record_of(command, digest))
+                return None
             case LeaveEpisode():
                 await self._executor.close_gesture()
                 await self._executor.release_held_inputs(command.command_id)
-                await self._end(status="left", outcome=OUTCOME_OF_LEAVING[command.how])
-                return command.reason
+                await self._end(record_of(command, digest), status="left", outcome=OUTCOME_OF_LEAVING[command.how])
+                return None
             case CallForHelp():
                 await self._record.change(help_requested=True)
                 return command.message
@@ -341,12 +347,6 @@ class EpisodeRunner:
         if session is not None and (self._skipping_settle is None or self._skipping_settle.done()):
             self._skipping_settle = asyncio.create_task(session.skip_settle())
 
-    async def _begin_act(self, command: Act | Accept, digest: str) -> Intent:
-        intent = self._executor.intent(**intent_fields(command, self.state), decide_ms=self._proposals.displayed_ms)
-        self._proposals.cancel_request()
-        await self._executor.begin(intent, digest)
-        return intent
-
     async def _act(self, intent: Intent | None) -> None:
         """Carry an intent out, and the actions of the same reply after it. Who waits to act next gets no settle in
         between."""
@@ -365,16 +365,16 @@ class EpisodeRunner:
         elif isinstance(step.action, CallUser) and not self.state.help_requested:
             await self._record.change(help_requested=True)
 
-    async def _finish(self, outcome: Outcome, answer: str) -> None:
+    async def _finish(self, outcome: Outcome, answer: str, command: CommandRecord | None = None) -> None:
         """End with the annotator's outcome, and the verifier's beside it."""
         self._proposals.cancel_request()
         await self._executor.release_held_inputs(f"end-{self.state.id}-{len(self.state.steps)}")
         verdict = await self._executor.active_session.judge(INFEASIBLE_ANSWER if outcome == "infeasible" else answer)
-        await self._end(status="finished", outcome=outcome, answer=answer, verdict=verdict)
+        await self._end(command, status="finished", outcome=outcome, answer=answer, verdict=verdict)
 
-    async def _end(self, **fields: object) -> None:
+    async def _end(self, command: CommandRecord | None, **fields: object) -> None:
         self._proposals.cancel_request()
-        await self._record.change(**fields, autopilot=False, takeover=False, finished_at=datetime.now(UTC))
+        await self._record.change(command, **fields, autopilot=False, takeover=False, finished_at=datetime.now(UTC))
 
     def _request_ahead(self, steps: tuple[Step, ...], observation: Observation) -> None:
         """Ask about a step that is still being stored, unless something else comes first anyway."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable
 
-from agent_backend.interfaces import Emit, EpisodeStore
+from agent_backend.interfaces import CommandRecord, Emit, EpisodeStore
 from agent_backend.telemetry.requests import OnRequest, PolicyRequest
 from agent_backend.telemetry.tracer import episode_tracer
 from protocol.messages.events import (
@@ -60,9 +60,10 @@ class EpisodeStateTracker:
         if self._tracer is not None:
             self._tracer.on_event(self.state, event)
 
-    async def change(self, **fields: object) -> None:
-        """Change what is given and not None."""
-        await self.write(self.store.change({name: value for name, value in fields.items() if value is not None}))
+    async def change(self, command: CommandRecord | None = None, /, **fields: object) -> None:
+        """Change what is given and not None, and remember the command that asked for it with the change."""
+        given = {name: value for name, value in fields.items() if value is not None}
+        await self.write(self.store.change(given, command))
 
     async def publish_thinking(
         self,

@@ -171,6 +171,8 @@ class RoomRegistry:
             return
         if recorded and name:
             return connection.send_event(Acknowledged(command_id=name))
+        if room.ended:
+            return connection.send_event(_rejection(command, "not_running", "This episode has ended."))
         connection.send_event(_rejection(command, "view_only", "Somebody else holds control of this episode."))
 
     def driver_moved(self, episode_id: UUID) -> None:

@@ -189,8 +189,9 @@ class DjangoStore:
     async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
         return await self._write(services.proposal_mark, proposal_id=proposal_id, mark=mark)
 
-    async def change(self, event_fields: dict[str, object]) -> DurableEvent:
-        return await self._write(services.episode_change, fields=event_fields)
+    async def change(self, event_fields: dict[str, object], command: CommandRecord | None = None) -> DurableEvent:
+        taken = command and command.model_dump()
+        return await self._write(services.episode_change, fields=event_fields, command=taken)
 
     async def _read(self, selector: Callable[..., R], **arguments: object) -> R:
         return await run_in_db_thread(selector, episode_id=self._episode_id, **arguments)

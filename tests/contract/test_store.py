@@ -11,7 +11,7 @@ import pytest
 
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.errors import CommandRejected
-from agent_backend.interfaces import EpisodeStore, Intent
+from agent_backend.interfaces import CommandRecord, EpisodeStore, Intent
 from protocol.actions.types import Click, TypeText
 from protocol.blobs import BlobRef
 from protocol.messages.events import DurableEvent, EpisodeState, ProposalsReady, StepAdded
@@ -302,6 +302,18 @@ class StoreContract:
         record = await store.find_command("command-9")
         assert record is not None
         assert (record.command_id, record.digest) == ("command-9", DIGEST)
+
+    async def test_an_end_and_its_command_are_stored_together(self, write: Writer) -> None:
+        finish = CommandRecord(command_id="command-9", digest=DIGEST, note="it is done")
+        fields: dict[str, object] = {"status": "finished", "outcome": "success"}
+        await write.store.record_command("command-9", DIGEST)
+        before = await write.store.load()
+        with pytest.raises(CommandRejected):
+            await write.store.change(fields, finish)
+        assert await write.store.load() == before
+        await write(lambda s: s.change(fields, finish.model_copy(update={"command_id": "command-8"})))
+        assert (await write.store.load()).status == "finished"
+        assert await write.store.find_command("command-8") is not None
 
     async def test_an_id_serves_one_command(self, write: Writer) -> None:
         await write(lambda s: s.begin_act(intent(), DIGEST))

@@ -15,6 +15,7 @@ from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Episode, EpisodeStateDocument
 from annotation_app.episodes.services.branches import branch_close, branch_next
 from annotation_app.episodes.services.events import episode_lock, event_apply, pool_running_check
+from annotation_app.episodes.services.steps import command_of_locked_record
 from annotation_app.errors import Forbidden
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit
@@ -110,10 +111,15 @@ def _count_proposal_decisions(episode: Episode) -> None:
 
 
 @transaction.atomic(durable=True)
-def episode_change(*, episode_id: UUID, token: int | None, fields: dict[str, Any]) -> DurableEvent:
-    """Change what EpisodeChanged names; an end ends the assignment, a pause stretches it. Raises Conflict for going on
-    in a pool that was stopped."""
+def episode_change(
+    *, episode_id: UUID, token: int | None, fields: dict[str, Any], command: dict[str, str] | None = None
+) -> DurableEvent:
+    """Change what EpisodeChanged names, and remember the command that asked for it; an end ends the assignment, a
+    pause stretches it. Raises Conflict for going on in a pool that was stopped, and for a command's id that was used.
+    """
     episode = episode_lock(episode_id, token)
+    if command is not None:
+        command_of_locked_record(episode, **command)
     status = fields.get("status")
     if status == "running" and episode.status == "paused":
         pool_running_check(episode)

@@ -40,7 +40,12 @@ def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -
 def command_record(*, episode_id: UUID, token: int, command_id: str, digest: str, note: str = "") -> None:
     """Remember a command that is not an act, and log what was said with it. Raises Conflict for an id that was
     used."""
-    episode, note = episode_lock(episode_id, token), note.replace("\x00", "")
+    command_of_locked_record(episode_lock(episode_id, token), command_id=command_id, digest=digest, note=note)
+
+
+def command_of_locked_record(episode: Episode, *, command_id: str, digest: str, note: str) -> None:
+    """The same within a transaction that holds the episode."""
+    note = note.replace("\x00", "")
     _command_make(episode, command_id, digest, note=note)
     if note:
         audit_record(

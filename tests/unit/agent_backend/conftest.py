@@ -12,7 +12,7 @@ from agent_backend.episode.limits import RunnerLimits
 from agent_backend.episode.proposals import RetryPolicy
 from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretRules
-from agent_backend.interfaces import EpisodeCommand, Intent, Policy
+from agent_backend.interfaces import CommandRecord, EpisodeCommand, Intent, Policy
 from protocol.actions.types import Action, TypeText
 from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import Accept, Act, DurableEvent, EpisodeState, Event
@@ -53,9 +53,9 @@ class BreakableStore(InMemoryEpisodeStore):
         self._break("append_step" if next_intent is None else "append_step_and_next")
         return await super().append_step(step, next_intent, done=done, blobs=blobs)
 
-    async def change(self, event_fields: dict[str, object]) -> DurableEvent:
+    async def change(self, event_fields: dict[str, object], command: CommandRecord | None = None) -> DurableEvent:
         self._break("change")
-        return await super().change(event_fields)
+        return await super().change(event_fields, command)
 
     def _break(self, name: str) -> None:
         if name in self.broken:

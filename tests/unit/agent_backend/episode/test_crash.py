@@ -211,9 +211,11 @@ async def work(client: Client) -> None:
     await client.until(lambda: client.store.state.status == "finished" and client.task.done())
 
 
-def check_effects(client: Client, where: str) -> None:
-    """Everything was done once, and is stored whole."""
+async def check_effects(client: Client, where: str) -> None:
+    """Everything was done once, and is stored whole; a page that asks again is told of each command."""
     state = client.store.state
+    commands = [await client.store.find_command(f"command-{number}") for number in range(1, 9)]
+    assert None not in commands, where
     assert [s.command_id for s in state.steps] == ["command-1", "command-2", "command-4"], where
     released = build_gesture((Release(key="shift"),))
     assert [*(s.action for s in state.steps), released] == client.sandbox.acts, where
@@ -229,7 +231,7 @@ async def test_every_effect_happens_once_wherever_the_runner_dies() -> None:
     for kill_at in itertools.count():
         client = Client(kill_at)
         await work(client)
-        check_effects(client, f"killed at suspension {kill_at}")
+        await check_effects(client, f"killed at suspension {kill_at}")
         if not client.killed:
             break
     assert kill_at > 50, "the runner waits often enough for this to mean something"
@@ -240,7 +242,7 @@ async def test_every_effect_happens_once_whichever_call_the_connection_to_the_st
     for last in itertools.count():
         client = Client(ends=lambda store, last=last: EndingConnection(store, last, done=done))  # type: ignore[misc]
         await work(client)
-        check_effects(client, f"ended at call {last}")
+        await check_effects(client, f"ended at call {last}")
         if not client.seen_store.ended:
             break
     assert last > 20, "the store is called often enough for this to mean something"
