@@ -272,9 +272,9 @@ class MachineSession:
             rejection = ActionError(code=error.code, message=str(error))
             return ActionResult(last_observation, last_observation, started, datetime.now(UTC), rejection)
         except BridgeError as error:
-            return unknown_result(
-                last_observation, started, str(error), machine_lost=not isinstance(error, OutcomeUnknown)
-            )
+            # A bridge that was started again has the transition, and not its pictures.
+            there = isinstance(error, OutcomeUnknown | UnknownBlob)
+            return unknown_result(last_observation, started, str(error), machine_lost=not there)
         return ActionResult(
             transition.before,
             transition.after,

@@ -21,7 +21,7 @@ from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 from tests.unit.agent_backend.policy.fake_policy import FakePolicy
 from tests.waiting import eventually
-from vm_bridge.errors import BridgeUnavailable, NoMachine
+from vm_bridge.errors import BridgeUnavailable, NoMachine, UnknownBlob
 from vm_bridge.machine import Machine
 from vm_bridge.simulators.fake.machine import FakeMachine
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
@@ -63,9 +63,16 @@ class BreakableStore(InMemoryEpisodeStore):
 
 
 class UnreliableMachine(FakeMachine):
-    """A machine behind a bridge that loses the answers to the next `lost` acts."""
+    """A machine behind a bridge that loses the answers to the next `lost` acts, and the next `forgotten` pictures."""
 
     lost = 0
+    forgotten = 0
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        if UnreliableMachine.forgotten:
+            UnreliableMachine.forgotten -= 1
+            raise UnknownBlob(f"blob {ref.sha256} is no longer kept")
+        return await super().blob(ref)
 
     async def perform(
         self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False

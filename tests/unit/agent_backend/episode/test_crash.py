@@ -280,6 +280,20 @@ async def test_an_unreachable_bridge_is_tried_again_with_the_same_command(harnes
     assert harness.sandbox.typed == "once"
 
 
+async def test_an_act_whose_pictures_a_bridge_has_lost_does_not_lose_the_machine(harness: EpisodeHarness) -> None:
+    await harness.started()
+    UnreliableMachine.forgotten = 1
+    await harness.send(Act(command_id="command-1", action=TypeText(text="once"), thought="t"))
+    await harness.steps(1)
+    step = harness.store.state.steps[0]
+    assert (step.after, step.error and step.error.code) == (None, "outcome_unknown")
+    await harness.send(Act(command_id="command-2", action=TypeText(text=", twice"), thought="t"))
+    await harness.steps(2)
+    assert harness.store.state.status == "running"
+    assert harness.store.state.steps[1].error is None
+    assert harness.sandbox.typed == "once, twice"
+
+
 async def test_a_machine_that_is_gone_after_a_crash_leaves_an_honest_step(harness: EpisodeHarness) -> None:
     await harness.started()
     harness.sandbox.settle_seconds = 30.0
