@@ -34,8 +34,8 @@ from annotation_app.operations.install.system_packages import (
     ensure_system_packages,
 )
 from annotation_app.operations.install.system_packages import BENCHMARK_PACKAGES as BENCHMARK_NEEDS
+from annotation_app.operations.program_commands import require_platform
 from annotation_app.operations.runtime import demo
-from annotation_app.operations.runtime.platform_info import read_platform_info
 from annotation_app.operations.runtime.ports import PortAllocator
 from annotation_app.operations.runtime.stack import LOOPBACK, ROOT
 from annotation_app.operations.runtime.toy_flywheel import run_toy_flywheel
@@ -50,8 +50,8 @@ DEFAULT_DATA = ROOT / ".data"
 TOY_FLYWHEEL = DEFAULT_DATA / "toy-flywheel"
 Command = Callable[[argparse.Namespace, list[str], Console], int]
 HELP_OPTIONS = {"-h", "--help"}
-HANDS_HELP_ON = {"manage", "openenv", "benchmark", "evaluate", "trainer"}
-"""Commands whose own programs answer a request for help."""
+FORWARDED_HELP = {"manage", "openenv", "benchmark", "evaluate", "trainer"}
+"""Commands that forward `--help` to the program they start."""
 
 
 class EnvironmentRequirement(enum.Enum):
@@ -73,9 +73,9 @@ def main(words: list[str] | None = None) -> int:
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
     words = current_words(words) or ["--help"]
-    help_words = [word for word in words if word in HELP_OPTIONS and words[0] in HANDS_HELP_ON]
+    help_words = [word for word in words if word in HELP_OPTIONS and words[0] in FORWARDED_HELP]
     arguments, rest = _parser().parse_known_args([word for word in words if word not in help_words])
-    if help_words and not rest and words[0] in ("manage", "trainer"):  # else it is asked of a command of theirs
+    if help_words and not rest and words[0] in ("manage", "trainer"):  # without a sub-command, our own help
         _parser().parse_args(words)
     rest += help_words
     if rest and not arguments.takes_rest:
@@ -239,10 +239,8 @@ def _osworld(arguments: argparse.Namespace, rest: list[str], console: Console) -
 
 
 def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    note = read_platform_info(arguments.data)
-    if note is None:
-        raise OperationsError(f"Nothing is running on {arguments.data}.", hint="Start it: ./pilothouse demo")
-    os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **note.environment})  # noqa: S606 - this interpreter
+    environment = {**os.environ, **require_platform(arguments.data).environment}
+    os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], environment)  # noqa: S606 - this interpreter
 
 
 def _doctor(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:

@@ -22,7 +22,7 @@ def django_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         words.extend(command[2:])
 
     monkeypatch.setattr("os.execve", execve)
-    monkeypatch.setattr(operations, "read_platform_info", lambda data: mock.Mock(environment={}))
+    monkeypatch.setattr(operations, "require_platform", lambda data: mock.Mock(environment={}))
     for made in ("ensure_python_packages", "ensure_trainer"):
         monkeypatch.setattr(operations, made, lambda *given: None)
     return words
@@ -81,7 +81,7 @@ def fails(*given: Any, **options: Any) -> None:
         ("osworld", "ensure_osworld"),
         ("bench data", "ensure_system_packages"),
         ("bench no-such-benchmark", "ensure_system_packages"),
-        ("manage check", "read_platform_info"),
+        ("manage check", "require_platform"),
         ("backup copy", "backup"),
         ("restore copy", "restore"),
     ],
