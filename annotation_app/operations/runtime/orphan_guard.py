@@ -37,7 +37,7 @@ def main(lines: Iterable[str]) -> None:
     for leader, stop_signal in reversed(running.items()):
         _send(os.kill, leader, stop_signal)
     deadline = time.monotonic() + GRACE_SECONDS
-    while any(map(_group_exists, running)) and time.monotonic() < deadline:
+    while any(map(group_exists, running)) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
     for leader in running:
         _send(os.killpg, leader, signal.SIGKILL)
@@ -48,7 +48,8 @@ def _send(how: Callable[[int, int], None], pid: int, number: int) -> None:
         how(pid, number)
 
 
-def _group_exists(pid: int) -> bool:
+def group_exists(pid: int) -> bool:
+    """Whether the process group has a process, zombies included."""
     try:
         os.killpg(pid, 0)
     except ProcessLookupError:

@@ -14,7 +14,7 @@ from typing import IO, NoReturn
 from annotation_app.operations.runtime import orphan_guard
 
 GRACE_SECONDS = 20.0
-"""How long checks may take to clean up after SIGINT: pytest tears its servers down."""
+"""How long checks may take to clean up after SIGINT: pytest stops its servers."""
 POLL_SECONDS = 0.05
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -22,7 +22,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 class CheckProcesses:
     """Starts checks, each in a process group of its own, and ends all of them at once.
 
-    A guard process ends them where this process is killed and cannot do it itself. Used from several threads.
+    If this process is killed, a guard process ends them. Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -54,25 +54,25 @@ class CheckProcesses:
             return process.wait()
         finally:
             with self._lock:
-                if not self._stopped:  # else `stop` sees to the rest of its group
+                if not self._stopped:  # otherwise `stop` ends the rest of its group
                     self._running.discard(process.pid)
                     self._tell_guard(f"- {process.pid}")
 
     def stop(self) -> None:
-        """Interrupt every command that runs, with all it started in its group; kill what is left after the grace."""
+        """Interrupt the process group of every running command; kill what still runs after `GRACE_SECONDS`."""
         with self._lock:
             self._stopped = True
             groups = tuple(self._running)
         for group in groups:
             _send(group, signal.SIGINT)
         deadline = time.monotonic() + GRACE_SECONDS
-        while any(_exists(group) for group in groups) and time.monotonic() < deadline:
+        while any(map(orphan_guard.group_exists, groups)) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         for group in groups:
             _send(group, signal.SIGKILL)
 
     def close(self) -> None:
-        """Stop what runs, and the guard."""
+        """Stop all commands, then the guard."""
         self.stop()
         assert self._guard.stdin is not None
         with contextlib.suppress(BrokenPipeError):
@@ -81,16 +81,17 @@ class CheckProcesses:
 
     def _tell_guard(self, line: str) -> None:
         assert self._guard.stdin is not None
-        self._guard.stdin.write(f"{line}\n")
-        self._guard.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            self._guard.stdin.write(f"{line}\n")
+            self._guard.stdin.flush()
 
 
 @contextlib.contextmanager
 def check_processes() -> Iterator[CheckProcesses]:
     """The processes of a run of checks. SIGTERM and a closed terminal end the run as Ctrl-C does.
 
-    A shell lets what it starts in the background ignore SIGINT, and processes inherit that. Checks are interrupted by
-    it, so it is heard here again.
+    A program that a shell starts in the background ignores SIGINT, and its children inherit that. Checks are stopped by
+    SIGINT, so its default handler is restored here.
     """
     in_main_thread = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, _exit) for number in STOP_SIGNALS} if in_main_thread else {}
@@ -112,11 +113,3 @@ def _exit(number: int, frame: FrameType | None) -> NoReturn:
 def _send(group: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, number)
-
-
-def _exists(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True

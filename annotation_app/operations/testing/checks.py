@@ -163,9 +163,10 @@ def affected_lanes(
 
 
 def run_checks(lanes: Iterable[Sequence[Check]], console: Console) -> tuple[CheckOutcome, ...]:
-    """Run the lanes side by side and each one's checks in order, whatever fails; tell how each went when it ends.
+    """Run the lanes in parallel and the checks of a lane in order, also after failures; print each outcome.
 
-    All processes of the checks end with the run, also where a signal ends it."""
+    All processes of the checks end with the run, also when a signal ends it.
+    """
     REPORTS_FOLDER.mkdir(exist_ok=True)
     with check_processes() as processes:
         return _run_lanes(lanes, console, processes)
