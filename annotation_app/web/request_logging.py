@@ -10,7 +10,7 @@ from daphne.access import AccessLogGenerator
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 
-from annotation_app.health.metrics import REQUESTS, RESPONSES
+from annotation_app.health.metrics import record_request, record_response
 from annotation_app.trace import TRACE_HEADER, trace_context
 from annotation_app.web.middleware import GetResponse
 
@@ -55,8 +55,8 @@ def _record_response(request: HttpRequest, response: HttpResponse, trace: str, b
     seconds = time.monotonic() - began
     route = request.resolver_match.route if request.resolver_match else "none"
     method = request.method if request.method in KNOWN_METHODS else "other"
-    REQUESTS.labels(method, route).observe(seconds)
-    RESPONSES.labels(str(response.status_code)).inc()
+    record_request(method, route, seconds)
+    record_response(response.status_code)
     response.headers[TRACE_HEADER] = trace
     if not request.path_info.startswith(UNLOGGED_PATHS):
         logger.info("%s %s %s in %.0f ms", request.method, request.path, response.status_code, seconds * 1000)

@@ -7,7 +7,7 @@ from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallab
 
 from annotation_app.accounts.hashers import BUSY_MESSAGE, MAX_PARALLEL_HASHES, MAX_WAITING_HASHES
 from annotation_app.errors import TooMany
-from annotation_app.health.metrics import RESPONSES
+from annotation_app.health.metrics import record_response
 
 SIGN_IN_PATHS = frozenset({"/api/session", "/api/join", "/admin/login/"})
 """Where somebody without a sign-in has a password hashed, by POST."""
@@ -41,7 +41,7 @@ def bounded_sign_ins(application: Any) -> ASGI3Application:
 
 
 async def _refuse(send: Any) -> None:
-    RESPONSES.labels(str(TooMany.status)).inc()
+    record_response(TooMany.status)
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(BUSY_BODY)).encode())]
     await send({"type": "http.response.start", "status": TooMany.status, "headers": headers})
     await send({"type": "http.response.body", "body": BUSY_BODY})

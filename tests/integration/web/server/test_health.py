@@ -23,7 +23,7 @@ from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixSh
 from annotation_app.flywheel.services.ledger import wheel_set
 from annotation_app.health import probes, selectors
 from annotation_app.health.jobs import check_parts_job, heartbeat_job
-from annotation_app.health.metrics import REQUESTS, render_metrics
+from annotation_app.health.metrics import PROCESS, REQUESTS, render_metrics
 from annotation_app.health.part_status import HEARTBEAT_TIMEOUT_SECONDS
 from annotation_app.health.probes import HEARTBEAT_KEY, LAST_BACKUP_NAME
 from annotation_app.notifications.models import Notice
@@ -159,6 +159,8 @@ def test_prometheus_reads_figures_with_an_admin_s_token(world: World, alma: User
     assert 'pilothouse_up{part="database"} 1.0' in text
     assert "pilothouse_http_request_seconds_bucket" in text
     assert read(("policies:read",)).json()["code"] == "scope_missing"
+    own = f'pilothouse_http_answers_total{{process="{PROCESS}",status="403"}}'
+    assert own in read(("metrics:read",)).content.decode()
 
 
 def test_every_metric_is_in_the_documentation(world: World) -> None:
