@@ -50,6 +50,14 @@ GUARANTEES: Mapping[str, object] = {
     "tutorial_ok": True,
 }
 """Figures with only one right value; None: not measured."""
+FAILURES: Mapping[str, object] = {
+    "openenv_ok": False,
+    "mcp_ok": False,
+    "verifiers_ok": False,
+    "trl_or_prime_ok": False,
+    "harbor_runner": "failed",
+}
+"""Figures with only one wrong value; "absent": the other project's package cannot be installed."""
 MOST: Mapping[str, float] = {
     "label_growth_kb": 64,
     "anonymous_body_mb_spooled": 1,
@@ -121,6 +129,7 @@ def print_figures(benchmark: str, figures: Mapping[str, object]) -> int:
     """Print a benchmark's last line, one JSON object; gives the exit status: 1 where a guarantee is broken."""
     print(json.dumps({"benchmark": benchmark, **figures, "machine": describe_machine()}), flush=True)
     broken = {key: f"not {right}" for key, right in GUARANTEES.items() if figures.get(key, right) not in (right, None)}
+    broken |= {key: "a failure" for key, wrong in FAILURES.items() if figures.get(key) == wrong}
     for key, value in figures.items():
         if isinstance(value, int | float) and value > MOST.get(key, value):
             broken[key] = f"more than {MOST[key]:g}"

@@ -33,6 +33,9 @@ from benchmarks.parts.training.trl_environment import MeasurementFailed, run_mea
         ({"keys_per_accepted_task": 2, "completion_keys_saved_share": None}, 0),
         ({"web_failover_lost_steps": 2}, 1),
         ({"osworld_task_ok": False}, 1),
+        ({"harbor_runner": "failed"}, 1),
+        ({"harbor_runner": "absent", "verifiers_ok": "absent"}, 0),
+        ({"verifiers_ok": False}, 1),
     ],
 )
 def test_figures_are_printed_and_a_broken_guarantee_fails(figures: dict[str, object], status: int, capsys: Any) -> None:
