@@ -190,7 +190,7 @@ def _speeds(python: Path, scratch: Path, bridge: LiveBridge, server: Server, tas
 
 
 async def _paired_speeds(bridge: LiveBridge, task: Task, player: "subprocess.Popen[str]") -> tuple[float, float]:
-    """See `_speeds`; each line to the player is a number of steps, and is answered by their seconds."""
+    """See `_speeds`. Each line to the player is a number of steps; it replies with their seconds. Raises PeerFailed."""
     assert player.stdin is not None, "it has pipes"
     assert player.stdout is not None, "it has pipes"
     ours: list[float] = []
@@ -204,7 +204,10 @@ async def _paired_speeds(bridge: LiveBridge, task: Task, player: "subprocess.Pop
                 await machine.prepare(task)
             player.stdin.write(f"{STEPS}\n")
             player.stdin.flush()
-            theirs: list[float] = json.loads(await asyncio.to_thread(player.stdout.readline))
+            line = await asyncio.to_thread(player.stdout.readline)
+            if not line:
+                raise PeerFailed("OpenEnv's client ended before its steps were measured")
+            theirs: list[float] = json.loads(line)
             own = [await _bridge_step(machine) for _ in range(STEPS)]
             if turn:  # the first warms up
                 ours += own

@@ -28,6 +28,8 @@ from protocol.trajectory.trajectories import Trajectory
 PAGES, GROUP, UPDATES, PARALLEL, AHEAD = 4, 4, 6, 4, 1
 ATTEMPTS = PAGES * GROUP
 SHORT_SECONDS, LONG, LEARN_SECONDS = 0.3, 10, 0.1
+RUN_SECONDS = 120.0
+"""Longest time a run may take; a stream would wait for ever for a trainer that failed."""
 STRAGGLER = 5
 """Which of an update's number of attempts is the long one, by the order in which they are begun."""
 
@@ -93,15 +95,16 @@ async def _train(python: Path, folder: Path, machines: _Machines) -> tuple[float
         return (Task(id=f"page-{seed}", instruction="Do.", seed=seed),)
 
     try:
-        await AttemptStream(
-            attempt_runner=machines.attempt, attempt_log=AttemptLog(folder / "attempts.jsonl"), log=lambda _: None,
-            plan=StreamPlan(
-                inbox=inbox, run=run, first_seed=0, seeds=10_000, group=GROUP, attempts=ATTEMPTS, ahead=AHEAD,
-                updates=UPDATES,
-            ),
-            pages=page, weights=NewestWeights(run, _Model()), filters={"origin": "rollout"},
-        ).run(PARALLEL)  # fmt: skip
-        await trainer.wait()
+        async with asyncio.timeout(RUN_SECONDS):
+            await AttemptStream(
+                attempt_runner=machines.attempt, attempt_log=AttemptLog(folder / "attempts.jsonl"), log=lambda _: None,
+                plan=StreamPlan(
+                    inbox=inbox, run=run, first_seed=0, seeds=10_000, group=GROUP, attempts=ATTEMPTS, ahead=AHEAD,
+                    updates=UPDATES,
+                ),
+                pages=page, weights=NewestWeights(run, _Model()), filters={"origin": "rollout"},
+            ).run(PARALLEL)  # fmt: skip
+            await trainer.wait()
     finally:
         if trainer.returncode is None:
             trainer.kill()
