@@ -20,7 +20,7 @@ def stream_seconds(bridge: int) -> tuple[float, float]:
 
 def cpu_seconds(pids: list[int]) -> float:
     """Processor time so far of processes and of those below them."""
-    return sum(_task_cpu_seconds(Path(f"/proc/{one}")) for pid in pids for one in (pid, *descendant_pids(pid)))
+    return sum(seconds for pid in pids for seconds in cpu_seconds_by_process(pid).values())
 
 
 def cpu_seconds_by_process(pid: int) -> dict[int, float]:

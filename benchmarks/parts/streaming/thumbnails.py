@@ -7,12 +7,9 @@ line is one JSON object.
 
 import argparse
 import asyncio
-import contextlib
 import json
 import multiprocessing
-import resource
 import secrets
-import socket
 import subprocess
 import sys
 import tempfile
@@ -29,6 +26,7 @@ import uvicorn
 
 from annotation_app.operations.runtime.ports import free_ports
 from annotation_app.operations.runtime.redis import Redis
+from benchmarks.parts.leases.simulated_fleet import port_is_open
 from benchmarks.parts.waiting import wait_for, wait_until
 from vm_bridge.__main__ import create_bridge_app
 from vm_bridge.api.client import BridgeClient
@@ -53,7 +51,7 @@ def main() -> int:
         with (folder / "redis.log").open("wb") as log:
             program = subprocess.Popen(redis.program().command, stdout=log, stderr=log)
         try:
-            wait_for(lambda: _listens(port), START_SECONDS, "Redis answers", {folder / "redis.log": program})
+            wait_for(lambda: port_is_open(port), START_SECONDS, "Redis answers", {folder / "redis.log": program})
             print(json.dumps(asyncio.run(measure(folder, redis.url, machines))))
         finally:
             program.terminate()
@@ -61,14 +59,8 @@ def main() -> int:
     return 0
 
 
-def _listens(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
-
-
 async def measure(folder: Path, redis_url: str, count: int) -> dict[str, float]:
-    """Cores without and with the reader, and what it got."""
+    """How many cores the reader costs the bridge, and what it receives."""
     host = FakeHost(capacity=count)
     async with _serving(folder, redis_url, host) as url, BridgeClient(url, SECRET) as client:
         leases = [await client.allocate(image="desktop", holder=f"episode:{n}", wait=60) for n in range(count)]
@@ -130,14 +122,9 @@ async def _paint(host: FakeHost) -> None:
 
 async def _cores() -> float:
     """Processor seconds of this process a second, over a while."""
-    cpu, began = _cpu_seconds(), time.monotonic()
+    cpu, began = time.process_time(), time.monotonic()
     await asyncio.sleep(SECONDS)
-    return (_cpu_seconds() - cpu) / (time.monotonic() - began)
-
-
-def _cpu_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+    return (time.process_time() - cpu) / (time.monotonic() - began)
 
 
 def _ticket(lease: Lease) -> str:
