@@ -109,7 +109,8 @@ class SandboxClient:
         finally:
             if uploaded is not None:
                 with anyio.move_on_after(CLOSE_TIMEOUT_SECONDS, shield=True):
-                    await self.write(uploaded, b"")
+                    with contextlib.suppress(SandboxLost, OSError):  # neither hides the result nor a cancellation
+                        await self.write(uploaded, b"")
         if found["timed_out"]:
             raise TimeoutError(f"the command did not end within {seconds:g} s")
         if found["failure"] is not None:
