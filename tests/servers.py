@@ -29,7 +29,7 @@ async def served_port(serve: Serve) -> AsyncIterator[int]:
 
 
 class _Connections:
-    """A transport that nobody has closed when its loop ends is reported in whichever test runs next."""
+    """Waits for all connections. A transport left open when its loop ends is reported in a later test."""
 
     def __init__(self, serve: Serve) -> None:
         self._serve = serve

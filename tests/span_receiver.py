@@ -12,7 +12,7 @@ from agent_backend.telemetry.tracer import episode_tracer, flush_spans
 
 
 class SpanReceiver:
-    """The spans that came, as they are on the wire."""
+    """Collects the spans it receives, as protobuf messages."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -26,12 +26,12 @@ class SpanReceiver:
                 self.spans += scope.spans
 
     def flushed(self, beginning: str) -> list[Any]:
-        """The same, once what waits to be exported is."""
+        """The same, after a flush of the exporter."""
         flush_spans()
         return self.named(beginning)
 
     def named(self, beginning: str) -> list[Any]:
-        """Those whose names begin so, the earliest first."""
+        """Spans whose names begin with `beginning`, earliest first."""
         found = [span for span in self.spans if span.name.startswith(beginning)]
         return sorted(found, key=lambda span: span.start_time_unix_nano)
 

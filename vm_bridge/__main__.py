@@ -87,10 +87,10 @@ def create_bridge_app(config: Config, host: Host | None = None) -> FastAPI:
 
 
 def connect_redis(config: Config) -> Redis:
-    """Connections that are waited for when all are in use.
+    """A pool that waits for a free connection when all are in use.
 
-    While redis-py listens for a managed service's notices, which it does over TCP unless told otherwise, it does not
-    look whether the server has closed a pooled connection: after a restart of Redis, each would fail once.
+    Maintenance notifications are off. With them on (the default over TCP) redis-py does not check whether the server
+    has closed a pooled connection: after a restart of Redis, each pooled connection would fail once.
     """
     connections = BlockingConnectionPool.from_url(
         config.redis_url,

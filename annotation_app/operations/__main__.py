@@ -375,10 +375,10 @@ def _parser() -> argparse.ArgumentParser:
     simulated = add("simulate-annotator", program_commands.simulate_annotator, about, environment=present)
     simulated.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
     simulated.add_argument("--pool", required=True, help="the pool's name")
-    simulated.add_argument("--user", default="annotator", help="whom it signs in as (annotator)")
-    simulated.add_argument("--episodes", type=_positive_int, default=1, help="at most so many (1)")
+    simulated.add_argument("--user", default="annotator", help="the user it signs in as (annotator)")
+    simulated.add_argument("--episodes", type=_positive_int, default=1, help="most episodes to annotate (1)")
     simulated.add_argument(
-        "--aim", type=_positive_int, default=10, help="how near a click must be to count as the same (10 px)"
+        "--aim", type=_positive_int, default=10, help="longest distance between clicks that count as the same (10 px)"
     )
     about = "a command of the trainer in its own environment: sft, ppo, …; serve, nano and toy are its programs"
     add("trainer", program_commands.trainer, about, takes_rest=True)

@@ -1,4 +1,4 @@
-"""Commands that go on as another program: on the running installation, or in the trainer's environment."""
+"""Commands that exec another program, for the running installation or in the trainer's environment."""
 
 import argparse
 import json
@@ -17,12 +17,12 @@ from annotation_app.operations.runtime.platform_info import PlatformInfo, read_p
 from annotation_app.operations.runtime.stack import ROOT
 
 TRAINER_PROGRAMS = ("serve", "nano", "toy")
-"""Programs of the trainer that are no commands of `python -m trainer`."""
+"""Programs of the trainer beside the commands of `python -m trainer`."""
 
 
 def openenv(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """Serve machines and tasks to OpenEnv clients."""
-    _become("agent_backend.environments", rest, arguments.data)
+    _exec_module("agent_backend.environments", rest, arguments.data)
 
 
 def parse_replies(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -43,16 +43,16 @@ def probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
 
 
 def benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """Have a policy attempt tasks; a registered one is named, and the installation knows the rest."""
+    """Have a policy attempt tasks. For a registered revision the running installation gives the options."""
     words = rest
     if arguments.registered is not None:
         words = [*rest, *_options_of(arguments.registered, require_platform(arguments.data))]
-    _become("agent_backend.benchmark", words, arguments.data)
+    _exec_module("agent_backend.benchmark", words, arguments.data)
 
 
 def evaluate(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """Report on a policy's attempts in folders."""
-    _become("agent_backend.evaluation", rest, arguments.data)
+    _exec_module("agent_backend.evaluation", rest, arguments.data)
 
 
 def simulate_annotator(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -62,11 +62,11 @@ def simulate_annotator(arguments: argparse.Namespace, rest: list[str], console: 
     words += ["--pool", arguments.pool, "--episodes", str(arguments.episodes), "--aim", str(arguments.aim)]
     password = os.environ.get("PILOTHOUSE_PASSWORD") or _demo_password(arguments.data, arguments.user)
     os.environ["PILOTHOUSE_PASSWORD"] = password
-    _become("agent_backend.simulated_annotator", words, arguments.data)
+    _exec_module("agent_backend.simulated_annotator", words, arguments.data)
 
 
 def trainer(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """Go on as a program of the trainer, in its environment."""
+    """Exec a program of the trainer in its environment."""
     python = ensure_trainer(console)
     own = rest[:1] and rest[0] in TRAINER_PROGRAMS
     module, words = (f"trainer.{rest[0]}", rest[1:]) if own else ("trainer", rest)
@@ -75,7 +75,7 @@ def trainer(arguments: argparse.Namespace, rest: list[str], console: Console) ->
 
 
 def require_platform(data: Path) -> PlatformInfo:
-    """What is running on a data folder. Raises OperationsError."""
+    """The installation that runs on a data folder. Raises OperationsError where none does."""
     note = read_platform_info(data)
     if note is None:
         raise OperationsError(f"Nothing is running on {data}.", hint="Start it: ./pilothouse demo")
@@ -83,7 +83,7 @@ def require_platform(data: Path) -> PlatformInfo:
 
 
 def _options_of(registered: list[str], note: PlatformInfo) -> list[str]:
-    """How a rollout asks a registered revision. Raises OperationsError where there is none of this name."""
+    """The rollout options of a registered revision. Raises OperationsError where no revision has this name."""
     command = [sys.executable, str(ROOT / "manage.py"), "policy_options", *registered]
     environment = {**os.environ, **note.environment}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -103,9 +103,11 @@ def _demo_password(data: Path, user: str) -> str:
     raise OperationsError(f"{user} is no user of the demo.", hint="Give their password in PILOTHOUSE_PASSWORD.")
 
 
-def _become(module: str, words: list[str], data: Path) -> NoReturn:
-    """Go on as a module of this environment that uses the installation in a folder, where one is running. Raises
-    OperationsError where its packages are not installed."""
+def _exec_module(module: str, words: list[str], data: Path) -> NoReturn:
+    """Exec a module of this environment with the variables of the running installation, if one runs.
+
+    Raises OperationsError where its packages are not installed.
+    """
     check_modules()
     note = read_platform_info(data)
     known = {"PILOTHOUSE_DATA": str(data), **(note.environment if note is not None else {})}

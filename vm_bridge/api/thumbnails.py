@@ -11,7 +11,7 @@ from vm_bridge.sandbox import Frame, Sandbox
 
 Pixels = npt.NDArray[np.uint8]
 THUMBNAIL_WIDTH, THUMBNAIL_HEIGHT = 320, 400
-"""About how wide it is, or how high at most where it stands upright (pixels)."""
+"""About how wide a landscape thumbnail is, and how high a portrait one (pixels)."""
 QUALITY = 70
 TIMEOUT_SECONDS = 3.0
 
@@ -30,7 +30,7 @@ async def render_thumbnail(sandbox: Sandbox) -> bytes:
 
 
 def encode_thumbnail(frame: Frame) -> bytes:
-    """The frame as a small JPEG; it takes a millisecond or two."""
+    """The frame as a small JPEG. It takes a millisecond or two."""
     step = max(1, frame.width // THUMBNAIL_WIDTH, frame.height // THUMBNAIL_HEIGHT)
     pixels = np.frombuffer(frame.pixels, np.uint8).reshape(frame.height, frame.width, 4)
     small = pixels if step == 1 else _shrink(pixels, step)
@@ -38,8 +38,10 @@ def encode_thumbnail(frame: Frame) -> bytes:
 
 
 def _shrink(pixels: Pixels, step: int) -> Pixels:
-    """`[height, width, 4]` to a `step`-th of each side: of every block the mean of four pixels, since that of all takes
-    ten times as long and looks little better."""
+    """Divide both sides of `[height, width, 4]` by `step`.
+
+    Each block becomes the mean of four of its pixels. The mean of all takes ten times as long and looks little better.
+    """
     height, width = (side // step * step for side in pixels.shape[:2])
     corners = [pixels[y:height:step, x:width:step] for y in (0, step // 2) for x in (0, step // 2)]
     total = corners[0].astype(np.uint16)

@@ -251,8 +251,7 @@ def end_sandbox(folder: Path) -> None:
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Write a file so that whoever reads it finds all of it or what was there before. It is its owner's alone: a task
-    may have values of secrets in it."""
+    """Replace a file atomically. Only its owner can read it: a task may hold the values of secrets."""
     fresh = path.with_suffix(".writing")
     with open(os.open(fresh, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(text)

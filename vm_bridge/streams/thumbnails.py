@@ -1,4 +1,4 @@
-"""Small pictures of many machines over one HTTP response, for who looks after many episodes at once."""
+"""Small pictures of many machines over one HTTP response, to watch many episodes at once."""
 
 import asyncio
 import logging
@@ -24,12 +24,12 @@ FPS = 1.0
 MAX_MACHINES = 100
 """Machines of one response."""
 KEEPALIVE_SECONDS = 10.0
-"""An empty part follows so long a silence, so that a dead viewer is noticed (seconds)."""
+"""An empty part is sent after this long without a picture, so that a dead viewer is noticed (seconds)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedMachine:
-    """A machine of the response: the episode its pictures are labelled with, and what is set when its lease ends."""
+    """A machine of the response: the episode that labels its pictures, and the event set when its lease ends."""
 
     episode: str
     source: FrameSource
@@ -46,12 +46,12 @@ class ThumbnailsRequest(FrozenModel):
 
 
 Redeem = Callable[[str], Awaitable[tuple[Sandbox, asyncio.Event, TicketClaim]]]
-"""Uses a ticket: the machine it opens, what is set when its lease ends, and what it claims. Raises MachineGone and
+"""Redeems a ticket: its machine, the event set when the lease ends, and the ticket's claim. Raises MachineGone,
 TicketRefused."""
 
 
 def thumbnail_routes(redeem: Redeem) -> APIRouter:
-    """The call with which a browser watches many machines."""
+    """The endpoint that streams the thumbnails of many machines to a browser."""
     router = APIRouter()
 
     async def watched(text: str) -> WatchedMachine | None:
@@ -63,9 +63,9 @@ def thumbnail_routes(redeem: Redeem) -> APIRouter:
 
     @router.post("/thumbnails", response_class=StreamingResponse, responses={200: {"content": {MEDIA_TYPE: {}}}})
     async def thumbnails(body: ThumbnailsRequest) -> StreamingResponse:
-        """Small JPEG parts of many machines, each with `X-Episode` and `X-Captured-At` (ms since the epoch): of each
-        machine at most 1 a second. A part without a body says that the machine of its episode is gone. Tickets that
-        open nothing any more are left out; where none is left the call is refused."""
+        """Small JPEG parts of many machines, at most 1 a second of each, with `X-Episode` and `X-Captured-At` (ms since
+        the epoch). A part without a body says that the machine of its episode is gone; without an episode it is a
+        keepalive. Tickets that are no longer valid are skipped. If none is valid the call is refused."""
         machines = [machine for text in body.tickets if (machine := await watched(text)) is not None]
         if not machines:
             raise TicketRefused("none of these tickets opens a picture")
@@ -77,7 +77,7 @@ def thumbnail_routes(redeem: Redeem) -> APIRouter:
 async def stream_thumbnails(machines: Sequence[WatchedMachine]) -> AsyncIterator[bytes]:
     """Parts as the pictures change, until the last machine ends.
 
-    Only the newest picture of a machine waits for a viewer that is slow.
+    A slow viewer gets only the newest picture of each machine.
     """
     parts = _LatestParts()
     watchers = {asyncio.create_task(_watch(machine, parts)) for machine in machines}
@@ -91,7 +91,7 @@ async def stream_thumbnails(machines: Sequence[WatchedMachine]) -> AsyncIterator
 
 
 class _LatestParts:
-    """One part an episode: a newer one takes the place of one that was not sent yet."""
+    """The latest unsent part of each episode; a newer part replaces it."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, bytes] = {}
@@ -136,7 +136,7 @@ async def _watch(machine: WatchedMachine, parts: _LatestParts) -> None:
 async def _offer_pictures(machine: WatchedMachine, parts: _LatestParts) -> None:
     async with machine.source.subscribe(fps=FPS) as frames:
         async for frame in frames:
-            # At once: a thread would have to copy the whole frame first, which takes longer than this does.
+            # On the event loop: a thread would first have to copy the whole frame, which takes longer.
             parts.put(machine.episode, _part(machine.episode, encode_thumbnail(frame), frame.captured_at))
 
 

@@ -46,7 +46,7 @@ class TaskProgress:
     verifier_error: str | None = None
     """How its verifier failed, where it did."""
     description: str | None = None
-    """What its page says in words of what it shows, where the task asks for that."""
+    """What its page shows, in words; only where the task asks for it."""
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""What a set-up must have installed before the platform is served without one."""
+"""Checks that `serve` has what `setup` installs, before anything starts."""
 
 import importlib.util
 import sys
@@ -24,13 +24,13 @@ def check_installed(
     packages: tuple[SystemPackage, ...] = STORAGE_PACKAGES,
     pages: Path = FRONTEND_FOLDER / "dist" / "index.html",
 ) -> None:
-    """Say what is missing before anything is started. Without its pages the platform starts, with a warning.
+    """Raise where a needed package is missing; warn where the pages are not built.
 
     Args:
         storage_only: Only PostgreSQL and Redis are started.
 
     Raises:
-        OperationsError: Python packages, or PostgreSQL or Redis, are not installed; it says what to run first.
+        OperationsError: Python packages, or PostgreSQL or Redis, are not installed; the hint says what to run first.
     """
     if not storage_only:
         check_modules(modules)
@@ -43,7 +43,7 @@ def check_installed(
 
 
 def check_modules(modules: tuple[str, ...] = NEEDED_MODULES) -> None:
-    """Raises OperationsError where one of them is not installed in the running environment."""
+    """Raises OperationsError where a module is missing from the running environment."""
     absent = [name for name in modules if importlib.util.find_spec(name) is None]
     if absent:
         raise OperationsError(f"Python packages are missing in {sys.prefix}: {', '.join(absent)}.", hint=SETUP_HINT)

@@ -82,7 +82,7 @@ def ensure_setup(
 def ensure_python_packages(purpose: SetupPurpose, console: Console) -> None:
     """The pinned packages in the running virtual environment. Raises CommandFailed.
 
-    Those for development include those for running: where they are installed nothing is left to do.
+    The development packages include the packages to run: where they are installed, nothing is done.
     """
     lock = purpose.value
     digest, done = _python_stamp(lock)
@@ -102,7 +102,7 @@ def ensure_python_packages(purpose: SetupPurpose, console: Console) -> None:
 
 
 def _python_stamp(lock: requirement_locks.RequirementLock) -> tuple[str, Path]:
-    """The digest of what a lock installs, and the file that says it was."""
+    """The digest of a lock's packages, and the stamp file that records their installation."""
     return digest_files([lock.checked_path()], salt=sys.version), Path(sys.prefix) / f"{lock.source.name}.stamp"
 
 

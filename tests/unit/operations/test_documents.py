@@ -46,7 +46,7 @@ def test_what_the_threat_model_refers_to_is_there() -> None:
 
 
 def test_every_command_of_the_manual_exists(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that hand a request for help on become another program; here they end."""
+    """Commands that forward `--help` exec another program; here that call exits."""
 
     def execve(program: str, command: list[str], environment: dict[str, str]) -> None:
         raise SystemExit(0)

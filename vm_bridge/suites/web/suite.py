@@ -126,8 +126,8 @@ class FolderSuite:
         )
 
     async def describe(self, task: Task, session: Session) -> str | None:
-        """What the page says in words of what it shows; None where it has no words, or the task does not ask for
-        them. Raises ScriptFailed."""
+        """What the page shows, in words; None where the page has no description or the task does not ask for one.
+        Raises ScriptFailed."""
         if not parse_variant(self.folder(task.name), task).described:
             return None
         words = await session.evaluate(DESCRIPTION)

@@ -19,7 +19,7 @@ class TaskVariant:
     language: Language
     size: tuple[int, int]
     described: bool = False
-    """Whether each look at its page comes with what the page says of it in words."""
+    """Whether each observation has the page's description in words."""
 
 
 def make_task(

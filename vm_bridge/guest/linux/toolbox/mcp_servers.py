@@ -11,7 +11,7 @@ START_SECONDS = 40.0
 CALL_SECONDS = 30.0
 """Longest a tool may take."""
 STREAM_SECONDS = 300.0
-"""How long a stream of a server over HTTP may be silent."""
+"""Longest silence of a stream over HTTP."""
 END_SECONDS = 10.0
 MAX_TOOLS, MAX_DESCRIPTION, MAX_SCHEMA = 200, 2_000, 16_000
 """Most tools, and the most that is told of each (characters)."""
@@ -69,7 +69,7 @@ class McpServer:
 
 
 async def _transport(settings: Message, stack: AsyncExitStack) -> Any:
-    """What the SDK's client speaks over; the stack closes it."""
+    """The transport for the SDK's client; the stack closes it."""
     import httpx2
     from mcp import StdioServerParameters
     from mcp.client.streamable_http import streamable_http_client

@@ -92,7 +92,7 @@ const pilothouse = (() => {
   function define(page) {
     pilothouse.setup = (task) => page.setup(task);
     pilothouse.state = () => page.state();
-    // In words what the picture shows, and nothing that it does not; not every page has them.
+    // Describes in words what the picture shows, and nothing else. Optional.
     if (page.describe) pilothouse.describe = () => page.describe();
     page.setup(TASK);
   }
