@@ -89,15 +89,15 @@ async def attempts_per_minute(folder: Path, bridge: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How long one measured stretch took, and how much processor time all our processes had meanwhile."""
+    """The duration of a measurement, and the processor time that all our processes used in it."""
 
     seconds: float
     processor_seconds: float
 
 
 @contextmanager
-def _measured() -> Iterator[list[Window]]:
-    """Holds the window of the block once it has ended. Processes that end meanwhile are not counted."""
+def _measure_window() -> Iterator[list[Window]]:
+    """Measure the block: the list holds its window afterwards. Processes that end in the block are not counted."""
     found: list[Window] = []
     before, began = cpu_seconds_by_process(os.getpid()), time.perf_counter()
     yield found
@@ -110,7 +110,7 @@ async def _timed_rollout(out: Path, bridge: str, *, seeds: int) -> Window:
     words = [word for task in TASKS for word in ("--task", task)]
     words += ["--bridge", bridge, "--suite", SUITE, "--expert", "--out", str(out)]
     words += ["--seeds", str(seeds), "--parallel", str(PARALLEL)]
-    with _measured() as found:
+    with _measure_window() as found:
         await roll_out(parse_arguments(words), out)
     return found[0]
 
@@ -123,7 +123,7 @@ async def _engine_alone(sandboxes: Sequence[BrowserSandbox]) -> Window:
         while pending:
             await run_expert_attempt(sandbox, pending.popleft())
 
-    with _measured() as found:
+    with _measure_window() as found:
         await asyncio.gather(*(work(sandbox) for sandbox in sandboxes))
     return found[0]
 

@@ -37,8 +37,8 @@ def inspect_works(scratch: Path, url: str, environment: Mapping[str, str]) -> bo
         return "absent"
     told = {**environment, "PILOTHOUSE_OPENENV_URL": url}
     try:
-        scores = evaluated(python, scratch / "inspect-logs", told)
-        checked(python, told)
+        scores = evaluation_accuracy(python, scratch / "inspect-logs", told)
+        run_checks(python, told)
     except PeerFailed as error:
         print_progress(f"Inspect fails: {error}")
         return False
@@ -46,7 +46,7 @@ def inspect_works(scratch: Path, url: str, environment: Mapping[str, str]) -> bo
     return scores == 1.0
 
 
-def evaluated(python: Path, logs: Path, environment: Mapping[str, str]) -> float:
+def evaluation_accuracy(python: Path, logs: Path, environment: Mapping[str, str]) -> float:
     """The accuracy that `inspect eval` records. Raises PeerFailed."""
     command = (python.with_name("inspect"), "eval", TASK.name, "--sandbox", "pilothouse:terminal", "--display", "plain")
     run_peer((*command, "--log-dir", logs, "--log-format", "json"), environment, cwd=TASK.parent)
@@ -57,7 +57,7 @@ def evaluated(python: Path, logs: Path, environment: Mapping[str, str]) -> float
     return float(found["results"]["scores"][0]["metrics"]["accuracy"]["value"])
 
 
-def checked(python: Path, environment: Mapping[str, str]) -> str:
-    """What pytest says of Inspect's checks. Raises PeerFailed where one fails that is not known to."""
+def run_checks(python: Path, environment: Mapping[str, str]) -> str:
+    """pytest's report of Inspect's checks. Raises PeerFailed where a check fails that is not a known failure."""
     command = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", CHECKS.parent)
     return run_peer((*command, CHECKS), environment, seconds=CHECKED_SECONDS)

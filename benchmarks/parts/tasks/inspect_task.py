@@ -28,7 +28,7 @@ def reply(messages: list[ChatMessage], *_: object) -> ModelOutput:
 
 @scorer(metrics=[accuracy()])  # type: ignore[untyped-decorator]
 def file_holds() -> Scorer:
-    """Whether the file in the sandbox has the target, and its log of standard input too."""
+    """Whether the file in the sandbox holds the target, and `exec` passes on input, folder and variables."""
 
     async def score(state: TaskState, target: Target) -> Score:
         found = (await sandbox().read_file(FILE)).strip()

@@ -45,8 +45,10 @@ async def play(url: str, episode: dict[str, Any]) -> dict[str, Any]:
 
 
 async def measure_steps(url: str, episode: dict[str, Any]) -> None:
-    """For each number on a line of standard input so many steps, all the same action, and a line with their seconds. A
-    turn that would reach the task's end begins a new episode first."""
+    """Take as many steps as each line of standard input says, all the same action, and print a line with their seconds.
+
+    Where the steps would reach the end of the task, a new episode begins first.
+    """
     async with GenericEnvClient(url, headers=HEADERS, message_timeout_s=MESSAGE_TIMEOUT_SECONDS) as env:
         left = 0
         while line := await asyncio.to_thread(sys.stdin.readline):
@@ -85,7 +87,7 @@ async def openenv_mcp_works(url: str, task: str) -> bool:
 
 
 async def main(url: str, path: str) -> dict[str, Any]:
-    """Everything, or only steps that are asked for on standard input where the file has a `measure`."""
+    """Everything; where the file has a `measure`, only the steps that standard input asks for."""
     with open(path) as file:  # noqa: ASYNC230 - a small file, before anything runs
         plan = json.load(file)
     if "measure" in plan:

@@ -31,7 +31,7 @@ SHORT_SECONDS, LONG, LEARN_SECONDS = 0.3, 10, 0.1
 RUN_SECONDS = 120.0
 """Longest time a run may take; a stream would wait for ever for a trainer that failed."""
 STRAGGLER = 5
-"""Which of an update's number of attempts is the long one, by the order in which they are begun."""
+"""Index of the long attempt among the attempts of an update, in the order they begin."""
 
 
 class _Model(ModelServerClient):

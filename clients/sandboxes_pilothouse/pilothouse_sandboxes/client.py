@@ -15,7 +15,7 @@ import httpx
 TOKEN_VARIABLE = "PILOTHOUSE_OPENENV_TOKEN"  # noqa: S105 - the name of a variable
 URL_VARIABLE, DEFAULT_URL = "PILOTHOUSE_OPENENV_URL", "http://127.0.0.1:8030"
 MACHINE_TIMEOUT_SECONDS = 180.0
-"""Longest a machine is waited for; the server gives up before."""
+"""Longest wait for a machine; the server gives up earlier."""
 REQUEST_TIMEOUT_SECONDS = 120.0
 """Longest an answer may take beyond the command's own time."""
 CLOSE_TIMEOUT_SECONDS = 30.0
@@ -37,8 +37,8 @@ class SandboxLost(Exception):
 
 
 @dataclass(frozen=True)
-class Completed:
-    """How a command ended: its status and the beginnings of its outputs, with the size of all that it wrote."""
+class CompletedCommand:
+    """The exit status of a command, the beginnings of its outputs, and how many bytes it wrote to each."""
 
     returncode: int
     stdout: bytes
@@ -48,7 +48,7 @@ class Completed:
 
 
 class SandboxClient:
-    """Makes a sandbox, uses it and ends it. Errors of the system inside are raised as the `OSError` they are."""
+    """Creates, uses and ends one sandbox. System errors inside it are raised as `OSError`."""
 
     def __init__(self, url: str) -> None:
         """The address of the server; its token is read from PILOTHOUSE_OPENENV_TOKEN."""
@@ -60,7 +60,7 @@ class SandboxClient:
         )
 
     async def open(self, image: str, network: Sequence[str]) -> None:
-        """Lease a machine; whatever ends the wait gives it back. Raises SandboxLost."""
+        """Lease a machine. If this fails or is cancelled, the machine is given back. Raises SandboxLost."""
         body = {"image": image, "network": list(network)}
         try:
             await self._send("PUT", "", json=body, timeout=httpx.Timeout(MACHINE_TIMEOUT_SECONDS, connect=10.0))
@@ -69,7 +69,10 @@ class SandboxClient:
             raise
 
     async def close(self) -> None:
-        """Give the machine back, also where the caller was cancelled; where the server is away it does so itself."""
+        """Give the machine back, also when the caller is cancelled.
+
+        If this request does not reach the server, the server ends the idle sandbox later.
+        """
         with anyio.move_on_after(CLOSE_TIMEOUT_SECONDS, shield=True):
             with contextlib.suppress(SandboxLost):
                 await self._send("DELETE", "")
@@ -84,8 +87,8 @@ class SandboxClient:
         env: Mapping[str, str],
         timeout: float | None,
         max_output_bytes: int,
-    ) -> Completed:
-        """Run a command. Raises TimeoutError, OSError where it cannot be begun, SandboxLost."""
+    ) -> CompletedCommand:
+        """Run a command. Raises TimeoutError, OSError where it cannot start, SandboxLost."""
         seconds = MAX_EXECUTE_SECONDS if timeout is None else min(timeout, MAX_EXECUTE_SECONDS)
         body = {
             "argv": list(argv),
@@ -116,7 +119,7 @@ class SandboxClient:
         if found["failure"] is not None:
             raise _system_error(found["failure"], argv[0])
         stdout, stderr = found["stdout"], found["stderr"]
-        return Completed(
+        return CompletedCommand(
             found["returncode"],
             base64.b64decode(stdout["data"]),
             base64.b64decode(stderr["data"]),
@@ -151,7 +154,7 @@ class SandboxClient:
                 await self._send("DELETE", "/execute")
 
     async def _send(self, method: str, name: str, *, path: str = "", **options: Any) -> httpx.Response:
-        """The answer. Raises SandboxLost, and the OSError that one on the file `path` speaks of."""
+        """Send one request. Raises SandboxLost, and OSError for a system error of the file `path`."""
         if self._http.is_closed:
             raise SandboxLost("the sandbox has ended")
         try:
@@ -171,5 +174,5 @@ class SandboxClient:
 
 
 def _system_error(failure: Mapping[str, str], path: str) -> OSError:
-    """Python chooses the subclass by the number: FileNotFoundError, PermissionError, TimeoutError."""
+    """The OSError of an errno name; Python chooses the subclass, such as FileNotFoundError."""
     return OSError(getattr(errno, failure["errno"], errno.EIO), failure["message"], path)

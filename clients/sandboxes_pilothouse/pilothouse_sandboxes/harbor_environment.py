@@ -12,12 +12,12 @@ from harbor.environments.base import BaseEnvironment, ExecResult, SandboxBuildFa
 from harbor.environments.capabilities import EnvironmentCapabilities
 from harbor.models.task.config import NetworkMode
 
-from pilothouse_sandboxes.client import Completed, SandboxClient, server_url
+from pilothouse_sandboxes.client import CompletedCommand, SandboxClient, server_url
 
 IMAGES = {"pilothouse-terminal": "terminal", "pilothouse-desktop": "desktop"}
-"""Kinds of machines by what a Dockerfile begins with."""
+"""Kinds of machines by the base image of a Dockerfile."""
 OWN_USERS = (None, "root", 0, "0", "user")
-"""Users that all are the machine's one user, who owns /logs, /tests, /solution and its home folder."""
+"""Names of the machine's only user, which owns /logs, /tests, /solution and its home folder."""
 MAX_OUTPUT_BYTES, MAX_ARCHIVE_BYTES = 10 * 2**20, 2**30
 TRANSFER_SECONDS = 300.0
 Instruction = tuple[str, str]
@@ -39,7 +39,7 @@ class PilothouseEnvironment(BaseEnvironment):
 
     @property
     def capabilities(self) -> EnvironmentCapabilities:
-        """No network, or named hosts alone."""
+        """No network, or an allowlist of hosts."""
         return EnvironmentCapabilities(
             disable_internet=True,
             network_allowlist=True,
@@ -48,15 +48,15 @@ class PilothouseEnvironment(BaseEnvironment):
         )
 
     def _validate_definition(self) -> None:
-        """Raises FileNotFoundError, and ValueError for what no machine can be built by."""
+        """Raises FileNotFoundError, and ValueError for a Dockerfile that is not supported."""
         self._instructions()
 
     async def start(self, force_build: bool) -> None:
-        """Lease a machine and do what the Dockerfile says. Raises SandboxBuildFailedError, SandboxLost."""
+        """Lease a machine and run the Dockerfile's instructions. Raises SandboxBuildFailedError, SandboxLost."""
         policy = self.network_policy
         if policy.network_mode == NetworkMode.PUBLIC:
             raise ValueError(
-                "a machine of pilothouse reaches named hosts alone: set network_mode to allowlist or no-network"
+                "a machine of pilothouse reaches only named hosts: set network_mode to allowlist or no-network"
             )
         hosts = list(policy.allowed_hosts) if policy.network_mode == NetworkMode.ALLOWLIST else []
         (_, base), *steps = self._instructions()
@@ -139,17 +139,13 @@ class PilothouseEnvironment(BaseEnvironment):
             if name not in ("FROM", "WORKDIR", "COPY", "ENV", "RUN") or value.lstrip().startswith(("--", "[")):
                 raise ValueError(f"a machine of pilothouse cannot be built by {line.strip()!r}")
             found.append((name, value.strip()))
-        if (
-            not found
-            or found[0][0] != "FROM"
-            or found[0][1] not in IMAGES
-            or [each for each in found[1:] if each[0] == "FROM"]
-        ):
+        bases = [value for name, value in found if name == "FROM"]
+        if not found or found[0][0] != "FROM" or len(bases) != 1 or bases[0] not in IMAGES:
             raise ValueError(f"the Dockerfile begins with FROM and one of {', '.join(IMAGES)}")
         return found
 
     async def _build(self, name: str, value: str) -> None:
-        """Do one instruction. Raises SandboxBuildFailedError."""
+        """Run one instruction. Raises SandboxBuildFailedError."""
         if name == "WORKDIR":
             self._workdir = str(PurePosixPath(self._workdir) / value)
             await self._build_command(f"mkdir -p {shlex.quote(self._workdir)}", "/")
@@ -167,7 +163,7 @@ class PilothouseEnvironment(BaseEnvironment):
             raise SandboxBuildFailedError(f"{command}: {done.stderr.decode('utf-8', 'replace')[-2000:]}")
 
     async def _copy(self, words: list[str]) -> None:
-        """Files and folders of the environment's folder, as COPY does. Raises SandboxBuildFailedError."""
+        """Copy files and folders of the environment's folder, as COPY does. Raises SandboxBuildFailedError."""
         *sources, target = words
         root = self.environment_dir.resolve()
         place = PurePosixPath(self._workdir) / target
@@ -189,7 +185,7 @@ class PilothouseEnvironment(BaseEnvironment):
         if done.returncode:
             raise OSError(f"{target}: {done.stderr.decode('utf-8', 'replace')}")
 
-    async def _run(self, argv: tuple[str, ...], seconds: float) -> Completed:
+    async def _run(self, argv: tuple[str, ...], seconds: float) -> CompletedCommand:
         return await self._client.execute(
             argv, stdin=b"", cwd="/", env=self._variables, timeout=seconds, max_output_bytes=MAX_OUTPUT_BYTES
         )

@@ -23,9 +23,9 @@ class PilothouseSandboxConfig(BaseModel, frozen=True, extra="forbid"):
     """Which machine a sample has."""
 
     image: str = "terminal"
-    """The kind of machine: `terminal`, `desktop`, or an image of one's own."""
+    """The kind of machine: `terminal`, `desktop`, or an image of your own."""
     network: tuple[str, ...] = ()
-    """Hosts it may reach, such as `example.org` or `*.example.org`; none, and it has no network."""
+    """Hosts it may reach, such as `example.org` or `*.example.org`; empty: no network."""
     url: str = Field(default_factory=server_url)
     """The address of `./pilothouse openenv`; by default that of PILOTHOUSE_OPENENV_URL."""
 
@@ -43,7 +43,7 @@ class PilothouseSandbox(SandboxEnvironment):
         cls, task_name: str, config: SandboxEnvironmentConfigType | None, metadata: dict[str, str]
     ) -> dict[str, SandboxEnvironment]:
         """Lease a machine. Raises SandboxUnavailableError where none becomes free."""
-        chosen = _chosen(config)
+        chosen = _parse_config(config)
         client = SandboxClient(chosen.url)
         try:
             await client.open(chosen.image, chosen.network)
@@ -65,7 +65,7 @@ class PilothouseSandbox(SandboxEnvironment):
 
     @classmethod
     def config_deserialize(cls, config: dict[str, Any]) -> BaseModel:
-        """A configuration as a log has it. Raises ValidationError."""
+        """Parse the configuration of a log. Raises ValidationError."""
         return PilothouseSandboxConfig.model_validate(config)
 
     async def exec(
@@ -79,7 +79,7 @@ class PilothouseSandbox(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """Run a command. A command that runs out of time is not tried again.
+        """Run a command. A command that times out is not retried.
 
         Raises:
             SandboxUserUnsupportedError: For any `user`: a machine has one.
@@ -137,14 +137,14 @@ class PilothouseSandbox(SandboxEnvironment):
         return content.decode() if text else content
 
     async def connection(self, *, user: str | None = None) -> SandboxConnection:
-        """Refused: machines are reached through the platform, which asks who comes. Raises NotImplementedError."""
+        """Not supported: machines have no login. Raises NotImplementedError."""
         raise NotImplementedError("a machine of pilothouse has no login; watch it on the page Fleet")
 
 
-def _chosen(config: SandboxEnvironmentConfigType | None) -> PilothouseSandboxConfig:
-    """The configuration; a word is an image. Raises ValueError for that of another provider.
+def _parse_config(config: SandboxEnvironmentConfigType | None) -> PilothouseSandboxConfig:
+    """The configuration; a string names an image. Raises ValueError for the configuration of another provider.
 
-    Inspect takes a word for the name of a file beside the task and puts the task's folder before it.
+    Inspect resolves a string to a path in the task's folder, so only its last part counts.
     """
     if config is None or isinstance(config, str):
         return PilothouseSandboxConfig(image=PurePath(config).name) if config else PilothouseSandboxConfig()
