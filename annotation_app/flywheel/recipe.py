@@ -106,8 +106,8 @@ class RolloutSettings(FrozenModel):
     judges: bool = False
     """Whether the pool's judges decide rewards where a task has no verifier."""
     ahead: Annotated[int, Field(ge=0, le=4)] = 1
-    """How many updates may be played beyond the one that the trainer learns or waits for; 0: they take turns. Apart from
-    attempts that take long, the weights that played are at most so many updates old when the trainer learns."""
+    """How many updates may be played beyond the one that the trainer learns or waits for; 0: they take turns.
+    Apart from attempts that take long, the weights that played are at most so many updates old when it learns."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
 
