@@ -136,7 +136,7 @@ class PilothouseEnvironment(BaseEnvironment):
             if not name or name.startswith("#"):
                 continue
             name = name.upper()
-            if name not in ("FROM", "WORKDIR", "COPY", "ENV", "RUN") or value.lstrip().startswith(("--", "[")):
+            if not _is_supported(name, value.strip()):
                 raise ValueError(f"a machine of pilothouse cannot be built by {line.strip()!r}")
             found.append((name, value.strip()))
         bases = [value for name, value in found if name == "FROM"]
@@ -193,3 +193,12 @@ class PilothouseEnvironment(BaseEnvironment):
 
 def _temporary_path() -> str:
     return f"/tmp/.pilothouse-{uuid.uuid4().hex}.tar"  # noqa: S108 - inside the machine
+
+
+def _is_supported(name: str, value: str) -> bool:
+    """Whether an instruction can be run: without flags, lists and, outside of RUN, variables."""
+    if name not in ("FROM", "WORKDIR", "COPY", "ENV", "RUN") or value.startswith(("--", "[")):
+        return False
+    if name != "RUN" and "$" in value:
+        return False
+    return name != "ENV" or all("=" in word for word in shlex.split(value))

@@ -8,7 +8,7 @@ import pytest
 from annotation_app.operations.console import Console
 from benchmarks.parts.desktops.live_bridge import live_bridge
 from benchmarks.parts.tasks.environments import running_server
-from benchmarks.parts.tasks.inspect_run import checked, ensure_inspect, evaluated
+from benchmarks.parts.tasks.inspect_run import ensure_inspect, evaluation_accuracy, run_checks
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("inspect")]
 
@@ -32,8 +32,8 @@ def python() -> Path:
 def test_an_evaluation_uses_a_sandbox_and_its_scorer_looks_into_it(
     python: Path, told: dict[str, str], tmp_path: Path
 ) -> None:
-    assert evaluated(python, tmp_path / "logs", told) == 1.0
+    assert evaluation_accuracy(python, tmp_path / "logs", told) == 1.0
 
 
 def test_inspects_checks_of_a_sandbox_pass(python: Path, told: dict[str, str]) -> None:
-    assert "1 xfailed" in checked(python, told), "the one that needs a second user"
+    assert "1 xfailed" in run_checks(python, told), "the one that needs a second user"
