@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 from agent_backend.errors import PolicyError
 from agent_backend.interfaces import Policy, SaveBlob, discard_blob
 from agent_backend.rollout.attempts import PolicyFactory
+from agent_backend.telemetry.requests import ModelDescription, describe_policy
 from protocol.actions.descriptions import describe_action
 from protocol.actions.tools import Tool
 from protocol.blobs import BlobRef
@@ -61,6 +62,11 @@ class HarnessedPolicy:
     def __init__(self, policy: Policy, harness: Harness) -> None:
         self.ref = policy.ref
         self._policy, self._harness = policy, harness
+
+    @property
+    def description(self) -> ModelDescription:
+        """See `DescribedPolicy.description`."""
+        return describe_policy(self._policy, self.ref)
 
     async def propose(
         self,

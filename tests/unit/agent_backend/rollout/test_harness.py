@@ -8,6 +8,7 @@ import pytest
 from agent_backend.errors import PolicyError
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
 from agent_backend.rollout.harness import TURNS, HarnessedPolicy, described
+from agent_backend.telemetry.requests import describe_policy
 from protocol.blobs import BlobRef
 from protocol.evaluation.benchmarks import Harness
 from protocol.sampling import SamplingParams
@@ -120,6 +121,12 @@ async def test_a_script_reflects_on_nothing() -> None:
     server: Callable[..., Any] = ModelServer
     policy = OpenAIPolicy(scripted, transport=server(Events([chunk(0, REPLY)])).transport)
     assert await HarnessedPolicy(policy, "both")._reflect(TASK, turns(2), "board") == ""
+
+
+def test_spans_name_the_model_behind_the_harness() -> None:
+    policy = OpenAIPolicy(ONE)
+    harnessed = HarnessedPolicy(policy, "both")
+    assert describe_policy(harnessed, harnessed.ref) == policy.description
 
 
 def test_a_described_task_is_the_same_task() -> None:
