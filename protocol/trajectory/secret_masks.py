@@ -1,8 +1,12 @@
 """The values of secrets in what a machine answers, replaced by the secrets' names."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
-from protocol.trajectory.observations import ActionError, Observation
+from protocol.base import FrozenModel
+from protocol.trajectory.observations import ActionError, BrowserPage, Observation
+
+Model = TypeVar("Model", bound=FrozenModel)
 
 MIN_SECRET_LENGTH = 4
 """Characters of a value that is looked for in answers; a shorter one is part of too many words."""
@@ -10,9 +14,8 @@ MIN_SECRET_LENGTH = 4
 
 def mask_secrets(observation: Observation, values: Mapping[str, str]) -> Observation:
     """What a machine shows in words, with the names for the values; pictures stay as they are."""
-    original = {name: getattr(observation, name) for name in ("accessibility", "url", "text")}
-    hidden = {name: None if text is None else mask_text(text, values) for name, text in original.items()}
-    return observation if hidden == original else observation.model_copy(update=hidden)
+    page = None if observation.page is None else _mask_page(observation.page, values)
+    return _mask_fields(observation, ("accessibility", "url", "text"), values, page=page)
 
 
 def mask_error(error: ActionError | None, values: Mapping[str, str]) -> ActionError | None:
@@ -26,3 +29,17 @@ def mask_text(text: str, values: Mapping[str, str]) -> str:
         if len(value) >= MIN_SECRET_LENGTH:
             text = text.replace(value, f"secret:{name}")
     return text
+
+
+def _mask_page(page: BrowserPage, values: Mapping[str, str]) -> BrowserPage:
+    tabs = tuple(_mask_fields(tab, ("title", "url"), values) for tab in page.tabs)
+    events = tuple(_mask_fields(event, ("text",), values) for event in page.events)
+    return _mask_fields(page, ("title", "verifier_error", "description"), values, tabs=tabs, events=events)
+
+
+def _mask_fields(model: Model, names: tuple[str, ...], values: Mapping[str, str], **fields: object) -> Model:
+    """The model with these texts masked and these other fields; itself where nothing changes."""
+    texts = {name: getattr(model, name) for name in names}
+    fields |= {name: None if text is None else mask_text(text, values) for name, text in texts.items()}
+    changed = any(getattr(model, name) != value for name, value in fields.items())
+    return model.model_copy(update=fields) if changed else model
