@@ -7,7 +7,6 @@ the episode is exported when it ends. https://github.com/open-telemetry/semantic
 
 import hashlib
 import json
-import logging
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -40,10 +39,8 @@ from protocol.dialects.prompts import Prompt
 from protocol.messages.events import DurableEvent, EpisodeChanged, EpisodeState, StepAdded
 from protocol.trajectory.mcp_servers import environment_secrets
 from protocol.trajectory.proposals import Proposal
-from protocol.trajectory.secret_masks import mask_text
+from protocol.trajectory.secret_masks import mask_json
 from protocol.trajectory.steps import Step
-
-logger = logging.getLogger(__name__)
 
 SERVICE_NAME = "pilothouse"
 PROVIDER_NAMES = {"gemini": "gcp.gemini"}
@@ -178,8 +175,9 @@ class SpanTracer:
 
     def _text(self, value: object) -> str:
         """A text, or a value as JSON, without the values of secrets."""
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return mask_text(text, self._secrets)[:MAX_CONTENT_CHARACTERS]
+        masked = mask_json(value, self._secrets)
+        text = masked if isinstance(masked, str) else json.dumps(masked, ensure_ascii=False)
+        return text[:MAX_CONTENT_CHARACTERS]
 
 
 def open_tracer(*, content: bool, environment: Mapping[str, str] = os.environ) -> SpanTracer:

@@ -1,7 +1,8 @@
 """The values of secrets in what a machine answers, replaced by the secrets' names."""
 
+import json
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from protocol.base import FrozenModel
 from protocol.trajectory.observations import ActionError, BrowserPage, Observation
@@ -24,11 +25,30 @@ def mask_error(error: ActionError | None, values: Mapping[str, str]) -> ActionEr
 
 
 def mask_text(text: str, values: Mapping[str, str]) -> str:
-    """The text with the names for the values; of two where one is in the other, the longer is found first."""
-    for name, value in sorted(values.items(), key=lambda each: -len(each[1])):
-        if len(value) >= MIN_SECRET_LENGTH:
-            text = text.replace(value, f"secret:{name}")
+    """The text with the names for the values, also as JSON escapes them.
+
+    Of two values where one is in the other, the longer is found first.
+    """
+    spellings = (
+        (spelling, name)
+        for name, value in values.items()
+        if len(value) >= MIN_SECRET_LENGTH
+        for spelling in {value, *(json.dumps(value, ensure_ascii=only_ascii)[1:-1] for only_ascii in (False, True))}
+    )
+    for spelling, name in sorted(spellings, key=lambda each: -len(each[0])):
+        text = text.replace(spelling, f"secret:{name}")
     return text
+
+
+def mask_json(value: Any, values: Mapping[str, str]) -> Any:
+    """A JSON value whose texts have the names for the values."""
+    if isinstance(value, str):
+        return mask_text(value, values)
+    if isinstance(value, list | tuple):
+        return [mask_json(item, values) for item in value]
+    if isinstance(value, dict):
+        return {name: mask_json(item, values) for name, item in value.items()}
+    return value
 
 
 def _mask_page(page: BrowserPage, values: Mapping[str, str]) -> BrowserPage:

@@ -1,11 +1,14 @@
 """Secrets go to the machine, and do not come back."""
 
+import json
 from datetime import UTC, datetime
+
+import pytest
 
 from annotation_app.tasks.secret_masking import substitute_secrets
 from protocol.actions.types import Click, RunCommand, TypeText
 from protocol.trajectory.observations import ActionError, BrowserPage, Observation, PageEvent, Tab
-from protocol.trajectory.secret_masks import mask_error, mask_secrets
+from protocol.trajectory.secret_masks import mask_error, mask_secrets, mask_text
 
 VALUES = {"SHOP": "hunter2!", "SHOP_ADMIN": "hunter2!!", "PIN": "7"}
 
@@ -68,3 +71,11 @@ def test_the_words_of_a_page_have_the_name() -> None:
     assert shown is not None
     assert "hunter2!" not in shown.model_dump_json()
     assert shown.model_dump_json().count("it is secret:SHOP") == 6
+
+
+@pytest.mark.parametrize("only_ascii", [True, False])
+def test_a_value_that_json_escapes_is_found_in_json(only_ascii: bool) -> None:
+    value = 'pa"ss\\wörd'
+    text = json.dumps({"password": value, "plain": "a"}, ensure_ascii=only_ascii)
+    assert mask_text(text, {"SHOP": value}) == '{"password": "secret:SHOP", "plain": "a"}'
+    assert mask_text(value, {"SHOP": value}) == "secret:SHOP"
