@@ -5,8 +5,9 @@ import base64
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -74,6 +75,10 @@ class OutputStream(FrozenModel):
     size: int
 
 
+ReadStream = Callable[[str, Mapping[str, Any]], Awaitable[OutputStream]]
+"""Reads an output by its name and what the runner said of it. Raises BridgeError."""
+
+
 class SystemFailure(FrozenModel):
     """Why the system inside refused: `errno` is its name, such as `ENOENT`."""
 
@@ -130,6 +135,8 @@ class SandboxSession:
         async with self._counted(), self._one_at_a_time:
             if self._machine is not None:
                 return
+            if self._closed:
+                raise _ended()
             name, image = f"{HOLDER}-{self.id}", self.request.image
             leased = leased_machine(self._bridge, image, name, holder=HOLDER, wait=self._machine_wait_seconds)
             platform = image if image in get_args(Platform) else "desktop"
@@ -146,28 +153,28 @@ class SandboxSession:
                 raise refusal_of(error) from error
             if self._closed:
                 await self._stack.aclose()
-                raise EnvironmentRefusal("session_closed", "this sandbox has ended")
+                raise _ended()
 
     async def execute(self, request: ExecuteRequest) -> ExecuteResult:
         """Run a command. Raises EnvironmentRefusal where the sandbox is lost."""
         words = request.model_dump(mode="json", exclude={"stdin", "timeout_seconds"})
-        async with self._job("execute", words, request.stdin, request.timeout_seconds) as (folder, reply):
+        async with self._job("execute", words, request.stdin, request.timeout_seconds) as (stream, reply):
             if reply is None:
                 return ExecuteResult(timed_out=True)
             if "errno" in reply:
                 return ExecuteResult(failure=SystemFailure.model_validate(reply))
-            streams = {name: await self._stream(folder, name, reply[name]) for name in ("stdout", "stderr")}
+            streams = {name: await stream(name, reply[name]) for name in ("stdout", "stderr")}
             return ExecuteResult.model_validate({"returncode": reply["returncode"], **streams})
 
     async def read(self, path: str, *, offset: int = 0, length: int = MAX_PART_BYTES) -> FilePart:
         """A part of a file. Raises EnvironmentRefusal where the sandbox is lost."""
         words = {"path": path, "offset": offset, "length": length}
-        async with self._job("read", words, b"", TRANSFER_SECONDS) as (folder, reply):
+        async with self._job("read", words, b"", TRANSFER_SECONDS) as (stream, reply):
             if reply is None:
                 return FilePart(failure=_SLOW)
             if "errno" in reply:
                 return FilePart(failure=SystemFailure.model_validate(reply))
-            found = await self._stream(folder, "content", reply["content"])
+            found = await stream("content", reply["content"])
             return FilePart(data=base64.b64decode(found.data), size=found.size)
 
     async def write(self, path: str, data: bytes, *, append: bool = False) -> SystemFailure | None:
@@ -201,32 +208,38 @@ class SandboxSession:
     @asynccontextmanager
     async def _job(
         self, kind: str, request: Mapping[str, Any], data: bytes, seconds: float
-    ) -> AsyncIterator[tuple[str, dict[str, Any] | None]]:
-        """The folder of one request inside, and what the runner replied; None where its time ran out."""
+    ) -> AsyncIterator[tuple[ReadStream, dict[str, Any] | None]]:
+        """What reads the outputs of one request, and what the runner replied; None where its time ran out."""
         async with self._counted(), self._one_at_a_time:
             machine = self._machine
             if machine is None:
-                raise EnvironmentRefusal("session_closed", "this sandbox has ended")
+                raise _ended()
             folder = f"{JOBS_FOLDER}/{uuid.uuid4().hex}"
             try:
                 await machine.files.write(f"{folder}/request.json", json.dumps({"kind": kind, **request}).encode())
                 if data:
                     await machine.files.write(f"{folder}/data", data)
-                yield folder, await _run(machine, folder, seconds)
+                reply = await _run(machine, folder, seconds)
+                yield partial(_read_stream, machine, folder), reply
                 await machine.files.delete(folder, recursive=True)
             except BridgeError as error:
                 await self.close()
                 raise refusal_of(error) from error
 
-    async def _stream(self, folder: str, name: str, found: Mapping[str, Any]) -> OutputStream:
-        data = found.get("data")
-        if data is None:
-            assert self._machine is not None, "a job runs on the machine"
-            data = base64.b64encode(await self._machine.files.read(f"{folder}/{name}")).decode()
-        return OutputStream(data=data, size=found["size"])
+
+def _ended() -> EnvironmentRefusal:
+    return EnvironmentRefusal("session_closed", "this sandbox has ended")
 
 
 _SLOW = SystemFailure(errno="ETIMEDOUT", message="the file took too long")
+
+
+async def _read_stream(machine: Machine, folder: str, name: str, found: Mapping[str, Any]) -> OutputStream:
+    """An output that is in the runner's reply, or in a file of this folder. Raises BridgeError."""
+    data = found.get("data")
+    if data is None:
+        data = base64.b64encode(await machine.files.read(f"{folder}/{name}")).decode()
+    return OutputStream(data=data, size=found["size"])
 
 
 async def _run(machine: Machine, folder: str, seconds: float) -> dict[str, Any] | None:
