@@ -8,6 +8,7 @@ import argparse
 import os
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -70,7 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
         dev=options.dev,
     )
     config = uvicorn.Config(app, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)
-    _Server(config).run()
+    with suppress(KeyboardInterrupt):  # the server has shut down by then
+        _Server(config).run()
     return 0
 
 
