@@ -233,7 +233,7 @@ class AttemptStream(AttemptWorkers):
 
 def attempt_name(page: int, place: int, repetition: int) -> str:
     """The folder of an attempt: names rise in the order in which attempts are begun."""
-    return f"{page:07}-{place:03}-{repetition:02}"
+    return f"{page:07}-{place:05}-{repetition:03}"
 
 
 def newest_checkpoint(run: Path) -> Path | None:

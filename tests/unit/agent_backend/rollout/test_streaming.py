@@ -1,6 +1,7 @@
 """A stream of attempts: which come next, how far it runs ahead, what resumes it, and when it gives up."""
 
 import asyncio
+import itertools
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -143,6 +144,12 @@ async def settled(check: Callable[[], object]) -> None:
     for _ in range(20):
         await asyncio.sleep(0.001)
     assert check()
+
+
+def test_names_rise_also_where_a_seed_has_thousands_of_tasks() -> None:
+    order = itertools.product((0, 9, 10), (9, 999, 1000), (0, 99, 100))
+    names = [attempt_name(*place) for place in order]
+    assert names == sorted(names)
 
 
 async def test_attempts_go_page_by_page_and_siblings_side_by_side(player: Player) -> None:
