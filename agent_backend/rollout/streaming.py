@@ -24,6 +24,7 @@ from agent_backend.rollout.runner import AttemptWorkers, PlannedAttempt, describ
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
 from protocol.base import FrozenModel, JsonObject
 from protocol.evaluation.records import AttemptRecord
+from protocol.training.checkpoints import checkpoint_update, newest_checkpoint
 from protocol.training.inbox import (
     PROCESSED_FOLDER,
     REJECTED_FOLDER,
@@ -35,8 +36,6 @@ from protocol.trajectory.export_folders import UNFINISHED_SUFFIX
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
 
-CHECKPOINTS = "update-??????"
-"""The folders of a trainer's run; their names are what weights are called."""
 MAX_ROUNDS = 4
 """For how many updates' attempts a stream goes on while the trainer can learn from none of them."""
 POLL_SECONDS = 0.1
@@ -203,7 +202,11 @@ class AttemptStream(AttemptWorkers):
         return any((self.plan.inbox / where / name).exists() for where in ("", PROCESSED_FOLDER, REJECTED_FOLDER))
 
     def _is_over(self) -> bool:
-        return self.plan.updates is not None and learned_updates(self.plan.run) >= self.plan.updates
+        return self.plan.updates is not None and self._learned() >= self.plan.updates
+
+    def _learned(self) -> int:
+        """How many updates the trainer has learned."""
+        return checkpoint_update(newest_checkpoint(self.plan.run))
 
     def _has_room(self) -> bool:
         """Whether a further attempt may begin. Raises AttemptsUnusable."""
@@ -219,7 +222,7 @@ class AttemptStream(AttemptWorkers):
         counted = len((waiting | self._running).difference(short.later if short is not None else ()))
         rounds = plan.ahead + 1
         if short is None and plan.updates is not None:  # it learns: nothing is played for updates that do not come
-            rounds = min(rounds, plan.updates - learned_updates(plan.run))
+            rounds = min(rounds, plan.updates - self._learned())
         return counted < rounds * plan.attempts
 
     def _note_progress(self) -> None:
@@ -234,17 +237,6 @@ class AttemptStream(AttemptWorkers):
 def attempt_name(page: int, place: int, repetition: int) -> str:
     """The folder of an attempt: names rise in the order in which attempts are begun."""
     return f"{page:07}-{place:05}-{repetition:03}"
-
-
-def newest_checkpoint(run: Path) -> Path | None:
-    """The newest checkpoint of a trainer's run; None before its first."""
-    return max(run.glob(CHECKPOINTS), default=None)
-
-
-def learned_updates(run: Path) -> int:
-    """How many updates a run has learned."""
-    newest = newest_checkpoint(run)
-    return 0 if newest is None else int(newest.name.rpartition("-")[2])
 
 
 def read_shortage(inbox: Path) -> AttemptShortage | None:
