@@ -112,7 +112,7 @@ async def test_the_actions_are_the_same_with_the_harness_and_without() -> None:
 
 
 async def test_a_page_without_words_has_no_harness() -> None:
-    with pytest.raises(PolicyError, match="does not say in words"):
+    with pytest.raises(PolicyError, match="does not describe its screen"):
         await ask("both", 0, words=None)
 
 
