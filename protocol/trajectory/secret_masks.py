@@ -1,4 +1,4 @@
-"""The values of secrets in what a machine answers, replaced by the secrets' names."""
+"""Replaces the values of secrets in a machine's answers by their names."""
 
 import json
 from collections.abc import Mapping
@@ -10,17 +10,17 @@ from protocol.trajectory.observations import ActionError, BrowserPage, Observati
 Model = TypeVar("Model", bound=FrozenModel)
 
 MIN_SECRET_LENGTH = 4
-"""Characters of a value that is looked for in answers; a shorter one is part of too many words."""
+"""Length of the shortest value that is masked; shorter ones are part of too many words."""
 
 
 def mask_secrets(observation: Observation, values: Mapping[str, str]) -> Observation:
-    """What a machine shows in words, with the names for the values; pictures stay as they are."""
+    """The observation with names for values in its texts; pictures stay as they are."""
     page = None if observation.page is None else _mask_page(observation.page, values)
     return _mask_fields(observation, ("accessibility", "url", "text"), values, page=page)
 
 
 def mask_error(error: ActionError | None, values: Mapping[str, str]) -> ActionError | None:
-    """The same for why an act failed."""
+    """The error with names for values in its message."""
     return error and error.model_copy(update={"message": mask_text(error.message, values)})
 
 
