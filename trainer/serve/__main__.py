@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class _Server(uvicorn.Server):
-    """Says when it answers."""
+    """Prints its address when it accepts requests."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
