@@ -56,7 +56,9 @@ async def test_an_episode_is_a_span_with_its_requests_and_steps_in_it(collector:
     assert (step["pilothouse.step.actor"], step["pilothouse.step.decision"]) == ("policy", "auto")
     request = attributes_of(requests[0])
     assert request["gen_ai.operation.name"] == "chat"
-    assert request["gen_ai.request.model"] == state.steps[0].policy.name if state.steps[0].policy else ""
+    policy = state.steps[0].policy
+    assert policy is not None
+    assert request["gen_ai.request.model"] == policy.name
     for span in (*requests, *steps):
         assert root.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
 
