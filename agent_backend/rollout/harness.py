@@ -5,10 +5,9 @@ with the last ten turns and a reflection. What a policy may do is the same witho
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, runtime_checkable
 
 from agent_backend.errors import PolicyError
-from agent_backend.interfaces import Policy, SaveBlob, discard_blob
+from agent_backend.interfaces import Policy, SaveBlob, WritingPolicy, discard_blob
 from agent_backend.rollout.attempts import PolicyFactory
 from agent_backend.telemetry.requests import ModelDescription, describe_policy
 from protocol.actions.descriptions import describe_action
@@ -40,20 +39,6 @@ The screen now:
 
 Write in at most 100 words of {language}: what the last action changed, whether it did what it was meant to, what to \
 avoid, and what to go for next. Only the reflection."""
-
-
-@runtime_checkable
-class WritingPolicy(Policy, Protocol):
-    """A policy that also answers in plain text."""
-
-    @property
-    def language(self) -> str:
-        """The language that it writes in, such as `English`."""
-        ...
-
-    async def write_text(self, messages: tuple[ChatMessage, ...], *, max_tokens: int) -> str:
-        """An answer without pictures, at temperature 0; empty if the model wrote nothing. Raises PolicyError."""
-        ...
 
 
 class HarnessedPolicy:
