@@ -49,7 +49,7 @@ async def ask(
         return kept[ref]
 
     async def partial(_: object) -> None:
-        """Nobody listens."""
+        """Ignores partial replies."""
 
     policy = OpenAIPolicy(endpoint, transport=server.transport)
     proposer = policy if harness is None else HarnessedPolicy(policy, harness)

@@ -175,7 +175,7 @@ async def test_it_runs_no_further_ahead_than_it_may_and_with_the_newest_weights(
     assert ages[0] == 0
 
 
-async def test_a_straggler_holds_nobody_back_and_its_folder_comes_first_when_it_ends(player: Player) -> None:
+async def test_a_straggler_delays_no_update_and_its_folder_comes_first_when_it_ends(player: Player) -> None:
     player.held = {1}
     async with playing(player.stream(ahead=1)):
         await settled(lambda: len(waiting_folders(player.inbox)) == 3)
@@ -187,7 +187,7 @@ async def test_a_straggler_holds_nobody_back_and_its_folder_comes_first_when_it_
         await eventually(lambda: attempt_name(0, 1, 0) == waiting_folders(player.inbox)[0])
 
 
-async def test_whoever_is_killed_resumes_with_what_is_not_there(player: Player) -> None:
+async def test_a_killed_stream_resumes_with_the_missing_attempts(player: Player) -> None:
     player.held = {1}
     async with playing(player.stream(attempts=4)):
         await eventually(lambda: len(waiting_folders(player.inbox)) == 3)
