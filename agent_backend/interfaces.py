@@ -8,6 +8,7 @@ from protocol.actions.tools import Tool
 from protocol.actions.types import Action
 from protocol.base import FrozenModel
 from protocol.blobs import NO_BLOBS, BlobRef
+from protocol.dialects.dialect import ChatMessage
 from protocol.messages.events import (
     Accept,
     Act,
@@ -246,6 +247,20 @@ class SummarizingPolicy(Protocol):
 
     async def write_memory(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
         """The next note. Raises PolicyError."""
+        ...
+
+
+@runtime_checkable
+class WritingPolicy(Policy, Protocol):
+    """A policy that also answers in plain text."""
+
+    @property
+    def language(self) -> str:
+        """The language that it writes in, such as `English`."""
+        ...
+
+    async def write_text(self, messages: tuple[ChatMessage, ...], *, max_tokens: int) -> str:
+        """An answer without pictures, at temperature 0; empty if the model wrote nothing. Raises PolicyError."""
         ...
 
 

@@ -71,7 +71,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         nargs="?",
         choices=get_args(Harness),
         const="both",
-        help="of lmgame: a memory of the last turns, and the screen in words beside its picture; `text`: without it",
+        help="for lmgame: a memory of the last turns, and the screen in words beside its picture; `text`: words only",
     )
     add_options(parser)
     arguments = parser.parse_args(argv)
@@ -95,7 +95,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     if arguments.harness and arguments.expert:
         parser.error("--harness is for a policy that reads, not for the tasks' own scripts")
     if arguments.harness and _set_name(arguments.suite, tuple(arguments.task)) is None:
-        parser.error(f"--harness is of {', '.join(TASK_SETS)}: other pages do not say in words what they show")
+        parser.error(f"--harness is for {', '.join(TASK_SETS)}: other pages do not describe their screens")
     arguments.bridge = arguments.bridge or os.environ.get("PILOTHOUSE_BRIDGE_URL")
     check_options(parser, arguments)
     return arguments
@@ -137,7 +137,7 @@ def _name_of(plan: RolloutPlan) -> str:
 
 
 def _set_name(suite: str | None, names: tuple[str, ...]) -> str | None:
-    """The set of tasks that these tasks of a suite are, if they are one."""
+    """The name of the task set that these tasks of a suite form, if any."""
     return next((name for name, tasks in TASK_SETS.items() if tasks == (suite, names)), None)
 
 

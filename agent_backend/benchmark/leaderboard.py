@@ -85,10 +85,10 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def normalise_games(results: Sequence[BenchmarkResult]) -> list[tuple[GameScore, ...]]:
-    """The games of each run of a set of games, none of other runs.
+    """The scores of each run's games; empty for runs that are no set of games.
 
-    As in LMGame-Bench's own evaluation: for each game the raw score goes linearly from 1 (the lowest) to 100 (the
-    highest) over the runs with the same use of the harness.
+    As in LMGame-Bench's own evaluation, the raw scores of a game map linearly to 1 (the lowest) to 100 (the highest).
+    Runs with the harness and runs without it are normalised apart.
     """
     raw = [_raw_scores(result) for result in results]
     harness = [result.manifest.harness for result in results]
@@ -190,7 +190,7 @@ def _render(board: Leaderboard) -> str:
 
 
 def _game_table(rows: Sequence[LeaderboardRow]) -> list[tuple[str, ...]]:
-    """The games of a set of games: the raw score, and in brackets the normalised one."""
+    """A column for each game: the raw score, and the normalised one in brackets."""
     names = tuple(dict.fromkeys(game.name for row in rows for game in row.games))
     table = [("run", "harness", *names, "mean")]
     for row in rows:

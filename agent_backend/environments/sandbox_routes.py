@@ -1,4 +1,4 @@
-"""The routes of sandboxes: made under a name of the client's own, so that who is cancelled meanwhile can end them."""
+"""The routes of sandboxes. The client chooses a sandbox's id, so that it can end one whose creation it cancelled."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar
@@ -23,10 +23,10 @@ from agent_backend.environments.validation import parse_body
 SandboxId = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9-]{16,64}$")]
 SANDBOX = f"/{NAME}/sandboxes/{{sandbox_id}}"
 MAX_REQUEST_BYTES = 2 * MAX_PART_BYTES
-"""Standard input is in base64."""
+"""Standard input is in base64, which is longer than its bytes."""
 SIZE_HEADER = "X-File-Size"
 STATUSES = {"unknown_session": 404, "invalid_request": 422, "capacity_reached": 503, "no_machine": 503}
-"""Of refusals; the others are 409."""
+"""HTTP statuses of refusals by code; others have 409."""
 Model = TypeVar("Model", bound=BaseModel)
 ReadBody = Callable[[Request, int], Awaitable[bytes]]
 
@@ -34,7 +34,7 @@ ReadBody = Callable[[Request, int], Awaitable[bytes]]
 def add_sandboxes(
     app: FastAPI, authorised: Callable[[Request], Any], sessions: SessionRegistry, read_body: ReadBody
 ) -> None:
-    """Add the routes. `read_body` raises HTTPException for a longer body than it may be."""
+    """Add the routes. `read_body` raises HTTPException if a body is longer than the limit."""
 
     @app.exception_handler(EnvironmentRefusal)
     async def refuse(_: Request, refusal: EnvironmentRefusal) -> JSONResponse:
@@ -42,7 +42,7 @@ def add_sandboxes(
 
     @app.put(SANDBOX)
     async def make(request: Request, sandbox_id: SandboxId) -> dict[str, str]:
-        """Lease a machine under this name, waiting for one. The same request again does nothing."""
+        """Lease a machine for this sandbox, and wait for one. Idempotent."""
         principal = await authorised(request)
         wanted = await _parsed(request, SandboxRequest, read_body)
         sandbox = await sessions.open_sandbox(sandbox_id, principal, wanted)
@@ -50,7 +50,7 @@ def add_sandboxes(
 
     @app.delete(SANDBOX, status_code=204)
     async def end(request: Request, sandbox_id: SandboxId) -> None:
-        """Give the machine back, also while it is waited for. Idempotent."""
+        """Give the machine back, or stop waiting for one. Idempotent."""
         await sessions.close_sandbox(sandbox_id, await authorised(request))
 
     @app.post(f"{SANDBOX}/execute")
@@ -62,7 +62,7 @@ def add_sandboxes(
 
     @app.delete(f"{SANDBOX}/execute", status_code=204)
     async def interrupt(request: Request, sandbox_id: SandboxId) -> None:
-        """End the command that runs."""
+        """End the running command."""
         await sessions.find_sandbox(sandbox_id, await authorised(request)).interrupt()
 
     @app.get(f"{SANDBOX}/files")
@@ -73,7 +73,7 @@ def add_sandboxes(
         offset: Annotated[int, Query(ge=0)] = 0,
         length: Annotated[int, Query(ge=0, le=MAX_PART_BYTES)] = MAX_PART_BYTES,
     ) -> Response:
-        """A part of a file; a header has the size of all of it."""
+        """A part of a file; a header has the size of the whole file."""
         sandbox = sessions.find_sandbox(sandbox_id, await authorised(request))
         found = await sandbox.read(path, offset=offset, length=length)
         if found.failure is not None:

@@ -1,8 +1,8 @@
-"""Runs one request of a sandbox inside its machine: a command, or part of a file read or written.
+"""Runs one request of a sandbox inside its machine: a command, or a read or write of part of a file.
 
-It has nothing but Python's standard library, and the machine has nothing of the platform: the server sends this text
-with each request. The request is `request.json` of the folder that is the first argument, and `data` beside it is
-standard input or what is written. It prints one line of JSON; what is longer stays in files of that folder.
+It uses only Python's standard library. The machine has no code of the platform: the server sends this file with each
+request. The first argument is a folder with `request.json`, and with `data` if there is standard input or content to
+write. It prints one line of JSON; longer output stays in files of that folder.
 """
 
 import base64
@@ -21,7 +21,7 @@ NO_SUCH_COMMAND = 127
 
 
 def main(folder: Path) -> dict[str, Any]:
-    """Do what the request says. An error of the system is its name, such as `ENOENT`."""
+    """Do what the request says. An error of the system is returned by its name, such as `ENOENT`."""
     request = json.loads((folder / "request.json").read_text("utf-8"))
     work = {"execute": execute, "read": read, "write": write}[request["kind"]]
     try:
@@ -32,14 +32,15 @@ def main(folder: Path) -> dict[str, Any]:
 
 def execute(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Run a command to its end; both outputs are cut after `max_output_bytes`. Raises OSError."""
-    source = request["stdin_path"] or str(folder / "data")
+    data = folder / "data"
+    default = data if data.exists() else os.devnull
     outputs = {name: folder / name for name in ("stdout", "stderr")}
     environment = {**os.environ, **request["env"]}
-    cwd = Path.home() / (request["cwd"] or "")
+    cwd = place(request["cwd"] or "")
     if not cwd.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, f"{cwd} is no folder")
     with (
-        open(source if os.path.exists(source) else os.devnull, "rb") as stdin,
+        open(place(request["stdin_path"]) if request["stdin_path"] else default, "rb") as stdin,
         outputs["stdout"].open("wb") as stdout,
         outputs["stderr"].open("wb") as stderr,
     ):
@@ -62,7 +63,7 @@ def execute(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
 def read(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """A part of a file. Raises OSError."""
     copy = folder / "content"
-    descriptor = os.open(place(request), os.O_RDONLY | os.O_NONBLOCK)  # of a pipe the end might never come
+    descriptor = os.open(place(request["path"]), os.O_RDONLY | os.O_NONBLOCK)  # a pipe might never end
     with os.fdopen(descriptor, "rb") as file, copy.open("wb") as out:
         file.seek(request["offset"])
         out.write(file.read(request["length"]))
@@ -72,7 +73,7 @@ def read(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
 
 def write(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Create, replace or extend a file, and the folders above it. Raises OSError."""
-    target = place(request)
+    target = place(request["path"])
     target.parent.mkdir(parents=True, exist_ok=True)
     data = folder / "data"
     with target.open("ab" if request["append"] else "wb") as file:
@@ -80,13 +81,13 @@ def write(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def place(request: dict[str, Any]) -> Path:
+def place(path: str) -> Path:
     """Where a path leads from the home folder."""
-    return Path.home() / str(request["path"])
+    return Path.home() / path
 
 
 def inline(path: Path) -> dict[str, str]:
-    """The content of a short file; nothing of a longer one."""
+    """The content of a short file; empty for a longer one."""
     if path.stat().st_size > MAX_INLINE_BYTES:
         return {}
     return {"data": base64.b64encode(path.read_bytes()).decode()}

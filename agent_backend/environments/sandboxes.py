@@ -1,12 +1,13 @@
-"""Sandboxes: machines on which a program runs commands and keeps files, without a task and without steps."""
+"""Sandboxes: machines on which a client runs commands and keeps files, without a task and without steps."""
 
 import asyncio
 import base64
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -24,7 +25,7 @@ from vm_bridge.machine import Machine
 
 HOLDER = "sandbox"
 RUNNER = Path(__file__).with_name("sandbox_runner.py")
-JOBS_FOLDER = "/tmp/.pilothouse-sandbox"  # noqa: S108 - inside the machine, whose folders nobody shares
+JOBS_FOLDER = "/tmp/.pilothouse-sandbox"  # noqa: S108 - inside the machine, which has one user
 MAX_EXECUTE_SECONDS = 600.0
 """Longest a command may run."""
 MAX_PART_BYTES = MAX_FILE // 2
@@ -33,7 +34,7 @@ TRANSFER_SECONDS = 60.0
 """Longest a part may take to be read or written inside."""
 SandboxPath = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]+$")]
 SandboxWord = Annotated[str, StringConstraints(max_length=131_071, pattern=r"^[^\x00]*$")]
-"""An argument or a variable: Linux takes no longer one."""
+"""An argument or a variable, as long as Linux allows."""
 VariableName = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^[^=\x00]+$")]
 
 
@@ -49,7 +50,7 @@ class SandboxRequest(FrozenModel):
 
     image: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")] = "terminal"
     network: Annotated[tuple[HostPattern, ...], Field(max_length=64)] = ()
-    """Hosts it may reach; none, and it has no network."""
+    """Hosts that it may reach; empty: it has no network."""
 
 
 class ExecuteRequest(FrozenModel):
@@ -64,25 +65,29 @@ class ExecuteRequest(FrozenModel):
     env: Annotated[dict[VariableName, SandboxWord], Field(max_length=1_000)] = {}
     timeout_seconds: Annotated[float, Field(gt=0, le=MAX_EXECUTE_SECONDS)] = MAX_EXECUTE_SECONDS
     max_output_bytes: Annotated[int, Field(ge=1, le=MAX_PART_BYTES)] = 10 * 2**20
-    """Of standard output, and of standard error; the rest is cut off."""
+    """Limit for each of standard output and standard error; the rest is cut off."""
 
 
 class OutputStream(FrozenModel):
-    """What a command wrote: the beginning, in base64, and the size of all of it in bytes."""
+    """What a command wrote: its beginning in base64, and its whole size in bytes."""
 
     data: str
     size: int
 
 
+ReadStream = Callable[[str, Mapping[str, Any]], Awaitable[OutputStream]]
+"""Reads an output by its name and what the runner said of it. Raises BridgeError."""
+
+
 class SystemFailure(FrozenModel):
-    """Why the system inside refused: `errno` is its name, such as `ENOENT`."""
+    """Why the sandbox's system refused; `errno` is a name such as `ENOENT`."""
 
     errno: str
     message: str
 
 
 class ExecuteResult(FrozenModel):
-    """How a command ended: by itself, by its time, or not begun at all."""
+    """How a command ended: by itself or by its timeout, or why it did not begin."""
 
     returncode: int | None = None
     stdout: OutputStream | None = None
@@ -100,7 +105,7 @@ class FilePart(FrozenModel):
 
 
 class SandboxSession:
-    """A leased machine. Requests run one after the other, because a machine does one thing at a time."""
+    """A leased machine. Requests run one after another, because a machine does one thing at a time."""
 
     def __init__(
         self,
@@ -130,6 +135,8 @@ class SandboxSession:
         async with self._counted(), self._one_at_a_time:
             if self._machine is not None:
                 return
+            if self._closed:
+                raise _ended()
             name, image = f"{HOLDER}-{self.id}", self.request.image
             leased = leased_machine(self._bridge, image, name, holder=HOLDER, wait=self._machine_wait_seconds)
             platform = image if image in get_args(Platform) else "desktop"
@@ -146,39 +153,39 @@ class SandboxSession:
                 raise refusal_of(error) from error
             if self._closed:
                 await self._stack.aclose()
-                raise EnvironmentRefusal("session_closed", "this sandbox has ended")
+                raise _ended()
 
     async def execute(self, request: ExecuteRequest) -> ExecuteResult:
-        """Run a command. Raises EnvironmentRefusal where the sandbox is lost."""
+        """Run a command. Raises EnvironmentRefusal if the sandbox is lost."""
         words = request.model_dump(mode="json", exclude={"stdin", "timeout_seconds"})
-        async with self._job("execute", words, request.stdin, request.timeout_seconds) as (folder, reply):
+        async with self._job("execute", words, request.stdin, request.timeout_seconds) as (stream, reply):
             if reply is None:
                 return ExecuteResult(timed_out=True)
             if "errno" in reply:
                 return ExecuteResult(failure=SystemFailure.model_validate(reply))
-            streams = {name: await self._stream(folder, name, reply[name]) for name in ("stdout", "stderr")}
+            streams = {name: await stream(name, reply[name]) for name in ("stdout", "stderr")}
             return ExecuteResult.model_validate({"returncode": reply["returncode"], **streams})
 
     async def read(self, path: str, *, offset: int = 0, length: int = MAX_PART_BYTES) -> FilePart:
-        """A part of a file. Raises EnvironmentRefusal where the sandbox is lost."""
+        """A part of a file. Raises EnvironmentRefusal if the sandbox is lost."""
         words = {"path": path, "offset": offset, "length": length}
-        async with self._job("read", words, b"", TRANSFER_SECONDS) as (folder, reply):
+        async with self._job("read", words, b"", TRANSFER_SECONDS) as (stream, reply):
             if reply is None:
                 return FilePart(failure=_SLOW)
             if "errno" in reply:
                 return FilePart(failure=SystemFailure.model_validate(reply))
-            found = await self._stream(folder, "content", reply["content"])
+            found = await stream("content", reply["content"])
             return FilePart(data=base64.b64decode(found.data), size=found.size)
 
     async def write(self, path: str, data: bytes, *, append: bool = False) -> SystemFailure | None:
-        """Create, replace or extend a file; why it cannot be done. Raises EnvironmentRefusal as `read` does."""
+        """Create, replace or extend a file; returns why it failed. Raises EnvironmentRefusal if the sandbox is lost."""
         async with self._job("write", {"path": path, "append": append}, data, TRANSFER_SECONDS) as (_, reply):
             if reply is None:
                 return _SLOW
             return SystemFailure.model_validate(reply) if "errno" in reply else None
 
     async def interrupt(self) -> None:
-        """End the command that runs, if one does."""
+        """End the running command, if there is one."""
         if self._machine is not None:
             with suppress(BridgeError):
                 await self._machine.skip_settle()
@@ -201,36 +208,42 @@ class SandboxSession:
     @asynccontextmanager
     async def _job(
         self, kind: str, request: Mapping[str, Any], data: bytes, seconds: float
-    ) -> AsyncIterator[tuple[str, dict[str, Any] | None]]:
-        """The folder of one request inside, and what the runner replied; None where its time ran out."""
+    ) -> AsyncIterator[tuple[ReadStream, dict[str, Any] | None]]:
+        """A reader of one request's outputs, and the runner's reply; None if it timed out."""
         async with self._counted(), self._one_at_a_time:
             machine = self._machine
             if machine is None:
-                raise EnvironmentRefusal("session_closed", "this sandbox has ended")
+                raise _ended()
             folder = f"{JOBS_FOLDER}/{uuid.uuid4().hex}"
             try:
                 await machine.files.write(f"{folder}/request.json", json.dumps({"kind": kind, **request}).encode())
                 if data:
                     await machine.files.write(f"{folder}/data", data)
-                yield folder, await _run(machine, folder, seconds)
+                reply = await _run(machine, folder, seconds)
+                yield partial(_read_stream, machine, folder), reply
                 await machine.files.delete(folder, recursive=True)
             except BridgeError as error:
                 await self.close()
                 raise refusal_of(error) from error
 
-    async def _stream(self, folder: str, name: str, found: Mapping[str, Any]) -> OutputStream:
-        data = found.get("data")
-        if data is None:
-            assert self._machine is not None, "a job runs on the machine"
-            data = base64.b64encode(await self._machine.files.read(f"{folder}/{name}")).decode()
-        return OutputStream(data=data, size=found["size"])
+
+def _ended() -> EnvironmentRefusal:
+    return EnvironmentRefusal("session_closed", "this sandbox has ended")
 
 
 _SLOW = SystemFailure(errno="ETIMEDOUT", message="the file took too long")
 
 
+async def _read_stream(machine: Machine, folder: str, name: str, found: Mapping[str, Any]) -> OutputStream:
+    """An output that is in the runner's reply, or in a file of this folder. Raises BridgeError."""
+    data = found.get("data")
+    if data is None:
+        data = base64.b64encode(await machine.files.read(f"{folder}/{name}")).decode()
+    return OutputStream(data=data, size=found["size"])
+
+
 async def _run(machine: Machine, folder: str, seconds: float) -> dict[str, Any] | None:
-    """The runner's reply; None where its time ran out. Raises BridgeError, EnvironmentRefusal (`sandbox_failed`)."""
+    """The runner's reply; None if it timed out. Raises BridgeError, EnvironmentRefusal (`sandbox_failed`)."""
     command = f"exec python3 -I - {folder} <<'RUNNER'\n{RUNNER.read_text()}RUNNER"
     done = await machine.perform(uuid.uuid4().hex, RunCommand(command=command, timeout=seconds), settle=False)
     if done.error is not None and done.error.code == "timed_out":

@@ -19,8 +19,7 @@ SWEEPS_PER_IDLE_TIME = 4
 
 
 class SessionRegistry:
-    """Bounded: sessions and sandboxes together. What is not used for `idle_seconds` ends, and its machine is given
-    back."""
+    """A bounded number of sessions and sandboxes. Each ends after `idle_seconds` idle, and gives its machine back."""
 
     def __init__(
         self,
@@ -51,8 +50,11 @@ class SessionRegistry:
         return session
 
     async def open_sandbox(self, sandbox_id: str, principal: str, request: SandboxRequest) -> SandboxSession:
-        """The sandbox of this id, made if it is not there. Raises EnvironmentRefusal: `capacity_reached`, `no_machine`,
-        `session_closed` where it was closed meanwhile, `unknown_session` where somebody else has one of that id."""
+        """Find or create the sandbox with this id.
+
+        Raises EnvironmentRefusal: `capacity_reached`, `no_machine`, `session_closed` if it was closed meanwhile,
+        `unknown_session` if it belongs to another principal.
+        """
         if sandbox_id in self._sandboxes:
             sandbox = self.find_sandbox(sandbox_id, principal)
         else:

@@ -118,7 +118,7 @@ def digest_of(command: EpisodeCommand) -> str:
 
 
 def record_of(command: FinishEpisode | LeaveEpisode, digest: str) -> CommandRecord:
-    """What is remembered of a command that ends an episode."""
+    """The record of a command that ends an episode."""
     return CommandRecord(command_id=command.command_id, digest=digest, note=command.reason)
 
 

@@ -272,9 +272,9 @@ class MachineSession:
             rejection = ActionError(code=error.code, message=str(error))
             return ActionResult(last_observation, last_observation, started, datetime.now(UTC), rejection)
         except BridgeError as error:
-            # A bridge that was started again has the transition, and not its pictures.
-            there = isinstance(error, OutcomeUnknown | UnknownBlob)
-            return unknown_result(last_observation, started, str(error), machine_lost=not there)
+            # After a restart the bridge has the transition but not its pictures: the machine is still there.
+            still_there = isinstance(error, OutcomeUnknown | UnknownBlob)
+            return unknown_result(last_observation, started, str(error), machine_lost=not still_there)
         return ActionResult(
             transition.before,
             transition.after,

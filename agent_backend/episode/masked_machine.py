@@ -1,4 +1,4 @@
-"""A machine whose answers in words have the names of secrets in place of their values."""
+"""A machine that replaces the values of secrets in its answers with their names."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,13 +13,13 @@ from vm_bridge.machine_io import Files, Terminals
 
 
 class MaskedMachine:
-    """Names every method of `Machine`, so that a new one is decided on before it passes words on.
+    """Implements every method of `Machine`, so that a new method passes no text on unmasked by default.
 
     Pictures, blobs, files and terminals are the machine's own.
     """
 
     def __init__(self, machine: Machine, values: Callable[[], Mapping[str, str]]) -> None:
-        """`values` gives the secrets' values by their names."""
+        """`values` returns the secrets' values by name."""
         self._machine = machine
         self._values = values
 

@@ -1,7 +1,7 @@
-"""One note at a time, asked of the policy in the background.
+"""Requests for a policy's notes, in the background and one at a time.
 
-Nothing waits for a note: one that fails is asked for again after the next step, and until then the older steps stay in
-the prompt as they are.
+Nothing waits for a note. A failed one is requested again after the next step; until then the older steps stay in the
+prompt as they are.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from protocol.trajectory.tasks import Task
 
 
 class MemorySummarizer:
-    """Asks for a note where one is due. It never stores: who asked records the answer."""
+    """Requests a note when one is due. The caller stores it."""
 
     def __init__(self, on_done: Callable[[], None], on_request: OnRequest | None = None) -> None:
         self._on_done = on_done
         self._on_request = on_request
         self._task: asyncio.Task[Memory] | None = None
         self.policy_ref: PolicyRef | None = None
-        """Who was asked last."""
+        """The revision that was asked last."""
 
     @property
     def result_ready(self) -> bool:

@@ -1,4 +1,4 @@
-"""What the policy of one episode is asked for in the background: proposals, with retries, and one note at a time."""
+"""Background requests to the policy of one episode: proposals, with retries, and one note at a time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -67,7 +67,7 @@ class ProposalRequester:
         self._cancelled: set[asyncio.Task[tuple[Proposal, ...]]] = set()
         self._failures = 0
         self.policy: Policy | None = None
-        """Who was asked last."""
+        """The policy that was asked last."""
         self.retry_at: float | None = 0.0
         """When the next question may be asked (loop time); None when patience has run out."""
 
@@ -265,8 +265,10 @@ class ProposalManager:
 
     @property
     def policy_changed(self) -> bool:
-        """Whether what is offered, awaited, failed or switched off is no longer the current policy's word. After a
-        failure that is also so where the same revision is served elsewhere now: its new server may answer."""
+        """Whether proposals, a request, a failure or the lack of a policy belong to an earlier policy.
+
+        After a failure this is also true if the same revision has a new server, which may answer.
+        """
         policy = self._current_policy()
         current = policy.ref if policy else None
         if self._state.thinking == "off":
@@ -345,7 +347,7 @@ class ProposalManager:
         await self._request_memory(self._current_policy())
 
     async def switch_policy(self) -> None:
-        """Take up the current policy: what the earlier one offered, and why it failed, is void."""
+        """Change to the current policy: withdraw the proposals and the failure of the earlier one."""
         await self.withdraw("a new policy took over")
         if self._state.noting == "failed":
             await self._record.publish_noting("idle")

@@ -22,7 +22,7 @@ MAX_LOST_MACHINES = 3
 MachineFactory = Callable[[EpisodeState], Awaitable[Machine]]
 """Leases a machine for an episode that is warming, or finds the one it had. Raises BridgeError."""
 MachineTask = Callable[[Task], Task]
-"""The task as its machine gets it: with what neither the record nor the policy may hold. Raises BridgeError."""
+"""The task for its machine, with secrets that neither the record nor the policy may hold. Raises BridgeError."""
 
 
 def same_task(task: Task) -> Task:

@@ -30,7 +30,7 @@ class EpisodeStateTracker:
         self._emit = emit
         self._tracer = episode_tracer()
         self.on_request: OnRequest | None = None if self._tracer is None else self._trace_request
-        """Hears of requests to the policy, where they are traced."""
+        """Called after each request to the policy, if spans are exported."""
 
     def _trace_request(self, request: PolicyRequest) -> None:
         assert self._tracer is not None

@@ -1,4 +1,4 @@
-"""The secrets that MCP servers of unattended episodes ask for, from the environment of their process."""
+"""Secrets for the MCP servers of unattended episodes, from this process's environment."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from vm_bridge.machine import Machine
 
 
 class SecretMissing(InvalidAction):
-    """An MCP server of a task asks for a secret whose value this process was not given."""
+    """An MCP server of a task asks for a secret that is not in this process's environment."""
 
     code = "secret_missing"
 
@@ -20,7 +20,7 @@ def fill_task_secrets(task: Task, environment: Mapping[str, str] = os.environ) -
     """The task with the values of `secret:NAME` in the environments and headers of its MCP servers.
 
     Raises:
-        SecretMissing: where `PILOTHOUSE_POOL_SECRET_NAME` is not set.
+        SecretMissing: if `PILOTHOUSE_POOL_SECRET_NAME` is not set.
     """
     secrets = environment_secrets(environment)
 
@@ -35,12 +35,12 @@ def fill_task_secrets(task: Task, environment: Mapping[str, str] = os.environ) -
 
 
 def check_task_secrets(tasks: Iterable[Task]) -> None:
-    """Raises SecretMissing for the first of the tasks that cannot be filled, before any is attempted."""
+    """Raises SecretMissing for the first task that asks for a secret that is not set."""
     for task in tasks:
         fill_task_secrets(task)
 
 
 def without_secrets(machine: Machine, environment: Mapping[str, str] = os.environ) -> Machine:
-    """The machine, whose answers in words have the names of secrets in place of their values."""
+    """The machine, with the values of secrets in its answers replaced by their names."""
     secrets = environment_secrets(environment)
     return MaskedMachine(machine, lambda: secrets) if secrets else machine

@@ -173,15 +173,15 @@ class OpenAIPolicy:
 
     @property
     def writes_memories(self) -> bool:
-        """See `SummarizingPolicy.remembers`; a script has no memory."""
+        """See `SummarizingPolicy.writes_memories`; a script has no memory."""
         return bool(self._endpoint.budget.episode) and not self.ref.scripted
 
     def steps_to_summarize(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
-        """See `SummarizingPolicy.condensable`."""
+        """See `SummarizingPolicy.steps_to_summarize`."""
         return steps_to_summarize(steps, memories, self._endpoint.budget) if self.writes_memories else ()
 
     async def write_memory(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
-        """See `SummarizingPolicy.remember`."""
+        """See `SummarizingPolicy.write_memory`."""
         summarized = self.steps_to_summarize(steps, memories)
         body = render_memory_prompt(task, summarized, memories, language=self._endpoint.language)
         text = await self.write_text(body, max_tokens=MAX_MEMORY_TOKENS)

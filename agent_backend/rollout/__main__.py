@@ -5,8 +5,8 @@
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --suite sites --expert --out demonstrations
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --tasks tasks/ --max-steps 200 --expert --out solved
 
-With `--stream RUN` it plays for a trainer: each attempt is a folder of its own in the trainer's inbox `--out`, and the
-newest weights of RUN play.
+With `--stream RUN` it makes attempts for a trainer: `--out` is the trainer's inbox, each attempt is a folder in it, and
+the model server gets the newest weights of RUN before each attempt.
 """
 
 import protocol.program_start  # noqa: F401 - first, for what the others load
@@ -51,7 +51,7 @@ from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
 
 RELOAD_TIMEOUT_SECONDS = 600.0
-"""Seconds that a model server may take for one call of a reload: to end replies, or to read many gigabytes."""
+"""Seconds that one request of a reload may take: finishing replies, or reading many gigabytes."""
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -124,7 +124,7 @@ def _say(line: str) -> None:
 async def _opened(
     plan: RolloutPlan, arguments: argparse.Namespace, out: Path
 ) -> AsyncIterator[tuple[BridgeClient, AttemptRunner]]:
-    """The bridge, and who makes attempts and decides their rewards."""
+    """The bridge, and the runner that makes attempts and decides their rewards."""
     async with AsyncExitStack() as stack:
         bridge = await stack.enter_async_context(bridge_client(arguments))
         attempt_runner = await stack.enter_async_context(_attempts(plan, arguments, bridge))

@@ -5,11 +5,11 @@ with the last ten turns and a reflection. What a policy may do is the same witho
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, runtime_checkable
 
 from agent_backend.errors import PolicyError
-from agent_backend.interfaces import Policy, SaveBlob, discard_blob
+from agent_backend.interfaces import Policy, SaveBlob, WritingPolicy, discard_blob
 from agent_backend.rollout.attempts import PolicyFactory
+from agent_backend.telemetry.requests import ModelDescription, describe_policy
 from protocol.actions.descriptions import describe_action
 from protocol.actions.tools import Tool
 from protocol.blobs import BlobRef
@@ -25,7 +25,7 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Machine
 
 TURNS = 10
-"""How many of the last turns the policy is shown, and reflects on."""
+"""The last turns that the policy sees and reflects on."""
 MAX_REFLECTION_TOKENS = 256
 REFLECTION_PROMPT = """You play a game and look back at your last turns before you decide on the next one.
 
@@ -41,26 +41,17 @@ Write in at most 100 words of {language}: what the last action changed, whether 
 avoid, and what to go for next. Only the reflection."""
 
 
-@runtime_checkable
-class WritingPolicy(Policy, Protocol):
-    """A policy that also answers in plain words."""
-
-    @property
-    def language(self) -> str:
-        """The language that it writes in, such as `English`."""
-        ...
-
-    async def write_text(self, messages: tuple[ChatMessage, ...], *, max_tokens: int) -> str:
-        """An answer without pictures, at temperature 0; empty where the model said nothing. Raises PolicyError."""
-        ...
-
-
 class HarnessedPolicy:
-    """A policy behind the harness. Its tasks have to be `described`."""
+    """A policy behind the harness. Its tasks must come from `described`."""
 
     def __init__(self, policy: Policy, harness: Harness) -> None:
         self.ref = policy.ref
         self._policy, self._harness = policy, harness
+
+    @property
+    def description(self) -> ModelDescription:
+        """See `DescribedPolicy.description`."""
+        return describe_policy(self._policy, self.ref)
 
     async def propose(
         self,
@@ -75,10 +66,10 @@ class HarnessedPolicy:
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
         save_blob: SaveBlob = discard_blob,
     ) -> tuple[Proposal, ...]:
-        """See `Policy.propose`. Raises PolicyError also where the page has no words for its screen."""
+        """See `Policy.propose`. Raises PolicyError also if the page does not describe its screen."""
         words = screen_words(observation)
         if words is None:
-            raise PolicyError("the page of this task does not say in words what it shows, so it has no harness")
+            raise PolicyError("the page of this task does not describe its screen, which the harness needs")
         recent = tuple(map(self._shown, steps[-TURNS:]))
         if reflection := await self._reflect(task, recent, words):
             words = f"{words}\n\nYour reflection on the last turns:\n{reflection}"
@@ -94,7 +85,7 @@ class HarnessedPolicy:
         )
 
     async def _reflect(self, task: Task, steps: tuple[Step, ...], words: str) -> str:
-        """The model's own words on its last turns; none at the first turn, and none of a script."""
+        """The model's reflection on its last turns; empty at the first turn, and for a script."""
         if not steps or self.ref.scripted or not isinstance(self._policy, WritingPolicy):
             return ""
         prompt = REFLECTION_PROMPT.format(
@@ -107,11 +98,11 @@ class HarnessedPolicy:
         return await self._policy.write_text((message,), max_tokens=MAX_REFLECTION_TOKENS)
 
     def _shown(self, step: Step) -> Step:
-        """A step as the policy is reminded of it."""
+        """A step as the policy sees it in its history."""
         return step.model_copy(update={"before": self._perceived(step.before, screen_words(step.before))})
 
     def _perceived(self, observation: Observation, words: str | None) -> Observation:
-        """A look with these words, and without its picture where words stand in place of it."""
+        """The observation with these words, and without its picture if the harness is text only."""
         assert observation.page is not None, "only pages have words"
         page = observation.page.model_copy(update={"description": words})
         screenshot = observation.screenshot if self._harness == "both" else None
@@ -119,17 +110,17 @@ class HarnessedPolicy:
 
 
 def screen_words(observation: Observation) -> str | None:
-    """What a page says in words of what it shows."""
+    """The page's description of its screen."""
     return None if observation.page is None else observation.page.description
 
 
 def described(task: Task) -> Task:
-    """The same task with words for each look at its page; its id and its start stay the same."""
+    """The task with a description in each observation of its page; its id and its start stay the same."""
     return task.model_copy(update={"parameters": {**task.parameters, "described": True}})
 
 
 def harness_factory(policy_factory: PolicyFactory, harness: Harness) -> PolicyFactory:
-    """Who proposes, behind the harness."""
+    """A factory of the same policies behind the harness."""
 
     def factory(machine: Machine) -> Policy:
         return HarnessedPolicy(policy_factory(machine), harness)

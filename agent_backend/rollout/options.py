@@ -1,4 +1,4 @@
-"""The command line of attempts, for whoever makes some."""
+"""Command-line options of programs that make attempts."""
 
 import argparse
 import os
@@ -87,19 +87,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_stream_options(parser: argparse.ArgumentParser) -> None:
-    """What says that attempts go on and on for a trainer, and how far ahead of it."""
+    """Options of attempts that stream to a trainer."""
     stream = parser.add_argument_group("stream", "attempts for a trainer, each in its own folder: docs/rl.md")
     stream.add_argument(
         "--stream",
         type=Path,
         metavar="RUN",
-        help="go on until it has learned, with the newest weights of the trainer's folder RUN; --out is its inbox",
+        help="make attempts until a trainer has learned, with the newest weights of its folder RUN; --out is its inbox",
     )
-    stream.add_argument("--attempts", type=int, help="of an update, as the trainer is told")
+    stream.add_argument("--attempts", type=int, help="attempts of an update, as in the trainer's settings")
     stream.add_argument("--group", type=int, default=1, help="attempts at each task and seed")
-    stream.add_argument("--ahead", type=int, default=1, help="updates that are played beyond the one being learned")
-    stream.add_argument("--updates", type=int, help="after how many to end; never by default")
-    stream.add_argument("--start-at", type=int, default=0, help="which of the --seeds comes first")
+    stream.add_argument("--ahead", type=int, default=1, help="updates to play ahead of the one being learned")
+    stream.add_argument("--updates", type=int, help="updates after which to end; by default it never ends")
+    stream.add_argument("--start-at", type=int, default=0, help="index of the seed to begin with")
 
 
 def add_reward_options(parser: argparse.ArgumentParser) -> None:
@@ -133,9 +133,9 @@ def check_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace
 
 
 def _check_stream(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Exits with a word where no trainer could learn from the stream."""
+    """Exit with an error if no trainer could learn from the stream."""
     if arguments.expert or arguments.provider in DIALECTS:
-        parser.error("--stream is of a model whose weights a trainer learns")
+        parser.error("--stream needs a model whose weights a trainer learns")
     if not arguments.attempts or arguments.attempts < 1 or arguments.group < 1:
         parser.error("--stream needs --attempts; they and --group are at least 1")
     if arguments.ahead < 0 or arguments.start_at < 0 or (arguments.updates is not None and arguments.updates < 1):

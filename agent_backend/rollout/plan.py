@@ -42,7 +42,7 @@ class RolloutPlan(FrozenModel):
     image: str | None = None
     """The kind of machine; none: the one that is called like the task's platform."""
     harness: Harness | None = None
-    """See `agent_backend.rollout.harness`; none: the policy is shown pictures alone."""
+    """See `agent_backend.rollout.harness`; None: the policy sees pictures only."""
     judges: RewardJudges = RewardJudges(judges=())
     """Who decides what an attempt earns that no verifier judges."""
 

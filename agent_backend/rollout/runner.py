@@ -30,7 +30,7 @@ class NoAttemptFinished(AgentError):
 
 @dataclass(frozen=True, slots=True)
 class PlannedAttempt:
-    """An attempt to make; `name` is its own among all of a command."""
+    """An attempt to make; `name` is unique among the attempts of a command."""
 
     name: str
     task: Task
@@ -38,15 +38,15 @@ class PlannedAttempt:
 
 @dataclass(slots=True)
 class AttemptWorkers:
-    """Workers that each make one attempt after another. Subclasses say which, and where attempts go."""
+    """Workers that each make one attempt after another. Subclasses choose the attempts and store them."""
 
     attempt_runner: AttemptRunner
     attempt_log: AttemptLog
     log: Callable[[str], None]
     lost: list[Task] = field(default_factory=list)
     """Attempts whose machines failed every time; they say nothing of the policy."""
-    _again: deque[PlannedAttempt] = field(default_factory=deque)
-    """Whose machines failed, and which are tried again."""
+    _pending: deque[PlannedAttempt] = field(default_factory=deque)
+    """Attempts to make next, with those to retry because their machine failed."""
     _tries: Counter[str] = field(default_factory=Counter)
     _fault: AgentError | BridgeError | None = None
     """Why no further attempt is begun: the bridge or the policy's server is gone, or somebody asked for none."""
@@ -54,19 +54,22 @@ class AttemptWorkers:
     _unwritten: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def next_attempt(self) -> PlannedAttempt | None:
-        """What a free worker does next; None: there is nothing more to do."""
+        """The next attempt for a free worker; None: there is nothing more to do."""
         raise NotImplementedError
 
     def keep(self, planned: PlannedAttempt, trajectory: Trajectory, result: AttemptResult) -> AttemptRecord:
-        """Write a whole attempt, in a thread; a cancelled worker leaves nothing half written."""
+        """Store a whole attempt. Runs in a thread, so that a cancelled worker leaves nothing half written."""
         raise NotImplementedError
 
     def attempt_ended(self, planned: PlannedAttempt, record: AttemptRecord | None) -> None:
-        """An attempt ended with this record; None: it was cancelled."""
+        """Called when an attempt has ended with this record; None: it was cancelled."""
 
     async def work(self, count: int) -> None:
-        """Attempts by so many workers until there is nothing more to do. Attempts that can end do when the bridge or
-        the policy's server is gone; that error is raised then."""
+        """Make attempts with `count` workers until there is nothing more to do.
+
+        When the bridge or the policy's server is gone, no further attempt begins. The error is raised after running
+        attempts have ended.
+        """
         workers = [asyncio.create_task(self._worker()) for _ in range(count)]
         try:
             await asyncio.gather(*workers)
@@ -129,7 +132,7 @@ class AttemptWorkers:
         self._tries[planned.name] += 1
         again = self._tries[planned.name] < MAX_TRIES
         if again:
-            self._again.append(planned)
+            self._pending.append(planned)
         else:
             self.lost.append(planned.task)
         then = "it is tried again" if again else "it is left out"
@@ -137,7 +140,7 @@ class AttemptWorkers:
         return self.attempt_log.add_lost(planned.task, code, why)
 
     def describe(self, planned: PlannedAttempt) -> str:
-        """What is said of a whole attempt before what it came to."""
+        """How the log names an attempt that has ended."""
         return describe_task(planned.task)
 
 
@@ -161,13 +164,13 @@ class RolloutRunner(AttemptWorkers):
         tasks = await list_tasks(self.plan, self.bridge)
         done = {task.id for task in self.folder.tasks_by_id.values()}
         self._total = len(tasks)
-        self._again.extend(PlannedAttempt(task.id, task) for task in tasks if task.id not in done)
-        self.progress.open(len(tasks), len(tasks) - len(self._again))
+        self._pending.extend(PlannedAttempt(task.id, task) for task in tasks if task.id not in done)
+        self.progress.open(len(tasks), len(tasks) - len(self._pending))
         if done:
             self.log(f"{len(done)} of {len(tasks)} were done before")
         heartbeat = asyncio.create_task(self.progress.beat())
         try:
-            await self.work(min(parallel, len(self._again)))
+            await self.work(min(parallel, len(self._pending)))
         finally:
             heartbeat.cancel()
             await asyncio.gather(heartbeat, return_exceptions=True)
@@ -176,25 +179,25 @@ class RolloutRunner(AttemptWorkers):
             raise NoAttemptFinished("no attempt came to its end: every machine failed")
 
     async def next_attempt(self) -> PlannedAttempt | None:
-        """The next of the plan. Raises RolloutCancelled."""
-        if not self._again:
+        """The next attempt of the plan. Raises RolloutCancelled."""
+        if not self._pending:
             return None
         self.progress.check_cancelled()
-        planned = self._again.popleft()
+        planned = self._pending.popleft()
         self.progress.begin(planned.task)
         return planned
 
     def keep(self, planned: PlannedAttempt, trajectory: Trajectory, result: AttemptResult) -> AttemptRecord:
-        """Add it to the folder, and its record to the log."""
+        """Add the attempt to the folder, and its record to the log."""
         self.folder.add(trajectory, result.blob)
         return self.attempt_log.add(trajectory)
 
     def attempt_ended(self, planned: PlannedAttempt, record: AttemptRecord | None) -> None:
-        """It runs no more."""
+        """Take the attempt out of the progress file."""
         self.progress.end(planned.task, record)
 
     def describe(self, planned: PlannedAttempt) -> str:
-        """With how many there are."""
+        """How many attempts are done, and the task."""
         return f"{len(self.folder.tasks_by_id)}/{self._total} {describe_task(planned.task)}"
 
 

@@ -1,8 +1,8 @@
-"""Attempts on and on, each in a small folder of a trainer's inbox as soon as it is whole.
+"""A stream of attempts for a trainer: each is a folder in the trainer's inbox as soon as it is whole.
 
-The attempts are numbered: seed by seed, task by task, repetition by repetition, and after the last seed from the first
-again. A folder's name is that place in the order, so whoever is killed goes on with those that are not there. How far
-the player may run ahead is a number of attempts that wait or run; the trainer takes them in the order of their names.
+Attempts go seed by seed, task by task, repetition by repetition. After the last seed the first comes again. A folder's
+name is the attempt's place in this order, so a stream that was killed resumes with the attempts that are missing. The
+lead over the trainer is bounded by the number of attempts that wait or run. The trainer takes folders by name.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from agent_backend.rollout.runner import AttemptWorkers, PlannedAttempt, describ
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
 from protocol.base import FrozenModel, JsonObject
 from protocol.evaluation.records import AttemptRecord
+from protocol.training.checkpoints import checkpoint_update, newest_checkpoint
 from protocol.training.inbox import (
     PROCESSED_FOLDER,
     REJECTED_FOLDER,
@@ -35,12 +36,10 @@ from protocol.trajectory.export_folders import UNFINISHED_SUFFIX
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
 
-CHECKPOINTS = "update-??????"
-"""The folders of a trainer's run; their names are what weights are called."""
 MAX_ROUNDS = 4
-"""For how many updates' attempts a stream goes on while the trainer can learn from none of them."""
+"""Updates' worth of attempts after which a stream ends if the trainer has learned from none of them."""
 POLL_SECONDS = 0.1
-"""Seconds between two looks at an inbox that is full."""
+"""Seconds between two checks of the inbox."""
 LOCK_FILE = ".stream.lock"
 
 Pages = Callable[[int], Awaitable[tuple[Task, ...]]]
@@ -54,34 +53,34 @@ class InboxBusy(AgentError):
 
 
 class AttemptsUnusable(AgentError):
-    """The trainer waits, and what was played for several updates does not suffice for one."""
+    """The trainer waits, and the attempts of several updates are not enough for one."""
 
     code = "attempts_unusable"
 
 
 class StreamPlan(FrozenModel):
-    """What is played for a trainer, and how far ahead of it."""
+    """Which attempts a stream makes, and how far ahead of the trainer."""
 
     inbox: Path
     run: Path
     """The trainer's folder of checkpoints."""
     first_seed: int
     seeds: int
-    """How many there are; after the last one the first comes again."""
+    """The number of seeds; after the last one the first comes again."""
     start_at: int = 0
-    """Which of them is the first one here."""
+    """The index of the first seed to play."""
     group: int = 1
     """Attempts at each task and seed."""
     attempts: int
-    """Of an update."""
+    """Attempts of one update."""
     ahead: int = 1
-    """For how many updates more may be played than for the one that the trainer learns or waits for."""
+    """Updates to play ahead of the one that the trainer learns or waits for."""
     updates: int | None = None
-    """After how many it ends; None: never."""
+    """Updates after which the stream ends; None: never."""
 
 
 def stream_plan(arguments: argparse.Namespace) -> StreamPlan:
-    """What the command line says."""
+    """The plan that the command line describes."""
     return StreamPlan(
         inbox=arguments.out,
         run=arguments.stream,
@@ -96,14 +95,14 @@ def stream_plan(arguments: argparse.Namespace) -> StreamPlan:
 
 
 class NewestWeights:
-    """Has a model server answer with the newest checkpoint of a run."""
+    """Keeps the newest checkpoint of a run loaded in a model server."""
 
     def __init__(self, run: Path, server: ModelServerClient) -> None:
         self._run, self._server = run, server
         self._loaded = ""
 
     async def load(self) -> None:
-        """Exchange the server's weights where there are newer ones. Replies on their way end with the old ones.
+        """Load newer weights into the server if there are any. Running replies finish with the old ones.
 
         Raises PolicyError.
         """
@@ -114,7 +113,7 @@ class NewestWeights:
                 if newest.exists():
                     raise
             else:
-                self._loaded = newest.name  # one that was cleared away meanwhile has newer ones after it
+                self._loaded = newest.name  # a checkpoint that was deleted meanwhile has a newer one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -125,17 +124,17 @@ class AttemptStream(AttemptWorkers):
     pages: Pages
     weights: NewestWeights
     filters: JsonObject
-    """What is said of the attempts in the manifest of each folder."""
+    """The filters in the manifest of each folder."""
     _running: set[str] = field(default_factory=set)
     _begun: int = 0
-    """How many were begun since the trainer last learned from any."""
+    """Attempts begun since the trainer last took any."""
     _taken: int = 0
-    """When it did, as the file system has it."""
+    """Modification time of the folder of taken attempts, in nanoseconds."""
     _order: AsyncGenerator[PlannedAttempt, None] = field(init=False)
     _choosing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, parallel: int) -> None:
-        """Play until the last update is learned; attempts that still run then are given up.
+        """Make attempts until the trainer has learned its last update, then cancel those that still run.
 
         Raises AttemptsUnusable, InboxBusy, and what attempts, tasks and the model server raise.
         """
@@ -153,13 +152,15 @@ class AttemptStream(AttemptWorkers):
                 playing.result()
 
     async def next_attempt(self) -> PlannedAttempt | None:
-        """The next one, once there is room for it and the newest weights answer. Raises AttemptsUnusable, and what
-        tasks and the model server raise."""
+        """The next attempt, once there is room for it and the newest weights are loaded.
+
+        Raises AttemptsUnusable, and what tasks and the model server raise.
+        """
         async with self._choosing:
             while not (self._is_over() or self._fault is not None):
-                if self._again or self._has_room():
+                if self._pending or self._has_room():
                     await self.weights.load()
-                    planned = self._again.popleft() if self._again else await self._begin()
+                    planned = self._pending.popleft() if self._pending else await self._begin()
                     self._running.add(planned.name)
                     return planned
                 await asyncio.sleep(POLL_SECONDS)
@@ -170,24 +171,25 @@ class AttemptStream(AttemptWorkers):
         return await anext(self._order)
 
     def keep(self, planned: PlannedAttempt, trajectory: Trajectory, result: AttemptResult) -> AttemptRecord:
-        """Write it as a folder, which has its name as soon as it is whole."""
+        """Write the attempt as a folder, which gets its final name once it is whole."""
         target = self.plan.inbox / planned.name
-        shutil.rmtree(target.with_name(target.name + UNFINISHED_SUFFIX), ignore_errors=True)  # of one that was killed
+        unfinished = target.with_name(target.name + UNFINISHED_SUFFIX)  # left by a stream that was killed
+        shutil.rmtree(unfinished, ignore_errors=True)
         folder = TrajectoryFolderWriter(target, self.filters)
         folder.add(trajectory, result.blob)
         folder.finish(at=datetime.now(UTC))
         return self.attempt_log.add(trajectory)
 
     def attempt_ended(self, planned: PlannedAttempt, record: AttemptRecord | None) -> None:
-        """It runs no more."""
+        """Make room for another attempt."""
         self._running.discard(planned.name)
 
     def describe(self, planned: PlannedAttempt) -> str:
-        """With its folder."""
+        """The attempt's folder and task."""
         return f"{planned.name} {describe_task(planned.task)}"
 
     async def _missing(self) -> AsyncGenerator[PlannedAttempt, None]:
-        """Every attempt that is not there, in order, without an end."""
+        """Every attempt that the inbox lacks, in order, without an end."""
         page = 0
         while True:
             seed = self.plan.first_seed + (self.plan.start_at + page) % self.plan.seeds
@@ -199,11 +201,15 @@ class AttemptStream(AttemptWorkers):
             page += 1
 
     def _has(self, name: str) -> bool:
-        """Whether an attempt was made, whatever the trainer made of it."""
+        """Whether an attempt is in the inbox, taken or refused."""
         return any((self.plan.inbox / where / name).exists() for where in ("", PROCESSED_FOLDER, REJECTED_FOLDER))
 
     def _is_over(self) -> bool:
-        return self.plan.updates is not None and learned_updates(self.plan.run) >= self.plan.updates
+        return self.plan.updates is not None and self._learned() >= self.plan.updates
+
+    def _learned(self) -> int:
+        """How many updates the trainer has learned."""
+        return checkpoint_update(newest_checkpoint(self.plan.run))
 
     def _has_room(self) -> bool:
         """Whether a further attempt may begin. Raises AttemptsUnusable."""
@@ -218,8 +224,8 @@ class AttemptStream(AttemptWorkers):
             return False
         counted = len((waiting | self._running).difference(short.later if short is not None else ()))
         rounds = plan.ahead + 1
-        if short is None and plan.updates is not None:  # it learns: nothing is played for updates that do not come
-            rounds = min(rounds, plan.updates - learned_updates(plan.run))
+        if short is None and plan.updates is not None:  # the trainer learns: play nothing for updates after its last
+            rounds = min(rounds, plan.updates - self._learned())
         return counted < rounds * plan.attempts
 
     def _note_progress(self) -> None:
@@ -232,23 +238,12 @@ class AttemptStream(AttemptWorkers):
 
 
 def attempt_name(page: int, place: int, repetition: int) -> str:
-    """The folder of an attempt: names rise in the order in which attempts are begun."""
-    return f"{page:07}-{place:03}-{repetition:02}"
-
-
-def newest_checkpoint(run: Path) -> Path | None:
-    """The newest checkpoint of a trainer's run; None before its first."""
-    return max(run.glob(CHECKPOINTS), default=None)
-
-
-def learned_updates(run: Path) -> int:
-    """How many updates a run has learned."""
-    newest = newest_checkpoint(run)
-    return 0 if newest is None else int(newest.name.rpartition("-")[2])
+    """The folder of an attempt; sorted names are in the order in which attempts begin."""
+    return f"{page:07}-{place:05}-{repetition:03}"
 
 
 def read_shortage(inbox: Path) -> AttemptShortage | None:
-    """What the trainer says that it is short of; None while it waits for nothing."""
+    """The shortage that the trainer reports; None while it waits for nothing."""
     try:
         return AttemptShortage.model_validate_json((inbox / SHORTAGE_FILE).read_bytes())
     except (FileNotFoundError, ValidationError):

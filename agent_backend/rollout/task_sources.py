@@ -80,8 +80,7 @@ class StoredSource:
 
 
 def open_source(plan: RolloutPlan, bridge: BridgeClient) -> TaskSource:
-    """Where a plan's tasks come from. Raises InvalidSource, also where the source was changed since the plan was
-    made."""
+    """The source of a plan's tasks. Raises InvalidSource, also if the source changed since the plan was made."""
     if not plan.source:
         return SuiteSource(plan, bridge)
     known = read_source(plan.source)
@@ -98,10 +97,10 @@ async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...
 
 
 def choose_tasks(plan: RolloutPlan, tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Those of a source's tasks that a plan names, as it has them attempted.
+    """The tasks of a source that a plan names, with the plan's step limit.
 
-    Raises UnknownTask for a name that is not among them, InvalidAction where no task is left, and SecretMissing where
-    an MCP server of one asks for a secret that is not set.
+    Raises UnknownTask for a name that is not among them, InvalidAction if no task is left, and SecretMissing if an MCP
+    server of a task asks for a secret that is not set.
     """
     known = {task.name for task in tasks}
     where = plan.source or f"the suite {plan.suite}"

@@ -30,7 +30,7 @@ class AnnotationSummary(FrozenModel):
     task: str
     seed: int
     policy: str
-    """Who proposed at its end, as `NAME REVISION`; empty where nobody did."""
+    """The policy that proposed last, as `NAME REVISION`; empty if there was none."""
     accepted: int = 0
     overridden: int = 0
     """Steps the annotator did though candidates were offered."""

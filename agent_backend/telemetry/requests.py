@@ -1,4 +1,4 @@
-"""Requests to policies as they are reported: who was asked, when, with what result, for how many tokens."""
+"""Records of requests to policies: the model, times, result and token usage."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ModelDescription:
-    """The model behind a policy, and how its replies are drawn."""
+    """The model behind a policy, and its sampling settings."""
 
     provider: str
     model: str
@@ -28,7 +28,7 @@ class ModelDescription:
 
 
 def describe_model(provider: str, model: str, sampling: SamplingParams, base_url: str = "") -> ModelDescription:
-    """A model and how its replies are drawn; a ladder of temperatures is none."""
+    """A model with its sampling settings; `temperature` is None if each reply has its own."""
     return ModelDescription(
         provider=provider,
         model=model,
@@ -42,17 +42,17 @@ def describe_model(provider: str, model: str, sampling: SamplingParams, base_url
 
 @runtime_checkable
 class DescribedPolicy(Protocol):
-    """A policy that says which model is asked."""
+    """A policy that describes its model."""
 
     @property
     def description(self) -> ModelDescription:
-        """The model, and how it is asked."""
+        """The model and its sampling settings."""
         ...
 
 
 @dataclass(slots=True)
 class TokenUsage:
-    """Tokens that a request read and wrote, as the provider counts them; None where it does not say."""
+    """Tokens of a request's prompt and replies, as the provider counts them; None if it does not say."""
 
     input: int | None = None
     output: int | None = None
@@ -67,7 +67,7 @@ _usage: ContextVar[TokenUsage | None] = ContextVar("policy_request_usage", defau
 
 
 def add_usage(input_tokens: int, output_tokens: int) -> None:
-    """Count the tokens of a reply to the running request."""
+    """Add the tokens of a reply to the running request."""
     if (usage := _usage.get()) is not None:
         usage.add(input_tokens, output_tokens)
 
@@ -82,18 +82,18 @@ class PolicyRequest:
     ended: int = 0
     proposals: tuple[Proposal, ...] = ()
     error: str = ""
-    """A stable word; empty where an answer came."""
+    """A stable code; empty after an answer."""
     usage: TokenUsage = field(default_factory=TokenUsage)
     prompt: bytes = b""
-    """What was asked, as a `protocol.dialects.prompts.Prompt`, where the policy says so."""
+    """A serialised `protocol.dialects.prompts.Prompt`; empty if the policy does not save it."""
 
 
 OnRequest = Callable[[PolicyRequest], None]
-"""Hears of a request that has ended, however it ended."""
+"""Called when a request has ended, also after an error or a cancellation."""
 
 
 def describe_policy(policy: object, ref: PolicyRef) -> ModelDescription:
-    """The model of a policy; a script is its own."""
+    """The model of a policy; a script counts as its own model."""
     if isinstance(policy, DescribedPolicy):
         return policy.description
     return ModelDescription(provider="pilothouse", model=ref.name)
@@ -119,7 +119,7 @@ async def report_request(
 def keep_prompt(
     request: PolicyRequest, save_blob: Callable[[BlobRef, bytes], Awaitable[None]]
 ) -> Callable[[BlobRef, bytes], Awaitable[None]]:
-    """Saves blobs, and keeps the prompt among them with the request."""
+    """A function that saves blobs, and stores the prompt in the request."""
 
     async def save(ref: BlobRef, data: bytes) -> None:
         request.prompt = data

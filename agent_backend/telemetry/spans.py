@@ -1,13 +1,12 @@
 """Spans of episodes by the semantic conventions of OpenTelemetry for generative AI: an `invoke_agent` span an episode,
 in it a `chat` span for each request to a policy and an `execute_tool` span for each step.
 
-Ids are made of the episode's id, so that whichever process goes on with an episode adds to the same trace. The span of
-the episode is exported when it ends. https://github.com/open-telemetry/semantic-conventions-genai
+Trace and span ids are derived from the episode's id, so a process that resumes an episode adds to the same trace. The
+span of the episode is exported when it ends. https://github.com/open-telemetry/semantic-conventions-genai
 """
 
 import hashlib
 import json
-import logging
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -40,29 +39,27 @@ from protocol.dialects.prompts import Prompt
 from protocol.messages.events import DurableEvent, EpisodeChanged, EpisodeState, StepAdded
 from protocol.trajectory.mcp_servers import environment_secrets
 from protocol.trajectory.proposals import Proposal
-from protocol.trajectory.secret_masks import mask_text
+from protocol.trajectory.secret_masks import mask_json
 from protocol.trajectory.steps import Step
-
-logger = logging.getLogger(__name__)
 
 SERVICE_NAME = "pilothouse"
 PROVIDER_NAMES = {"gemini": "gcp.gemini"}
-"""Providers whose name in the conventions is another than ours."""
+"""Providers that the conventions name differently."""
 FLUSH_SECONDS = 5.0
 MAX_CONTENT_CHARACTERS = 100_000
-"""Of one text that goes along."""
+"""Limit for one exported text."""
 Attributes = dict[str, AttributeValue]
 
 
 class EpisodeIds(RandomIdGenerator):
-    """Random ids but for the spans of episodes, whose ids are given."""
+    """Random ids, except for the spans of episodes."""
 
     def __init__(self) -> None:
         self._given = threading.local()
 
     @contextmanager
     def given(self, context: SpanContext) -> Iterator[None]:
-        """The ids of the span that this thread starts in the block."""
+        """Spans that this thread starts in the block have these ids."""
         self._given.context = context
         try:
             yield
@@ -79,8 +76,8 @@ class EpisodeIds(RandomIdGenerator):
 
 
 class SpanTracer:
-    """See `EpisodeTracer`. A bounded queue takes the spans and a thread of its own exports them: when the collector
-    does not keep up, spans are lost."""
+    """See `EpisodeTracer`. A thread exports the spans from a bounded queue: when the collector is too slow, spans are
+    lost."""
 
     def __init__(self, exporter: OTLPSpanExporter, *, content: bool, secrets: Mapping[str, str]) -> None:
         self._ids = EpisodeIds()
@@ -109,7 +106,7 @@ class SpanTracer:
             self._episode(state)
 
     def flush(self) -> None:
-        # Against a dead collector the exporter retries for longer than its caller has.
+        # The exporter retries a dead collector for longer than FLUSH_SECONDS.
         exporting = threading.Thread(target=self._provider.force_flush, name="flush-spans", daemon=True)
         exporting.start()
         exporting.join(FLUSH_SECONDS)
@@ -178,8 +175,9 @@ class SpanTracer:
 
     def _text(self, value: object) -> str:
         """A text, or a value as JSON, without the values of secrets."""
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return mask_text(text, self._secrets)[:MAX_CONTENT_CHARACTERS]
+        masked = mask_json(value, self._secrets)
+        text = masked if isinstance(masked, str) else json.dumps(masked, ensure_ascii=False)
+        return text[:MAX_CONTENT_CHARACTERS]
 
 
 def open_tracer(*, content: bool, environment: Mapping[str, str] = os.environ) -> SpanTracer:
@@ -225,7 +223,7 @@ def _model_attributes(request: PolicyRequest) -> Attributes:
 
 
 def _usage_attributes(request: PolicyRequest) -> Attributes:
-    """As the provider counts, or else the tokens that came with the replies."""
+    """The provider's counts, or else the number of token ids in the replies."""
     read, written = request.usage.input, request.usage.output
     if read is None and written is None and request.proposals:
         first = request.proposals[0]
@@ -251,7 +249,7 @@ def _output_message(proposal: Proposal) -> dict[str, object]:
 
 
 def _input_messages(prompt: bytes) -> list[dict[str, object]]:
-    """The messages of a prompt; pictures are named by their content."""
+    """The messages of a prompt; pictures are named by their SHA-256."""
     try:
         messages = Prompt.model_validate_json(prompt).messages if prompt else ()
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Whether spans are exported, and the tracer of this process. OpenTelemetry is imported only where they are."""
+"""The tracer of this process, if it exports spans. OpenTelemetry is imported only then."""
 
 import logging
 import os
@@ -17,23 +17,23 @@ CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
 class EpisodeTracer(Protocol):
-    """Makes spans of what happens in episodes. No call waits, and none raises."""
+    """Makes spans of what happens in episodes. Its calls neither block nor raise."""
 
     def on_request(self, state: EpisodeState, request: PolicyRequest) -> None:
-        """A policy was asked."""
+        """A request to a policy has ended."""
         ...
 
     def on_event(self, state: EpisodeState, event: DurableEvent) -> None:
-        """Something durable happened; `state` is after it."""
+        """An event was stored; `state` includes it."""
         ...
 
     def flush(self) -> None:
-        """Export what waits, for a few seconds at most."""
+        """Export queued spans. Blocks for a few seconds at most."""
         ...
 
 
 def exports_spans(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the environment names a collector, by OpenTelemetry's own variables."""
+    """Whether OpenTelemetry's own variables name a collector."""
     if environment.get(DISABLED, "").strip().lower() == "true":
         return False
     exporters = [name.strip().lower() for name in environment.get(EXPORTER, "").split(",") if name.strip()]
@@ -43,13 +43,13 @@ def exports_spans(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def captures_content(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether prompts, thoughts and texts go along."""
+    """Whether spans contain prompts, thoughts and texts."""
     return environment.get(CONTENT, "").strip().lower() in ("true", "1", "span_only", "span_and_event")
 
 
 @cache
 def episode_tracer() -> EpisodeTracer | None:
-    """The tracer of this process; None where no spans are exported."""
+    """The tracer of this process; None if it exports no spans."""
     if not exports_spans():
         return None
     try:
@@ -61,6 +61,6 @@ def episode_tracer() -> EpisodeTracer | None:
 
 
 def flush_spans() -> None:
-    """Export what waits before the process ends, for a few seconds at most."""
+    """Export queued spans before the process ends. Blocks for a few seconds at most."""
     if (tracer := episode_tracer()) is not None:
         tracer.flush()

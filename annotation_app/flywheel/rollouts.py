@@ -13,6 +13,7 @@ from annotation_app.flywheel.model_servers import ModelEndpoint, classified_fail
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, last_line, platform_python
 from annotation_app.flywheel.recipe import RolloutSettings, ServingSettings
 from protocol.dialects.prompt_template import PromptTemplate
+from protocol.training.checkpoints import newest_checkpoint
 from protocol.training.inbox import REASONS_FILE, REJECTED_FOLDER, SHORTAGE_FILE
 
 TRAINER_TIMEOUT_SECONDS = 30 * 86_400
@@ -106,8 +107,8 @@ def train_on_rollouts(
     """
     (plan.inbox / SHORTAGE_FILE).unlink(missing_ok=True)  # of a trainer that was killed
     with programs.background(learn, log=log) as trainer:
-        programs.wait_until(trainer, lambda: _newest_weights(plan.run) is not None, log=log)
-        weights = _newest_weights(plan.run)
+        programs.wait_until(trainer, lambda: newest_checkpoint(plan.run) is not None, log=log)
+        weights = newest_checkpoint(plan.run)
         if weights is None:
             raise ProgramFailed(f"The trainer ended before its first checkpoint: {last_line(log)}")
         with serve_weights(
@@ -142,7 +143,3 @@ def count_refused(inbox: Path) -> dict[str, int]:
     for reasons in (inbox / REJECTED_FOLDER).glob(f"*/{REASONS_FILE}"):
         refused.update(json.loads(reasons.read_text()))
     return dict(refused)
-
-
-def _newest_weights(run: Path) -> Path | None:
-    return max(run.glob("update-??????"), default=None)

@@ -191,7 +191,7 @@ def _output_notes(step: Step, action: str) -> list[str]:
 
 
 def describe_page(page: BrowserPage) -> str:
-    """What a page says in words of what it shows."""
+    """A page's description of its screen, for a prompt."""
     return f"The screen in words:\n{truncate_middle(break_special_tokens(page.description or ''))}"
 
 

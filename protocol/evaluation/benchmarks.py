@@ -12,7 +12,7 @@ BENCHMARK_FORMAT: Literal["pilothouse-benchmark-1"] = "pilothouse-benchmark-1"
 
 
 Harness = Literal["both", "text"]
-"""What a policy is shown of a game behind the harness: words beside the picture, or in place of it."""
+"""What the harness shows a policy of a game: words beside the picture, or words only."""
 
 
 class PinnedTask(FrozenModel):
@@ -36,7 +36,7 @@ class BenchmarkManifest(FrozenModel):
     images: tuple[str, ...]
     """The kinds of machines."""
     harness: bool = False
-    """Whether the policy was shown its screens in words and had a memory of its last turns."""
+    """Whether the policy saw its screens in words and had a memory of its last turns."""
     software: str
     """The version of Pilothouse, with the commit where it is known."""
 
@@ -58,7 +58,7 @@ class BenchmarkResult(FrozenModel):
 
 
 class GameScore(FrozenModel):
-    """What a run came to in one game of a set of games."""
+    """A run's score in one game of a set of games."""
 
     name: str
     raw: float
@@ -90,9 +90,9 @@ class LeaderboardRow(FrozenModel):
     harness: bool = False
     """See `BenchmarkManifest`."""
     games: tuple[GameScore, ...] = ()
-    """Of a set of games, each game."""
+    """The scores of each game, if the benchmark is a set of games."""
     games_mean: float | None = None
-    """The mean of their normalised scores."""
+    """The mean of the normalised scores."""
     finding: Finding | None = None
     """Against the first row, by the exact sign test on pairs; None for the first row itself."""
     chance: float | None = None

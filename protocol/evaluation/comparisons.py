@@ -1,4 +1,4 @@
-"""Two reports against each other, task by task and together, where their attempts are not at hand."""
+"""Compares two reports by their success rates, task by task and overall, without their attempts."""
 
 from collections.abc import Sequence
 
@@ -9,18 +9,18 @@ from protocol.trajectory.tasks import format_task_kind
 
 
 class OverallChange(FrozenModel):
-    """All tasks together, by the exact Mantel-Haenszel test: attempts count against those at the same task alone."""
+    """All tasks together, by the exact Mantel-Haenszel test: attempts are compared only within a task."""
 
     gained: float
-    """Successes beyond those that the earlier report's rates make one expect; negative: fewer."""
+    """Successes above what the earlier report's rates predict; negative: below."""
     chance: float
-    """How likely a difference as large is for one and the same policy."""
+    """Probability of a difference at least as large if the policies are equal."""
     finding: Finding
 
 
 def compare_reports(after: Evaluation, before: Evaluation) -> Comparison:
-    """Each task's attempts by Fisher's exact test, adjusted for how many tasks there are (Holm), worst first. Which
-    attempts make pairs is in no report, so `overall` has none: see `overall_change`."""
+    """Each task's attempts by Fisher's exact test, adjusted for how many tasks there are (Holm), worst first. Reports
+    do not pair attempts, so `overall` is empty: see `overall_change`."""
     new, old = ({kind_of(task): task for task in report.tasks} for report in (after, before))
     both = [kind for kind in new if kind in old]
     chances = [fisher_exact(*_counts(new[kind].successes), *_counts(old[kind].successes)) for kind in both]
@@ -47,7 +47,7 @@ def compare_reports(after: Evaluation, before: Evaluation) -> Comparison:
 
 
 def overall_change(changes: Sequence[TaskChange]) -> OverallChange:
-    """What the changes come to together; of none: no difference."""
+    """The overall change of these tasks; without tasks there is no difference."""
     tables = [(*_counts(change.after), *_counts(change.before)) for change in changes]
     gained = sum(won - won_other * of / of_other for won, of, won_other, of_other in tables)
     chance = fisher_exact_stratified(tables)
@@ -55,7 +55,7 @@ def overall_change(changes: Sequence[TaskChange]) -> OverallChange:
 
 
 def kind_of(task: TaskResult | TaskChange) -> str:
-    """A task's kind, as gates name it."""
+    """The name of a task's kind, as gates use it."""
     return format_task_kind(task.suite, task.name, task.level)
 
 

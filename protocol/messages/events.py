@@ -102,7 +102,7 @@ class EpisodeState(FrozenModel):
     thinking_code: str = ""
     """The stable code of why the policy is silent, such as `budget_spent`."""
     thinking_policy: PolicyRef | None = None
-    """Who was asked last: `thinking`, its error and its code are about this revision. None: not known."""
+    """The revision that was asked last, which `thinking` and its error are about. None: not known."""
     policy: PolicyRef | None = None
     pending: PendingAct | None = None
     memories: tuple[Memory, ...] = ()
@@ -110,7 +110,7 @@ class EpisodeState(FrozenModel):
     noting: Noting = "off"
     noting_error: str = ""
     noting_policy: PolicyRef | None = None
-    """Whose note failed."""
+    """The revision whose note failed."""
     autopilot: bool = False
     takeover: bool = False
     help_requested: bool = False
@@ -228,7 +228,7 @@ class ProposalsThinking(FrozenModel):
     message: str = ""
     code: str = ""
     policy: PolicyRef | None = None
-    """Who was asked; None where nobody is."""
+    """The revision that was asked; None if there is none."""
 
 
 class MemoriesNoting(FrozenModel):
@@ -238,7 +238,7 @@ class MemoriesNoting(FrozenModel):
     noting: Noting
     message: str = ""
     policy: PolicyRef | None = None
-    """Whose note failed."""
+    """The revision whose note failed."""
 
 
 class StorageChanged(FrozenModel):

@@ -1,5 +1,5 @@
-"""The folder through which attempts reach a trainer: what waits there, what became of what came, and word to who plays
-that the trainer has too few."""
+"""The folder through which attempts reach a trainer: waiting, taken and refused attempts, and the trainer's report of a
+shortage to the player."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from protocol.trajectory.export_folders import UNFINISHED_SUFFIX
 PROCESSED_FOLDER, REJECTED_FOLDER = ".taken", ".refused"
 """The folders of what was learned from, and of what it cannot use."""
 REASONS_FILE = "refused.json"
-"""In each folder of the latter: how many attempts were refused, by the reason's code."""
+"""In each refused folder: how many attempts were refused, by the reason's code."""
 SHORTAGE_FILE = ".short.json"
 """There while an update waits for attempts; written aside and renamed, and gone as soon as there are enough."""
 
@@ -24,7 +24,7 @@ class AttemptShortage(FrozenModel):
     folders: tuple[str, ...]
     """Which have attempts that can be used; these wait with the others that come."""
     later: tuple[str, ...] = ()
-    """Which wait for a later update, or for attempts to compare theirs with."""
+    """Folders that wait for a later update, or for attempts to compare theirs with."""
     refused: dict[str, int]
     """Attempts and folders that could not be used, by the reason's code."""
 

@@ -52,10 +52,10 @@ AnyMcpServer = McpServer | RemoteMcpServer
 McpServers = dict[ServerName, AnyMcpServer]
 
 SecretValue = Callable[[str, str], str]
-"""The value of a secret by its name, for a server at a host (`host` or `host:port`; empty for the machine itself). It
-raises where there is none, or where the secret may not be used there."""
+"""Returns the value of a secret by its name, for a server at a host (`host` or `host:port`; empty: the machine itself).
+Raises if there is none, or if the secret may not be used there."""
 VALUE_VARIABLE = "PILOTHOUSE_POOL_SECRET_"
-"""Before the name of a secret: the environment variable that has its value for programs."""
+"""Prefix of the environment variables that give programs the values of secrets."""
 
 
 def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
@@ -69,7 +69,7 @@ def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 def server_host(url: str) -> str:
     """The host that a machine must reach for a server, with its port where it is not the scheme's own; empty for the
-    machine's own loopback. Raises ValueError where the address names none that a machine can be let reach."""
+    machine's own loopback. Raises ValueError if the address names no host that a machine may reach."""
     parts = urlsplit(url)
     if not parts.hostname:
         raise ValueError("the address names no host")
@@ -88,8 +88,8 @@ def server_values(server: AnyMcpServer) -> Mapping[str, str]:
 
 
 def add_mcp_servers(task: Task, servers: Mapping[str, AnyMcpServer]) -> Task:
-    """The task with these servers beside its own, which win where the names are the same, and with the hosts of remote
-    ones in its network."""
+    """The task with these servers beside its own and with the hosts of remote ones in its network. The task's
+    own servers win where names are the same."""
     own = task.parameters.get(MCP_SERVERS, {})
     if not servers or not isinstance(own, dict):
         return task
@@ -102,7 +102,7 @@ def add_mcp_servers(task: Task, servers: Mapping[str, AnyMcpServer]) -> Task:
 
 
 def redact_values(servers: Mapping[str, AnyMcpServer]) -> McpServers:
-    """The servers with the names of secrets alone in their environments and headers."""
+    """The servers without the values of their environments and headers, except the names of secrets."""
 
     def redacted(server: AnyMcpServer) -> AnyMcpServer:
         field = "env" if isinstance(server, McpServer) else "headers"
@@ -125,8 +125,8 @@ def find_server_secrets(servers: Mapping[str, AnyMcpServer]) -> Iterator[tuple[s
 
 
 def fill_server_secrets(task: Task, secret_value: SecretValue) -> Task:
-    """The task with the values of secrets in the environments and headers of its MCP servers; what is no server is left
-    to whoever reads it. Raises what `secret_value` raises."""
+    """The task with the values of secrets in the environments and headers of its MCP servers; entries that
+    are no servers stay as they are. Raises what `secret_value` raises."""
     servers = task.parameters.get(MCP_SERVERS)
     if not isinstance(servers, dict):
         return task

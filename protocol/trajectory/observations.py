@@ -94,7 +94,7 @@ class BrowserPage(FrozenModel):
     verifier_error: str | None = None
     """How what judges it failed, where it did: then nobody knows how it stands."""
     description: str | None = None
-    """What the page says in words of what it shows, where its task asks for that (`described`)."""
+    """The page's description of its screen, if its task asks for one (`described`)."""
     tabs: tuple[Tab, ...] = ()
     chooser: FileChooser | None = None
     """What the active page asks for, where it asks for files."""

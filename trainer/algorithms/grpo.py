@@ -4,8 +4,8 @@ The advantage of an attempt is its reward relative to the other attempts at the 
 Groups whose rewards are all equal are skipped, as in DAPO: they carry no signal and are often the majority. A person's
 replies in a skipped group are still learned.
 
-Attempts of a group need not come together: one that is alone in an update is compared with what others at its task
-came to in the updates before. An attempt that nothing is known to compare with waits in the inbox.
+Attempts of a group may arrive in different updates. One that is alone in an update is compared with the rewards of
+attempts at its task in earlier updates. If there are none, it waits in the inbox.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ class Config(OnPolicyConfig):
 
 
 class LearnedReward(FrozenModel):
-    """What an attempt came to that an update learned from."""
+    """The reward of an attempt that an update learned from."""
 
     task: str
     update: int
@@ -58,12 +58,12 @@ class Grpo:
 
     @property
     def place(self) -> dict[str, Any]:
-        """What the attempts of the last `staleness` updates came to."""
+        """The rewards of attempts in the last `staleness` updates."""
         return {"learned": [one.model_dump() for one in self._learned]}
 
     @property
     def compared(self) -> Collection[str]:
-        """Tasks of the last `staleness` updates."""
+        """Tasks of attempts in the last `staleness` updates."""
         return {one.task for one in self._learned}
 
     def write(self, folder: Path) -> None:

@@ -84,7 +84,7 @@ class Ppo:
 
     @property
     def compared(self) -> None:
-        """Each attempt counts by itself: the critic says what was to be expected of it."""
+        """Each attempt counts by itself: the critic is its baseline."""
 
     def write(self, folder: Path) -> None:
         """Write the critics and their optimisers."""

@@ -8,23 +8,23 @@ from dataclasses import dataclass, field
 from trainer.rl.attempts import Attempt
 
 OVER_SHARE = "over_judged_share"
-"""Why attempts wait whose rewards models decided, while others can be learned from."""
+"""Attempts wait because an update has its share of rewards that models decided."""
 ALONE = "attempt_alone"
-"""Why attempts wait that are compared with others at their task, while there is none."""
+"""Attempts wait because no other attempt at their task is there to compare them with."""
 
 
 @dataclass
 class Selection:
-    """What is taken, and what waits."""
+    """The folders that an update takes, and those that wait."""
 
     folders: list[str] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     trimmed: int = 0
-    """Attempts of these folders that are left out: their rewards were judged, and more than may be."""
+    """Attempts of these folders that are left out because too many rewards were judged."""
     later: dict[str, str] = field(default_factory=dict)
-    """Folders that wait for a later update or further attempts, each with the reason's code."""
+    """The reason's code of each folder that waits for a later update or further attempts."""
     waiting: Counter[str] = field(default_factory=Counter)
-    """How many attempts are in these, by the code."""
+    """Attempts in waiting folders, by the reason's code."""
 
 
 def select_attempts(
@@ -37,13 +37,12 @@ def select_attempts(
     """Take whole folders in this order until `count` attempts or a few more are there.
 
     Args:
-        waiting: Folders by name, with the attempts that can be used now, at least one each. No more of them are looked
-            at than are needed.
+        waiting: Folders by name, each with one or more usable attempts. It is read only as far as needed.
         count: How many attempts the update wants.
-        most_judged: The most attempts of the update whose rewards models decided; None: all may be.
-        compared: Where attempts at a task are compared with each other, the tasks of which earlier updates know some.
-            A folder with nothing to compare waits until another attempt at its task is there, and both are taken.
-            None: every attempt counts by itself.
+        most_judged: The most attempts of the update whose rewards models decided; None: no limit.
+        compared: Tasks with attempts in earlier updates, if the algorithm compares attempts at a task. A folder with
+            nothing to compare waits until another attempt at its task is there; then both are taken. None: every
+            attempt counts by itself.
     """
     chosen, held = Selection(), dict[str, tuple[str, list[Attempt]]]()
     tasks, room = set(compared or ()), sys.maxsize if most_judged is None else most_judged
@@ -83,7 +82,7 @@ def select_attempts(
 
 
 def _comparable(attempts: Sequence[Attempt], tasks: Collection[str]) -> bool:
-    """Whether something can be learned from one of them: another is at its task, or a person spoke in it."""
+    """Whether one of the attempts has another at its task, or steps of a person, to learn from."""
     at = Counter(one.task for one in attempts)
     return any(one.task in tasks or at[one.task] > 1 or one.has_human_steps for one in attempts)
 

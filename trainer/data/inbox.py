@@ -68,8 +68,8 @@ class Inbox:
     ) -> AttemptBatch:
         """So many attempts or a few more, whole folders; what is left stays for the next time.
 
-        Attempts that cannot be used are left out, and folders without any other set aside. Which others are taken, by
-        `most_judged` and `compared`, is `select_attempts`'. Raises RolloutsMissing when too few come.
+        Attempts that cannot be used are left out, and folders without any other set aside. `select_attempts` chooses
+        from the others by `most_judged` and `compared`. Raises RolloutsMissing when too few come.
         """
         aside: Counter[str] = Counter()
         lost: dict[str, Counter[str]] = {}
@@ -158,7 +158,7 @@ class Inbox:
 
 
 def _reasons(waits: Counter[str]) -> str:
-    """Why some that came are not taken."""
+    """Why some of the waiting attempts are not taken."""
     reasons = {
         OVER_SHARE: "have judged rewards and are more than may be",
         ALONE: "have no other attempt at their task to be compared with",

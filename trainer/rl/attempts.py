@@ -48,7 +48,7 @@ class Attempt:
 
     @property
     def has_human_steps(self) -> bool:
-        """Whether a person decided some of its steps: those are learned whatever others came to."""
+        """Whether a person decided some of its steps. These are learned without a comparison."""
         return any(one.actor != "policy" for one in self.steps)
 
 

@@ -54,7 +54,7 @@ class AttemptReader:
         )
 
     def attempts(self, update: int, place: dict[str, Any], compared: Collection[str] | None) -> AttemptBatch:
-        """Wait for the attempts of the next update; `compared` as `select_attempts` has it. Raises RolloutsMissing when
+        """Wait for the attempts of the next update; for `compared` see `select_attempts`. Raises RolloutsMissing when
         they do not come in time."""
         count = self._rollouts.prepare(self._checkpoint, self._config, update)
         staleness = self._config.staleness
@@ -94,7 +94,7 @@ def stale_versions(attempts: Sequence[Attempt], update: int, place: dict[str, An
 
 
 def mean_age(attempts: Sequence[Attempt], update: int, place: dict[str, Any]) -> float:
-    """By how many updates the weights were older than the newest when they drew, mean over the tokens they drew."""
+    """Mean age of the weights when they sampled, in updates, over the sampled tokens."""
     tokens = Counter[str]()
     for attempt in attempts:
         for span in (span for step in attempt.steps for span in step.weight_versions):

@@ -47,7 +47,7 @@ class PolicyLearner(Protocol):
 
     @property
     def compared(self) -> Collection[str] | None:
-        """Tasks whose attempts in earlier updates new ones are compared with; None where each counts by itself."""
+        """Tasks with earlier attempts to compare new ones with; None if each attempt counts by itself."""
         ...
 
     def write(self, folder: Path) -> None:

@@ -13,6 +13,7 @@ import torch
 from pydantic import JsonValue
 
 from protocol.base import FrozenModel
+from protocol.training import checkpoints
 from trainer.config import DatasetTrainingConfig, Settings, TrainingConfig, changed_fields
 from trainer.data.batches import OrderLike
 from trainer.errors import CheckpointMismatched, ConfigInvalid, TrainingDiverged
@@ -31,9 +32,6 @@ from trainer.runtime.precision import configure_compute
 
 MAY_CHANGE = {"out", "updates", "keep_every", "device", "recompute", "inbox", "patience", "versions_kept", "settle"}
 """Settings that may change when a run resumes."""
-
-
-CHECKPOINTS = "update-??????"
 
 
 class RunState(FrozenModel):
@@ -80,7 +78,7 @@ def train(
             state = state.after(update, taken[-1].place)
             if is_checkpoint_due(update, config):
                 newest = save_checkpoint(config.out, state, optimiser, checkpoint.write)
-    if state.update > checkpoint_update(newest):
+    if state.update > checkpoints.checkpoint_update(newest):
         newest = save_checkpoint(config.out, state, optimiser, checkpoint.write)
     return newest or config.checkpoint
 
@@ -100,12 +98,7 @@ def initial_state(config: TrainingConfig, data: str, place: dict[str, Any] | Non
 def newest_checkpoint(out: Path) -> Path | None:
     """The newest checkpoint of a run; None where there is none yet. Makes the run's folder."""
     out.mkdir(parents=True, exist_ok=True)
-    return max(out.glob(CHECKPOINTS), default=None)
-
-
-def checkpoint_update(folder: Path | None) -> int:
-    """How many updates a checkpoint of a run has seen."""
-    return 0 if folder is None else int(folder.name.rpartition("-")[2])
+    return checkpoints.newest_checkpoint(out)
 
 
 def resume_state(
@@ -157,7 +150,7 @@ def write_checkpoint(out: Path, state: RunState, write: Callable[[Path], None]) 
 
     Every rank calls this; `write` writes everything but the state, each rank its own part.
     """
-    folder = out / f"update-{state.update:06}"
+    folder = out / checkpoints.checkpoint_name(state.update)
     making = folder.with_name(folder.name + ".making")
     if is_first():
         shutil.rmtree(making, ignore_errors=True)
@@ -174,7 +167,7 @@ def write_checkpoint(out: Path, state: RunState, write: Callable[[Path], None]) 
 
 def remove_old_checkpoints(out: Path, *, keep: int) -> None:
     """Remove all but the newest `keep` checkpoints of a run; only the first rank does."""
-    for old in sorted(out.glob(CHECKPOINTS))[:-keep] if is_first() else ():
+    for old in sorted(out.glob(checkpoints.CHECKPOINTS))[:-keep] if is_first() else ():
         shutil.rmtree(old)
 
 

@@ -8,6 +8,7 @@ import argparse
 import os
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -70,12 +71,13 @@ def main(arguments: list[str] | None = None) -> int:
         dev=options.dev,
     )
     config = uvicorn.Config(app, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)
-    _Server(config).run()
+    with suppress(KeyboardInterrupt):  # the server has shut down by then
+        _Server(config).run()
     return 0
 
 
 class _Server(uvicorn.Server):
-    """Says when it answers."""
+    """Prints its address when it accepts requests."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from protocol.training.checkpoints import checkpoint_name
 from protocol.trajectory.proposals import PolicyRef, WeightSpan
 from trainer.data.packing import learned_logits, pack
 from trainer.data.rendering import TokenizedSample
@@ -48,7 +49,7 @@ def play_lights(checkpoint: Checkpoint, config: OnPolicyConfig, update: int) -> 
         LightsEpisode(first + task, draw, with_tool=ways[number % len(ways)])
         for number, (task, draw) in enumerate(tries)
     ]
-    _play_into(target, checkpoint, plays, version=f"update-{update - 1:06}", temperature=config.temperature)
+    _play_into(target, checkpoint, plays, version=checkpoint_name(update - 1), temperature=config.temperature)
 
 
 def create_attempts(

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from protocol.training.checkpoints import newest_checkpoint
 from protocol.training.inbox import waiting_folders
 from trainer.errors import CheckpointError, RolloutsMissing, WorkerBusy
 from trainer.model.checkpoints import load_checkpoint
@@ -84,7 +85,7 @@ class Worker:
     async def _renew(self) -> None:
         """Take the newest weights if there are newer ones; replies on their way are finished with the old."""
         async with self._changing:
-            newest = _newest_checkpoint(self._run)
+            newest = newest_checkpoint(self._run)
             if newest is None or newest.name == self._engine.version:
                 return
             await self._engine.pause("wait")
@@ -98,7 +99,7 @@ class Worker:
 
     async def _weights(self, patience: float) -> Path:
         until = time.monotonic() + patience
-        while (newest := _newest_checkpoint(self._run)) is None:
+        while (newest := newest_checkpoint(self._run)) is None:
             if time.monotonic() > until:
                 raise RolloutsMissing(f"{self._run.name} has no weights after {patience:g} s")
             await asyncio.sleep(LOOK_EVERY)
@@ -117,10 +118,6 @@ class Worker:
             except BlockingIOError:
                 raise WorkerBusy(f"another worker is called {self._name}") from None
             yield
-
-
-def _newest_checkpoint(run: Path) -> Path | None:
-    return max(run.glob("update-??????"), default=None)
 
 
 def _write_unfinished(file: Path, play: LightsEpisode) -> None:

@@ -1,4 +1,4 @@
-"""Which attempts an update takes: whole folders in order, no more judged rewards than may be, nobody alone."""
+"""Which attempts an update takes: whole folders in order, bounded judged rewards, none without a sibling."""
 
 from collections import Counter
 from dataclasses import replace
@@ -30,7 +30,7 @@ def taken(*tasks: str, count: int = 4, compared: set[str] | None = None) -> tupl
 def test_an_attempt_without_a_sibling_waits_until_one_is_there() -> None:
     assert taken("a", "a", "b", compared=set()) == (["0", "1"], {"2": ALONE})
     assert taken("b", "a", "a", "b", compared=set()) == (["1", "2", "0", "3"], {})
-    assert taken("a", "b", count=2) == (["0", "1"], {}), "where each counts by itself nobody waits"
+    assert taken("a", "b", count=2) == (["0", "1"], {}), "where each counts by itself none waits"
 
 
 def test_a_late_sibling_joins_a_later_update() -> None:
@@ -109,7 +109,7 @@ def test_from_every_folder_something_can_be_compared(
     for name in (name for name, why in chosen.later.items() if why == ALONE):
         others = {one.task for other, several in given if other != name for one in several}
         if len(chosen.attempts) < count:
-            assert not {one.task for one in of[name]} & (others | compared), "whoever has a sibling is taken"
+            assert not {one.task for one in of[name]} & (others | compared), "a folder with a sibling is taken"
 
 
 @settings(deadline=None)

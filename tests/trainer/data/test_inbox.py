@@ -168,7 +168,7 @@ def test_a_sibling_that_comes_late_waits_for_others_or_until_it_is_too_old(tmp_p
     assert (tmp_path / REJECTED_FOLDER / "b-1").is_dir()
 
 
-def test_who_plays_is_told_what_waits_for_later(tmp_path: Path) -> None:
+def test_the_shortage_names_what_waits_for_later(tmp_path: Path) -> None:
     create_folders(tmp_path, "1", "2", "3")
 
     def read(path: Path) -> tuple[list[Attempt], Counter[str]]:

@@ -8,6 +8,7 @@ import pytest
 from agent_backend.errors import PolicyError
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
 from agent_backend.rollout.harness import TURNS, HarnessedPolicy, described
+from agent_backend.telemetry.requests import describe_policy
 from protocol.blobs import BlobRef
 from protocol.evaluation.benchmarks import Harness
 from protocol.sampling import SamplingParams
@@ -48,7 +49,7 @@ async def ask(
         return kept[ref]
 
     async def partial(_: object) -> None:
-        """Nobody listens."""
+        """Ignores partial replies."""
 
     policy = OpenAIPolicy(endpoint, transport=server.transport)
     proposer = policy if harness is None else HarnessedPolicy(policy, harness)
@@ -111,7 +112,7 @@ async def test_the_actions_are_the_same_with_the_harness_and_without() -> None:
 
 
 async def test_a_page_without_words_has_no_harness() -> None:
-    with pytest.raises(PolicyError, match="does not say in words"):
+    with pytest.raises(PolicyError, match="does not describe its screen"):
         await ask("both", 0, words=None)
 
 
@@ -120,6 +121,12 @@ async def test_a_script_reflects_on_nothing() -> None:
     server: Callable[..., Any] = ModelServer
     policy = OpenAIPolicy(scripted, transport=server(Events([chunk(0, REPLY)])).transport)
     assert await HarnessedPolicy(policy, "both")._reflect(TASK, turns(2), "board") == ""
+
+
+def test_spans_name_the_model_behind_the_harness() -> None:
+    policy = OpenAIPolicy(ONE)
+    harnessed = HarnessedPolicy(policy, "both")
+    assert describe_policy(harnessed, harnessed.ref) == policy.description
 
 
 def test_a_described_task_is_the_same_task() -> None:

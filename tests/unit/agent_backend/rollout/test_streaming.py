@@ -1,6 +1,7 @@
 """A stream of attempts: which come next, how far it runs ahead, what resumes it, and when it gives up."""
 
 import asyncio
+import itertools
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -145,6 +146,12 @@ async def settled(check: Callable[[], object]) -> None:
     assert check()
 
 
+def test_names_rise_also_where_a_seed_has_thousands_of_tasks() -> None:
+    order = itertools.product((0, 9, 10), (9, 999, 1000), (0, 99, 100))
+    names = [attempt_name(*place) for place in order]
+    assert names == sorted(names)
+
+
 async def test_attempts_go_page_by_page_and_siblings_side_by_side(player: Player) -> None:
     async with playing(player.stream(seeds=2, start_at=1, group=2, attempts=10), parallel=1):
         await settled(lambda: len(waiting_folders(player.inbox)) == 10)
@@ -168,7 +175,7 @@ async def test_it_runs_no_further_ahead_than_it_may_and_with_the_newest_weights(
     assert ages[0] == 0
 
 
-async def test_a_straggler_holds_nobody_back_and_its_folder_comes_first_when_it_ends(player: Player) -> None:
+async def test_a_straggler_delays_no_update_and_its_folder_comes_first_when_it_ends(player: Player) -> None:
     player.held = {1}
     async with playing(player.stream(ahead=1)):
         await settled(lambda: len(waiting_folders(player.inbox)) == 3)
@@ -180,7 +187,7 @@ async def test_a_straggler_holds_nobody_back_and_its_folder_comes_first_when_it_
         await eventually(lambda: attempt_name(0, 1, 0) == waiting_folders(player.inbox)[0])
 
 
-async def test_whoever_is_killed_resumes_with_what_is_not_there(player: Player) -> None:
+async def test_a_killed_stream_resumes_with_the_missing_attempts(player: Player) -> None:
     player.held = {1}
     async with playing(player.stream(attempts=4)):
         await eventually(lambda: len(waiting_folders(player.inbox)) == 3)

@@ -83,7 +83,7 @@ def test_secrets_are_put_in_for_the_host_that_they_go_to() -> None:
 
 
 @pytest.mark.parametrize("servers", ["notes", {"a": 3}, {"a": {"url": 7}}, {"a": {"url": "nonsense", "headers": 1}}])
-def test_what_is_no_server_is_left_to_who_reads_it(servers: Any) -> None:
+def test_entries_that_are_no_servers_stay_as_they_are(servers: Any) -> None:
     odd = task(parameters={"mcp_servers": servers})
     assert fill_server_secrets(odd, lambda name, host: "x") == odd
 
