@@ -1,7 +1,8 @@
 """Registering what a benchmark run tried, and what came of it."""
 
 from annotation_app.accounts.models import User
-from annotation_app.errors import Invalid, NotFound
+from annotation_app.accounts.selectors import person_by_username
+from annotation_app.errors import Invalid
 from annotation_app.evaluations.schemas import RegisteredRun, RunRegistration
 from annotation_app.evaluations.selectors import run_result
 from annotation_app.policies.models import PolicyRevision
@@ -44,11 +45,8 @@ def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
 
 
 def run_register_by(*, username: str, registration: RunRegistration) -> RegisteredRun:
-    """The same, by a person's name. Raises NotFound too where there is nobody of this name."""
-    user = User.objects.filter(username=username).first()
-    if user is None:
-        raise NotFound(f"There is nobody named {username!r}.")
-    return run_register(user=user, registration=registration)
+    """The same, by a user name. Raises NotFound too where no active user has this name."""
+    return run_register(user=person_by_username(username=username), registration=registration)
 
 
 def _revision_in(policy: PolicyRef, manifest: BenchmarkManifest, registration: RunRegistration) -> RevisionIn:
