@@ -189,12 +189,13 @@ def _count(found: QuerySet[Any], by: str) -> Any:
 
 
 def _gates(now: datetime) -> Iterator[HomeItem]:
-    """What each pool's gate decided last, where somebody has to promote the revision or it did not pass."""
+    """Each pool's last gate decision, where the revision failed or an admin has to promote it; none of a revision
+    that is retired since."""
     newest = GateDecision.objects.order_by("pool_id", "-id").distinct("pool_id")
     columns = ("passed", "promoted", "active_id", "pool__policy_id", "pool__name", "created_at")
-    revision = ("evaluation__revision__name", "evaluation__revision__revision")
-    for passed, promoted, active, proposing, pool, at, name, number in newest.values_list(*columns, *revision):
-        if promoted or active != proposing or (not passed and at < now - RECENT):
+    revision = [f"evaluation__revision__{column}" for column in ("name", "revision", "retired_at")]
+    for passed, promoted, active, proposing, pool, at, name, number, retired in newest.values_list(*columns, *revision):
+        if promoted or retired is not None or active != proposing or (not passed and at < now - RECENT):
             continue
         yield GateDecided(subject=f"{name} {number}", pool=pool, passed=passed, since=at)
 
