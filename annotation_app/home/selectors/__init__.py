@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
-from annotation_app.episodes.models import OPEN, Command, Episode
+from annotation_app.episodes.models import OPEN_STATUSES, Command, Episode
 from annotation_app.episodes.selectors import episodes_visible
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Turn, TurnState
@@ -83,7 +83,7 @@ def home_page(*, user: User) -> Home:
 
 
 def _help_asked(user: User) -> Iterator[HomeItem]:
-    found = episodes_visible(user).filter(OPEN, help_requested=True)
+    found = episodes_visible(user).filter(status__in=OPEN_STATUSES, help_requested=True)
     notes = Command.objects.filter(episode=OuterRef("pk")).exclude(note="").order_by("-id").values("note")
     counted = found.annotate(waiting=Window(Count("pk")), note=Subquery(notes[:1])).order_by("created_at", "id")
     named = list(counted.select_related("task", "annotator").defer("desk")[:MAX_HELP])
