@@ -15,7 +15,7 @@ from annotation_app.episodes import selectors
 from annotation_app.episodes.models import OPEN_STATUSES, Episode, EpisodeStateDocument
 from annotation_app.episodes.services.branches import branch_close, branch_next
 from annotation_app.episodes.services.events import episode_lock, event_apply, pool_running_check
-from annotation_app.episodes.services.steps import command_of_locked_record
+from annotation_app.episodes.services.steps import command_record_locked
 from annotation_app.errors import Forbidden
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit
@@ -119,7 +119,7 @@ def episode_change(
     """
     episode = episode_lock(episode_id, token)
     if command is not None:
-        command_of_locked_record(episode, **command)
+        command_record_locked(episode, **command)
     status = fields.get("status")
     if status == "running" and episode.status == "paused":
         pool_running_check(episode)
