@@ -1,4 +1,4 @@
-"""Registering what a benchmark run tried, and what came of it."""
+"""Registering a benchmark run: its revision and its report."""
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import person_by_username
@@ -21,7 +21,7 @@ from protocol.trajectory.proposals import PolicyRef
 
 def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
     """Register the revision that a run tried, where there is none of this name, and the run's report on it. Gates
-    judge the report, and none promotes: that is left to a person.
+    judge the report, and none promotes: only a person does.
 
     Raises:
         Forbidden: The person is no admin.
@@ -71,12 +71,12 @@ def _revision_in(policy: PolicyRef, manifest: BenchmarkManifest, registration: R
         **fields,
         checkpoint=registration.checkpoint,
         weight_version=registration.weight_version,
-        sampling=_changed(SamplingParams.model_validate(sampling)),
+        sampling=_non_default_sampling(SamplingParams.model_validate(sampling)),
         memory=HistoryBudget.model_validate(memory or {}).model_dump(mode="json", exclude_defaults=True),
         prompt=None if prompt is None else PromptTemplate.model_validate(prompt),
     )
 
 
-def _changed(sampling: SamplingParams) -> JsonObject:
-    """What differs from the usual; how many candidates are asked for is a pool's setting."""
+def _non_default_sampling(sampling: SamplingParams) -> JsonObject:
+    """The parameters that differ from their defaults, without `n`: the number of candidates is a pool's setting."""
     return sampling.model_dump(mode="json", exclude_defaults=True, exclude={"n"})

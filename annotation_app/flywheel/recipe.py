@@ -106,8 +106,8 @@ class RolloutSettings(FrozenModel):
     judges: bool = False
     """Whether the pool's judges decide rewards where a task has no verifier."""
     ahead: Annotated[int, Field(ge=0, le=4)] = 1
-    """For how many updates may be played beyond the one that the trainer learns or waits for; 0: they take turns. So
-    old are the weights at most when their attempts are learned, but for attempts that take long."""
+    """How many updates the player may be ahead of the trainer; 0: they take turns. Attempts are learned at most so many
+    updates after their weights, but for attempts that take long."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
 

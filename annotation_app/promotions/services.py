@@ -28,7 +28,7 @@ def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Poo
 
 
 def policy_activate_named(*, username: str, pool: str, policy: str, revision: str) -> str:
-    """The same, all by their names. Returns who proposed before. Raises Forbidden, NotFound and Conflict."""
+    """The same, all by their names. Returns the previous revision's label. Raises Forbidden, NotFound and Conflict."""
     user = person_by_username(username=username)
     found = Pool.objects.select_related("policy").filter(name=pool).first()
     chosen = PolicyRevision.objects.filter(name=policy, revision=revision).first()
@@ -36,7 +36,7 @@ def policy_activate_named(*, username: str, pool: str, policy: str, revision: st
         raise NotFound(f"There is no pool {pool!r}.")
     if chosen is None:
         raise NotFound(f"{policy} {revision} is not registered.")
-    before = str(found.policy or "nobody")
+    before = str(found.policy or "no revision")
     policy_activate(user=user, pool_id=found.pk, revision_id=chosen.pk)
     return before
 

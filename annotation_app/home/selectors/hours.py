@@ -1,4 +1,4 @@
-"""The last day's acts, hour by hour and policy by policy: counted once a minute for everybody."""
+"""The last day's acts by hour and policy, counted once a minute and shared by all people."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -18,12 +18,12 @@ HOURS = 24
 RECENT_HOURS = 6
 """The last hours, which are compared with those before them."""
 MIN_DECISIONS = 20
-"""Of either span: fewer say nothing."""
+"""The least number of decisions in either span for a comparison."""
 CACHE_KEY, CACHE_SECONDS = "home:hours", 60
 
 
 class PolicyHour(NamedTuple):
-    """What was done in an hour where this policy proposed (empty: none did)."""
+    """The acts of an hour where this policy proposed (empty: none did)."""
 
     at: datetime
     policy: str
@@ -67,8 +67,8 @@ def hours_of(rows: Iterable[PolicyHour], now: datetime) -> tuple[Hour, ...]:
 def policies_overridden(
     rows: Iterable[PolicyHour], proposing: Iterable[str], now: datetime
 ) -> Iterator[PolicyOverridden]:
-    """Of the policies that propose (by label), those overridden more in the last hours than before, by more than
-    chance: the intervals of the two rates do not meet."""
+    """Proposing policies (by label) that are overridden more in the last hours than before, by more than chance: the
+    intervals of the two rates do not meet."""
     since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=RECENT_HOURS - 1)
     by_policy: defaultdict[str, list[PolicyHour]] = defaultdict(list)
     for row in rows:
