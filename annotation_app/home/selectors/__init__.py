@@ -111,7 +111,8 @@ def _parts(now: datetime) -> Iterator[HomeItem]:
     """From the last health check: a new one takes seconds."""
     try:
         known = last_checks()
-    except RedisError:
+    except RedisError as error:
+        yield PartFailed(part="redis", problem="unreachable", detail=type(error).__name__, down=True)
         return
     if known is None:
         return

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.core.cache import cache
 from django.db.models.functions import TruncHour
+from redis.exceptions import RedisError
 
 from annotation_app.episodes.models import Step
 from annotation_app.home.schemas import Hour, PolicyOverridden
@@ -33,14 +35,17 @@ class PolicyHour(NamedTuple):
 
 
 def policy_hours(now: datetime) -> tuple[PolicyHour, ...]:
-    """The rows of the last day, in no order. Practice does not count."""
-    known = cast("list[tuple[str, str, int, int, int]] | None", cache.get(CACHE_KEY))
+    """The rows of the last day, in no order. Practice does not count. Without Redis they are counted every time."""
+    known: list[tuple[str, str, int, int, int]] | None = None
+    with suppress(RedisError):
+        known = cache.get(CACHE_KEY)
     if known is None:
         steps = Step.objects.filter(created_at__gte=first_hour(now), episode__task__pool__practice=False).order_by()
         counts = {name: STEP_AGGREGATES[name] for name in ("steps", "judged", "refused")}
         grouped: Iterable[Any] = steps.annotate(at=TruncHour("created_at")).values("at", "policy").annotate(**counts)
         known = [(row["at"].isoformat(), row["policy"], row["steps"], row["judged"], row["refused"]) for row in grouped]
-        cache.set(CACHE_KEY, known, CACHE_SECONDS)
+        with suppress(RedisError):
+            cache.set(CACHE_KEY, known, CACHE_SECONDS)
     return tuple(
         PolicyHour(datetime.fromisoformat(at), policy, acts, judged, refused)
         for at, policy, acts, judged, refused in known

@@ -26,6 +26,7 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.policies.services import evaluation_store, policy_ensure
 from annotation_app.promotions.models import GateDecision
+from annotation_app.settings.base import CACHES
 from annotation_app.tasks.models import Assignment, Pool, Task
 from tests.contract.test_store import step
 from tests.integration.web.conftest import PASSWORD, World
@@ -129,6 +130,15 @@ def test_parts_that_fail_come_from_the_last_look(world: World, alma: User) -> No
     assert kinds(world, world.rosa) == []
     history.record_checks(timezone.now() - 2 * HEALTH_TIMEOUT, checks)
     assert kinds(world, alma) == ["health_unknown"]
+
+
+def test_without_redis_home_says_so_and_shows_the_rest(world: World, alma: User, settings: Any) -> None:
+    finished_by(world.ada)
+    settings.CACHES = {"default": {**CACHES["default"], "LOCATION": "redis://127.0.0.1:9/0"}}
+    part = item_of(world, alma, "part")
+    assert (part["part"], part["problem"], part["down"]) == ("redis", "unreachable", True)
+    assert "reviews" in kinds(world, alma)
+    assert len(world.client(alma).get("/api/home").json()["hours"]) == 24
 
 
 def test_a_policy_that_is_overridden_more_than_before(world: World, alma: User) -> None:
