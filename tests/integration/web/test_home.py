@@ -22,6 +22,8 @@ from annotation_app.health import history
 from annotation_app.health.schemas import Check
 from annotation_app.home.selectors import HEALTH_TIMEOUT, RECENT, home_page
 from annotation_app.home.selectors.hours import CACHE_KEY
+from annotation_app.notifications.models import Notice
+from annotation_app.notifications.services.notices import admins_notify
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.policies.services import evaluation_store, policy_ensure
@@ -171,7 +173,17 @@ def test_a_failed_job_is_told_until_it_is_done_again(world: World, alma: User) -
     failed = item_of(world, alma, "job")
     assert (failed["job"], failed["subject"], failed["detail"]) == ("export", "ravi", "The disk is full.")
     assert kinds(world, world.ravi) == ["job"]
+    other = user_ensure(username="rene", password=PASSWORD, name="Rene", roles=["researcher"])
+    assert kinds(world, other) == [], "researchers see their own jobs"
     Export.objects.create(**ended, status="done")
+    assert kinds(world, alma) == []
+
+
+def test_a_degraded_policy_until_the_notice_is_read(world: World, alma: User) -> None:
+    admins_notify(kind="policy.degraded", subject="policy:x", details={"policy": "tars 1", "reason": "It is slow."})
+    found = item_of(world, alma, "policy_degraded")
+    assert (found["subject"], found["detail"]) == ("tars 1", "It is slow.")
+    Notice.objects.filter(user=alma).update(read_at=timezone.now())
     assert kinds(world, alma) == []
 
 
