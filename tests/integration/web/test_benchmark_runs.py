@@ -190,6 +190,7 @@ def test_a_run_sends_a_secret_only_where_its_rules_allow(world: World, queued: l
 def test_the_environment_of_a_command_has_no_key_of_the_web_app(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PILOTHOUSE_DATABASE_URL", "postgres://app:of-the-app-alone@db")
     monkeypatch.setenv("PILOTHOUSE_SECRET_KEY", "of-the-app-alone")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://spans.test")
     request = commands.RunRequest(
         benchmark="games", policy="m", revision="r", words=(), at=datetime.now(UTC), base_url="http://models.test/v1"
     )
@@ -204,6 +205,7 @@ def test_the_environment_of_a_command_has_no_key_of_the_web_app(world: World, mo
     assert "hunter2" not in environment.values()
     assert "of-the-app-alone" not in " ".join(environment.values())
     assert environment["PILOTHOUSE_BRIDGE_MASTER_KEY"] == settings.ENV.bridge_master
+    assert environment["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://spans.test"
 
 
 def test_a_run_of_the_command_line_is_resumed_there(world: World, run: Path) -> None:
