@@ -26,14 +26,19 @@ def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
     Raises:
         Forbidden: The person is no admin.
         NotFound: There is no such run, or it has not finished.
-        Invalid: It was not of one policy (`other_policy`), of no model (`not_a_model`), or the revision is new and
-            where it is served is missing (`server_missing`).
+        Invalid: It was not of one policy (`other_policy`), of no model (`not_a_model`), the policy had a harness that
+            a revision alone does not have (`with_harness`), or the revision is new and where it is served is missing
+            (`server_missing`).
     """
     policies_admin_check(user)
     result = run_result(user=user, run=registration.run)
     policy = PolicyRef.model_validate(result.manifest.plan.get("policy"))
     if result.evaluation.policies != (policy,):
         raise Invalid("The attempts of this run are not of one revision.", code="other_policy")
+    if result.manifest.harness:
+        raise Invalid(
+            "This run used the harness of games: its report is not of the revision alone.", code="with_harness"
+        )
     revision = PolicyRevision.objects.filter(name=policy.name, revision=policy.revision).first()
     new = revision is None
     if revision is None:
