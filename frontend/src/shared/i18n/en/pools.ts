@@ -188,7 +188,7 @@ export const poolMessages = {
   "pools.secrets.value.same": "unchanged",
   "pools.secrets.forget_of": "Forget {name}",
 
-  "pools.mcp": "MCP servers…",
+  "pools.mcp": "MCP…",
   "pools.mcp_in": "MCP servers of {name}",
   "pools.mcp_of": "MCP servers of {pool}",
   "pools.mcp.help": "Every task of the pool has their tools beside its own, in episodes that begin from now on. A task’s own server wins where the names are the same.",
