@@ -21,7 +21,8 @@ Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
 def _validate_scope(text: str) -> str:
     if SCOPE_PATTERN.match(text) is None:
         raise ValueError(
-            "a scope is AREA:read or AREA:write, such as exports:read: first part of an address, or * for every area"
+            "a scope is AREA:read or AREA:write, such as exports:read, or * for every area; an area is the first part"
+            " of an address after /api/"
         )
     return text
 

@@ -89,7 +89,7 @@ def person_by_username(*, username: str) -> User:
     """One active person, by user name. Raises NotFound."""
     found = User.objects.filter(username=username, is_active=True).first()
     if found is None:
-        raise NotFound(f"There is nobody named {username!r}.")
+        raise NotFound(f"There is no active user {username!r}.")
     return found
 
 

@@ -22,6 +22,7 @@ REQUEST_FILE, LOG_FILE, LOCK_FILE = "request.json", "command.log", "command.lock
 INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "TZ", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 """What a command gets of the worker's environment: no key of the database or of sessions is among it."""
 TELEMETRY_PREFIX = "OTEL_"
+"""Starts the names of OpenTelemetry's variables, which a command inherits too."""
 
 
 class RunRequest(FrozenModel):
@@ -106,7 +107,7 @@ def command_environment(request: RunRequest) -> Mapping[str, str]:
         for name, value in os.environ.items()
         if name in INHERITED_VARIABLES or name.startswith(TELEMETRY_PREFIX)
     }
-    pool = request.benchmark.removeprefix(POOL_PREFIX)
+    of_pool = request.benchmark.startswith(POOL_PREFIX)
     key = provider_key_of(request.base_url) or api_key_for(request.base_url) if request.base_url else ""
     return {
         **inherited,
@@ -115,5 +116,5 @@ def command_environment(request: RunRequest) -> Mapping[str, str]:
         "PILOTHOUSE_BRIDGE_URL": settings.ENV.bridge_url,
         "PILOTHOUSE_BRIDGE_MASTER_KEY": settings.ENV.bridge_master,
         **({"PILOTHOUSE_POLICY_API_KEY": key} if key else {}),
-        **(server_secrets_environment(pool=pool) if pool != request.benchmark else {}),
+        **(server_secrets_environment(pool=request.benchmark.removeprefix(POOL_PREFIX)) if of_pool else {}),
     }

@@ -28,7 +28,8 @@ class BenchmarkRunIn(FrozenModel):
     all_levels: bool = False
     """Of a suite: every level instead of the first."""
     harness: Harness | None = None
-    """Of a set of games, for a revision: the screen in words beside or in place of its picture, and a memory."""
+    """Only for a revision on a set of games: gives the policy a memory, and the screen in words beside or in place of
+    its picture."""
 
 
 class BenchmarkRevision(FrozenModel):
@@ -48,8 +49,8 @@ class BenchmarkChoices(FrozenModel):
     pools: tuple[str, ...]
     revisions: tuple[BenchmarkRevision, ...]
     """The newest first."""
-    harnessed: tuple[str, ...] = ()
-    """Suites of which the harness can be used."""
+    harness_sets: tuple[str, ...] = ()
+    """Sets of games that can be run with the harness."""
 
 
 class StartedRun(FrozenModel):
@@ -70,7 +71,7 @@ class BenchmarkRunRow(FrozenModel):
     progress: RolloutProgress | None
     """How far it is; None before its first attempt."""
     harness: bool
-    """Whether the policy is behind the harness of games."""
+    """Whether the policy plays through the harness of games."""
     software: str
     created_at: datetime
     can_resume: bool

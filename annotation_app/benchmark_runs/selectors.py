@@ -103,7 +103,7 @@ def run_choices(*, user: User) -> BenchmarkChoices:
             BenchmarkRevision(id=number, name=name, revision=revision)
             for number, name, revision in revisions[:MAX_REVISIONS]
         ),
-        harnessed=tuple(sorted(sets)),
+        harness_sets=tuple(sorted(sets)),
     )
 
 

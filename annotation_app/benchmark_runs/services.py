@@ -20,6 +20,7 @@ from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.models import Provider as ProviderChoice
 from annotation_app.tasks.models import Pool, Task
+from annotation_app.tasks.selectors import server_secrets_check
 from protocol.base import JsonObject
 from protocol.trajectory.mcp_servers import add_mcp_servers
 
@@ -115,11 +116,11 @@ def _pool_lines(run: BenchmarkRunIn) -> tuple[Pool, str] | None:
     if pool is None:
         raise NotFound("There is no such pool.")
     rows = Task.objects.filter(pool=pool).order_by("id")
-    tasks = (add_mcp_servers(row.definition, pool.mcp_servers or {}) for row in rows.iterator())
-    lines = "".join(f"{task.model_dump_json()}\n" for task in tasks)
-    if not lines:
+    tasks = [add_mcp_servers(row.definition, pool.mcp_servers or {}) for row in rows.iterator()]
+    if not tasks:
         raise Invalid("This pool has no tasks.", code="no_tasks")
-    return pool, lines
+    server_secrets_check(tasks, pool=pool.name)
+    return pool, "".join(f"{task.model_dump_json()}\n" for task in tasks)
 
 
 def _task_words(run: BenchmarkRunIn, folder: Path, tasks: tuple[Pool, str] | None) -> tuple[str, ...]:

@@ -186,8 +186,7 @@ class Pilothouse:
         return _validate(RevisionOut, self._connection.post("/policies", revision, repeatable=True))
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Any other route: its answer as JSON; None where it has none. Reading is repeated, what changes something is
-        not.
+        """Call any other route. Returns its JSON answer, or None for an empty one. Only a GET is retried.
 
         Args:
             path: Below `/api`, such as `/pools`.

@@ -47,16 +47,14 @@ class Connection:
 
     def post(self, path: str, body: Mapping[str, Any] | None = None, *, repeatable: bool = False) -> Any:
         """What became of a change. Raises RequestRejected, Invalid for what JSON cannot hold, and Unreachable."""
-        if (fault := find_json_error(body)) is not None:
-            raise Invalid(": ".join(filter(None, fault)))
-        return self._call("POST", path, json=body if body is not None else {}, repeatable=repeatable)
+        return self.call("POST", path, {} if body is None else body, repeatable=repeatable)
 
-    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Any call with JSON both ways; reading is repeated. Raises what `post` does."""
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, *, repeatable: bool = False) -> Any:
+        """Any call with JSON both ways; a GET is always retried. Raises what `post` does."""
         if (fault := find_json_error(body)) is not None:
             raise Invalid(": ".join(filter(None, fault)))
         given = {} if body is None else {"json": body}
-        return self._call(method, path, repeatable=method == "GET", **given)
+        return self._call(method, path, repeatable=repeatable or method == "GET", **given)
 
     def send(
         self, method: str, path: str, headers: Mapping[str, str], content: bytes = b"", *, repeatable: bool = False

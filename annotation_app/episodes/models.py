@@ -55,8 +55,8 @@ class Review(models.TextChoices):
     REJECTED = "rejected"
 
 
-OPEN = models.Q(status__in=("warming", "running", "paused", "failed"))
-"""An episode whose task is still its annotator's; of all there ever were these are few."""
+OPEN_STATUSES = ("warming", "running", "paused", "failed")
+"""Those in which the task is still its annotator's; a failed episode waits to be left."""
 UNCATALOGUED = models.Q(status__in=("finished", "left")) & ~models.Q(catalogued=models.F("version"))
 """An ended episode that the catalogue does not show as it is; an index has these alone, however many there are."""
 
@@ -109,7 +109,11 @@ class Episode(models.Model):
             models.Index(fields=("finished_at", "id"), condition=models.Q(status="finished"), name="episode_ready"),
             models.Index(fields=("reviewed_at", "id"), condition=models.Q(status="finished"), name="episode_decided"),
             models.Index(fields=("finished_at",), condition=UNCATALOGUED, name="episode_uncatalogued"),
-            models.Index(fields=("-help_requested", "created_at"), condition=OPEN, name="episode_open"),
+            models.Index(
+                fields=("-help_requested", "created_at"),
+                condition=models.Q(status__in=OPEN_STATUSES),
+                name="episode_open",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -39,7 +39,7 @@ class EvaluationRow(FrozenModel):
     """Mean number an attempt."""
     cost_usd: float | None
     run: str | None
-    """The benchmark run it comes of, where that is known."""
+    """The benchmark run that it comes from, where known."""
 
 
 class EvaluationPage(FrozenModel):
@@ -60,7 +60,7 @@ class EvaluationOut(FrozenModel):
     revision: int | None
     """The registered revision it is about; None where there is none of this name."""
     registered: EvaluationId | None
-    """Under which number the report is registered."""
+    """Number of the registered report; None where it is not registered."""
 
 
 class EvaluationComparison(FrozenModel):
@@ -84,7 +84,7 @@ class RunRegistration(FrozenModel):
 
 
 class RegisteredRun(FrozenModel):
-    """What a registration led to."""
+    """Result of a registration."""
 
     revision: Annotated[int, Field(ge=1)]
     new_revision: bool

@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import sha256
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -28,11 +30,12 @@ def evaluations_page(*, user: User) -> EvaluationPage:
     """The newest evaluations. Raises Forbidden."""
     policies_reader_check(user)
     results, unreadable = _run_results()
-    by_digest = {_digest(result.evaluation): name for name, result in results.items()}
+    digests = {name: _digest(result.evaluation) for name, result in results.items()}
+    run_of = {digest: name for name, digest in digests.items()}
     reports = list(Evaluation.objects.order_by("-id")[:MAX_ROWS])
-    registered = {report.sha256 for report in reports}
-    rows = [_report_row(each, run=by_digest.get(each.sha256)) for each in reports]
-    rows += [_run_row(name, each) for name, each in results.items() if _digest(each.evaluation) not in registered]
+    listed = {report.sha256 for report in reports}
+    rows = [_report_row(each, run=run_of.get(each.sha256)) for each in reports]
+    rows += [_run_row(name, each) for name, each in results.items() if digests[name] not in listed]
     rows.sort(key=lambda row: row.created_at, reverse=True)
     return EvaluationPage(items=tuple(rows), unreadable=unreadable)
 
@@ -40,10 +43,9 @@ def evaluations_page(*, user: User) -> EvaluationPage:
 def evaluation_out(*, user: User, evaluation_id: str) -> EvaluationOut:
     """An evaluation with its report. Raises Forbidden and NotFound."""
     policies_reader_check(user)
-    row, report = _read(user, evaluation_id)
-    stored = Evaluation.objects.filter(sha256=_digest(report)).first()
-    if row.source == "report":
-        stored = Evaluation.objects.get(pk=int(evaluation_id))
+    row, report, stored = _read(user, evaluation_id)
+    if stored is None:
+        stored = Evaluation.objects.filter(sha256=_digest(report)).first()
     revision = stored.revision_id if stored is not None else _revision_of(report)
     return EvaluationOut(
         row=row,
@@ -57,7 +59,7 @@ def evaluation_out(*, user: User, evaluation_id: str) -> EvaluationOut:
 def evaluations_compare(*, user: User, before: str, after: str) -> EvaluationComparison:
     """Two evaluations, task by task and together. Raises Forbidden and NotFound."""
     policies_reader_check(user)
-    (before_row, old), (after_row, new) = _read(user, before), _read(user, after)
+    (before_row, old, _), (after_row, new, _) = _read(user, before), _read(user, after)
     found = compare_reports(new, old)
     return EvaluationComparison(
         before=before_row, after=after_row, comparison=found, overall=overall_change(found.tasks)
@@ -75,15 +77,16 @@ def run_result(*, user: User, run: str) -> BenchmarkResult:
         raise NotFound("The result of this run cannot be read.") from None
 
 
-def _read(user: User, evaluation_id: str) -> tuple[EvaluationRow, Report]:
+def _read(user: User, evaluation_id: str) -> tuple[EvaluationRow, Report, Evaluation | None]:
+    """An evaluation's row and report; and its database row, where the id is of a registered report."""
     if evaluation_id.startswith(RUN_PREFIX):
         name = evaluation_id.removeprefix(RUN_PREFIX)
         result = run_result(user=user, run=name)
-        return _run_row(name, result), result.evaluation
+        return _run_row(name, result), result.evaluation, None
     stored = Evaluation.objects.filter(pk=int(evaluation_id)).first()
     if stored is None:
         raise NotFound("There is no such evaluation.")
-    return _report_row(stored, run=None), stored.document
+    return _report_row(stored, run=None), stored.document, stored
 
 
 def _run_results() -> tuple[dict[str, BenchmarkResult], tuple[str, ...]]:
@@ -102,33 +105,32 @@ def _run_results() -> tuple[dict[str, BenchmarkResult], tuple[str, ...]]:
 def _report_row(stored: Evaluation, *, run: str | None) -> EvaluationRow:
     report = stored.document
     name = ", ".join(suite.suite for suite in report.suites)
-    return _row(str(stored.pk), "report", name, report).model_copy(update={"created_at": stored.created_at, "run": run})
+    return _row(str(stored.pk), "report", name, report, stored.created_at, run)
 
 
 def _run_row(run: str, result: BenchmarkResult) -> EvaluationRow:
-    row = _row(f"{RUN_PREFIX}{run}", "run", result.manifest.name, result.evaluation)
-    return row.model_copy(update={"created_at": result.finished_at, "run": run})
+    return _row(f"{RUN_PREFIX}{run}", "run", result.manifest.name, result.evaluation, result.finished_at, run)
 
 
-def _row(evaluation_id: str, source: str, name: str, report: Report) -> EvaluationRow:
+def _row(
+    evaluation_id: str, source: Literal["report", "run"], name: str, report: Report, at: datetime, run: str | None
+) -> EvaluationRow:
     attempts = sum(suite.successes.attempts for suite in report.suites)
     solved = sum(suite.successes.successes for suite in report.suites)
     steps = sum(suite.steps * suite.successes.attempts for suite in report.suites)
-    return EvaluationRow.model_validate(
-        {
-            "id": evaluation_id,
-            "source": source,
-            "name": name,
-            "policies": report.policies,
-            "created_at": report.created_at,
-            "tasks": len(report.tasks),
-            "attempts": report.attempts,
-            "successes": wilson_rate(solved, attempts) if attempts else None,
-            "pass_at": largest_pass_at(report.suites),
-            "steps": steps / attempts if attempts else None,
-            "cost_usd": report.cost_usd,
-            "run": None,
-        }
+    return EvaluationRow(
+        id=evaluation_id,
+        source=source,
+        name=name,
+        policies=report.policies,
+        created_at=at,
+        tasks=len(report.tasks),
+        attempts=report.attempts,
+        successes=wilson_rate(solved, attempts) if attempts else None,
+        pass_at=largest_pass_at(report.suites),
+        steps=steps / attempts if attempts else None,
+        cost_usd=report.cost_usd,
+        run=run,
     )
 
 

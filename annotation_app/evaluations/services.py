@@ -1,7 +1,8 @@
-"""Registering what a benchmark run tried, and what came of it."""
+"""Registering a benchmark run: its revision and its report."""
 
 from annotation_app.accounts.models import User
-from annotation_app.errors import Invalid, NotFound
+from annotation_app.accounts.selectors import person_by_username
+from annotation_app.errors import Invalid
 from annotation_app.evaluations.schemas import RegisteredRun, RunRegistration
 from annotation_app.evaluations.selectors import run_result
 from annotation_app.policies.models import PolicyRevision
@@ -20,19 +21,24 @@ from protocol.trajectory.proposals import PolicyRef
 
 def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
     """Register the revision that a run tried, where there is none of this name, and the run's report on it. Gates
-    judge the report, and none promotes: that is left to a person.
+    judge the report, and none promotes: only a person does.
 
     Raises:
         Forbidden: The person is no admin.
         NotFound: There is no such run, or it has not finished.
-        Invalid: It was not of one policy (`other_policy`), of no model (`not_a_model`), or the revision is new and
-            where it is served is missing (`server_missing`).
+        Invalid: It was not of one policy (`other_policy`), of no model (`not_a_model`), the policy had a harness that
+            a revision alone does not have (`with_harness`), or the revision is new and where it is served is missing
+            (`server_missing`).
     """
     policies_admin_check(user)
     result = run_result(user=user, run=registration.run)
     policy = PolicyRef.model_validate(result.manifest.plan.get("policy"))
     if result.evaluation.policies != (policy,):
         raise Invalid("The attempts of this run are not of one revision.", code="other_policy")
+    if result.manifest.harness:
+        raise Invalid(
+            "This run used the harness of games: its report is not of the revision alone.", code="with_harness"
+        )
     revision = PolicyRevision.objects.filter(name=policy.name, revision=policy.revision).first()
     new = revision is None
     if revision is None:
@@ -44,11 +50,8 @@ def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
 
 
 def run_register_by(*, username: str, registration: RunRegistration) -> RegisteredRun:
-    """The same, by a person's name. Raises NotFound too where there is nobody of this name."""
-    user = User.objects.filter(username=username).first()
-    if user is None:
-        raise NotFound(f"There is nobody named {username!r}.")
-    return run_register(user=user, registration=registration)
+    """The same, by a user name. Raises NotFound too where no active user has this name."""
+    return run_register(user=person_by_username(username=username), registration=registration)
 
 
 def _revision_in(policy: PolicyRef, manifest: BenchmarkManifest, registration: RunRegistration) -> RevisionIn:
@@ -73,12 +76,12 @@ def _revision_in(policy: PolicyRef, manifest: BenchmarkManifest, registration: R
         **fields,
         checkpoint=registration.checkpoint,
         weight_version=registration.weight_version,
-        sampling=_changed(SamplingParams.model_validate(sampling)),
+        sampling=_non_default_sampling(SamplingParams.model_validate(sampling)),
         memory=HistoryBudget.model_validate(memory or {}).model_dump(mode="json", exclude_defaults=True),
         prompt=None if prompt is None else PromptTemplate.model_validate(prompt),
     )
 
 
-def _changed(sampling: SamplingParams) -> JsonObject:
-    """What differs from the usual; how many candidates are asked for is a pool's setting."""
+def _non_default_sampling(sampling: SamplingParams) -> JsonObject:
+    """The parameters that differ from their defaults, without `n`: the number of candidates is a pool's setting."""
     return sampling.model_dump(mode="json", exclude_defaults=True, exclude={"n"})

@@ -60,7 +60,7 @@ class RolloutPlan:
 
     @property
     def start_at(self) -> int:
-        """At which of its pages a turn begins: turns and updates go through all there are, one after the other."""
+        """The page at which a cycle begins. Cycles and updates go through all pages in order."""
         return (self.turn - 1) * self.updates * self.play.seeds % self.play.pages
 
     def _task_words(self) -> list[str]:
@@ -69,7 +69,7 @@ class RolloutPlan:
         return ["--suite", self.play.suite, *(word for task in self.tasks for word in ("--task", task))]
 
     def command(self, server: ModelEndpoint) -> list[str]:
-        """The command that plays on this server until the last update is learned; given again it goes on."""
+        """The command that plays on this server until the last update is learned. Run again, it resumes."""
         play = self.play
         what = self._task_words()
         what += ["--size", play.size] if play.size else []
@@ -123,7 +123,7 @@ def train_on_rollouts(
 def _play_until_learned(
     programs: ProgramRunner, trainer: "subprocess.Popen[bytes]", command: Sequence[str], plan: RolloutPlan, log: Path
 ) -> None:
-    """Attempts go to the trainer until one of the two has ended. Raises ProgramFailed, TurnCancelled."""
+    """Stream attempts to the trainer until the player or the trainer ends. Raises ProgramFailed, TurnCancelled."""
     play_log = log.with_name("rl.play.log")
     with programs.background(command, log=play_log) as stream:
         programs.wait_until(trainer, lambda: stream.poll() is not None, log=log)

@@ -126,7 +126,7 @@ class CheckpointOut(FrozenModel):
 
 
 class CheckpointRegistration(FrozenModel):
-    """As which revision of its policy a checkpoint is registered, and where it is served."""
+    """The revision as which a checkpoint is registered, and where it is served."""
 
     revision: Name
     base_url: Annotated[Address, StringConstraints(min_length=1)]

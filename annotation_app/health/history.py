@@ -39,12 +39,12 @@ def states_since(states: dict[str, str], now: datetime) -> dict[str, datetime]:
 
 
 def record_checks(at: datetime, checks: Sequence[Check]) -> None:
-    """Remember what every part said, for pages that cannot wait until all are asked."""
+    """Cache the checks of all parts, for pages that must not wait for new ones."""
     cache.set(CHECKS_KEY, [at.isoformat(), *(check.model_dump_json() for check in checks)], CACHE_SECONDS)
 
 
 def last_checks() -> tuple[datetime, tuple[Check, ...]] | None:
-    """When every part was asked last, and what it said; None where that is not known."""
+    """The last checks of all parts and their time; None where the cache has none."""
     known = cast("list[str] | None", cache.get(CHECKS_KEY))
     if known is None:
         return None

@@ -1,1 +1,1 @@
-"""What needs whoever looks after the platform, in one answer."""
+"""Everything that needs the attention of reviewers, researchers and admins, in one response."""

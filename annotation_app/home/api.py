@@ -12,5 +12,5 @@ router = Router(tags=["home"])
 
 @router.get("/home", response=Home)
 def home_get(request: HttpRequest) -> Home:
-    """What needs this person, and the last day in figures."""
+    """What needs this person's attention, and the figures of the last day."""
     return home_page(user=user_of(request))

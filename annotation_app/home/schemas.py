@@ -11,8 +11,8 @@ Job = Literal["export", "import", "probe", "judge"]
 
 
 class _Item(FrozenModel):
-    subject: str
-    """The name of what it is about: a pool, a policy, a person."""
+    subject: str = ""
+    """Name of its pool, policy or person; empty where it is about several or none."""
     since: datetime | None = None
 
 
@@ -27,14 +27,14 @@ class HelpAsked(_Item):
 
 
 class MoreHelpAsked(_Item):
-    """So many more episodes ask for help."""
+    """How many more episodes ask for help."""
 
     kind: Literal["more_help"] = "more_help"
     count: int
 
 
 class ReviewsWaiting(_Item):
-    """Finished episodes wait for this person's review; `capped`: there are more than were counted."""
+    """Finished episodes that wait for this person's review; `capped`: there are more than `count`."""
 
     kind: Literal["reviews"] = "reviews"
     count: int
@@ -42,7 +42,7 @@ class ReviewsWaiting(_Item):
 
 
 class PoolRunsDry(_Item):
-    """Fewer tasks wait in a pool than were done there in the last day."""
+    """A pool with fewer waiting tasks than were done there in the last day."""
 
     kind: Literal["pool"] = "pool"
     waiting: int
@@ -50,7 +50,7 @@ class PoolRunsDry(_Item):
 
 
 class PartFailed(_Item):
-    """A part of the platform does not work, or soon will not; `detail` is what it said itself."""
+    """A part of the platform that does not work, or soon will not; `detail` is its own message."""
 
     kind: Literal["part"] = "part"
     part: CheckKind
@@ -60,13 +60,13 @@ class PartFailed(_Item):
 
 
 class HealthUnknown(_Item):
-    """The parts were not looked at for minutes: the scheduler or the worker is gone."""
+    """No health check ran for minutes: the scheduler or the worker is gone."""
 
     kind: Literal["health_unknown"] = "health_unknown"
 
 
 class PolicyOverridden(_Item):
-    """People override a revision that proposes more than before, by more than chance."""
+    """A proposing revision that people override more often than before, by more than chance."""
 
     kind: Literal["policy_overridden"] = "policy_overridden"
     before: Rate
@@ -81,7 +81,7 @@ class PolicyDegraded(_Item):
 
 
 class GateDecided(_Item):
-    """A pool's gate let a revision pass that nobody promoted yet, or did not let it pass."""
+    """A revision passed a pool's gate and is not promoted yet, or it failed the gate."""
 
     kind: Literal["gate"] = "gate"
     pool: str
@@ -97,7 +97,7 @@ class CycleFailed(_Item):
 
 
 class JobFailed(_Item):
-    """A job failed, and none of its kind that was asked for later by the same person has finished."""
+    """A job failed, and no later job like it has finished."""
 
     kind: Literal["job"] = "job"
     job: Job
@@ -120,7 +120,7 @@ HomeItem = (
 
 
 class Hour(FrozenModel):
-    """One hour's acts, and what share of decisions with proposals at hand were overrides."""
+    """One hour's acts, and the share of overrides among decisions with proposals at hand."""
 
     at: datetime
     acts: int
@@ -128,9 +128,9 @@ class Hour(FrozenModel):
 
 
 class Home(FrozenModel):
-    """What needs this person, the most urgent first, and how the work went in the last day."""
+    """What needs this person's attention, the most urgent first, and the work of the last day."""
 
     at: datetime
     items: tuple[HomeItem, ...]
     hours: tuple[Hour, ...]
-    """Every hour of the last day, first to last; the last one still goes on."""
+    """Every hour of the last day, first to last; the last one has not ended."""

@@ -1,4 +1,4 @@
-"""An MCP server of a pool, tried before its tasks have it: on a machine of the pool's image that is free now."""
+"""Trying a pool's MCP server before its tasks use it, on a free machine of the pool's image."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ class ServerTool(FrozenModel):
 
 
 class ServerTrial(FrozenModel):
-    """What became of a trial: the server's tools, why it failed, or why it could not be tried."""
+    """Result of a trial: the server's tools, why it failed, or why no machine tried it."""
 
     outcome: Literal["works", "failed", "no_machine"]
     tools: tuple[ServerTool, ...] = ()
@@ -44,6 +44,7 @@ async def try_server(
     *, image: str, pool: str, name: str, server: AnyMcpServer, secrets: Mapping[str, str]
 ) -> ServerTrial:
     """Start a server, or connect to it, as an episode would, and list its tools. `secrets` are values by name."""
+    task = fill_server_secrets(add_mcp_servers(TRIAL_TASK, {name: server}), lambda secret, _host: secrets[secret])
     async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         try:
             lease = await bridge.allocate(
@@ -56,7 +57,6 @@ async def try_server(
             )
         except BridgeError as error:
             return ServerTrial(outcome="no_machine", reason=str(error))
-        task = fill_server_secrets(add_mcp_servers(TRIAL_TASK, {name: server}), lambda secret, _host: secrets[secret])
         try:
             async with asyncio.timeout(TRIAL_SECONDS):
                 return await _list_tools(bridge.machine(lease), name, task)

@@ -10,8 +10,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import Group, Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.models import AuditEntry
-from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import OPEN_STATUSES
+from annotation_app.episodes.models import OPEN_STATUSES, Episode
 from annotation_app.errors import Invalid, NotFound
 from annotation_app.pools.schemas import (
     Board,

@@ -5,6 +5,7 @@ from typing import Literal
 from django.db import transaction
 
 from annotation_app.accounts.models import User
+from annotation_app.accounts.selectors import person_by_username
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.notifications.services.webhooks import event_emit
@@ -27,15 +28,15 @@ def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Poo
 
 
 def policy_activate_named(*, username: str, pool: str, policy: str, revision: str) -> str:
-    """The same, all by their names. Returns who proposed before. Raises Forbidden, NotFound and Conflict."""
-    user = _user_named(username)
+    """The same, all by their names. Returns the previous revision's label. Raises Forbidden, NotFound and Conflict."""
+    user = person_by_username(username=username)
     found = Pool.objects.select_related("policy").filter(name=pool).first()
     chosen = PolicyRevision.objects.filter(name=policy, revision=revision).first()
     if found is None:
         raise NotFound(f"There is no pool {pool!r}.")
     if chosen is None:
         raise NotFound(f"{policy} {revision} is not registered.")
-    before = str(found.policy or "nobody")
+    before = str(found.policy or "no revision")
     policy_activate(user=user, pool_id=found.pk, revision_id=chosen.pk)
     return before
 
@@ -98,7 +99,7 @@ def evaluation_add(*, user: User, revision_id: int, report: Report, automatic: b
 
 def evaluation_register(*, username: str, report: Report) -> tuple[Evaluation, bool]:
     """The same, by a person's name, on the revision that the report is about. Raises Forbidden, NotFound, Invalid."""
-    user = _user_named(username)
+    user = person_by_username(username=username)
     if len(report.policies) != 1:
         raise Invalid("The report is not about one revision.", code="other_policy")
     (policy,) = report.policies
@@ -141,13 +142,6 @@ def _activate(pool: Pool, revision: PolicyRevision | None, *, actor: User | None
         summary = {"pool": pool.name, "policy": revision.name, "revision": revision.revision}
         event_emit(kind="policy.promoted", data={**summary, "by": "person" if actor else "gate"})
     return pool
-
-
-def _user_named(username: str) -> User:
-    user = User.objects.filter(username=username).first()
-    if user is None:
-        raise NotFound(f"There is nobody named {username!r}.")
-    return user
 
 
 def _pool_locked(pool_id: int) -> Pool:

@@ -1,16 +1,19 @@
 """Reading pools, tasks and assignments."""
 
 import logging
-from functools import cache, lru_cache
+from collections.abc import Iterable
+from functools import cache, lru_cache, partial
 from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+import protocol.trajectory.tasks
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.encryption import decrypt_value
+from annotation_app.errors import Invalid
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import PolicyServer, evaluated_kinds, policy_ref, policy_server
 from annotation_app.tasks.active_hours import next_opening
@@ -26,9 +29,9 @@ from annotation_app.tasks.models import (
     TaskState,
 )
 from annotation_app.tasks.schemas import PoolSummary
-from annotation_app.tasks.secret_masking import MCP_SERVER_KIND, TaskSecret
+from annotation_app.tasks.secret_masking import MCP_SERVER_KIND, TaskSecret, server_secret_refusal
 from annotation_app.tasks.task_sampling import ProposalCounts, sampling_weight, seeded_chance
-from protocol.trajectory.mcp_servers import VALUE_VARIABLE
+from protocol.trajectory.mcp_servers import VALUE_VARIABLE, fill_server_secrets
 
 logger = logging.getLogger(__name__)
 
@@ -214,6 +217,22 @@ def server_secrets_environment(*, pool: str) -> dict[str, str]:
     secrets = credentials_of(pool=pool)
     usable = {name: secret.value for name, secret in secrets.items() if MCP_SERVER_KIND in secret.kinds}
     return {f"{VALUE_VARIABLE}{name}": value for name, value in usable.items()}
+
+
+def server_secrets_check(tasks: Iterable[protocol.trajectory.tasks.Task], *, pool: str) -> None:
+    """Check the MCP servers of tasks before programs attempt them: those get the pool's secrets without their rules.
+
+    Raises Invalid (`secret_not_allowed`) where a server asks for a secret that it may not use.
+    """
+    secrets = credentials_of(pool=pool)
+    for task in tasks:
+        fill_server_secrets(task, partial(_server_value, secrets, task.id))
+
+
+def _server_value(secrets: dict[str, TaskSecret], task_id: str, name: str, host: str) -> str:
+    if reason := server_secret_refusal(secrets, name, host):
+        raise Invalid(f"The MCP servers of the task {task_id} do not start. {reason}", code="secret_not_allowed")
+    return secrets[name].value
 
 
 def revision_of(pool: Pool, episode_id: UUID) -> PolicyRevision | None:

@@ -1,1 +1,1 @@
-"""Every episode that runs, as whoever looks after several at once sees them."""
+"""Every running episode on one page, for reviewers and admins."""

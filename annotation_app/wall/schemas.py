@@ -1,4 +1,4 @@
-"""What is shown of the episodes that run."""
+"""What the wall shows of running episodes."""
 
 from datetime import datetime
 from uuid import UUID
@@ -40,7 +40,7 @@ class WallPage(FrozenModel):
 
 
 class WallStream(FrozenModel):
-    """Where the small pictures of one bridge host are had (`POST` with `{"tickets": [...]}`), each ticket once."""
+    """Where to fetch the small pictures of one bridge host: `POST {"tickets": [...]}`, each ticket once."""
 
     url: str
     tickets: tuple[str, ...]

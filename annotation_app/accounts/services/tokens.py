@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import Token, User
 from annotation_app.accounts.scopes import ALL_SCOPES, scopes_allow
+from annotation_app.accounts.selectors import person_by_username
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Forbidden, NotFound
 
@@ -20,10 +21,7 @@ MAX_TOKENS = 50
 @transaction.atomic(durable=True)
 def token_make(*, username: str, name: str, days: int, scopes: tuple[str, ...] = ALL_SCOPES) -> str:
     """A token for a program that acts as this person; it is shown once and kept nowhere. Raises NotFound."""
-    user = User.objects.filter(username=username, is_active=True).first()
-    if user is None:
-        raise NotFound(f"There is nobody named {username!r}.")
-    return _create_token(user, None, name, days, scopes)[0]
+    return _create_token(person_by_username(username=username), None, name, days, scopes)[0]
 
 
 @transaction.atomic(durable=True)

@@ -13,7 +13,15 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import can_see_all_work, pseudonym
 from annotation_app.blobs.models import Blob
-from annotation_app.episodes.models import UNCATALOGUED, Command, Episode, EpisodeBlob, EpisodeStateDocument, Review
+from annotation_app.episodes.models import (
+    OPEN_STATUSES,
+    UNCATALOGUED,
+    Command,
+    Episode,
+    EpisodeBlob,
+    EpisodeStateDocument,
+    Review,
+)
 from annotation_app.episodes.models import Proposal as ProposalRow
 from annotation_app.episodes.models import Step as StepRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
@@ -33,8 +41,6 @@ from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
 
 NO_EPISODE = "There is no such episode."
-OPEN_STATUSES = ("warming", "running", "paused", "failed")
-"""Those in which the task is still its annotator's; a failed episode waits to be left."""
 ENDED_STATUSES = ("finished", "left")
 PAGE = 50
 """Episodes on a page."""

@@ -12,10 +12,10 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.episodes import selectors
-from annotation_app.episodes.models import Episode, EpisodeStateDocument
+from annotation_app.episodes.models import OPEN_STATUSES, Episode, EpisodeStateDocument
 from annotation_app.episodes.services.branches import branch_close, branch_next
 from annotation_app.episodes.services.events import episode_lock, event_apply, pool_running_check
-from annotation_app.episodes.services.steps import command_of_locked_record
+from annotation_app.episodes.services.steps import command_record_locked
 from annotation_app.errors import Forbidden
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit
@@ -119,7 +119,7 @@ def episode_change(
     """
     episode = episode_lock(episode_id, token)
     if command is not None:
-        command_of_locked_record(episode, **command)
+        command_record_locked(episode, **command)
     status = fields.get("status")
     if status == "running" and episode.status == "paused":
         pool_running_check(episode)
@@ -139,7 +139,7 @@ def lease_renew(*, episode_id: UUID) -> bool:
     """Keep an open episode's task for its annotator; True when so much of the lease was used up that it was
     stretched. That is no event: the runner's record does not depend on it."""
     episode = episode_lock(episode_id)
-    if episode.status not in selectors.OPEN_STATUSES:
+    if episode.status not in OPEN_STATUSES:
         return False
     now, until = timezone.now(), _lease_end(episode, paused=episode.status == "paused")
     if episode.assignment.expires_at - now > (until - now) / 2:
@@ -153,7 +153,7 @@ def lease_renew(*, episode_id: UUID) -> bool:
 def lease_expire(*, episode_id: UUID) -> bool:
     """Give an abandoned task back to its pool; whether there was anything to give back."""
     episode = episode_lock(episode_id)
-    if episode.status not in selectors.OPEN_STATUSES or episode.assignment.expires_at > timezone.now():
+    if episode.status not in OPEN_STATUSES or episode.assignment.expires_at > timezone.now():
         return False
     episode.runner_token += 1
     episode.runner = ""

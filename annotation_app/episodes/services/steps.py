@@ -40,11 +40,11 @@ def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -
 def command_record(*, episode_id: UUID, token: int, command_id: str, digest: str, note: str = "") -> None:
     """Remember a command that is not an act, and log what was said with it. Raises Conflict for an id that was
     used."""
-    command_of_locked_record(episode_lock(episode_id, token), command_id=command_id, digest=digest, note=note)
+    command_record_locked(episode_lock(episode_id, token), command_id=command_id, digest=digest, note=note)
 
 
-def command_of_locked_record(episode: Episode, *, command_id: str, digest: str, note: str) -> None:
-    """The same within a transaction that holds the episode."""
+def command_record_locked(episode: Episode, *, command_id: str, digest: str, note: str) -> None:
+    """Do the same for an episode whose row the transaction has locked."""
     note = note.replace("\x00", "")
     _command_make(episode, command_id, digest, note=note)
     if note:

@@ -6,8 +6,8 @@ from django.db import transaction
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
-from annotation_app.episodes.models import Episode, SupervisorNote
-from annotation_app.episodes.selectors import OPEN_STATUSES, episode_of
+from annotation_app.episodes.models import OPEN_STATUSES, Episode, SupervisorNote
+from annotation_app.episodes.selectors import episode_of
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.notifications.services.notices import notice_create
 

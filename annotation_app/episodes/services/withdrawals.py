@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
-from annotation_app.episodes import selectors
-from annotation_app.episodes.models import Episode
+from annotation_app.episodes.models import OPEN_STATUSES, Episode
 from annotation_app.episodes.services.events import episode_lock, event_apply, pool_stopped_message
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.tasks.models import Assignment, AssignmentState
@@ -83,7 +82,7 @@ def _assignment_withdraw(assignment: Assignment) -> bool:
 def episode_withdraw(episode_id: UUID, why: str) -> bool:
     """End an open episode and give its task back; its steps are kept. Runs inside the caller's transaction."""
     episode = episode_lock(episode_id)
-    if episode.status not in selectors.OPEN_STATUSES:
+    if episode.status not in OPEN_STATUSES:
         return False
     _fence(episode)
     event_apply(

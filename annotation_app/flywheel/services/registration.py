@@ -1,7 +1,5 @@
 """Registering weights that a cycle trained, by hand: without attempts at the gate, and without promoting them."""
 
-from django.db import transaction
-
 from annotation_app.accounts.models import User
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.flywheel.models import Checkpoint
@@ -50,6 +48,5 @@ def checkpoint_register(
             prompt=active.prompt if active else None,
         ),
     )
-    with transaction.atomic():
-        Checkpoint.objects.filter(pk=checkpoint.pk, revision=None).update(revision=revision)
+    Checkpoint.objects.filter(pk=checkpoint.pk, revision=None).update(revision=revision)
     return revision, new

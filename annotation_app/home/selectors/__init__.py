@@ -1,4 +1,4 @@
-"""What needs somebody: each kind of thing by one query, or from what was counted or looked at a minute ago."""
+"""Items of the home page: one query a kind, or figures cached a minute ago."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
-from annotation_app.episodes.models import OPEN, Command, Episode
+from annotation_app.episodes.models import OPEN_STATUSES, Command, Episode
 from annotation_app.episodes.selectors import episodes_visible
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Turn, TurnState
@@ -43,22 +43,22 @@ from annotation_app.tasks.models import Pool, Task, TaskState
 
 DAY = timedelta(days=1)
 RECENT = timedelta(days=3)
-"""Jobs that failed, and gates that did not open, before are not told of any more."""
+"""How long failed jobs and failed gates are shown."""
 MAX_HELP, MAX_REVIEWS, MAX_ITEMS = 5, 1_000, 20
-"""Episodes that are named, reviews that are counted, and items of any other kind."""
+"""Episodes listed one by one, reviews counted, and items of any other kind."""
 HEALTH_TIMEOUT = timedelta(minutes=5)
-"""The parts are looked at every minute; nothing for so long says that nobody looks."""
+"""Health checks run every minute; after so long without one, the scheduler or the worker is gone."""
 URGENT_WARNINGS: frozenset[Problem] = frozenset(
     {
         *("disk_filling", "queue_old", "connections_short", "memory_short", "backup_old", "not_heard", "too_slow"),
         "not_known",
     }
 )
-"""Warnings that somebody has to do something about before a part fails."""
+"""Warnings that need action before a part fails."""
 
 
 def home_page(*, user: User) -> Home:
-    """What needs this person. Raises Forbidden for who only annotates."""
+    """What needs this person's attention. Raises Forbidden for annotators."""
     role_check(user, Role.ADMIN, Role.RESEARCHER, Role.REVIEWER)
     now = timezone.now()
     admin, researcher = user.has_role(Role.ADMIN), user.has_role(Role.ADMIN, Role.RESEARCHER)
@@ -83,7 +83,7 @@ def home_page(*, user: User) -> Home:
 
 
 def _help_asked(user: User) -> Iterator[HomeItem]:
-    found = episodes_visible(user).filter(OPEN, help_requested=True)
+    found = episodes_visible(user).filter(status__in=OPEN_STATUSES, help_requested=True)
     notes = Command.objects.filter(episode=OuterRef("pk")).exclude(note="").order_by("-id").values("note")
     counted = found.annotate(waiting=Window(Count("pk")), note=Subquery(notes[:1])).order_by("created_at", "id")
     named = list(counted.select_related("task", "annotator").defer("desk")[:MAX_HELP])
@@ -96,7 +96,7 @@ def _help_asked(user: User) -> Iterator[HomeItem]:
             message=episode.note or "",
         )
     if named and named[0].waiting > MAX_HELP:
-        yield MoreHelpAsked(subject="", count=named[0].waiting - MAX_HELP)
+        yield MoreHelpAsked(count=named[0].waiting - MAX_HELP)
 
 
 def _reviews(user: User) -> Iterator[HomeItem]:
@@ -104,20 +104,21 @@ def _reviews(user: User) -> Iterator[HomeItem]:
     finished = list(waiting.values_list("finished_at", flat=True)[: MAX_REVIEWS + 1])
     if finished:
         count, capped = min(len(finished), MAX_REVIEWS), len(finished) > MAX_REVIEWS
-        yield ReviewsWaiting(subject="", since=finished[0], count=count, capped=capped)
+        yield ReviewsWaiting(since=finished[0], count=count, capped=capped)
 
 
 def _parts(now: datetime) -> Iterator[HomeItem]:
-    """From the look of the last minute: asking every part takes seconds."""
+    """From the last health check: a new one takes seconds."""
     try:
         known = last_checks()
-    except RedisError:
+    except RedisError as error:
+        yield PartFailed(part="redis", problem="unreachable", detail=type(error).__name__, down=True)
         return
     if known is None:
         return
     at, checks = known
     if now - at > HEALTH_TIMEOUT:
-        yield HealthUnknown(subject="", since=at)
+        yield HealthUnknown(since=at)
         return
     for check in sorted(filter(_is_urgent, checks), key=lambda check: check.ok):
         yield PartFailed(
@@ -135,7 +136,7 @@ def _is_urgent(check: Check) -> bool:
 
 
 def _degraded(user: User) -> Iterator[HomeItem]:
-    """What probes found, until it was read."""
+    """Notices of degraded policies that this person has not read."""
     unread = Notice.objects.filter(user=user, kind="policy.degraded", read_at__isnull=True)
     for notice in unread[:MAX_ITEMS]:
         yield PolicyDegraded(
@@ -146,7 +147,7 @@ def _degraded(user: User) -> Iterator[HomeItem]:
 
 
 class _PoolState(NamedTuple):
-    """A pool, what is left of it and how fast it goes, and the revisions that propose there."""
+    """A pool, its waiting tasks, its pace, and the revisions that propose there."""
 
     name: str
     is_open: bool
@@ -156,7 +157,7 @@ class _PoolState(NamedTuple):
 
 
 def _pool_states(now: datetime) -> list[_PoolState]:
-    """Every pool but those for practice; what waits is counted only where something was done."""
+    """Every pool but those for practice. Waiting tasks are counted only where an episode finished in the last day."""
     done = Episode.objects.filter(task__pool=OuterRef("pk"), status="finished", finished_at__gte=now - DAY)
     waiting = Task.objects.filter(pool=OuterRef("pk"), state=TaskState.WAITING)
     counted = Pool.objects.filter(practice=False).annotate(
@@ -178,7 +179,7 @@ def _labels(*revisions: Any) -> tuple[str, ...]:
 
 
 def _pools_dry(pools: Iterable[_PoolState]) -> Iterator[HomeItem]:
-    """Pools where at the pace of the last day nothing is left in a day."""
+    """Pools that run out of tasks within a day, at the pace of the last day."""
     dry = (pool for pool in pools if pool.is_open and pool.waiting < pool.done_last_day)
     for pool in sorted(dry, key=lambda pool: (pool.waiting, pool.name))[:MAX_ITEMS]:
         yield PoolRunsDry(subject=pool.name, waiting=pool.waiting, done_last_day=pool.done_last_day)
@@ -189,12 +190,13 @@ def _count(found: QuerySet[Any], by: str) -> Any:
 
 
 def _gates(now: datetime) -> Iterator[HomeItem]:
-    """What each pool's gate decided last, where somebody has to promote the revision or it did not pass."""
+    """Each pool's last gate decision, where the revision failed or an admin has to promote it; none of a revision
+    that is retired since."""
     newest = GateDecision.objects.order_by("pool_id", "-id").distinct("pool_id")
     columns = ("passed", "promoted", "active_id", "pool__policy_id", "pool__name", "created_at")
-    revision = ("evaluation__revision__name", "evaluation__revision__revision")
-    for passed, promoted, active, proposing, pool, at, name, number in newest.values_list(*columns, *revision):
-        if promoted or active != proposing or (not passed and at < now - RECENT):
+    revision = [f"evaluation__revision__{column}" for column in ("name", "revision", "retired_at")]
+    for passed, promoted, active, proposing, pool, at, name, number, retired in newest.values_list(*columns, *revision):
+        if promoted or retired is not None or active != proposing or (not passed and at < now - RECENT):
             continue
         yield GateDecided(subject=f"{name} {number}", pool=pool, passed=passed, since=at)
 
@@ -208,7 +210,7 @@ def _cycles() -> Iterator[HomeItem]:
 
 
 def _jobs(user: User | None, now: datetime) -> Iterator[HomeItem]:
-    """Of everybody, or only those this person asked for."""
+    """Failed jobs of all people, or only those that this person requested."""
     since = now - RECENT
     exports = _failed(Export, "export", since, ("requested_by",), user, subject="requested_by__username")
     others = (
@@ -226,7 +228,7 @@ JOB_COLUMNS = ("job", "about", "error", "ended")
 def _failed(
     model: type[Model], job: Job, since: datetime, same: tuple[str, ...], user: User | None, *, subject: str
 ) -> QuerySet[Any, tuple[Any, ...]]:
-    """The failed jobs of a table that no later one of the `same` columns made good."""
+    """The failed jobs of a table, but for those followed by a done job with the same values in the columns `same`."""
     jobs = model._default_manager
     later = jobs.filter(status="done", created_at__gt=OuterRef("created_at"), **{each: OuterRef(each) for each in same})
     failed = jobs.filter(~Exists(later), status="failed", finished_at__gte=since)

@@ -1,12 +1,14 @@
-"""The last day's acts, hour by hour and policy by policy: counted once a minute for everybody."""
+"""The last day's acts by hour and policy, counted once a minute and shared by all people."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.core.cache import cache
 from django.db.models.functions import TruncHour
+from redis.exceptions import RedisError
 
 from annotation_app.episodes.models import Step
 from annotation_app.home.schemas import Hour, PolicyOverridden
@@ -18,12 +20,12 @@ HOURS = 24
 RECENT_HOURS = 6
 """The last hours, which are compared with those before them."""
 MIN_DECISIONS = 20
-"""Of either span: fewer say nothing."""
+"""The least number of decisions in either span for a comparison."""
 CACHE_KEY, CACHE_SECONDS = "home:hours", 60
 
 
 class PolicyHour(NamedTuple):
-    """What was done in an hour where this policy proposed (empty: none did)."""
+    """The acts of an hour where this policy proposed (empty: none did)."""
 
     at: datetime
     policy: str
@@ -33,14 +35,17 @@ class PolicyHour(NamedTuple):
 
 
 def policy_hours(now: datetime) -> tuple[PolicyHour, ...]:
-    """The rows of the last day, in no order. Practice does not count."""
-    known = cast("list[tuple[str, str, int, int, int]] | None", cache.get(CACHE_KEY))
+    """The rows of the last day, in no order. Practice does not count. Without Redis they are counted every time."""
+    known: list[tuple[str, str, int, int, int]] | None = None
+    with suppress(RedisError):
+        known = cache.get(CACHE_KEY)
     if known is None:
         steps = Step.objects.filter(created_at__gte=first_hour(now), episode__task__pool__practice=False).order_by()
         counts = {name: STEP_AGGREGATES[name] for name in ("steps", "judged", "refused")}
         grouped: Iterable[Any] = steps.annotate(at=TruncHour("created_at")).values("at", "policy").annotate(**counts)
         known = [(row["at"].isoformat(), row["policy"], row["steps"], row["judged"], row["refused"]) for row in grouped]
-        cache.set(CACHE_KEY, known, CACHE_SECONDS)
+        with suppress(RedisError):
+            cache.set(CACHE_KEY, known, CACHE_SECONDS)
     return tuple(
         PolicyHour(datetime.fromisoformat(at), policy, acts, judged, refused)
         for at, policy, acts, judged, refused in known
@@ -67,8 +72,8 @@ def hours_of(rows: Iterable[PolicyHour], now: datetime) -> tuple[Hour, ...]:
 def policies_overridden(
     rows: Iterable[PolicyHour], proposing: Iterable[str], now: datetime
 ) -> Iterator[PolicyOverridden]:
-    """Of the policies that propose (by label), those overridden more in the last hours than before, by more than
-    chance: the intervals of the two rates do not meet."""
+    """Proposing policies (by label) that are overridden more in the last hours than before, by more than chance: the
+    intervals of the two rates do not meet."""
     since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=RECENT_HOURS - 1)
     by_policy: defaultdict[str, list[PolicyHour]] = defaultdict(list)
     for row in rows:

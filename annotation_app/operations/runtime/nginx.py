@@ -17,6 +17,8 @@ BODY_LIMIT = "1m"
 """Largest request body anywhere else. It is held in memory, never spooled to a file."""
 BODY_BUFFER = "1100k"
 """For such a body with the framing of its chunks."""
+TRIAL_TIMEOUT = "120s"
+"""Longer than `annotation_app.live.mcp_server_trials` takes to wait for a machine and to try a server."""
 CONNECTION_LIMIT = 1000
 """Open connections from one address: the people of a laboratory may share one."""
 REQUESTS_PER_SECOND = 200
@@ -116,6 +118,11 @@ WEB_TEMPLATE = """
         location ~ ^/api/(session|join)(/|$) {{
             limit_req zone=sign_ins burst={sign_ins_burst} nodelay;
             proxy_pass http://web;
+        }}
+        # A trial of an MCP server waits for a machine and for the server to start.
+        location ~ ^/api/pools/[0-9]+/mcp-servers/[^/]+/trial$ {{
+            proxy_pass http://web;
+            proxy_read_timeout {trial_timeout};
         }}
         location /assets/ {{
             proxy_pass http://web;
@@ -220,6 +227,7 @@ def render_nginx_config(proxy: NginxConfig) -> str:
         "uploads": UPLOAD_LIMIT,
         "burst": 2 * REQUESTS_PER_SECOND,
         "sign_ins_burst": 5 * SIGN_INS_PER_SECOND,
+        "trial_timeout": TRIAL_TIMEOUT,
         "headers": _indented(PROXY_HEADERS, 12),
     }
     servers = [WEB_TEMPLATE.format(listen=_listen_directive(proxy.listen, use_tls=use_tls), **listening)]

@@ -6,8 +6,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
-from annotation_app.episodes.models import Episode, Review
-from annotation_app.episodes.selectors import OPEN_STATUSES, episode_of
+from annotation_app.episodes.models import OPEN_STATUSES, Episode, Review
+from annotation_app.episodes.selectors import episode_of
 from annotation_app.episodes.services.events import episode_lock
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.reviews.models import Claim

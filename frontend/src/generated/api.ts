@@ -852,7 +852,7 @@ export interface ServerTool {
   description: string;
 }
 /**
- * What became of a trial: the server's tools, why it failed, or why it could not be tried.
+ * Result of a trial: the server's tools, why it failed, or why no machine tried it.
  */
 export interface ServerTrial {
   outcome: "works" | "failed" | "no_machine";
@@ -3259,7 +3259,7 @@ export interface RegisteredCheckpoint {
   new: boolean;
 }
 /**
- * As which revision of its policy a checkpoint is registered, and where it is served.
+ * The revision as which a checkpoint is registered, and where it is served.
  */
 export interface CheckpointRegistration {
   revision: string;
@@ -3669,7 +3669,7 @@ export interface BenchmarkChoices {
   suites: string[];
   pools: string[];
   revisions: BenchmarkRevision[];
-  harnessed: string[];
+  harness_sets: string[];
 }
 /**
  * A revision that can be chosen for a run.
@@ -3742,7 +3742,7 @@ export interface EvaluationRow {
   run: string | null;
 }
 /**
- * What a registration led to.
+ * Result of a registration.
  */
 export interface RegisteredRun {
   revision: number;
@@ -3817,7 +3817,7 @@ export interface WallSession {
   last_step_at: string | null;
 }
 /**
- * Where the small pictures of one bridge host are had (`POST` with `{"tickets": [...]}`), each ticket once.
+ * Where to fetch the small pictures of one bridge host: `POST {"tickets": [...]}`, each ticket once.
  */
 export interface WallStream {
   url: string;
@@ -3844,7 +3844,7 @@ export interface CycleFailed {
   number: number;
 }
 /**
- * A pool's gate let a revision pass that nobody promoted yet, or did not let it pass.
+ * A revision passed a pool's gate and is not promoted yet, or it failed the gate.
  */
 export interface GateDecided {
   subject: string;
@@ -3854,7 +3854,7 @@ export interface GateDecided {
   passed: boolean;
 }
 /**
- * The parts were not looked at for minutes: the scheduler or the worker is gone.
+ * No health check ran for minutes: the scheduler or the worker is gone.
  */
 export interface HealthUnknown {
   subject: string;
@@ -3873,7 +3873,7 @@ export interface HelpAsked {
   message: string;
 }
 /**
- * What needs this person, the most urgent first, and how the work went in the last day.
+ * What needs this person's attention, the most urgent first, and the work of the last day.
  */
 export interface Home {
   at: string;
@@ -3893,7 +3893,7 @@ export interface Home {
   hours: Hour[];
 }
 /**
- * So many more episodes ask for help.
+ * How many more episodes ask for help.
  */
 export interface MoreHelpAsked {
   subject: string;
@@ -3902,7 +3902,7 @@ export interface MoreHelpAsked {
   count: number;
 }
 /**
- * Finished episodes wait for this person's review; `capped`: there are more than were counted.
+ * Finished episodes that wait for this person's review; `capped`: there are more than `count`.
  */
 export interface ReviewsWaiting {
   subject: string;
@@ -3912,7 +3912,7 @@ export interface ReviewsWaiting {
   capped: boolean;
 }
 /**
- * Fewer tasks wait in a pool than were done there in the last day.
+ * A pool with fewer waiting tasks than were done there in the last day.
  */
 export interface PoolRunsDry {
   subject: string;
@@ -3922,7 +3922,7 @@ export interface PoolRunsDry {
   done_last_day: number;
 }
 /**
- * A part of the platform does not work, or soon will not; `detail` is what it said itself.
+ * A part of the platform that does not work, or soon will not; `detail` is its own message.
  */
 export interface PartFailed {
   subject: string;
@@ -3972,7 +3972,7 @@ export interface PartFailed {
   down: boolean;
 }
 /**
- * People override a revision that proposes more than before, by more than chance.
+ * A proposing revision that people override more often than before, by more than chance.
  */
 export interface PolicyOverridden {
   subject: string;
@@ -3991,7 +3991,7 @@ export interface PolicyDegraded {
   detail: string;
 }
 /**
- * A job failed, and none of its kind that was asked for later by the same person has finished.
+ * A job failed, and no later job like it has finished.
  */
 export interface JobFailed {
   subject: string;
@@ -4001,7 +4001,7 @@ export interface JobFailed {
   detail: string;
 }
 /**
- * One hour's acts, and what share of decisions with proposals at hand were overrides.
+ * One hour's acts, and the share of overrides among decisions with proposals at hand.
  */
 export interface Hour {
   at: string;

@@ -21,10 +21,11 @@ from annotation_app.audit.models import AuditEntry
 from annotation_app.benchmark_runs import commands, jobs
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.pools.services import credential_set
+from annotation_app.tasks.models import Task as TaskRow
 from protocol.evaluation.records import RolloutProgress
 from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.tasks import Task
-from tests.integration.web.conftest import PASSWORD, World
+from tests.integration.web.conftest import PASSWORD, World, task_named
 
 
 @pytest.fixture
@@ -174,9 +175,22 @@ def test_a_command_runs_once_and_a_run_that_was_interrupted_is_resumed(world: Wo
     assert queued == [name, name]
 
 
+def test_a_run_sends_a_secret_only_where_its_rules_allow(world: World, queued: list[str]) -> None:
+    admin = user_ensure(username="alex", password=PASSWORD, name="Alex", roles=["admin"])
+    bound = {"kinds": ("mcp_server",), "hosts": ("mcp.test",)}
+    credential_set(user=admin, pool_id=world.pool.pk, name="CALC", value="hunter2", rules=bound)
+    for host, code in (("evil.test", "secret_not_allowed"), ("mcp.test", None)):
+        server = {"url": f"https://{host}/mcp", "headers": {"Authorization": "Bearer secret:CALC"}}
+        task = task_named("one").model_copy(update={"parameters": {"mcp_servers": {"calc": server}}})
+        TaskRow.objects.filter(pool=world.pool, key="one").update(definition=task)
+        assert start(world.client(admin), benchmark=f"pool:{world.pool.name}").json().get("code") == code
+    assert len(queued) == 1
+
+
 def test_the_environment_of_a_command_has_no_key_of_the_web_app(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PILOTHOUSE_DATABASE_URL", "postgres://app:of-the-app-alone@db")
     monkeypatch.setenv("PILOTHOUSE_SECRET_KEY", "of-the-app-alone")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://spans.test")
     request = commands.RunRequest(
         benchmark="games", policy="m", revision="r", words=(), at=datetime.now(UTC), base_url="http://models.test/v1"
     )
@@ -191,6 +205,7 @@ def test_the_environment_of_a_command_has_no_key_of_the_web_app(world: World, mo
     assert "hunter2" not in environment.values()
     assert "of-the-app-alone" not in " ".join(environment.values())
     assert environment["PILOTHOUSE_BRIDGE_MASTER_KEY"] == settings.ENV.bridge_master
+    assert environment["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://spans.test"
 
 
 def test_a_run_of_the_command_line_is_resumed_there(world: World, run: Path) -> None:

@@ -46,7 +46,9 @@ def report(policy: PolicyRef, tasks: dict[str, tuple[int, int]]) -> Report:
     return of_tasks.model_copy(update={"suites": (suite,), "cost_usd": 0.5})
 
 
-def write_run(name: str, policy: PolicyRef, tasks: dict[str, tuple[int, int]], *, expert: bool = False) -> Path:
+def write_run(
+    name: str, policy: PolicyRef, tasks: dict[str, tuple[int, int]], *, expert: bool = False, harness: bool = False
+) -> Path:
     """A finished benchmark run."""
     plan = {
         "suite": "games",
@@ -63,6 +65,7 @@ def write_run(name: str, policy: PolicyRef, tasks: dict[str, tuple[int, int]], *
         tasks_sha256="0" * 64,
         images=("browser",),
         software="0.1.0",
+        harness=harness,
     )
     result = BenchmarkResult(
         manifest=manifest,
@@ -172,6 +175,13 @@ def test_what_scripts_attempted_is_no_model(world: World, active: PolicyRevision
     write_run("games-expert", expert, {"games/2048": (6, 6)}, expert=True)
     answer = client_of(world, "admin").post("/api/evaluations", {"run": "games-expert", **SERVER}, content_type=JSON)
     assert (answer.status_code, answer.json()["code"]) == (422, "not_a_model")
+
+
+def test_what_a_harness_helped_with_is_no_report_on_a_revision(world: World, active: PolicyRevision) -> None:
+    write_run("lmgame-tars-1", policy_of(active), {"games/2048": (6, 6)}, harness=True)
+    answer = client_of(world, "admin").post("/api/evaluations", {"run": "lmgame-tars-1"}, content_type=JSON)
+    assert (answer.status_code, answer.json()["code"]) == (422, "with_harness")
+    assert Evaluation.objects.filter(revision=active).count() == 1
 
 
 def test_by_command_a_run_is_registered_then_promoted(world: World, active: PolicyRevision, tmp_path: Path) -> None:

@@ -20,12 +20,19 @@ from annotation_app.flywheel.models import Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.health import history
 from annotation_app.health.schemas import Check
-from annotation_app.home.selectors import HEALTH_TIMEOUT, home_page
+from annotation_app.home.selectors import HEALTH_TIMEOUT, RECENT, home_page
 from annotation_app.home.selectors.hours import CACHE_KEY
-from annotation_app.policies.services import policy_ensure
-from annotation_app.tasks.models import Assignment, Task
+from annotation_app.notifications.models import Notice
+from annotation_app.notifications.services.notices import admins_notify
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.selectors import policy_of
+from annotation_app.policies.services import evaluation_store, policy_ensure
+from annotation_app.promotions.models import GateDecision
+from annotation_app.settings.base import CACHES
+from annotation_app.tasks.models import Assignment, Pool, Task
 from tests.contract.test_store import step
 from tests.integration.web.conftest import PASSWORD, World
+from tests.unit.annotation_app.test_gate import report
 
 MAX_QUERIES = 10
 
@@ -127,6 +134,15 @@ def test_parts_that_fail_come_from_the_last_look(world: World, alma: User) -> No
     assert kinds(world, alma) == ["health_unknown"]
 
 
+def test_without_redis_home_says_so_and_shows_the_rest(world: World, alma: User, settings: Any) -> None:
+    finished_by(world.ada)
+    settings.CACHES = {"default": {**CACHES["default"], "LOCATION": "redis://127.0.0.1:9/0"}}
+    part = item_of(world, alma, "part")
+    assert (part["part"], part["problem"], part["down"]) == ("redis", "unreachable", True)
+    assert "reviews" in kinds(world, alma)
+    assert len(world.client(alma).get("/api/home").json()["hours"]) == 24
+
+
 def test_a_policy_that_is_overridden_more_than_before(world: World, alma: User) -> None:
     policy_ensure(name="tars", revision="1", base_url="http://m/v1", model="m", dialect="ui_tars_1_5")
     world.pool.policy = policy_ensure(name="tars", revision="1", base_url="http://m/v1")
@@ -157,7 +173,17 @@ def test_a_failed_job_is_told_until_it_is_done_again(world: World, alma: User) -
     failed = item_of(world, alma, "job")
     assert (failed["job"], failed["subject"], failed["detail"]) == ("export", "ravi", "The disk is full.")
     assert kinds(world, world.ravi) == ["job"]
+    other = user_ensure(username="rene", password=PASSWORD, name="Rene", roles=["researcher"])
+    assert kinds(world, other) == [], "researchers see their own jobs"
     Export.objects.create(**ended, status="done")
+    assert kinds(world, alma) == []
+
+
+def test_a_degraded_policy_until_the_notice_is_read(world: World, alma: User) -> None:
+    admins_notify(kind="policy.degraded", subject="policy:x", details={"policy": "tars 1", "reason": "It is slow."})
+    found = item_of(world, alma, "policy_degraded")
+    assert (found["subject"], found["detail"]) == ("tars 1", "It is slow.")
+    Notice.objects.filter(user=alma).update(read_at=timezone.now())
     assert kinds(world, alma) == []
 
 
@@ -173,6 +199,28 @@ def test_a_cycle_that_failed_until_the_next_is_begun(world: World, alma: User) -
     found = item_of(world, alma, "cycle")
     assert (found["subject"], found["number"], found["cycle"]) == ("daily", 1, str(made.pk))
     Turn.objects.create(wheel=wheel, number=2, recipe=recipe, state="running", requested_by=alma)
+    assert kinds(world, alma) == []
+
+
+def test_a_gate_that_decided_until_its_revision_is_promoted_or_retired(world: World, alma: User) -> None:
+    old, new = (policy_ensure(name="tars", revision=number, base_url="http://m/v1", model="m") for number in "12")
+    world.pool.policy = old
+    world.pool.save()
+    stored, _ = evaluation_store(revision=new, report=report(policy_of(new), {"games/2048": (6, 6)}))
+    decision = GateDecision.objects.create(pool=world.pool, evaluation=stored, active=old, passed=True)
+    found = item_of(world, alma, "gate")
+    assert (found["subject"], found["pool"], found["passed"]) == ("tars 2", world.pool.name, True)
+    assert kinds(world, world.ravi) == ["gate"]
+    PolicyRevision.objects.filter(pk=new.pk).update(retired_at=timezone.now())
+    assert kinds(world, alma) == []
+    PolicyRevision.objects.filter(pk=new.pk).update(retired_at=None)
+    Pool.objects.filter(pk=world.pool.pk).update(policy=new)
+    assert kinds(world, alma) == []
+
+    Pool.objects.filter(pk=world.pool.pk).update(policy=old)
+    GateDecision.objects.filter(pk=decision.pk).update(passed=False)
+    assert item_of(world, alma, "gate")["passed"] is False
+    GateDecision.objects.filter(pk=decision.pk).update(created_at=timezone.now() - 2 * RECENT)
     assert kinds(world, alma) == []
 
 

@@ -1,4 +1,4 @@
-"""`manage.py register_run USER RUN`: register what a benchmark run tried, and its report."""
+"""`manage.py register_run USER RUN`: register the revision of a benchmark run, and its report."""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -103,7 +103,7 @@ const CHOICES: BenchmarkChoices = {
   suites: ["drills", "games", "lmgame"],
   pools: ["Shop"],
   revisions: [{ id: 7, name: "m", revision: "r3" }],
-  harnessed: ["lmgame"],
+  harness_sets: ["lmgame"],
 };
 
 function open(page: Partial<Benchmarks>, { language = "en", admin = true }: { language?: Language; admin?: boolean } = {}) {

@@ -31,7 +31,7 @@ function StartPanel({ onDone }: { onDone: () => void }) {
   return <StartForm choices={choices.data} onDone={onDone} />;
 }
 
-function StartForm({ choices: { reachable, suites, pools, revisions, harnessed }, onDone }: { choices: BenchmarkChoices; onDone: () => void }) {
+function StartForm({ choices: { reachable, suites, pools, revisions, harness_sets: harnessSets }, onDone }: { choices: BenchmarkChoices; onDone: () => void }) {
   const { t } = useI18n();
   const start = useStart();
   const [benchmark, setBenchmark] = useState(suites[0] ?? (pools[0] === undefined ? "" : POOL + pools[0]));
@@ -41,7 +41,7 @@ function StartForm({ choices: { reachable, suites, pools, revisions, harnessed }
   const [steps, setSteps] = useState<number | "">("");
   const [levels, setLevels] = useState(false);
   const [chosenHarness, setHarness] = useState<Harness>("");
-  const canHarness = revision !== "" && harnessed.includes(benchmark);
+  const canHarness = revision !== "" && harnessSets.includes(benchmark);
   const submit = useMutation({
     mutationFn: () =>
       start({

@@ -21,7 +21,7 @@ from annotation_app.accounts.services import token_make, user_ensure
 from annotation_app.asgi import application
 from annotation_app.catalogue.schemas import Query as KeptQuery
 from annotation_app.catalogue.services import entries_refresh, query_save
-from annotation_app.client import Pilothouse, Query, errors, follow_query, responses
+from annotation_app.client import Pilothouse, Query, errors, follow_query
 from annotation_app.client.__main__ import main
 from annotation_app.client.inbox_follower import POSITION_NAME
 from annotation_app.episodes.models import Episode
@@ -30,7 +30,6 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.install.extra_environments import ensure_trainer
 from annotation_app.settings.base import ROOT
 from annotation_app.tasks.services import tasks_add
-from annotation_app.urls import api
 from tests.contract.test_store import PICTURE, REF
 from tests.integration.web.conftest import PASSWORD, World, serving, task_named
 from tests.integration.web.exports.test_exports import finished
@@ -367,36 +366,3 @@ async def test_a_revision_is_registered_once(url: str, committed: World) -> None
                 client.call("GET", "/evaluations")
 
     await asyncio.to_thread(ask)
-
-
-def _described(name: str) -> dict[str, Any]:
-    schema: dict[str, Any] = api.get_openapi_schema()["components"]["schemas"][name]
-    return schema
-
-
-@pytest.mark.parametrize(
-    "model",
-    [kind for kind in vars(responses).values() if isinstance(kind, type) and kind.__module__ == responses.__name__],
-    ids=lambda kind: kind.__name__,
-)
-def test_the_clients_models_are_the_servers(model: type[Any]) -> None:
-    """Every field is there, of the same type, and may be missing where the server's may."""
-    if model is responses.ServerResponse:
-        return
-    if model is Query:
-        operation = api.get_openapi_schema()["paths"]["/api/trajectories"]["get"]
-        asked = {one["name"] for one in operation["parameters"] if one["in"] == "query"}
-        assert asked == set(Query.model_fields) | {"after"}
-        return
-    theirs, ours = _described(model.__name__)["properties"], model.model_json_schema()["properties"]
-    assert set(ours) <= set(theirs)
-    for name in ours:
-        if name not in ("query", "policy", "items"):
-            assert _shape(ours[name]) == _shape(theirs[name]), name
-
-
-def _shape(schema: dict[str, Any]) -> Any:
-    """A field's type, whatever it is called and described as."""
-    if "anyOf" in schema:
-        return sorted(json.dumps(_shape(one)) for one in schema["anyOf"])
-    return {key: schema[key] for key in ("type", "format", "enum") if key in schema}

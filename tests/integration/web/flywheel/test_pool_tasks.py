@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 from pydantic import ValidationError
 
+from annotation_app.errors import Invalid
 from annotation_app.flywheel.models import Turn
 from annotation_app.flywheel.programs import ProgramFailed
 from annotation_app.flywheel.recipe import GateTrials
@@ -38,6 +39,15 @@ def test_the_pools_tasks_are_written_once_and_without_those_of_the_gate(world: W
     assert servers == [{"notes": {"command": "notes", "args": [], "env": {}}}] * len(wanted)
     Task.objects.filter(pool=world.pool, key="one").delete()
     assert write_pool_tasks(turn, ["fake/type"], target) == wanted
+
+
+def test_a_cycle_sends_no_secret_where_its_rules_forbid_it(world: World, tmp_path: Path) -> None:
+    world.pool.mcp_servers = {"notes": McpServer(command="notes", env={"NOTES_TOKEN": "secret:NOTES"})}
+    recipe = SimpleNamespace(trials=GateTrials(world="bridge", suite="games", first_seed=100, seeds=4))
+    turn = cast(Turn, SimpleNamespace(wheel=SimpleNamespace(pool=world.pool, pool_id=world.pool.pk), recipe=recipe))
+    with pytest.raises(Invalid, match="The pool has no secret NOTES"):
+        write_pool_tasks(turn, ["fake/type"], tmp_path / "rl-tasks.jsonl")
+    assert not (tmp_path / "rl-tasks.jsonl").exists()
 
 
 def test_tasks_of_a_file_are_tried_at_the_gate_and_never_played(world: World, tmp_path: Path) -> None:

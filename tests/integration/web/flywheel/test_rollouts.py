@@ -1,6 +1,6 @@
 """Attempts stream from the flywheel's player into its trainer, two processes over one folder.
 
-No update waits for a straggler, attempts that cannot be used are made up for, and whoever is killed learns none twice.
+No update waits for a straggler. Attempts that cannot be used are replaced. A killed trainer learns none twice.
 """
 
 import json

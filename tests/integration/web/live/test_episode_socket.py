@@ -42,7 +42,7 @@ async def state_of(desk: EpisodeSocket) -> EpisodeState:
 
 
 async def test_a_failure_names_the_policy_that_failed(stack: Stack) -> None:
-    absent = f"{stack.bridge_url}/v1"  # answers 404 to whoever asks for a completion there
+    absent = f"{stack.bridge_url}/v1"  # it answers 404 to requests for completions
     await run_in_db_thread(policy_serve, pools=[stack.world.pool], url=absent, revision="absent")
     episode = await stack.episode()
     desk = await stack.desk(episode)

@@ -1,4 +1,4 @@
-"""The wall: who works now, and tickets for what they see, for whoever may see it."""
+"""The wall: running episodes and tickets for their pictures, for people who may see them."""
 
 from typing import Any
 from uuid import uuid4

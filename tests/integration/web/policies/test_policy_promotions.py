@@ -162,7 +162,7 @@ class TestTokens:
         out = StringIO()
         call_command("make_token", "root", "trainer", stdout=out)
         assert self.asked(out.getvalue().strip()) == 200
-        with pytest.raises(CommandError, match="nobody"):
+        with pytest.raises(CommandError, match="no active user 'noone'"):
             call_command("make_token", "noone", "trainer")
 
     def asked(self, token: str) -> int:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.runtime.nginx import NginxConfig, main, render_nginx_config
+from annotation_app.live.mcp_server_trials import MACHINE_WAIT_SECONDS, TRIAL_SECONDS
+from annotation_app.operations.runtime.nginx import TRIAL_TIMEOUT, NginxConfig, main, render_nginx_config
 from annotation_app.operations.runtime.stack import ROOT
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -28,6 +29,12 @@ def test_what_browsers_say_of_themselves_is_not_passed_on() -> None:
     assert "X-Forwarded-Proto $scheme;" in text
     assert "X-Forwarded-For $remote_addr;" in text
     assert "$http_x_forwarded" not in text
+
+
+def test_a_trial_of_an_mcp_server_ends_before_the_proxy_gives_up() -> None:
+    trial = render_nginx_config(PROXY).split("/trial$ {")[1].split("}")[0]
+    assert f"proxy_read_timeout {TRIAL_TIMEOUT};" in trial
+    assert int(TRIAL_TIMEOUT.removesuffix("s")) > MACHINE_WAIT_SECONDS + TRIAL_SECONDS + 15, "and frees the machine"
 
 
 def test_tickets_are_in_no_log() -> None:
