@@ -42,11 +42,12 @@ function Sessions({ wall, stale, page, onPage }: Props) {
   const { t, time } = useI18n();
   const [running, setRunning] = useState(true);
   const { inView, observe } = useInView();
+  const listed = useMemo(() => wall.items.map(({ id }) => id), [wall.items]);
   const pictured = useMemo(
     () => wall.items.filter(({ id, pictured }) => pictured && inView.has(id)).map(({ id }) => id),
     [wall.items, inView],
   );
-  const store = useThumbnails(pictured, running);
+  const store = useThumbnails(listed, pictured, running);
   if (wall.total === 0) return <Empty title={t("wall.none")}>{t("wall.none.help")}</Empty>;
   return (
     <>
