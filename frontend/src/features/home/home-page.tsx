@@ -38,7 +38,7 @@ function Overview({ home, stale }: { home: Home; stale: boolean }) {
   const { t, time } = useI18n();
   return (
     <>
-      <Section title={t("home.needs_you")} aside={stale && <span className={styles.stale}>{t("wall.stale", { time: time(home.at) })}</span>}>
+      <Section title={t("home.needs_you")} aside={stale && <span className={styles.stale}>{t("common.stale", { time: time(home.at) })}</span>}>
         {home.items.length === 0 ? <NothingNeedsYou /> : <Items items={home.items} now={Date.parse(home.at)} />}
       </Section>
       <Section title={t("home.last_day")} aside={<Link to="/reports">{t("global.reports")}</Link>}>

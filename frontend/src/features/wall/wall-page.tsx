@@ -55,7 +55,7 @@ function Sessions({ wall, stale, page, onPage }: Props) {
         <p role="status" className={styles.summary} data-waiting={wall.waiting > 0 || undefined}>
           {t("wall.sessions", { count: wall.total })}
           {wall.waiting > 0 && <strong>{t("wall.waiting", { count: wall.waiting })}</strong>}
-          {stale && <span className={styles.stale}>{t("wall.stale", { time: time(wall.at) })}</span>}
+          {stale && <span className={styles.stale}>{t("common.stale", { time: time(wall.at) })}</span>}
         </p>
         <Button
           variant="default"

@@ -157,6 +157,7 @@ export const sharedMessages = {
   "common.close": "Close",
   "common.cancel": "Cancel",
   "common.loading": "Loading…",
+  "common.stale": "The server does not answer; this is from {time}",
   "common.more": "more",
   "common.less": "less",
   "common.previous_page": "Previous page",

@@ -9,7 +9,6 @@ export const wallMessages = {
   "wall.list": "Live sessions",
   "wall.sessions": { one: "{count} live session", other: "{count} live sessions" },
   "wall.waiting": { one: "{count} waits for help", other: "{count} wait for help" },
-  "wall.stale": "The server does not answer; this is from {time}",
   "wall.pause": "Pause pictures",
   "wall.resume": "Resume pictures",
   "wall.none": "No live sessions",

@@ -155,6 +155,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "common.close": "关闭",
   "common.cancel": "取消",
   "common.loading": "加载中…",
+  "common.stale": "服务器没有响应；显示的是 {time} 的状态",
   "common.more": "展开",
   "common.less": "收起",
   "common.previous_page": "上一页",
