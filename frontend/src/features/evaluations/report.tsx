@@ -8,6 +8,7 @@ import { Section } from "@/shared/ui/page";
 import { Empty } from "@/shared/ui/states";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { RateText } from "@/shared/ui/tables/rate";
+import { taskName } from "@/shared/ui/tables/task-changes";
 
 import { ResultCurves, type Named } from "./curves";
 import styles from "./evaluations.module.css";
@@ -125,9 +126,6 @@ function Facts({ facts }: { facts: readonly Fact[] }) {
     </dl>
   );
 }
-
-export const taskName = ({ suite, name, level }: Pick<TaskResult, "suite" | "name" | "level">): string =>
-  [suite, name].filter(Boolean).join("/") + (level > 1 ? ` · ${level}` : "");
 
 const fixed = (value: number | null, digits: number): string => value?.toFixed(digits) ?? "–";
 

@@ -66,13 +66,6 @@ export const evaluationMessages = {
   "evaluations.earlier": "earlier",
   "evaluations.nothing_shared": "The two have no task in common",
   "evaluations.together": "{gained} successes against what the earlier rates make one expect; by chance: {chance} (exact Mantel-Haenszel test)",
-  "evaluations.difference": "Difference (percentage points)",
-  "evaluations.by_chance": "By chance",
-  "evaluations.by_chance.help": "How likely a difference as large is for one and the same policy: Fisher's exact test, allowing for the number of tasks",
-  "evaluations.finding": "Finding",
-  "evaluations.finding.better": "Better",
-  "evaluations.finding.worse": "Worse",
-  "evaluations.finding.chance": "Can be chance",
   "evaluations.only": "Only {name} was tried at {tasks}",
 
   "evaluations.register": "Register",

@@ -63,13 +63,6 @@ export const evaluationMessages = {
   "evaluations.earlier": "较早",
   "evaluations.nothing_shared": "两者没有共同的任务",
   "evaluations.together": "与按较早成功率所预期的相比，成功次数差为 {gained}；偶然出现的概率：{chance}（精确 Mantel-Haenszel 检验）",
-  "evaluations.difference": "差异（百分点）",
-  "evaluations.by_chance": "偶然概率",
-  "evaluations.by_chance.help": "同一策略出现如此大差异的概率：Fisher 精确检验，已按任务数校正",
-  "evaluations.finding": "结论",
-  "evaluations.finding.better": "更好",
-  "evaluations.finding.worse": "更差",
-  "evaluations.finding.chance": "可能是偶然",
   "evaluations.only": "只有 {name} 尝试过：{tasks}",
 
   "evaluations.register": "登记",
