@@ -6,8 +6,9 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter, Route, Routes, useLocation } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { EvaluationComparison, EvaluationOut, EvaluationRow, Rate, SuiteResult, TaskResult } from "@/generated/api";
+import type { EvaluationComparison, EvaluationOut, EvaluationRow, SuiteResult, TaskResult } from "@/generated/api";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
+import { makeRate } from "@/shared/testing/rates";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import EvaluationPage from "./evaluation-page";
@@ -17,9 +18,8 @@ const account = vi.hoisted(() => ({ admin: true }));
 vi.mock("@/shared/account/account", () => ({ useUser: () => ({}), hasRole: () => account.admin }));
 
 const AT = "2026-01-01T10:00:00Z";
-const rate = (successes: number, attempts: number): Rate => ({ successes, attempts, rate: successes / attempts, low: 0.1, high: 0.9 });
 const RESULT: Omit<TaskResult, "suite" | "name" | "level"> = {
-  successes: rate(3, 4),
+  successes: makeRate(3, 4),
   score: 0.75,
   score_low: 0.4,
   score_high: 1,
@@ -36,8 +36,8 @@ const RESULT: Omit<TaskResult, "suite" | "name" | "level"> = {
     { k: 4, tasks: 1, rate: 1 },
   ],
   scaling: [
-    { steps: 1, successes: rate(1, 4), score: 0.25, cut_off: 0 },
-    { steps: 4, successes: rate(3, 4), score: 0.75, cut_off: 1 },
+    { steps: 1, successes: makeRate(1, 4), score: 0.25, cut_off: 0 },
+    { steps: 4, successes: makeRate(3, 4), score: 0.75, cut_off: 1 },
   ],
 };
 const TASK: TaskResult = { ...RESULT, suite: "drills", name: "rows", level: 1 };
@@ -50,13 +50,13 @@ const ROW: EvaluationRow = {
   created_at: AT,
   tasks: 1,
   attempts: 4,
-  successes: rate(3, 4),
+  successes: makeRate(3, 4),
   pass_at: { k: 4, tasks: 1, rate: 1 },
   steps: 3,
   cost_usd: 0.2,
   run: "drills-m-r2",
 };
-const OLD: EvaluationRow = { ...ROW, id: "7", source: "report", policies: [{ ...ROW.policies[0], name: "m", revision: "r1", dialect: "ui_tars_1_5", scripted: false, teacher: false }], run: null };
+const OLD: EvaluationRow = { ...ROW, id: "7", source: "report", policies: [{ name: "m", revision: "r1", dialect: "ui_tars_1_5", scripted: false, teacher: false }], run: null };
 const OUT: EvaluationOut = {
   row: ROW,
   report: {
@@ -85,7 +85,7 @@ const COMPARISON: EvaluationComparison = {
   comparison: {
     policies: OLD.policies,
     overall: { pairs: 0, won: 0, lost: 0, chance: 1, finding: "chance" },
-    tasks: [{ suite: "drills", name: "rows", level: 1, before: rate(0, 4), after: rate(3, 4), chance: 0.14, adjusted: 0.14, finding: "chance" }],
+    tasks: [{ suite: "drills", name: "rows", level: 1, before: makeRate(0, 4), after: makeRate(3, 4), chance: 0.14, adjusted: 0.14, finding: "chance" }],
     only_before: ["drills/tabs"],
     only_after: [],
   },
