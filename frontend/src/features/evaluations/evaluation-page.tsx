@@ -100,10 +100,11 @@ function Comparison({ before, after }: { before: string; after: string }) {
 }
 
 /** Whether the report is registered; for admins, the way to register it. */
-function Registration({ evaluation: { row, registered, ...rest } }: { evaluation: EvaluationOut }) {
+function Registration({ evaluation }: { evaluation: EvaluationOut }) {
   const { t } = useI18n();
   const admin = hasRole(useUser(), "admin");
   const [open, setOpen] = useState(false);
+  const { row, registered } = evaluation;
   if (registered !== null) return <Badge tone="ok">{t("evaluations.registered")}</Badge>;
   if (!admin || row.run === null || row.policies.every(({ scripted }) => scripted)) return null;
   return (
@@ -111,7 +112,7 @@ function Registration({ evaluation: { row, registered, ...rest } }: { evaluation
       <Button size="xs" onClick={() => setOpen(true)}>
         {t("evaluations.register.open")}
       </Button>
-      <RegisterDialog opened={open} run={row.run} evaluation={{ row, registered, ...rest }} onClose={() => setOpen(false)} />
+      <RegisterDialog opened={open} run={row.run} evaluation={evaluation} onClose={() => setOpen(false)} />
     </>
   );
 }
