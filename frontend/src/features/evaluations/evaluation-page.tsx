@@ -45,7 +45,8 @@ function Details({ id, evaluation }: { id: string; evaluation: EvaluationOut }) 
     <>
       <Section title={t("evaluations.of", { name, what: row.name })} aside={<Registration evaluation={evaluation} />}>
         <p className={styles.summary}>
-          <RateText rate={row.successes} /> · {t("evaluations.counts", { tasks: row.tasks, attempts: row.attempts })} · {moment(row.created_at)}
+          <RateText rate={row.successes} /> · {t("evaluations.count.tasks", { count: row.tasks })} · {t("evaluations.count.attempts", { count: row.attempts })} ·{" "}
+          {moment(row.created_at)}
           {row.run !== null && ` · ${row.run}`}
         </p>
         {decisions.map((decision) => (

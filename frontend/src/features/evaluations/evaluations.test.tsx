@@ -146,7 +146,7 @@ describe("the evaluation pages", () => {
   it("show what a report rests on, what it cost, and its curves as figures too", async () => {
     const { user } = open("/evaluations/run:drills-m-r2");
     expect(await screen.findByText("1 not judged, 0 broken, 0 assisted by a person")).toBeTruthy();
-    expect(screen.getByText("Cost of a success").nextSibling?.textContent).toBe("$0.067");
+    expect(screen.getByText("Cost per success").nextSibling?.textContent).toBe("$0.067");
     const curve = screen.getByRole("figure", { name: "Success by allowed steps" });
     expect(within(curve).getByText(/1 attempt was ended by its own step limit/)).toBeTruthy();
     expect(within(curve).getByRole("table", { hidden: true }).textContent).toContain("475.0 %75.0 %");
@@ -157,18 +157,18 @@ describe("the evaluation pages", () => {
 
   it("compare two task by task, and say what can be chance", async () => {
     open("/evaluations/run:drills-m-r2?against=7");
-    expect(await screen.findByText(/\+3.0 successes against what the earlier rates make one expect/)).toBeTruthy();
+    expect(await screen.findByText(/\+3.0 successes compared with what the earlier rates predict/)).toBeTruthy();
     const table = screen.getByRole("table", { name: "Against another evaluation" });
     expect(within(table).getByText("+75.0")).toBeTruthy();
     expect(within(table).getByText("0.140")).toBeTruthy();
-    expect(screen.getByText("Only m r1 was tried at drills/tabs")).toBeTruthy();
+    expect(screen.getByText("Only m r1 was evaluated on drills/tabs")).toBeTruthy();
   });
 
   it("let an admin register a run with where it is served, and say what was refused", async () => {
     const { sent, user } = open("/evaluations/run:drills-m-r2");
     await user.click(await screen.findByRole("button", { name: "Register…" }));
     const dialog = within(await screen.findByRole("dialog", { name: "Register m r2" }));
-    expect(dialog.getByText(/none promotes it/)).toBeTruthy();
+    expect(dialog.getByText(/do not promote the revision/)).toBeTruthy();
     await user.type(dialog.getByLabelText(/Endpoint/), "http://here/v1");
     await user.type(dialog.getByLabelText(/Model/), "m");
     await user.click(dialog.getByRole("button", { name: "Register" }));

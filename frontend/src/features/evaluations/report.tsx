@@ -1,4 +1,4 @@
-/** A report: what it rests on and what it cost, then each suite's figures and curves, then every task. */
+/** A report: its attempts and their cost, then the figures and curves of each suite, then every task. */
 import type { ReactNode } from "react";
 
 import type { Evaluation, SuiteResult, TaskResult } from "@/generated/api";
@@ -23,8 +23,8 @@ export function Report({ report, name, before }: Props) {
   };
   return (
     <>
-      <Section title={t("evaluations.rests_on")}>
-        <Grounds report={report} />
+      <Section title={t("evaluations.attempts_and_cost")}>
+        <AttemptFacts report={report} />
       </Section>
       {report.suites.map((suite) => (
         <Section key={suite.suite} title={suite.suite || t("evaluations.no_suite")}>
@@ -39,8 +39,8 @@ export function Report({ report, name, before }: Props) {
   );
 }
 
-/** Attempts that count and those that do not, and the cost of all. */
-function Grounds({ report: { attempts, judged, judge, left_out, infrastructure, cost_usd, human_tasks, suites } }: { report: Evaluation }) {
+/** Attempts that count, excluded attempts, and the cost of all. */
+function AttemptFacts({ report: { attempts, judged, judge, left_out, infrastructure, cost_usd, human_tasks, suites } }: { report: Evaluation }) {
   const { t, language } = useI18n();
   const solved = suites.reduce((sum, { successes }) => sum + successes.successes, 0);
   const money = (amount: number) => dollars(amount, language);
