@@ -66,7 +66,7 @@ describe("home", () => {
       ["Ada asks for help", "/desk/e1"],
       ["2 more sessions ask for help", "/wall"],
       ["Model server tars 1 does not work", "/policies"],
-      ["Nothing has checked the platform for minutes", "/health"],
+      ["No health check for several minutes", "/health"],
       ["A probe found a problem with tars", "/policies"],
       ["Cycle 4 of daily failed", "/flywheel/c1"],
       ["Disk needs a look", "/retention"],

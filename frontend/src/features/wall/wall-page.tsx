@@ -1,4 +1,4 @@
-/** Everybody who works now, as one sees them: small pictures, who waits for help first; one opens to be watched. */
+/** The live sessions as small pictures; those that wait for help come first. A session opens in the workspace. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Pause, Play } from "lucide-react";
@@ -32,7 +32,7 @@ export default function WallPage() {
 
 interface Props {
   readonly wall: Wall;
-  /** The server answers no more: this is what it said last. */
+  /** The server does not answer; `wall` is its last answer. */
   readonly stale: boolean;
   readonly page: number;
   readonly onPage: (page: number) => void;

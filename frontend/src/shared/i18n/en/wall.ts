@@ -3,7 +3,7 @@ import type { Message } from "@/shared/i18n/messages";
 
 export const wallMessages = {
   "global.wall": "Live",
-  "global.wall.help": "Go to everybody who works now",
+  "global.wall.help": "Go to the live sessions",
 
   "wall.title": "Live",
   "wall.list": "Live sessions",
