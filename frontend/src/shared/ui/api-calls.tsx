@@ -38,7 +38,7 @@ function Snippet({ name, text }: { name: string; text: string }) {
       <pre>{text}</pre>
       <CopyButton value={text}>
         {({ copied, copy }) => (
-          <Button variant="default" size="compact-xs" onClick={copy} aria-label={t("api_calls.copy_of", { name })}>
+          <Button variant="default" size="compact-xs" onClick={copy} aria-label={copied ? undefined : t("api_calls.copy_of", { name })}>
             {t(copied ? "api_calls.copied" : "api_calls.copy")}
           </Button>
         )}
