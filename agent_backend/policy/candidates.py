@@ -2,7 +2,7 @@
 
 import math
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -52,6 +52,21 @@ class Vote:
             same_length = len(mine.actions) == len(theirs.actions)
             return same_length and all(map(equivalent, mine.actions, theirs.actions))
         return type(mine) is type(theirs) and self.sample.raw_text == other.sample.raw_text
+
+
+def other_model_warning(asked: str, answered: Iterable[str], title: str) -> str:
+    """Names the models that answered in place of the one that was asked for; a dated name of that one is no other."""
+    wanted = asked.removeprefix("models/")
+    others = {name for name in answered if name and not _same_model(wanted, name.removeprefix("models/"))}
+    if not others:
+        return ""
+    return f"{title} was asked for {asked} and says that {', '.join(sorted(others))} answered."
+
+
+def _same_model(asked: str, answered: str) -> bool:
+    return answered == asked or (
+        answered.startswith(f"{asked}-") and answered.removeprefix(f"{asked}-").replace("-", "").isdecimal()
+    )
 
 
 def build_proposals(

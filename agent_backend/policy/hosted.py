@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 from agent_backend.interfaces import SaveBlob, discard_blob
-from agent_backend.policy.candidates import build_proposals
+from agent_backend.policy.candidates import build_proposals, other_model_warning
 from agent_backend.policy.circuit_breaker import CircuitBreaker
 from agent_backend.policy.completions import MAX_INLINE_WAIT_SECONDS, MAX_REPLY_CHARACTERS, RequestTimeouts, ServerBusy
 from agent_backend.policy.hosted_requests import Budget, HostedReply, HostedRequest, ProviderClient, conversation_turns
@@ -136,7 +136,7 @@ class HostedPolicy:
             latency_ms=(time.monotonic() - started) * 1000,
             prompt=prompt,
             image_limits=dialect.limits,
-            warning=_other_model_warning(model.model, replies, self._client.title),
+            warning=other_model_warning(model.model, (reply.model for reply in replies), self._client.title),
             cost_usd=_cost(model.settings.prices, replies),
         )
 
@@ -310,22 +310,6 @@ def _most_usage(request: HostedRequest, prices: Prices) -> int:
 def _cost(prices: Prices | None, replies: list[HostedReply]) -> float | None:
     """US dollars that the replies cost; None where no prices are known."""
     return None if prices is None else sum(reply.usage.cost(prices) for reply in replies) / 1_000_000
-
-
-def _other_model_warning(asked: str, replies: list[HostedReply], title: str) -> str:
-    """What is to be said of replies that came from another model; a dated name of the same one is none."""
-    wanted = asked.removeprefix("models/")
-    others = {reply.model for reply in replies if reply.model and not _same_model(wanted, reply.model)}
-    if not others:
-        return ""
-    return f"{title} was asked for {asked} and says that {', '.join(sorted(others))} answered."
-
-
-def _same_model(asked: str, answered: str) -> bool:
-    answered = answered.removeprefix("models/")
-    return answered == asked or (
-        answered.startswith(f"{asked}-") and answered.removeprefix(f"{asked}-").replace("-", "").isdecimal()
-    )
 
 
 async def _ignore_progress(_: tuple[Partial, ...]) -> None:

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, HttpUrl, JsonValue, SecretStr, TypeAdapter
 
 from agent_backend.errors import PolicyError, PolicyUnavailable
 from agent_backend.interfaces import SaveBlob, discard_blob
-from agent_backend.policy.candidates import build_proposals
+from agent_backend.policy.candidates import build_proposals, other_model_warning
 from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
 from agent_backend.policy.image_scaling import image_sizes, scaling_mismatch
 from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_prompt
@@ -154,7 +154,8 @@ class OpenAIPolicy:
             raise PolicyUnavailable("the model server answered without any reply (no choices): look into its log")
         screen = ScreenSize.of(observation)
         sizes = image_sizes(messages, history.steps, observation)
-        warning = scaling_mismatch(samples.prompt_token_ids or (), sizes, limits) if self._dialect.absolute else ""
+        scaling = scaling_mismatch(samples.prompt_token_ids or (), sizes, limits) if self._dialect.absolute else ""
+        other_model = other_model_warning(self._endpoint.model, samples.models, "The model server")
 
         def parse(text: str, **options: Any) -> ParsedReply | UnparsedReply:
             return self._dialect.parse(text, screen, max_actions=sampling.max_actions, **options)
@@ -167,7 +168,7 @@ class OpenAIPolicy:
             latency_ms=(time.monotonic() - started) * 1000,
             prompt=prompt,
             image_limits=limits,
-            warning=warning,
+            warning=" ".join(filter(None, (scaling, other_model))),
         )
 
     @property

@@ -83,6 +83,7 @@ class Chunk(_Chunk):
     """One server-sent event of a chat completion, or the whole completion of a server that does not stream."""
 
     choices: list[Choice] | None = None
+    model: Any = None
     prompt_token_ids: list[int] | None = None
     weight_version: str | None = None
     """Not every server says it."""
@@ -242,9 +243,13 @@ class Samples:
     weight_versions: tuple[str, ...] = ()
     """The names of the weights that answered, each once, as they were met."""
     temperature: float | None = None
+    models: frozenset[str] = frozenset()
+    """The names of the models that answered, as the server says."""
 
     def add(self, chunk: Chunk) -> None:
         """Take one chunk."""
+        if isinstance(chunk.model, str):
+            self.models |= {chunk.model}
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
         self.add_weight_version(chunk.weight_version)
         for choice in chunk.choices or ():
@@ -266,6 +271,7 @@ class Samples:
         whole = cls(prompt_token_ids=next((part.prompt_token_ids for part in parts if part.prompt_token_ids), None))
         for place, part in enumerate(parts):
             whole.by_index |= {index * len(parts) + place: sample for index, sample in part.by_index.items()}
+            whole.models |= part.models
             for version in part.weight_versions:
                 whole.add_weight_version(version)
         return whole

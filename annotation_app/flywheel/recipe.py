@@ -97,7 +97,7 @@ class RolloutSettings(FrozenModel):
     suite: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]*$")] = ""
     first_seed: Annotated[int, Field(ge=0)] = 0
     pages: Annotated[int, Field(ge=1, le=1_000_000)]
-    """How many seeds there are to play at; updates go through them, and begin anew after the last."""
+    """How many seeds there are to play at; updates go through them, and after the last the first comes again."""
     seeds: Annotated[int, Field(ge=1, le=10_000)] = 8
     """Of each task, in an update; `pages` is a multiple of it."""
     group: Annotated[int, Field(ge=1, le=64)] = 1
@@ -106,8 +106,8 @@ class RolloutSettings(FrozenModel):
     judges: bool = False
     """Whether the pool's judges decide rewards where a task has no verifier."""
     ahead: Annotated[int, Field(ge=0, le=4)] = 1
-    """For how many updates may be played beyond the one that the trainer learns or waits for; 0: they take turns. So
-    old are the weights at most when their attempts are learned, but for attempts that take long."""
+    """How many updates may be played beyond the one that the trainer learns or waits for; 0: they take turns.
+    Apart from attempts that take long, the weights that played are at most so many updates old when it learns."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
 

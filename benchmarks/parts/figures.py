@@ -45,11 +45,23 @@ GUARANTEES: Mapping[str, object] = {
     "harbor_noop_pass_share": 0,
     "infrastructure_apart": True,
     "inspect_ok": True,
+    "mcp_ok": True,
+    "openenv_ok": True,
+    "trl_or_prime_ok": True,
+    "verifiers_ok": True,
     "verifier_failures_apart": True,
     "records_of_attempts_share": 1.0,
     "tutorial_ok": True,
 }
-"""Figures with only one right value; None: not measured."""
+"""Figures with only one right value; None or "absent": not measured."""
+COMPLETE: Mapping[str, str] = {
+    "bad_folders_refused": "bad_folders",
+    "bad_verifiers_refused": "bad_verifiers",
+    "probe_catches": "probe_planted",
+    "provider_cases_told": "provider_cases",
+    "vectors_exact": "vectors",
+}
+"""Counts that must equal another count."""
 MOST: Mapping[str, float] = {
     "label_growth_kb": 64,
     "anonymous_body_mb_spooled": 1,
@@ -59,6 +71,9 @@ MOST: Mapping[str, float] = {
     "stream_straggler_wait_share": 0.05,
     "keys_per_accepted_task": 2,
     "tutorial_minutes": 30,
+    "parser_us": 60,
+    "probe_s": 20,
+    "refused_though_whole_share": 0.01,
 }
 """Figures that may not be larger."""
 LEAST: Mapping[str, float] = {
@@ -75,6 +90,12 @@ LEAST: Mapping[str, float] = {
     "keyboard_cases_exact": 60,
     "completion_keys_saved_share": 0.5,
     "speculation_compared": 200,
+    "dialects": 16,
+    "families": 20,
+    "vectors": 60,
+    "providers": 4,
+    "provider_cases": 60,
+    "probe_planted": 5,
 }
 """Figures that may not be smaller."""
 
@@ -120,7 +141,14 @@ def print_progress(text: str) -> None:
 def print_figures(benchmark: str, figures: Mapping[str, object]) -> int:
     """Print a benchmark's last line, one JSON object; gives the exit status: 1 where a guarantee is broken."""
     print(json.dumps({"benchmark": benchmark, **figures, "machine": describe_machine()}), flush=True)
-    broken = {key: f"not {right}" for key, right in GUARANTEES.items() if figures.get(key, right) not in (right, None)}
+    broken = {
+        key: f"not {right}"
+        for key, right in GUARANTEES.items()
+        if figures.get(key, right) not in (right, None, "absent")
+    }
+    for key, whole in COMPLETE.items():
+        if key in figures and figures[key] != figures[whole]:
+            broken[key] = f"not {figures[whole]} ({whole})"
     for key, value in figures.items():
         if isinstance(value, int | float) and value > MOST.get(key, value):
             broken[key] = f"more than {MOST[key]:g}"

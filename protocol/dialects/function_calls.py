@@ -4,8 +4,8 @@ Values stand in single, double, triple or full-width quotes, or bare; escapes ar
 does not end is refused, whatever is missing: a reply may have been cut anywhere, and half a text must not be typed.
 
 A quote that the model forgot to escape belongs to the text where the text cannot end there: its parentheses are open,
-or more than the wrappers' ends follows. A line that begins another turn ends every value. Where two ends are possible
-the call is refused.
+or more than the wrappers' ends follows. A line that begins another turn ends every value. Where two ends are possible,
+or another call may follow the first of them, the call is refused.
 """
 
 import re
@@ -203,11 +203,10 @@ def _quoted_end(text: str, start: int, quote: str, *, structured: bool) -> int:
         elif mark[0] == quote:
             at = mark.start()
             if structured or _can_end_here(text, at + 1, depth=depth, forgotten=forgotten):
-                if _AFTER_VALUE.match(text, at + 1):
-                    return at
-                if structured:
+                if not _AFTER_VALUE.match(text, at + 1) or (likely and has_following_turn(text, likely)):
                     break
-            elif not forgotten and _END.match(text, at + 1):
+                return at
+            if not forgotten and _END.match(text, at + 1):
                 likely = at + 1
             forgotten += not (text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum())
     if likely and has_following_turn(text, likely):

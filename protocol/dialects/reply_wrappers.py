@@ -39,7 +39,7 @@ _FOLLOWING_TURN = re.compile(
     rf"|^[ \t>*_#-]*\[?(?i:{_LABELS}|Final Answer|Step|思考|观察|动作|行动)[ \t]*\d*[ \t]*(?:\]|[*_]*[ \t]*[:：])"
     r"|^[ \t]*(?:(?:User|Human|Assistant)[ \t]*[:：]|(?:user|human|assistant|system)[ \t]*$)"
     r"|^[ \t]*#{1,4}[ \t]*(?:Step|Thought|Observation|Action|Code)\b"
-    r"|</?think|<function=|<(?:seed:)?tool_call>"
+    r"|</?think|<function=|<(?:(?:seed:)?tool_call|answer|action|output)>|<\|begin_of_box\|>"
     r"|['\"](?:action|name|function)['\"]\s*:"
     r"|(?<![\w.])(?:pyautogui|computer|mobile|browser|tools)\.[A-Za-z_]",
     re.MULTILINE,

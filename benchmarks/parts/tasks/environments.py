@@ -83,7 +83,7 @@ def measure_environments(scratch: Path, bridge: LiveBridge, folders: Path) -> di
         figures = _with_openenv(scratch, bridge, server, tasks, actions)
         ours, theirs = figures["bridge_steps_per_s"], figures["openenv_steps_per_s"]
         figures["openenv_share_of_bridge"] = "absent" if theirs == "absent" else round(theirs / ours, 3)
-        figures["verifiers_ok"] = _with_verifiers(scratch, server, tasks[0], actions[0])
+        figures["verifiers_ok"] = _with_verifiers(scratch, server, tasks[:3], actions[:3])
         figures["inspect_ok"] = inspect_works(scratch, server.url, server.environment)
         figures["harbor_runner"] = harbor_runner(scratch, server.url, server.environment, folders)
         figures["trl_or_prime_ok"] = trl_trains(scratch, server.url, server.environment, tasks[3], actions[3])
@@ -222,8 +222,9 @@ async def _bridge_step(machine: Machine) -> float:
     return time.perf_counter() - began
 
 
-def _with_verifiers(scratch: Path, server: Server, task: Task, actions: list[Any]) -> bool | str:
-    """Whether verifiers evaluates a scripted policy on our package to the verifier's reward, and a wrong one to 0."""
+def _with_verifiers(scratch: Path, server: Server, tasks: list[Task], actions: list[list[Any]]) -> bool | str:
+    """Whether verifiers evaluates a scripted policy on our package to the verifier's reward of 1 at each task, and to 0
+    where it ends the first at once."""
     package = scratch / "verifiers_pilothouse"
     shutil.copytree(ROOT / "clients" / "verifiers_pilothouse", package)
     try:
@@ -231,7 +232,11 @@ def _with_verifiers(scratch: Path, server: Server, task: Task, actions: list[Any
     except PeerUnavailable as error:
         print_progress(f"verifiers is absent: {error}")
         return "absent"
-    right = verifiers_evaluates(python, scratch / "right", server.url, server.environment, task, actions)
-    wrong = verifiers_evaluates(python, scratch / "wrong", server.url, server.environment, task, actions[-1:])
-    print_progress(f"verifiers: reward {right} for the solution, {wrong} for ending at once")
-    return (right, wrong) == (1.0, 0.0)
+
+    def evaluate(name: str, task: Task, done: list[Any]) -> float | None:
+        return verifiers_evaluates(python, scratch / name, server.url, server.environment, task, done)
+
+    right = [evaluate(f"right-{task.platform}", task, done) for task, done in zip(tasks, actions, strict=True)]
+    wrong = evaluate("wrong", tasks[0], actions[0][-1:])
+    print_progress(f"verifiers: rewards {right} for the solutions, {wrong} for ending at once")
+    return wrong == 0.0 and all(reward == 1.0 for reward in right)

@@ -33,6 +33,10 @@ from benchmarks.parts.training.trl_environment import MeasurementFailed, run_mea
         ({"keys_per_accepted_task": 2, "completion_keys_saved_share": None}, 0),
         ({"web_failover_lost_steps": 2}, 1),
         ({"osworld_task_ok": False}, 1),
+        ({"verifiers_ok": "absent", "inspect_ok": "absent", "openenv_share_of_bridge": "absent"}, 0),
+        ({"verifiers_ok": False}, 1),
+        ({"vectors": 60, "vectors_exact": 60}, 0),
+        ({"vectors": 61, "vectors_exact": 60}, 1),
     ],
 )
 def test_figures_are_printed_and_a_broken_guarantee_fails(figures: dict[str, object], status: int, capsys: Any) -> None:

@@ -68,7 +68,7 @@ function Curve({ title, axis, lines, note }: CurveProps) {
           withLegend={lines.length > 1}
           lineChartProps={{ accessibilityLayer: false }}
           xAxisLabel={t(axis)}
-          yAxisProps={{ domain: [0, 100], unit: " %" }}
+          yAxisProps={{ domain: [0, 100], ticks: [0, 25, 50, 75, 100], interval: 0, unit: " %" }}
           series={lines.map(({ name, color, dashed }) => ({ name, color, ...(dashed ? { strokeDasharray: "5 5" } : {}) }))}
           connectNulls
           curveType="linear"

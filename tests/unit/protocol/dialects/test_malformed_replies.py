@@ -45,6 +45,17 @@ def test_cases_are_the_same_for_the_same_seed() -> None:
 
 
 @pytest.mark.parametrize("name", list_dialects())
+@pytest.mark.parametrize("between", ["", "\n", "\n\n"])
+def test_a_second_call_never_becomes_the_text_of_the_first(name: str, between: str) -> None:
+    dialect = get_dialect(name)
+    for text in ("(", "it's (", "('"):
+        for second in (")", "b)", "')"):
+            turns = [dialect.write("", TypeText(text=each), SCREEN) for each in (text, second)]
+            read = dialect.parse(between.join(turns), SCREEN)
+            assert isinstance(read, UnparsedReply), read
+
+
+@pytest.mark.parametrize("name", list_dialects())
 @pytest.mark.parametrize("turn", TURNS)
 def test_another_turn_after_any_call_is_several_actions(name: str, turn: str) -> None:
     dialect = get_dialect(name)

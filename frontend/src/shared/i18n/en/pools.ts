@@ -188,7 +188,7 @@ export const poolMessages = {
   "pools.secrets.value.same": "unchanged",
   "pools.secrets.forget_of": "Forget {name}",
 
-  "pools.mcp": "MCP servers…",
+  "pools.mcp": "MCP…",
   "pools.mcp_in": "MCP servers of {name}",
   "pools.mcp_of": "MCP servers of {pool}",
   "pools.mcp.help": "New episodes of this pool can use the tools of these servers and of their task's own servers. Of two servers with the same name, the task's is used.",

@@ -188,7 +188,7 @@ export const poolMessages = {
   "pools.secrets.value.same": "不变",
   "pools.secrets.forget_of": "删除 {name}",
 
-  "pools.mcp": "MCP 服务器…",
+  "pools.mcp": "MCP…",
   "pools.mcp_in": "{name} 的 MCP 服务器",
   "pools.mcp_of": "{pool} 的 MCP 服务器",
   "pools.mcp.help": "此后开始的每个任务，除自带的工具外，还可使用这些服务器的工具。同名时以任务自带的服务器为准。",
