@@ -1,4 +1,4 @@
-/** A made-up day: what needs somebody, and a hundred people at work. */
+/** A made-up day: items on the home page, and a hundred live sessions. */
 import type { Home, WallPage, WallSession } from "../src/generated/api";
 
 const HOUR = 3_600_000;

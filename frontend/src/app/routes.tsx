@@ -28,38 +28,22 @@ const page = (load: () => Promise<{ default: ComponentType }>): RouteObject["laz
   Component: (await load()).default,
 });
 
-/** A page of the episode the address names; another episode is another page. */
-const episodePage = (load: () => Promise<{ default: ComponentType<{ episodeId: string }> }>): RouteObject["lazy"] => async () => {
+type Load<Props> = () => Promise<{ default: ComponentType<Props> }>;
+
+/** A page of what the address names by its id; another id is another page. */
+const pageById = <Props extends object>(load: Load<Props>, propsOf: (id: string) => Props): RouteObject["lazy"] => async () => {
   const { default: Page } = await load();
   return {
-    Component: function EpisodePageRoute() {
+    Component: function PageByIdRoute() {
       const { id = "" } = useParams();
-      return <Page key={id} episodeId={id} />;
+      return <Page key={id} {...propsOf(id)} />;
     },
   };
 };
 
-/** A page of the cycle the address names. */
-const cyclePage = (load: () => Promise<{ default: ComponentType<{ cycleId: string }> }>): RouteObject["lazy"] => async () => {
-  const { default: Page } = await load();
-  return {
-    Component: function CyclePageRoute() {
-      const { id = "" } = useParams();
-      return <Page key={id} cycleId={id} />;
-    },
-  };
-};
-
-/** A page of the evaluation the address names; another evaluation is another page. */
-const evaluationPage = (load: () => Promise<{ default: ComponentType<{ evaluationId: string }> }>): RouteObject["lazy"] => async () => {
-  const { default: Page } = await load();
-  return {
-    Component: function EvaluationPageRoute() {
-      const { id = "" } = useParams();
-      return <Page key={id} evaluationId={id} />;
-    },
-  };
-};
+const episodePage = (load: Load<{ episodeId: string }>) => pageById(load, (episodeId) => ({ episodeId }));
+const cyclePage = (load: Load<{ cycleId: string }>) => pageById(load, (cycleId) => ({ cycleId }));
+const evaluationPage = (load: Load<{ evaluationId: string }>) => pageById(load, (evaluationId) => ({ evaluationId }));
 
 /** Whoever was sent here to sign in goes on to the page of ours that sent them; most of those are Django's. */
 function SignInRedirect() {

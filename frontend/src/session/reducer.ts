@@ -75,11 +75,14 @@ export function applySnapshot(
   return { ...view, episode, control, partials: [], gap: false, storageFull: view.storageFull && episode.pending !== null };
 }
 
+/** No proposals are being requested, and no request failed. */
+const NOT_THINKING = { thinking: "idle", thinking_error: "", thinking_policy: null } as const;
+
 function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
   const episode = { ...view.episode, version: event.version };
   switch (event.type) {
     case "step.started":
-      return { ...view, partials: [], episode: { ...episode, pending: event.pending, thinking: "idle", thinking_error: "", thinking_policy: null } };
+      return { ...view, partials: [], episode: { ...episode, pending: event.pending, ...NOT_THINKING } };
     case "step.added":
       return stepAdded({ ...view, episode, storageFull: false }, event.step, event.pending ?? null);
     case "step.undone":
@@ -92,9 +95,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
           steps: episode.steps.map((step) => (step.index === event.index ? { ...step, undone: true } : step)),
           observation: event.observation,
           proposals: [],
-          thinking: "idle",
-          thinking_error: "",
-          thinking_policy: null,
+          ...NOT_THINKING,
         },
       };
     case "thought.written":
@@ -116,9 +117,8 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
           ...episode,
           proposals: event.proposals,
           policy: event.policy,
+          ...NOT_THINKING,
           thinking: "ready",
-          thinking_error: "",
-          thinking_policy: null,
         },
       };
     case "proposals.withdrawn":
@@ -126,7 +126,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
         ...view,
         partials: [],
         withdrawn: event.reason,
-        episode: { ...episode, proposals: [], thinking: "idle", thinking_error: "", thinking_policy: null },
+        episode: { ...episode, proposals: [], ...NOT_THINKING },
       };
     case "proposal.marked":
       return {
@@ -156,9 +156,7 @@ function stepAdded(view: EpisodeView, step: Step, pending: PendingAct | null): E
       steps: [...episode.steps, step],
       pending,
       proposals: [],
-      thinking: "idle",
-      thinking_error: "",
-      thinking_policy: null,
+      ...NOT_THINKING,
       observation: step.after ?? episode.observation,
     },
   };

@@ -1,16 +1,13 @@
 /** Small pictures of many machines, over one HTTP response a bridge host. */
-import { MultipartReader } from "./multipart";
+import type { WallStream } from "@/generated/api";
 
-export interface ThumbnailStream {
-  readonly url: string;
-  readonly tickets: readonly string[];
-}
+import { MultipartReader } from "./multipart";
 
 /** A new picture of an episode's machine; null where the machine is gone. */
 export type OnThumbnail = (episode: string, picture: Blob | null) => void;
 
 /** Reads until the response ends, or `signal` does. Rejects where the bridge refuses, or the connection breaks. */
-export async function readThumbnails({ url, tickets }: ThumbnailStream, onThumbnail: OnThumbnail, signal: AbortSignal): Promise<void> {
+export async function readThumbnails({ url, tickets }: WallStream, onThumbnail: OnThumbnail, signal: AbortSignal): Promise<void> {
   const headers = { "Content-Type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body: JSON.stringify({ tickets }), signal });
   if (!response.ok || response.body === null) throw new Error(`the bridge answered ${response.status}`);

@@ -186,7 +186,7 @@ describe("the benchmarks page", () => {
     await user.selectOptions(await dialog.findByLabelText("Tasks"), "lmgame");
     expect(dialog.queryByLabelText("Harness")).toBeNull();
     await user.selectOptions(dialog.getByLabelText("Policy"), "m r3");
-    await user.selectOptions(dialog.getByLabelText("Harness"), "Words in place of the picture");
+    await user.selectOptions(dialog.getByLabelText("Harness"), "Text only");
     await user.click(dialog.getByRole("button", { name: "Start" }));
     await waitFor(() => expect(bodies).toHaveLength(1));
     expect(bodies[0]).toMatchObject({ benchmark: "lmgame", revision: 7, harness: "text" });

@@ -1,4 +1,4 @@
-/** Of a set of games: what each run came to in each game, with the harness and without. */
+/** The score of each run in each game, with and without the harness. */
 import type { LeaderboardRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Section } from "@/shared/ui/page";
@@ -6,7 +6,7 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 
 import styles from "./benchmarks.module.css";
 
-/** Nothing where no run is of a set of games. */
+/** Renders nothing for benchmarks without games. */
 export function GameTable({ benchmark, rows }: { benchmark: string; rows: readonly LeaderboardRow[] }) {
   const { t } = useI18n();
   const names = [...new Set(rows.flatMap((row) => row.games.map((game) => game.name)))];

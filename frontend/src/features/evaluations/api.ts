@@ -25,7 +25,7 @@ export const comparisonQuery = (before: string, after: string) =>
     queryFn: () => request<EvaluationComparison>("GET", `/evaluations/${after}/against/${before}`),
   });
 
-/** Registers a run: its revision where that is new, and its report. It promotes nothing. */
+/** Registers a run: its report and, if it is new, its revision. It promotes nothing. */
 export function useRegister() {
   const client = useQueryClient();
   return useMutation({
@@ -34,7 +34,7 @@ export function useRegister() {
   });
 }
 
-/** Who was evaluated. */
+/** The names of the evaluated policies. */
 export const policyNames = ({ policies }: Pick<EvaluationRow, "policies">): string =>
   policies.map(({ name, revision }) => `${name} ${revision}`).join(", ") || "–";
 

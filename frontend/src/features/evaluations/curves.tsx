@@ -11,7 +11,7 @@ import styles from "./evaluations.module.css";
 
 type Curves = Pick<SuiteResult, "pass_at" | "scaling">;
 
-/** What a curve is called, and what it shows. */
+/** The name of a policy, and its result. */
 export type Named = { readonly name: string; readonly result: Curves };
 
 type Line = { readonly name: string; readonly color: string; readonly dashed: boolean; readonly at: ReadonlyMap<number, number | null> };
@@ -19,16 +19,16 @@ type Line = { readonly name: string; readonly color: string; readonly dashed: bo
 const COLORS = { after: "var(--ph-auto)", before: "var(--ph-override)", score: "var(--ph-accept)" } as const;
 const percentOf = (share: number | null | undefined): number | null => (share == null ? null : Math.round(share * 1_000) / 10);
 
-/** Both curves of one result; of an earlier one beside it, dashed. */
+/** Both curves of a result; those of an earlier result are dashed. */
 export function ResultCurves({ after, before }: { after: Named; before?: Named | undefined }) {
   const { t } = useI18n();
-  const both = before ? [after, before] : [after];
-  const samples = both.map(({ name, result }, place) => ({
-    ...{ name, color: place === 0 ? COLORS.after : COLORS.before, dashed: place > 0 },
-    at: new Map(result.pass_at.map(({ k, rate }) => [k, percentOf(rate)])),
-  }));
-  const steps = both.map(({ name, result }, place) => ({
-    ...{ name, color: place === 0 ? COLORS.after : COLORS.before, dashed: place > 0 },
+  const both = [
+    { ...after, color: COLORS.after, dashed: false },
+    ...(before ? [{ ...before, color: COLORS.before, dashed: true }] : []),
+  ];
+  const samples = both.map(({ result, ...line }) => ({ ...line, at: new Map(result.pass_at.map(({ k, rate }) => [k, percentOf(rate)])) }));
+  const steps = both.map(({ result, ...line }) => ({
+    ...line,
     at: new Map(result.scaling.map((point) => [point.steps, percentOf(point.successes.rate)])),
   }));
   const scores = after.result.scaling.some(({ score }) => score !== null)

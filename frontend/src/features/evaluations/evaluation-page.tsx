@@ -45,7 +45,8 @@ function Details({ id, evaluation }: { id: string; evaluation: EvaluationOut }) 
     <>
       <Section title={t("evaluations.of", { name, what: row.name })} aside={<Registration evaluation={evaluation} />}>
         <p className={styles.summary}>
-          <RateText rate={row.successes} /> · {t("evaluations.counts", { tasks: row.tasks, attempts: row.attempts })} · {moment(row.created_at)}
+          <RateText rate={row.successes} /> · {t("evaluations.count.tasks", { count: row.tasks })} · {t("evaluations.count.attempts", { count: row.attempts })} ·{" "}
+          {moment(row.created_at)}
           {row.run !== null && ` · ${row.run}`}
         </p>
         {decisions.map((decision) => (
@@ -100,10 +101,11 @@ function Comparison({ before, after }: { before: string; after: string }) {
 }
 
 /** Whether the report is registered; for admins, the way to register it. */
-function Registration({ evaluation: { row, registered, ...rest } }: { evaluation: EvaluationOut }) {
+function Registration({ evaluation }: { evaluation: EvaluationOut }) {
   const { t } = useI18n();
   const admin = hasRole(useUser(), "admin");
   const [open, setOpen] = useState(false);
+  const { row, registered } = evaluation;
   if (registered !== null) return <Badge tone="ok">{t("evaluations.registered")}</Badge>;
   if (!admin || row.run === null || row.policies.every(({ scripted }) => scripted)) return null;
   return (
@@ -111,7 +113,7 @@ function Registration({ evaluation: { row, registered, ...rest } }: { evaluation
       <Button size="xs" onClick={() => setOpen(true)}>
         {t("evaluations.register.open")}
       </Button>
-      <RegisterDialog opened={open} run={row.run} evaluation={{ row, registered, ...rest }} onClose={() => setOpen(false)} />
+      <RegisterDialog opened={open} run={row.run} evaluation={evaluation} onClose={() => setOpen(false)} />
     </>
   );
 }

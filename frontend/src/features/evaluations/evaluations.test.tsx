@@ -6,8 +6,9 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter, Route, Routes, useLocation } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { EvaluationComparison, EvaluationOut, EvaluationRow, Rate, SuiteResult, TaskResult } from "@/generated/api";
+import type { EvaluationComparison, EvaluationOut, EvaluationRow, SuiteResult, TaskResult } from "@/generated/api";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
+import { makeRate } from "@/shared/testing/rates";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import EvaluationPage from "./evaluation-page";
@@ -17,9 +18,8 @@ const account = vi.hoisted(() => ({ admin: true }));
 vi.mock("@/shared/account/account", () => ({ useUser: () => ({}), hasRole: () => account.admin }));
 
 const AT = "2026-01-01T10:00:00Z";
-const rate = (successes: number, attempts: number): Rate => ({ successes, attempts, rate: successes / attempts, low: 0.1, high: 0.9 });
 const RESULT: Omit<TaskResult, "suite" | "name" | "level"> = {
-  successes: rate(3, 4),
+  successes: makeRate(3, 4),
   score: 0.75,
   score_low: 0.4,
   score_high: 1,
@@ -36,8 +36,8 @@ const RESULT: Omit<TaskResult, "suite" | "name" | "level"> = {
     { k: 4, tasks: 1, rate: 1 },
   ],
   scaling: [
-    { steps: 1, successes: rate(1, 4), score: 0.25, cut_off: 0 },
-    { steps: 4, successes: rate(3, 4), score: 0.75, cut_off: 1 },
+    { steps: 1, successes: makeRate(1, 4), score: 0.25, cut_off: 0 },
+    { steps: 4, successes: makeRate(3, 4), score: 0.75, cut_off: 1 },
   ],
 };
 const TASK: TaskResult = { ...RESULT, suite: "drills", name: "rows", level: 1 };
@@ -50,13 +50,13 @@ const ROW: EvaluationRow = {
   created_at: AT,
   tasks: 1,
   attempts: 4,
-  successes: rate(3, 4),
+  successes: makeRate(3, 4),
   pass_at: { k: 4, tasks: 1, rate: 1 },
   steps: 3,
   cost_usd: 0.2,
   run: "drills-m-r2",
 };
-const OLD: EvaluationRow = { ...ROW, id: "7", source: "report", policies: [{ ...ROW.policies[0], name: "m", revision: "r1", dialect: "ui_tars_1_5", scripted: false, teacher: false }], run: null };
+const OLD: EvaluationRow = { ...ROW, id: "7", source: "report", policies: [{ name: "m", revision: "r1", dialect: "ui_tars_1_5", scripted: false, teacher: false }], run: null };
 const OUT: EvaluationOut = {
   row: ROW,
   report: {
@@ -85,7 +85,7 @@ const COMPARISON: EvaluationComparison = {
   comparison: {
     policies: OLD.policies,
     overall: { pairs: 0, won: 0, lost: 0, chance: 1, finding: "chance" },
-    tasks: [{ suite: "drills", name: "rows", level: 1, before: rate(0, 4), after: rate(3, 4), chance: 0.14, adjusted: 0.14, finding: "chance" }],
+    tasks: [{ suite: "drills", name: "rows", level: 1, before: makeRate(0, 4), after: makeRate(3, 4), chance: 0.14, adjusted: 0.14, finding: "chance" }],
     only_before: ["drills/tabs"],
     only_after: [],
   },
@@ -146,7 +146,7 @@ describe("the evaluation pages", () => {
   it("show what a report rests on, what it cost, and its curves as figures too", async () => {
     const { user } = open("/evaluations/run:drills-m-r2");
     expect(await screen.findByText("1 not judged, 0 broken, 0 assisted by a person")).toBeTruthy();
-    expect(screen.getByText("Cost of a success").nextSibling?.textContent).toBe("$0.067");
+    expect(screen.getByText("Cost per success").nextSibling?.textContent).toBe("$0.067");
     const curve = screen.getByRole("figure", { name: "Success by allowed steps" });
     expect(within(curve).getByText(/1 attempt was ended by its own step limit/)).toBeTruthy();
     expect(within(curve).getByRole("table", { hidden: true }).textContent).toContain("475.0 %75.0 %");
@@ -157,18 +157,18 @@ describe("the evaluation pages", () => {
 
   it("compare two task by task, and say what can be chance", async () => {
     open("/evaluations/run:drills-m-r2?against=7");
-    expect(await screen.findByText(/\+3.0 successes against what the earlier rates make one expect/)).toBeTruthy();
+    expect(await screen.findByText(/\+3.0 successes compared with what the earlier rates predict/)).toBeTruthy();
     const table = screen.getByRole("table", { name: "Against another evaluation" });
     expect(within(table).getByText("+75.0")).toBeTruthy();
     expect(within(table).getByText("0.140")).toBeTruthy();
-    expect(screen.getByText("Only m r1 was tried at drills/tabs")).toBeTruthy();
+    expect(screen.getByText("Only m r1 was evaluated on drills/tabs")).toBeTruthy();
   });
 
   it("let an admin register a run with where it is served, and say what was refused", async () => {
     const { sent, user } = open("/evaluations/run:drills-m-r2");
     await user.click(await screen.findByRole("button", { name: "Register…" }));
     const dialog = within(await screen.findByRole("dialog", { name: "Register m r2" }));
-    expect(dialog.getByText(/none promotes it/)).toBeTruthy();
+    expect(dialog.getByText(/do not promote the revision/)).toBeTruthy();
     await user.type(dialog.getByLabelText(/Endpoint/), "http://here/v1");
     await user.type(dialog.getByLabelText(/Model/), "m");
     await user.click(dialog.getByRole("button", { name: "Register" }));

@@ -1,4 +1,4 @@
-/** Registers a benchmark run: the revision where it is new, and the report on it. Nothing is promoted. */
+/** Registers a benchmark run: its report and, if it is new, its revision. Nothing is promoted. */
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 

@@ -1,4 +1,4 @@
-/** A report: what it rests on and what it cost, then each suite's figures and curves, then every task. */
+/** A report: its attempts and their cost, then the figures and curves of each suite, then every task. */
 import type { ReactNode } from "react";
 
 import type { Evaluation, SuiteResult, TaskResult } from "@/generated/api";
@@ -8,6 +8,7 @@ import { Section } from "@/shared/ui/page";
 import { Empty } from "@/shared/ui/states";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { RateText } from "@/shared/ui/tables/rate";
+import { taskName } from "@/shared/ui/tables/task-changes";
 
 import { ResultCurves, type Named } from "./curves";
 import styles from "./evaluations.module.css";
@@ -22,8 +23,8 @@ export function Report({ report, name, before }: Props) {
   };
   return (
     <>
-      <Section title={t("evaluations.rests_on")}>
-        <Grounds report={report} />
+      <Section title={t("evaluations.attempts_and_cost")}>
+        <AttemptFacts report={report} />
       </Section>
       {report.suites.map((suite) => (
         <Section key={suite.suite} title={suite.suite || t("evaluations.no_suite")}>
@@ -38,8 +39,8 @@ export function Report({ report, name, before }: Props) {
   );
 }
 
-/** Attempts that count and those that do not, and the cost of all. */
-function Grounds({ report: { attempts, judged, judge, left_out, infrastructure, cost_usd, human_tasks, suites } }: { report: Evaluation }) {
+/** Attempts that count, excluded attempts, and the cost of all. */
+function AttemptFacts({ report: { attempts, judged, judge, left_out, infrastructure, cost_usd, human_tasks, suites } }: { report: Evaluation }) {
   const { t, language } = useI18n();
   const solved = suites.reduce((sum, { successes }) => sum + successes.successes, 0);
   const money = (amount: number) => dollars(amount, language);
@@ -125,9 +126,6 @@ function Facts({ facts }: { facts: readonly Fact[] }) {
     </dl>
   );
 }
-
-export const taskName = ({ suite, name, level }: Pick<TaskResult, "suite" | "name" | "level">): string =>
-  [suite, name].filter(Boolean).join("/") + (level > 1 ? ` · ${level}` : "");
 
 const fixed = (value: number | null, digits: number): string => value?.toFixed(digits) ?? "–";
 

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 
-import type { ExportOut, Facets } from "@/generated/api";
+import type { ExportFilters, ExportOut, ExportPlan, Facets } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ApiCalls } from "@/shared/ui/api-calls";
@@ -20,6 +20,9 @@ import { FreezeDialog } from "./freeze-dialog";
 import { ImportsSection } from "./imports/section";
 import { SearchSections } from "./search/search-sections";
 import { VersionTable } from "./version-table";
+
+/** The body of a call that exports accepted trajectories; the server has defaults for the rest. */
+const ACCEPTED = { filters: { review: "accepted" }, plan: { format: "canonical" } } satisfies { filters: Partial<ExportFilters>; plan: Partial<ExportPlan> };
 
 export default function ExportsPage() {
   const { t } = useI18n();
@@ -64,7 +67,7 @@ function Files() {
         <ApiCalls
           calls={[
             { title: t("exports.call.list"), method: "GET", path: "/exports" },
-            { title: t("exports.call.start"), method: "POST", path: "/exports", body: { filters: { review: "accepted" }, plan: { format: "canonical" } } },
+            { title: t("exports.call.start"), method: "POST", path: "/exports", body: ACCEPTED },
           ]}
         />
       </Section>

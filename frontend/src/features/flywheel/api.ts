@@ -93,7 +93,7 @@ export function useChange() {
   return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: flywheelsQuery.queryKey }) });
 }
 
-/** Registers a checkpoint of a cycle; it proposes nowhere. */
+/** Registers a checkpoint of a cycle as an inactive revision. */
 export function useCheckpointRegistration(cycle: string) {
   const client = useQueryClient();
   return useMutation({

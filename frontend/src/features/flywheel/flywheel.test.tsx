@@ -234,7 +234,7 @@ describe("a cycle's page", () => {
     const row = (await screen.findByText("lights/two · 2")).closest("tr");
     expect(row?.textContent).toContain("15%");
     expect(row?.textContent).toContain("85%");
-    expect(row?.textContent).toContain("better");
+    expect(row?.textContent).toContain("Better");
     const comparison = screen.getByRole("link", { name: "Episodes side by side" });
     expect(comparison.getAttribute("href")).toBe("/compare?left=toy+start&right=toy+main-0002");
   });

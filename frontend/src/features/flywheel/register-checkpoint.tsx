@@ -1,4 +1,4 @@
-/** Registers weights that a cycle trained as a revision that proposes nowhere: for trying them before anyone promotes them. */
+/** Registers the weights of a cycle as an inactive revision, to test it before it is promoted. */
 import { Button, Code, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 

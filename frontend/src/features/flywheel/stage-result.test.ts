@@ -17,7 +17,7 @@ const EXPECTED: readonly (readonly [StageOut["name"], StageOut["result"], string
   [
     "train",
     { phases: ["rl"], checkpoint: "/x", refused: { attempt_stale: 2, sample_too_long: 1 } },
-    "Reinforcement · 2 attempts too old to learn from · 1 attempt not learned from: sample_too_long",
+    "Reinforcement · 2 attempts too old for training · 1 attempt not used in training: sample_too_long",
   ],
   ["train", { phases: [], checkpoint: "" }, "Nothing was trained"],
   ["gate", { candidate: "a-1", attempts: 40, successes: 22, active_attempts: 40, active_successes: 11, finding: "better" }, "22 of 40 succeeded · 11 of 40 before · better"],

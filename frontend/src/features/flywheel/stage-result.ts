@@ -71,7 +71,7 @@ function describeCounts<W extends string>(words: readonly W[], counts: unknown, 
   return words.filter((word) => given[word] !== undefined).map((word) => `${named(word)} ${String(asNumber(given[word]))}`);
 }
 
-/** How many attempts of reinforcement were not learned from, and why. */
+/** The number of reinforcement attempts that were not used in training, and the reason. */
 function refusedFact(code: string, count: number, t: T): string {
   const known = REFUSALS.find((one) => one === code);
   return known === undefined ? t("flywheel.result.refused", { count, code }) : t(`flywheel.result.${known}`, { count });

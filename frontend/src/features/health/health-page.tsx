@@ -61,7 +61,7 @@ function Summary({ health: { at, checks }, stale }: { health: Health; stale: boo
         {worst === "ok" ? t("health.well") : problems.filter(Boolean).join(", ")}
       </p>
       <span className={styles.note}>
-        {stale ? t("health.stale", { time: time(at) }) : t("health.updated", { time: time(at) })}
+        {stale ? t("common.stale", { time: time(at) }) : t("health.updated", { time: time(at) })}
       </span>
     </div>
   );

@@ -1,4 +1,4 @@
-/** What needs the person at the page, over HTTP. */
+/** What needs you, over HTTP. */
 import { queryOptions } from "@tanstack/react-query";
 
 import type { Home } from "@/generated/api";

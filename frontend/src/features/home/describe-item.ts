@@ -1,4 +1,4 @@
-/** An item in words: how urgent it is, what it says, and where it is mended. */
+/** The urgency, the words and the link of an item. */
 import type { I18n } from "@/shared/i18n/i18n";
 
 import type { Item } from "./api";
@@ -15,7 +15,7 @@ export interface Described {
 type Part = Extract<Item, { kind: "part" }>["part"];
 type Job = Extract<Item, { kind: "job" }>["job"];
 
-/** Where a part is mended; what only admins may open, others see under Health. */
+/** The page to repair a part on. Only admins may open these; for others it is Health. */
 const PART_PAGES: Partial<Record<Part, string>> = { disk: "/retention", host: "/machines", image: "/machines" };
 const JOB_PAGES: Record<Job, string> = { export: "/exports", import: "/exports", probe: "/policies", judge: "/judges" };
 

@@ -1,4 +1,4 @@
-/** What needs the person at the page, the most urgent first, and how the work went in the last day. */
+/** Lists what needs you, the most urgent first, and plots the work of the last day. */
 import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from "lucide-react";
 import { lazy, Suspense } from "react";
@@ -15,7 +15,7 @@ import { homeQuery, type Item } from "./api";
 import { describeItem, type Tone } from "./describe-item";
 import styles from "./home.module.css";
 
-/** The charts are large: what needs somebody does not wait for them. */
+/** Loaded separately: the charts are large, and the list must not wait for them. */
 const HourPlots = lazy(() => import("./hour-plots"));
 
 const URGENCY: readonly Tone[] = ["danger", "warn", "info"];
@@ -38,7 +38,7 @@ function Overview({ home, stale }: { home: Home; stale: boolean }) {
   const { t, time } = useI18n();
   return (
     <>
-      <Section title={t("home.needs_you")} aside={stale && <span className={styles.stale}>{t("wall.stale", { time: time(home.at) })}</span>}>
+      <Section title={t("home.needs_you")} aside={stale && <span className={styles.stale}>{t("common.stale", { time: time(home.at) })}</span>}>
         {home.items.length === 0 ? <NothingNeedsYou /> : <Items items={home.items} now={Date.parse(home.at)} />}
       </Section>
       <Section title={t("home.last_day")} aside={<Link to="/reports">{t("global.reports")}</Link>}>

@@ -72,7 +72,7 @@ function send(change: Change): Promise<unknown> {
 
 export function useChange() {
   const client = useQueryClient();
-  // Health and home tell of the servers of those that propose.
+  // Health and home show the model servers of active policies.
   const keys = [[KEY], ["health"], ["home"]];
   return useMutation({ mutationFn: send, onSettled: () => Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey }))) });
 }

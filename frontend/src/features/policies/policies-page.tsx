@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { PoolPolicies, RevisionSummary } from "@/generated/api";
+import type { PoolPolicies, RevisionRegistration, RevisionSummary } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ApiCalls } from "@/shared/ui/api-calls";
@@ -85,7 +85,7 @@ function Registry({ revisions, pools }: Props) {
               title: t("policies.call.register"),
               method: "POST",
               path: "/policies",
-              body: { name: "my-policy", revision: "r1", dialect: "ui_tars_1_5", base_url: "http://127.0.0.1:8095/v1", model: "my-model" },
+              body: { name: "my-policy", revision: "r1", dialect: "ui_tars_1_5", base_url: "http://127.0.0.1:8095/v1", model: "my-model" } satisfies RevisionRegistration,
             },
           ]}
         />

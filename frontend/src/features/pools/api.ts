@@ -1,6 +1,6 @@
 /** Pools over HTTP. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 
 import type { Board, CredentialIn, DeletedOut, MachineChoices, McpServerIn, PoolRow, PoolSettings, RevisionSummary, ServerTrial, SuiteIn, Task, TaskChanges, TaskPage, TaskReference, UploadReport } from "@/generated/api";
 import { request, requestWithHeaders } from "@/shared/api/http";
@@ -79,7 +79,7 @@ export function useChange() {
   return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: [KEY] }) });
 }
 
-/** Try an MCP server on a free machine of the pool; `cancel` waits for it no longer. */
+/** Tries an MCP server on a free machine of the pool. `cancel`, and closing the form, ends the request. */
 export function useServerTrial(pool: number) {
   const waiting = useRef<AbortController | null>(null);
   const trial = useMutation({
@@ -91,9 +91,10 @@ export function useServerTrial(pool: number) {
       return (await response.json()) as ServerTrial;
     },
   });
+  useEffect(() => () => waiting.current?.abort(), []);
   const cancel = () => {
-    trial.reset();
     waiting.current?.abort();
+    trial.reset();
   };
   return { ...trial, cancel };
 }

@@ -1,4 +1,4 @@
-/** The form of an MCP server: what is typed, and the server it makes. */
+/** The form of an MCP server: its fields, and the server they describe. */
 import type { McpServerIn, PoolMcpServer } from "@/generated/api";
 import { ApiError } from "@/shared/api/http";
 
@@ -8,7 +8,7 @@ export type ServerForm = {
   readonly name: string;
   readonly transport: Server["transport"];
   readonly command: string;
-  /** One a line. */
+  /** One per line. */
   readonly args: string;
   readonly url: string;
   readonly values: readonly { readonly key: string; readonly name: string; readonly value: string }[];
@@ -25,7 +25,7 @@ export function formOf({ name, server }: PoolMcpServer): ServerForm {
   return { ...EMPTY_FORM, name, command: server.command, args: (server.args ?? []).join("\n"), values };
 }
 
-/** The server of a form; lines and rows without anything are left out. */
+/** The server of a form, without empty lines and rows. */
 export function serverOf(form: ServerForm): Server {
   const values = Object.fromEntries(form.values.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]));
   if (form.transport === "http") return { transport: "http", url: form.url.trim(), headers: values };
@@ -33,7 +33,7 @@ export function serverOf(form: ServerForm): Server {
   return { transport: "stdio", command: form.command.trim(), args, env: values };
 }
 
-/** What a server is reached by, in a line. */
+/** The URL of a server, or its command on one line. */
 export function targetOf({ server }: PoolMcpServer): string {
   return server.transport === "http" ? server.url : [server.command, ...(server.args ?? [])].join(" ");
 }
@@ -41,12 +41,12 @@ export function targetOf({ server }: PoolMcpServer): string {
 /** The names of its environment or headers. */
 export const valueNames = ({ server }: PoolMcpServer): readonly string[] => Object.keys(valuesOf(server));
 
-/** What is wrong, by field; a value's is `values.NAME`, that of all values `values`. */
+/** Errors by field: `values.NAME` for one value, `values` for all of them. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
 const FIELDS = /^(name|command|args|url|values)\b/;
 
-/** What a refusal says of each field of the form; null where it says something else. */
+/** The errors of a refusal by field; null if it is about anything but the form's fields. */
 export function fieldErrors(error: Error | null): FieldErrors | null {
   const extra = error instanceof ApiError ? (error.extra as { fields?: readonly { field: string; message: string }[] } | null) : null;
   const found: Record<string, string> = {};

@@ -1,4 +1,4 @@
-/** MCP servers that every task of a pool has beside its own: listed, tried, added, changed, deleted. */
+/** The MCP servers of a pool: lists, tries, adds, edits and deletes them. */
 import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput, VisuallyHidden } from "@mantine/core";
 import { useId, useRef, useState } from "react";
 
@@ -32,7 +32,7 @@ function Servers({ pool }: { readonly pool: PoolRow }) {
     <Stack gap="sm">
       <Text size="sm">{t("pools.mcp.help")}</Text>
       {pool.mcp_servers.length === 0 ? <Text size="sm">{t("pools.mcp.none")}</Text> : <ServerTable pool={pool} onEdit={(server) => setForm(formOf(server))} />}
-      <Editor key={pool.id} pool={pool} form={form} known={known} onChange={setForm} />
+      <Editor pool={pool} form={form} known={known} onChange={setForm} />
     </Stack>
   );
 }
@@ -90,14 +90,14 @@ function Editor({ pool, form, known, onChange }: EditorProps) {
   const incomplete = form.name === "" || (stdio ? form.command.trim() === "" : form.url.trim() === "");
   const edit = (changes: Partial<ServerForm>) => {
     change.reset();
-    trial.reset();
+    trial.cancel();
     onChange({ ...form, ...changes });
   };
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        trial.reset();
+        trial.cancel();
         change.mutate({ type: "mcp_server", pool: pool.id, name: form.name, set: serverOf(form) }, { onSuccess: () => onChange(EMPTY_FORM) });
       }}
     >

@@ -206,6 +206,25 @@ describe("the pools page", () => {
     await waitFor(() => expect(sent.at(-1)).toEqual({ method: "DELETE", path: "/api/pools/7/mcp-servers/calc", body: null }));
   });
 
+  it("ends the trial of an MCP server when its form changes or closes", async () => {
+    const { user } = visibleText();
+    const signals: (AbortSignal | null | undefined)[] = [];
+    await user.click(await screen.findByRole("button", { name: "MCP servers of Office" }));
+    const dialog = within(await screen.findByRole("dialog"));
+    await user.type(dialog.getByRole("textbox", { name: "Name" }), "notes");
+    await user.type(dialog.getByRole("textbox", { name: "Command" }), "python3");
+    vi.stubGlobal("fetch", (_: string, { signal }: RequestInit) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    });
+    await user.click(dialog.getByRole("button", { name: "Try it" }));
+    await user.type(dialog.getByRole("textbox", { name: "Command" }), "3");
+    await user.click(dialog.getByRole("button", { name: "Try it" }));
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, false]);
+    await user.keyboard("{Escape}");
+    await waitFor(() => expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]));
+  });
+
   it("speaks Chinese", async () => {
     visibleText({}, "zh");
     expect(await screen.findByRole("button", { name: "停止 Office" })).toBeTruthy();

@@ -23,9 +23,18 @@ export function SecretsDialog({ pool, onClose }: Props) {
   );
 }
 
-const TYPING: readonly SecretKind[] = ["type_text", "set_clipboard", "type_terminal", "navigate"];
-const PROGRAMS: readonly SecretKind[] = ["run_command", "run_code", "write_file", "edit_file", "call_tool", "mcp_server"];
-const KINDS: readonly SecretKind[] = [...TYPING, ...PROGRAMS];
+const KINDS: readonly SecretKind[] = [
+  "type_text",
+  "set_clipboard",
+  "type_terminal",
+  "navigate",
+  "run_command",
+  "run_code",
+  "write_file",
+  "edit_file",
+  "call_tool",
+  "mcp_server",
+];
 const EMPTY: CredentialRule & { readonly value: string } = { name: "", value: "", kinds: ["type_text"], hosts: [], applications: [], confirm: true };
 
 function Secrets({ pool }: { readonly pool: PoolRow }) {

@@ -1,9 +1,8 @@
-/** The wall over HTTP: who works now, and tickets for what they see. */
+/** The wall over HTTP: live sessions, and tickets for their pictures. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
-import type { WallPage } from "@/generated/api";
+import type { WallPage, WallStream } from "@/generated/api";
 import { request } from "@/shared/api/http";
-import type { ThumbnailStream } from "@/streams/thumbnails";
 
 const POLL_MS = 3_000;
 
@@ -15,6 +14,6 @@ export const wallQuery = (page: number) =>
     placeholderData: keepPreviousData,
   });
 
-/** Tickets hold for seconds and open one response each. */
-export const ticketsFor = (episodes: readonly string[]): Promise<ThumbnailStream[]> =>
-  request<ThumbnailStream[]>("POST", "/wall/tickets", { episodes });
+/** Tickets for small pictures, by bridge host. Each is valid for seconds and for one use. */
+export const ticketsFor = (episodes: readonly string[]): Promise<WallStream[]> =>
+  request<WallStream[]>("POST", "/wall/tickets", { episodes });

@@ -1,4 +1,4 @@
-/** The newest picture of each episode: shown at once, or calmly; let go of when it is gone. */
+/** The newest picture of each episode: shown at once or after an interval, and revoked when replaced. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ThumbnailStore } from "./thumbnail-store";
@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 describe("the pictures of the wall", () => {
-  it("shows the newest, and tells its tile alone", () => {
+  it("shows the newest, and notifies only its own tile", () => {
     const store = new ThumbnailStore();
     const [mine, others] = [vi.fn(), vi.fn()];
     const leave = store.subscribe("a", mine);
@@ -34,7 +34,7 @@ describe("the pictures of the wall", () => {
     expect(revoked).toEqual(["blob:1", "blob:2"]);
   });
 
-  it("lets a picture stand for a while where little motion is wanted", () => {
+  it("keeps a picture for the interval", () => {
     const store = new ThumbnailStore(10_000);
     store.put("a", picture("1"));
     store.put("a", picture("2"));

@@ -22,7 +22,7 @@ export class ThumbnailStore {
     return () => void mine.delete(listener);
   }
 
-  /** Take a picture in; null: there is none any more. */
+  /** Stores a picture; null removes it. */
   put(episode: string, picture: Blob | null): void {
     const now = performance.now();
     const due = (this.updatedAt.get(episode) ?? -Infinity) + this.interval;
@@ -42,7 +42,7 @@ export class ThumbnailStore {
     this.timers.set(episode, timer);
   }
 
-  /** Forget every picture of an episode that is not among these. */
+  /** Drops the pictures of all other episodes. */
   keep(episodes: ReadonlySet<string>): void {
     for (const episode of [...this.urls.keys(), ...this.waiting.keys()]) if (!episodes.has(episode)) this.forget(episode);
   }

@@ -1,4 +1,4 @@
-/** One session of the wall: its picture, who does what, and whether they ask for help. */
+/** One session of the wall: its picture, annotator and task, and whether it asks for help. */
 import { useCallback, useSyncExternalStore, type FocusEvent } from "react";
 import { Link } from "react-router";
 

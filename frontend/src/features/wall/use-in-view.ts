@@ -1,4 +1,4 @@
-/** Which elements of a list are in view, or soon will be. */
+/** Which elements of a list are in view or close to it. */
 import { useCallback, useEffect, useState } from "react";
 
 /** Pictures are asked for this far before they come into view. */

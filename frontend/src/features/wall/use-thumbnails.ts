@@ -1,4 +1,5 @@
-/** Keeps the small pictures of what is in view coming, over one response a bridge host. */
+/** Streams the small pictures of the sessions in view, over one response for each bridge host. */
+import { useDocumentVisibility, useReducedMotion } from "@mantine/hooks";
 import { useEffect, useMemo, useState } from "react";
 
 import { readThumbnails } from "@/streams/thumbnails";
@@ -6,19 +7,19 @@ import { readThumbnails } from "@/streams/thumbnails";
 import { ticketsFor } from "./api";
 import { ThumbnailStore } from "./thumbnail-store";
 
-/** So long the view has to rest before other pictures are asked for (milliseconds). */
+/** The view rests this long before its pictures are requested (milliseconds). */
 const REST_MS = 250;
 const RETRY_MS = 3_000;
-/** For who wants little motion, a picture stands for so long (milliseconds). */
-const CALM_INTERVAL_MS = 10_000;
+/** With reduced motion, a picture stays this long (milliseconds). */
+const REDUCED_MOTION_INTERVAL_MS = 10_000;
 
-export const wantsCalm = (): boolean => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-/** `episodes`: those in view that have a picture. While `on` is false, what was shown last stands still. */
-export function useThumbnails(episodes: readonly string[], on: boolean): ThumbnailStore {
-  const [store] = useState(() => new ThumbnailStore(wantsCalm() ? CALM_INTERVAL_MS : 0));
-  const visible = useDocumentVisible();
+/** `listed`: every session on the page. `episodes`: those in view that have a picture. While `on` is false, the last pictures stay. */
+export function useThumbnails(listed: readonly string[], episodes: readonly string[], on: boolean): ThumbnailStore {
+  const reducedMotion = useReducedMotion(false, { getInitialValueInEffect: false });
+  const [store] = useState(() => new ThumbnailStore(reducedMotion ? REDUCED_MOTION_INTERVAL_MS : 0));
+  const visible = useDocumentVisibility() === "visible";
   const key = useMemo(() => [...episodes].sort().join(","), [episodes]);
+  useEffect(() => store.keep(new Set(listed)), [listed, store]);
   useEffect(() => () => store.clear(), [store]);
   useEffect(() => {
     if (!on || !visible || key === "") return;
@@ -32,28 +33,21 @@ export function useThumbnails(episodes: readonly string[], on: boolean): Thumbna
   return store;
 }
 
-/** Reads again with fresh tickets when every response has ended: machines may have come since, or a bridge come back. */
+/** Reopens a response that ended, with new tickets: its bridge host may be back, or may have new machines. The others stay open. */
 async function keepReading(episodes: readonly string[], store: ThumbnailStore, signal: AbortSignal): Promise<void> {
+  const reading = new Map<string, Promise<void>>();
+  const put = (episode: string, picture: Blob | null) => {
+    if (!signal.aborted) store.put(episode, picture);
+  };
   while (!signal.aborted) {
-    try {
-      const streams = await ticketsFor(episodes);
-      const put = (episode: string, picture: Blob | null) => {
-        if (!signal.aborted) store.put(episode, picture);
-      };
-      await Promise.allSettled(streams.map((stream) => readThumbnails(stream, put, signal)));
-    } catch {
-      // The list says what is wrong with the server; pictures come again with it.
+    // The page shows that the server does not answer, so a failure here only means another try.
+    const streams = await ticketsFor(episodes).catch(() => []);
+    for (const stream of streams) {
+      if (reading.has(stream.url)) continue;
+      const ended = () => void reading.delete(stream.url);
+      reading.set(stream.url, readThumbnails(stream, put, signal).then(ended, ended));
     }
+    if (reading.size > 0) await Promise.race(reading.values());
     await new Promise((resume) => setTimeout(resume, RETRY_MS));
   }
-}
-
-function useDocumentVisible(): boolean {
-  const [visible, setVisible] = useState(document.visibilityState === "visible");
-  useEffect(() => {
-    const look = () => setVisible(document.visibilityState === "visible");
-    document.addEventListener("visibilitychange", look);
-    return () => document.removeEventListener("visibilitychange", look);
-  }, []);
-  return visible;
 }

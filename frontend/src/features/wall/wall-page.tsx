@@ -1,4 +1,4 @@
-/** Everybody who works now, as one sees them: small pictures, who waits for help first; one opens to be watched. */
+/** The live sessions as small pictures; those that wait for help come first. A session opens in the workspace. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Pause, Play } from "lucide-react";
@@ -32,7 +32,7 @@ export default function WallPage() {
 
 interface Props {
   readonly wall: Wall;
-  /** The server answers no more: this is what it said last. */
+  /** The server does not answer; `wall` is its last answer. */
   readonly stale: boolean;
   readonly page: number;
   readonly onPage: (page: number) => void;
@@ -42,11 +42,12 @@ function Sessions({ wall, stale, page, onPage }: Props) {
   const { t, time } = useI18n();
   const [running, setRunning] = useState(true);
   const { inView, observe } = useInView();
+  const listed = useMemo(() => wall.items.map(({ id }) => id), [wall.items]);
   const pictured = useMemo(
     () => wall.items.filter(({ id, pictured }) => pictured && inView.has(id)).map(({ id }) => id),
     [wall.items, inView],
   );
-  const store = useThumbnails(pictured, running);
+  const store = useThumbnails(listed, pictured, running);
   if (wall.total === 0) return <Empty title={t("wall.none")}>{t("wall.none.help")}</Empty>;
   return (
     <>
@@ -54,7 +55,7 @@ function Sessions({ wall, stale, page, onPage }: Props) {
         <p role="status" className={styles.summary} data-waiting={wall.waiting > 0 || undefined}>
           {t("wall.sessions", { count: wall.total })}
           {wall.waiting > 0 && <strong>{t("wall.waiting", { count: wall.waiting })}</strong>}
-          {stale && <span className={styles.stale}>{t("wall.stale", { time: time(wall.at) })}</span>}
+          {stale && <span className={styles.stale}>{t("common.stale", { time: time(wall.at) })}</span>}
         </p>
         <Button
           variant="default"

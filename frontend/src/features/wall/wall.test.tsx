@@ -1,4 +1,4 @@
-/** The wall: who waits for help first, by keyboard, in both languages; pictures only of what is in view. */
+/** The wall: the order of sessions, the keyboard, both languages, and pictures only of sessions in view. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, render, screen, waitFor } from "@testing-library/react";
@@ -31,7 +31,7 @@ const session = (id: string, given: Partial<WallSession> = {}): WallSession => (
   ...given,
 });
 
-/** What the observer of the page tells; jsdom lays nothing out. */
+/** Reports which tiles are in view; jsdom has no layout. */
 let inView: (ids: readonly string[]) => void;
 let requests: string[][];
 
@@ -88,7 +88,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 describe("the wall", () => {
-  it("says who does what, and who waits for help", async () => {
+  it("shows the state of each session and counts those that wait for help", async () => {
     const { container } = open([session("ada", { help_requested: true }), session("ben", { attended: false, status: "paused" })]);
     const tiles = await screen.findAllByRole("listitem");
     expect(tiles[0]?.textContent).toContain("Asks for help");
@@ -98,7 +98,7 @@ describe("the wall", () => {
     expect((await axe.run(container, { rules: { region: { enabled: false } } })).violations).toEqual([]);
   });
 
-  it("asks for the pictures of what is in view, and of nothing while paused", async () => {
+  it("requests pictures only of sessions in view, and none while paused", async () => {
     const { user } = open([session("ada"), session("ben"), session("cleo", { pictured: false })]);
     await screen.findAllByRole("listitem");
     inView(["ben", "cleo"]);
@@ -109,7 +109,7 @@ describe("the wall", () => {
     await waitFor(() => expect(requests.at(-1)).toEqual(["ada", "ben"]));
   });
 
-  it("is walked with the arrows, and Enter opens a session", async () => {
+  it("moves with the arrow keys and opens a session with Enter", async () => {
     const { user, router } = open([session("ada"), session("ben")]);
     await screen.findAllByRole("listitem");
     screen.getByRole("link", { name: /ada/ }).focus();
@@ -119,7 +119,7 @@ describe("the wall", () => {
     expect(router.state.location.pathname).toBe("/desk/ben");
   });
 
-  it("says in Chinese that nobody works", async () => {
+  it("shows its empty state in Chinese", async () => {
     open([], "zh");
     expect(await screen.findByText("目前没有进行中的会话")).toBeDefined();
   });

@@ -1,4 +1,4 @@
-/** What a form shows of its last request. */
+/** The error that a form shows for its last request. */
 import { hashKey } from "@tanstack/react-query";
 
 interface Request<Wish> {
@@ -6,6 +6,6 @@ interface Request<Wish> {
   readonly variables: Wish | undefined;
 }
 
-/** Why the last request was refused, as long as the form still asks for the same: chosen otherwise, it is not about that. */
+/** The error of the last request, while the form still describes that request; null once the form has changed. */
 export const errorFor = <Wish>({ error, variables }: Request<Wish>, wish: Wish | null): Error | null =>
   error !== null && hashKey([variables]) === hashKey([wish]) ? error : null;

@@ -1,4 +1,4 @@
-/** The calls that do what a page does, for curl and for the Python client; folded away until somebody looks for them. */
+/** The API calls equivalent to a page, for curl and for the Python client, in a closed disclosure. */
 import { Button, CopyButton } from "@mantine/core";
 
 import { useI18n } from "@/shared/i18n/i18n";
@@ -38,7 +38,7 @@ function Snippet({ name, text }: { name: string; text: string }) {
       <pre>{text}</pre>
       <CopyButton value={text}>
         {({ copied, copy }) => (
-          <Button variant="default" size="compact-xs" onClick={copy} aria-label={t("api_calls.copy_of", { name })}>
+          <Button variant="default" size="compact-xs" onClick={copy} aria-label={copied ? undefined : t("api_calls.copy_of", { name })}>
             {t(copied ? "api_calls.copied" : "api_calls.copy")}
           </Button>
         )}
@@ -47,7 +47,7 @@ function Snippet({ name, text }: { name: string; text: string }) {
   );
 }
 
-/** A word as a POSIX shell reads it whole. */
+/** Quotes a word for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 export function curlOf({ method, path, body }: ApiCall): string {

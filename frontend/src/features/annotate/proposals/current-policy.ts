@@ -1,4 +1,4 @@
-/** Whose proposals, or whose silence, the workspace shows: who was asked last may be another than who proposed last. */
+/** The policy that the workspace names: the one of the request under way or failed, otherwise the one that proposed last. */
 import type { EpisodeState, PolicyRef } from "@/generated/vocabulary";
 
 type Of = Pick<EpisodeState, "thinking" | "thinking_policy" | "policy">;

@@ -35,26 +35,26 @@ it("finds nothing on an empty picture", () => {
   expect(detectElements(paint([]))).toEqual([]);
 });
 
-it("takes the letters of a word for one element, and words far apart for two", () => {
+it("joins the letters of a word, and keeps distant words apart", () => {
   const boxes = detectElements(paint([...word(40, 40, 6), ...word(240, 40, 4)]));
   expect(boxes).toHaveLength(2);
   expect(near(boxes[0], [40, 40, 46, 10])).toBe(true);
   expect(near(boxes[1], [240, 40, 30, 10])).toBe(true);
 });
 
-it("takes a button with its word for one element", () => {
+it("finds a button with its word as one element", () => {
   const boxes = detectElements(paint([{ at: [100, 100, 120, 32], grey: 90, border: 1 }, ...word(130, 111, 5)]));
   expect(boxes).toHaveLength(1);
   expect(near(boxes[0], [100, 100, 120, 32])).toBe(true);
 });
 
-it("looks into a window, which is none itself", () => {
+it("finds the elements of a window but not the window", () => {
   const boxes = detectElements(paint([{ at: [20, 20, 600, 320], grey: 60, border: 2 }, ...word(60, 80, 5), { at: [300, 200, 24, 24], grey: 120 }]));
   expect(boxes).toHaveLength(2);
   expect(near(boxes[0], [60, 80, 38, 10])).toBe(true);
   expect(near(boxes[1], [300, 200, 24, 24])).toBe(true);
 });
 
-it("leaves out specks and faint shades", () => {
+it("ignores specks and faint shades", () => {
   expect(detectElements(paint([{ at: [102, 102, 1, 1], grey: 20 }, { at: [200, 200, 40, 40], grey: 190 }]))).toEqual([]);
 });

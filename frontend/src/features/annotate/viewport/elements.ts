@@ -1,4 +1,4 @@
-/** Finds what can be pointed at in a picture (words, buttons, fields, icons) by its edges alone. */
+/** Finds elements in a picture (words, buttons, fields, icons) by their edges. */
 
 import type { Point } from "@/generated/vocabulary";
 import type { Size } from "@/shared/markers/mapping";
@@ -20,13 +20,13 @@ export interface ElementBox {
 
 /** Pixels on a side of a cell: edges are joined cell by cell. */
 const CELL = 4;
-/** Cells to each side by which edges are joined: letters become words, words of a line one element. */
+/** The largest gap (cells) that is filled between edges of a row: letters become words, words of a line one element. */
 const JOINED = 2;
-/** The least difference of brightness (of 255) that is an edge. */
+/** The smallest difference in brightness (of 255) at an edge. */
 const CONTRAST = 24;
-/** Smaller ones (pixels) are specks, such as a caret or a shadow. */
+/** Smaller boxes (pixels) are specks, such as a caret or a shadow. */
 const MIN_SIDE = 6;
-/** Taller and wider ones (pixels) are windows and panels, which hold elements and are none. */
+/** Taller or wider boxes (pixels) are windows and panels, not elements. */
 const TALLEST = 120;
 const WIDEST = 480;
 
@@ -40,7 +40,7 @@ export function detectElements(pixels: Pixels): ElementBox[] {
   return boxes.filter((box, index) => !boxes.some((other, place) => place !== index && contains(other, box) && !(contains(box, other) && index < place)));
 }
 
-/** The middles of what a picture shows; none where it cannot be read. */
+/** The centres of the elements in a picture; empty without a picture. */
 export function elementsOf(source: CanvasImageSource | null, { width, height }: Size): Point[] {
   if (source === null || width === 0 || height === 0) return [];
   const canvas = document.createElement("canvas");
@@ -51,7 +51,6 @@ export function elementsOf(source: CanvasImageSource | null, { width, height }: 
   return detectElements(context.getImageData(0, 0, width, height)).map(centreOf);
 }
 
-/** The middle of an element. */
 function centreOf({ left, top, right, bottom }: ElementBox): Point {
   return { x: Math.round((left + right) / 2), y: Math.round((top + bottom) / 2) };
 }
@@ -75,7 +74,7 @@ function edgeCells({ data, width, height }: Pixels, columns: number, rows: numbe
   return cells;
 }
 
-/** Gaps of a row that are no wider than between two words are filled. */
+/** Fills the gaps of each row that are at most `JOINED` cells wide. */
 function joinSideways(cells: Uint8Array, columns: number): Uint8Array {
   const joined = cells.slice();
   let last = -Infinity;
@@ -88,7 +87,7 @@ function joinSideways(cells: Uint8Array, columns: number): Uint8Array {
   return joined;
 }
 
-/** The boxes (in cells) of what hangs together, corners included, in the order of their topmost rows. */
+/** Bounding boxes (in cells) of 8-connected components, in the order of their topmost rows. */
 function components(cells: Uint8Array, columns: number, rows: number): ElementBox[] {
   const boxes: ElementBox[] = [];
   const seen = new Uint8Array(cells.length);
@@ -129,7 +128,7 @@ function isElement({ left, top, right, bottom }: ElementBox): boolean {
   return width >= MIN_SIDE && height >= MIN_SIDE && width <= WIDEST && height <= TALLEST;
 }
 
-/** Whether one lies within the other: the word on a button belongs to the button. */
+/** Whether one box is inside another: the word on a button belongs to the button. */
 function contains(outer: ElementBox, inner: ElementBox): boolean {
   return outer.left <= inner.left && outer.top <= inner.top && outer.right >= inner.right && outer.bottom >= inner.bottom;
 }

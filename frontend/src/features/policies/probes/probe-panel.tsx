@@ -1,9 +1,10 @@
 /** Tries a model: starts a probe, shows how far it is, and what it found. */
 import { Button, Group, NativeSelect, Progress, Stack, Text } from "@mantine/core";
-import { hashKey, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { ProbeIn, ProbeOut } from "@/generated/api";
+import { errorFor } from "@/shared/api/mutations";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
 
@@ -23,18 +24,16 @@ export function ProbePanel({ endpoint, disabled = false }: { endpoint: ProbeEndp
     <Stack gap="sm">
       <Text size="sm">{t("probes.help")}</Text>
       <Start endpoint={endpoint} known={known} disabled={disabled} change={change} />
-      <Problem error={isAbout(change.variables, endpoint, known) ? change.error : null} />
+      <Problem error={errorFor(change, currentRequest(change.variables, endpoint, known))} />
       {known && <Found key={known.id} known={known} />}
     </Stack>
   );
 }
 
-/** Whether a request was about the model that the panel is for now: in a form it changes as it is typed. */
-function isAbout(sent: ProbeChange | undefined, endpoint: ProbeEndpoint, known: ProbeOut | undefined): boolean {
-  if (sent === undefined) return false;
-  if (sent.type === "cancel") return sent.id === known?.id;
-  const { base_url: address, model, dialect, provider } = sent.probe;
-  return hashKey([address, model, dialect, provider]) === hashKey([endpoint.base_url, endpoint.model, endpoint.dialect, endpoint.provider]);
+/** The request as the panel would send it now: in a form, the endpoint changes while you type. */
+function currentRequest(sent: ProbeChange | undefined, endpoint: ProbeEndpoint, known: ProbeOut | undefined): ProbeChange | null {
+  if (sent?.type === "start") return { type: "start", probe: { ...sent.probe, ...endpoint } };
+  return known ? { type: "cancel", id: known.id } : null;
 }
 
 type StartProps = {

@@ -14,7 +14,6 @@ export const healthMessages = {
   "health.down": { one: "{count} part does not work", other: "{count} parts do not work" },
   "health.warned": { one: "{count} needs a look", other: "{count} need a look" },
   "health.updated": "Asked at {time}, and every 10 seconds",
-  "health.stale": "Nobody answers; this is from {time}",
   "health.since": "changed {when}",
   "health.state.ok": "Works",
   "health.state.warn": "Needs a look",

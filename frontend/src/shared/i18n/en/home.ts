@@ -3,7 +3,7 @@ import type { Message } from "@/shared/i18n/messages";
 
 export const homeMessages = {
   "global.home": "Home",
-  "global.home.help": "Go to what needs you",
+  "global.home.help": "Go to the list of what needs you",
 
   "home.needs_you": "Needs you",
   "home.nothing": "Nothing needs you",
@@ -21,8 +21,8 @@ export const homeMessages = {
   "home.pool_pace": { one: "{count} was finished in the last 24 hours", other: "{count} were finished in the last 24 hours" },
   "home.part_down": "{name} does not work",
   "home.part_warns": "{name} needs a look",
-  "home.health_unknown": "Nothing has checked the platform for minutes",
-  "home.health_unknown.help": "The worker or the scheduler does not run.",
+  "home.health_unknown": "No health check for several minutes",
+  "home.health_unknown.help": "The worker or the scheduler is not running.",
   "home.policy_overridden": "{name} is overridden more than before",
   "home.policy_rates": { one: "From {before} to {after} of {count} decision in the last 6 hours", other: "From {before} to {after} of {count} decisions in the last 6 hours" },
   "home.policy_degraded": "A probe found a problem with {name}",
@@ -34,7 +34,7 @@ export const homeMessages = {
   "home.job.probe": "The probe of {name} failed",
   "home.job.judge": "A judge run in {name} failed",
 
-  "home.no_acts": "Nobody acted in the last 24 hours",
+  "home.no_acts": "No acts in the last 24 hours",
   "home.acts": "Acts",
   "home.acts_per_hour": "Acts per hour",
   "home.acts_total": { one: "{count} act", other: "{count} acts" },

@@ -3,13 +3,12 @@ import type { Message } from "@/shared/i18n/messages";
 
 export const wallMessages = {
   "global.wall": "Live",
-  "global.wall.help": "Go to everybody who works now",
+  "global.wall.help": "Go to the live sessions",
 
   "wall.title": "Live",
   "wall.list": "Live sessions",
   "wall.sessions": { one: "{count} live session", other: "{count} live sessions" },
   "wall.waiting": { one: "{count} waits for help", other: "{count} wait for help" },
-  "wall.stale": "The server does not answer; this is from {time}",
   "wall.pause": "Pause pictures",
   "wall.resume": "Resume pictures",
   "wall.none": "No live sessions",

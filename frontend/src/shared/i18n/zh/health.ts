@@ -14,7 +14,6 @@ export const healthMessages = {
   "health.down": { other: "{count} 个部分无法工作" },
   "health.warned": { other: "{count} 个需要留意" },
   "health.updated": "查询于 {time}，每 10 秒更新",
-  "health.stale": "没有响应；以下内容来自 {time}",
   "health.since": "变化于{when}",
   "health.state.ok": "正常",
   "health.state.warn": "需要留意",

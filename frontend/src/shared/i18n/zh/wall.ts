@@ -9,7 +9,6 @@ export const wallMessages = {
   "wall.list": "进行中的会话",
   "wall.sessions": { other: "{count} 个会话进行中" },
   "wall.waiting": { other: "{count} 个等待帮助" },
-  "wall.stale": "服务器没有响应；显示的是 {time} 的状态",
   "wall.pause": "暂停画面",
   "wall.resume": "继续画面",
   "wall.none": "目前没有进行中的会话",

@@ -18,7 +18,7 @@ export interface Column<Row> {
 }
 
 /** What a row shows when it is opened, one row at a time. */
-interface Details<Row> {
+export interface Details<Row> {
   readonly body: (row: Row) => ReactNode;
   /** The name of the button of a row, and of the column of all of them. */
   readonly ariaLabel: (row: Row) => string;
