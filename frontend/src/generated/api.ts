@@ -3636,7 +3636,7 @@ export interface LeaderboardRow {
   finished_at: string;
 }
 /**
- * What a run came to in one game of a set of games.
+ * A run's score in one game of a set of games.
  */
 export interface GameScore {
   name: string;
@@ -3780,7 +3780,7 @@ export interface EvaluationComparison {
   overall: OverallChange;
 }
 /**
- * All tasks together, by the exact Mantel-Haenszel test: attempts count against those at the same task alone.
+ * All tasks together, by the exact Mantel-Haenszel test: attempts are compared only within a task.
  */
 export interface OverallChange {
   gained: number;
