@@ -20,6 +20,7 @@ class Entry(models.Model):
     decisions = ArrayField(models.CharField(max_length=8), default=list)
     policies = ArrayField(models.CharField(max_length=130), default=list)
     applications = ArrayField(models.CharField(max_length=100), default=list)
+    actions = ArrayField(models.CharField(max_length=40), default=list, help_text="Kinds of action that occur in it")
     steps = models.PositiveIntegerField(default=0)
     reward = models.FloatField(null=True)
     created_at = models.DateTimeField()
@@ -30,6 +31,7 @@ class Entry(models.Model):
             GinIndex(fields=("decisions",), name="entry_decisions"),
             GinIndex(fields=("policies",), name="entry_policies"),
             GinIndex(fields=("applications",), name="entry_applications"),
+            GinIndex(fields=("actions",), name="entry_actions"),
             models.Index(fields=("-created_at", "-episode"), name="entry_newest"),
             models.Index(fields=("pool", "-created_at", "-episode"), name="entry_pool"),
         ]

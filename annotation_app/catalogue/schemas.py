@@ -24,6 +24,8 @@ class Query(FrozenModel):
     policy: ShortText | None = None
     """Name and revision of a policy that proposed in it."""
     application: ShortText | None = None
+    action: ShortText | None = None
+    """A kind of action that occurs in it."""
     level: Annotated[int, Field(ge=1, le=5, description="How hard the task is by its rubric")] | None = None
     outcome: Outcome | None = None
     review: ReviewState | None = None
@@ -67,6 +69,7 @@ class Facets(FrozenModel):
     decisions: tuple[Facet, ...]
     policies: tuple[Facet, ...]
     applications: tuple[Facet, ...]
+    actions: tuple[Facet, ...]
     outcomes: tuple[Facet, ...]
     reviews: tuple[Facet, ...]
 

@@ -50,6 +50,7 @@ def entries_matching(query: Query) -> QuerySet[Entry]:
         ("created_at__lt", query.until),
         ("policies__contains", [query.policy] if query.policy else None),
         ("applications__contains", [query.application] if query.application else None),
+        ("actions__contains", [query.action] if query.action else None),
         ("decisions__contains", list(query.decisions) or None),
     ):
         if value is not None:
@@ -96,6 +97,7 @@ def facets(*, user: User, query: Query) -> Facets:
         decisions=_count_facets(found, "decisions", many=True),
         policies=_count_facets(found, "policies", many=True),
         applications=_count_facets(found, "applications", many=True),
+        actions=_count_facets(found, "actions", many=True),
         outcomes=_count_facets(found, "episode__outcome"),
         reviews=_count_facets(found, "episode__review"),
     )

@@ -21,7 +21,9 @@ from protocol.trajectory.steps import Step, drop_undone_steps
 from protocol.trajectory.tasks import Task, task_kind
 
 ENTRY_BATCH = 100
-ENTRY_FIELDS = ("pool", "kind", "words", "decisions", "policies", "applications", "steps", "reward", "created_at")
+ENTRY_FIELDS = (
+    *("pool", "kind", "words", "decisions", "policies", "applications", "actions", "steps", "reward", "created_at"),
+)
 
 
 def entries_refresh(*, most: int | None = None) -> int:
@@ -57,6 +59,7 @@ def _build_entry(episode: Episode) -> Entry:
         decisions=sorted({step.decision for step in steps}),
         policies=list(policies),
         applications=_task_applications(task),
+        actions=sorted({step.action.kind for step in steps}),
         steps=len(steps),
         reward=verdict.score if verdict and verdict.success is not None else None,
         created_at=episode.created_at,

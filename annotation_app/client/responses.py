@@ -33,6 +33,7 @@ class Query(BaseModel):
     decisions: tuple[Decision, ...] = ()
     policy: str | None = None
     application: str | None = None
+    action: str | None = None
     level: int | None = None
     outcome: Outcome | None = None
     review: ReviewState | None = None

@@ -77,7 +77,7 @@ const POOLS: PoolSummary[] = [
 ];
 
 const REQUESTED: ExportOut["filters"] = {
-  text: "", pool: null, decisions: [], policy: null, application: null, outcome: null, review: "accepted", annotator: null,
+  text: "", pool: null, decisions: [], policy: null, application: null, action: null, outcome: null, review: "accepted", annotator: null,
   reward_min: null, reward_max: null, steps_min: null, steps_max: null, since: null, until: null, undone: false, level: null,
 };
 const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "refused_codes" | "destination" | "pushed" | "requested_by" | "pool"> = {
@@ -135,7 +135,7 @@ function lists(world: World): Record<string, unknown> {
     "/exports": empty ? [] : EXPORTS,
     "/datasets": [],
     "/trajectories": { items: [], next: null } satisfies FoundPage,
-    "/trajectories/facets": { total: 9, pools: [], decisions: [], policies: [], applications: [], outcomes: [], reviews: [{ value: "accepted", count: 7 }] } satisfies Facets,
+    "/trajectories/facets": { total: 9, pools: [], decisions: [], policies: [], applications: [], actions: [], outcomes: [], reviews: [{ value: "accepted", count: 7 }] } satisfies Facets,
     "/fleet": fleet(empty),
     "/home": home(empty),
     "/wall": wall(empty),

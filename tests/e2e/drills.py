@@ -34,6 +34,15 @@ def batching_load(pool: str, base_url: str) -> None:
     Pool.objects.filter(name=pool).update(policy=policy)
 
 
+def absent_load(pool: str) -> None:
+    """A pool whose policy is a model that its server does not have."""
+    drills_load((pool, "say_hello"))
+    script = PolicyRevision.objects.get(name="scripted")
+    served = {"dialect": script.dialect, "base_url": script.base_url, "model": "nobody-serves-this"}
+    policy = policy_ensure(name="absent", revision="1", **served)
+    Pool.objects.filter(name=pool).update(policy=policy)
+
+
 def policy_set(pool: str, policy: str) -> None:
     """Another policy of the demo proposes in a pool; nobody where its name is empty."""
     Pool.objects.filter(name=pool).update(policy=PolicyRevision.objects.filter(name=policy).first())

@@ -1540,6 +1540,7 @@ export interface ExportFilters {
   decisions: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[];
   policy: string | null;
   application: string | null;
+  action: string | null;
   level: number | null;
   outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
   review: ("pending" | "accepted" | "returned" | "rejected") | null;
@@ -1739,6 +1740,7 @@ export interface Query {
   decisions?: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[];
   policy?: string | null;
   application?: string | null;
+  action?: string | null;
   level?: number | null;
   outcome?: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
   review?: ("pending" | "accepted" | "returned" | "rejected") | null;
@@ -1799,6 +1801,7 @@ export interface Facets {
   decisions: Facet[];
   policies: Facet[];
   applications: Facet[];
+  actions: Facet[];
   outcomes: Facet[];
   reviews: Facet[];
 }

@@ -38,6 +38,7 @@ export function describeExport({ t, moment }: Pick<I18n, "t" | "moment">, { pool
     filters.outcome && t(`outcome.${filters.outcome}`),
     filters.policy,
     filters.application,
+    filters.action,
     filters.annotator,
     ...filters.decisions.map((decision) => t(`decision.${decision}`)),
     filters.level != null && t("exports.level", { level: filters.level }),

@@ -39,8 +39,11 @@ def test_words_and_facets_narrow(committed: World, ended: Episode) -> None:
     assert search_ids(committed, review="accepted") == [str(ended.pk)]
     assert len(search_ids(committed, decisions=["override"], steps_min=1)) == 2
     assert search_ids(committed, steps_min=2) == []
+    assert len(search_ids(committed, action="click")) == 2
+    assert search_ids(committed, action="drag") == []
     facets = committed.client(committed.ravi).get("/api/trajectories/facets").json()
     assert (facets["total"], facets["decisions"]) == (2, [{"value": "override", "count": 2}])
+    assert facets["actions"] == [{"value": "click", "count": 2}]
 
 
 def test_a_level_finds_what_was_placed_there(committed: World, ended: Episode) -> None:

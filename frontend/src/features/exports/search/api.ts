@@ -4,11 +4,15 @@ import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@ta
 import type { Facets, FoundPage, SavedQueryIn, SavedQueryOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
+/** How often a search that found nothing is repeated (ms): an episode is found seconds after it ended. */
+const EMPTY_POLL_MS = 5_000;
+
 export const resultsQuery = (search: URLSearchParams) =>
   queryOptions({
     queryKey: ["trajectories", search.toString()],
     queryFn: () => request<FoundPage>("GET", `/trajectories?${search.toString()}`),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.items.length === 0 ? EMPTY_POLL_MS : false),
   });
 
 export const facetsQuery = (search: URLSearchParams) => {
@@ -18,6 +22,7 @@ export const facetsQuery = (search: URLSearchParams) => {
     queryKey: ["trajectories", "facets", unpaged.toString()],
     queryFn: () => request<Facets>("GET", `/trajectories/facets?${unpaged.toString()}`),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.total === 0 ? EMPTY_POLL_MS : false),
   });
 };
 

@@ -14,6 +14,7 @@ const FACETS = [
   ["decisions", "decisions", "trajectories.decisions"],
   ["policies", "policy", "trajectories.policies"],
   ["applications", "application", "trajectories.applications"],
+  ["actions", "action", "trajectories.actions"],
   ["outcomes", "outcome", "episodes.outcome"],
   ["reviews", "review", "episodes.review"],
 ] as const;

@@ -9,6 +9,7 @@ const EVERYTHING: Query = {
   decisions: [],
   policy: null,
   application: null,
+  action: null,
   level: null,
   outcome: null,
   review: null,

@@ -23,6 +23,7 @@ export const dataMessages = {
   "trajectories.decisions": "Decisions",
   "trajectories.policies": "Policy",
   "trajectories.applications": "Application",
+  "trajectories.actions": "Action",
   "trajectories.level": "Difficulty",
   "trajectories.any": "Any",
   "trajectories.more": "More",

@@ -23,6 +23,7 @@ export const dataMessages = {
   "trajectories.decisions": "决定",
   "trajectories.policies": "策略",
   "trajectories.applications": "应用",
+  "trajectories.actions": "动作",
   "trajectories.level": "难度",
   "trajectories.any": "不限",
   "trajectories.more": "更多",
