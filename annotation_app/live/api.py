@@ -111,6 +111,7 @@ def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | Preview
     selectors.episode_of(user=user, episode_id=episode_id)
     host = urlsplit(f"//{request.get_host()}").hostname or ""
     turn_servers = stream_tickets.ice_servers(user.username) if body.kind == "webrtc" else ()
+    ttl = stream_tickets.PROGRAM_TICKET_TTL_SECONDS if body.kind == "cdp" else stream_tickets.TICKET_TTL_SECONDS
     if isinstance(body, TicketIn):
         ticket, url = stream_tickets.ticket_mint(kind=body.kind, user=user.username, episode_id=episode_id, host=host)
     elif not selectors.episode_access(user=user, episode_id=episode_id).steers:
@@ -121,4 +122,4 @@ def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | Preview
         ticket, url = stream_tickets.preview_mint(
             user=user.username, episode_id=episode_id, port=body.port, path=body.path, host=host
         )
-    return TicketOut(ticket=ticket, url=url, expires_in=stream_tickets.TICKET_TTL_SECONDS, ice_servers=turn_servers)
+    return TicketOut(ticket=ticket, url=url, expires_in=ttl, ice_servers=turn_servers)

@@ -17,6 +17,8 @@ from vm_bridge.machine import Lease
 PREVIEWS_DISABLED_MESSAGE = "Web programs of machines are off here. An operator can set PILOTHOUSE_PREVIEW_URL."
 TICKET_TTL_SECONDS = 30.0
 """How long a stream ticket holds (seconds)."""
+PROGRAM_TICKET_TTL_SECONDS = 300.0
+"""How long a ticket holds that a person copies into a program of their own (seconds)."""
 
 
 def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
@@ -67,7 +69,7 @@ def cdp_mint(*, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
     lease = _lease_of(episode_id)
     if "navigate" not in lease.capabilities.kinds:
         raise Conflict("This machine is no browser.", code="no_browser")
-    ticket = ticket_for_lease("cdp", user, episode_id, lease)
+    ticket = ticket_for_lease("cdp", user, episode_id, lease, ttl=PROGRAM_TICKET_TTL_SECONDS)
     address = f"{stream_url('cdp', ticket, host=host, bridge=lease.host)}?token={quote(ticket)}"
     return ticket, address.replace("http", "ws", 1)
 
@@ -79,7 +81,9 @@ def _lease_of(episode_id: UUID) -> Lease:
     return Lease.model_validate_json(stored.lease)
 
 
-def ticket_for_lease(kind: StreamKind, user: str, episode_id: UUID, lease: Lease) -> str:
+def ticket_for_lease(
+    kind: StreamKind, user: str, episode_id: UUID, lease: Lease, *, ttl: float = TICKET_TTL_SECONDS
+) -> str:
     """A ticket for the machine of this lease. Whether the user may see it is for the caller to check."""
     claim = TicketClaim(
         kind=kind,
@@ -88,7 +92,7 @@ def ticket_for_lease(kind: StreamKind, user: str, episode_id: UUID, lease: Lease
         machine_id=lease.machine_id,
         fencing_token=lease.fencing_token,
     )
-    return mint_ticket(host_key(lease.host), claim, ttl=TICKET_TTL_SECONDS)
+    return mint_ticket(host_key(lease.host), claim, ttl=ttl)
 
 
 def pictured_lease(machine: str) -> Lease | None:

@@ -20,7 +20,7 @@ import { useDraft } from "./use-draft";
 
 /** `press` and `release` capture one key to hold down or let go. */
 export type Mode = "point" | "type" | "hotkey" | "press" | "release";
-export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover" | "prompt" | "notes" | "thoughts";
+export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover" | "prompt" | "notes" | "thoughts" | "program";
 
 /** The command line as others reach it: pointing writes coordinates where its caret stands. */
 interface CommandLine {

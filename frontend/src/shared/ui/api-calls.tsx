@@ -1,9 +1,8 @@
 /** The API calls equivalent to a page, for curl and for the Python client, in a closed disclosure. */
-import { Button, CopyButton } from "@mantine/core";
-
 import { useI18n } from "@/shared/i18n/i18n";
 
 import styles from "./api-calls.module.css";
+import { Snippet } from "./snippet";
 
 export interface ApiCall {
   readonly title: string;
@@ -27,23 +26,6 @@ export function ApiCalls({ calls }: { calls: readonly ApiCall[] }) {
         </section>
       ))}
     </details>
-  );
-}
-
-function Snippet({ name, text }: { name: string; text: string }) {
-  const { t } = useI18n();
-  return (
-    <div className={styles.snippet}>
-      <span className={styles.name}>{name}</span>
-      <pre>{text}</pre>
-      <CopyButton value={text}>
-        {({ copied, copy }) => (
-          <Button variant="default" size="compact-xs" onClick={copy} aria-label={copied ? undefined : t("api_calls.copy_of", { name })}>
-            {t(copied ? "api_calls.copied" : "api_calls.copy")}
-          </Button>
-        )}
-      </CopyButton>
-    </div>
   );
 }
 

@@ -1,6 +1,6 @@
 /** A person in a browser's workspace: addresses, pages, and the page's own time. */
 import { screen, within } from "@testing-library/react";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { BrowserPage, EpisodeState } from "@/generated/vocabulary";
 import { renderWorkspace } from "@/features/annotate/testing/harness";
@@ -35,6 +35,8 @@ const open = (page: Partial<BrowserPage> = {}, changed: Partial<EpisodeState> = 
   });
 
 const bar = () => within(screen.getByRole("region", { name: "The browser's address, pages and time" }));
+
+afterEach(() => vi.unstubAllGlobals());
 
 beforeEach(() => {
   localStorage.clear();
@@ -108,6 +110,24 @@ describe("a browser's workspace", () => {
     await user.keyboard("=");
     expect(commands()).toEqual([]);
     expect(bar().queryByRole("radiogroup", { name: "Pace" })).toBeNull();
+  });
+
+  it("gives out an address for a program, made anew for each", async () => {
+    let made = 0;
+    vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
+      expect([url, init.method, init.body]).toEqual(["/api/episodes/episode-1/tickets", "POST", '{"kind":"cdp"}']);
+      made += 1;
+      return Promise.resolve(Response.json({ ticket: "t", url: `ws://bridge.test/cdp?token=${made}`, expires_in: 300, ice_servers: [] }));
+    });
+    const { user, commands } = open();
+    await user.keyboard("{Shift>}B{/Shift}");
+    const dialog = within(await screen.findByRole("dialog"));
+    await user.click(dialog.getByRole("button", { name: "Make an address" }));
+    expect(await dialog.findByText("ws://bridge.test/cdp?token=1")).toBeDefined();
+    expect(dialog.getByText(/once, within 5 minutes/)).toBeDefined();
+    await user.click(dialog.getByRole("button", { name: "Make another address" }));
+    expect(await dialog.findByText('browser = playwright.chromium.connect_over_cdp("ws://bridge.test/cdp?token=2")')).toBeDefined();
+    expect(commands()).toEqual([]);
   });
 
   it("tells what the browser did by itself, and that the page has ended", () => {

@@ -1,6 +1,6 @@
 /** Over a browser's picture: its address, its open pages, how the page stands, and its own time. */
 import { ActionIcon, TextInput, Tooltip } from "@mantine/core";
-import { ArrowLeft, X } from "lucide-react";
+import { ArrowLeft, Plug, X } from "lucide-react";
 import { useRef, useState, type KeyboardEvent } from "react";
 
 import type { Action, BrowserPage, Observation, Tab } from "@/generated/vocabulary";
@@ -11,7 +11,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { PageStatus } from "@/shared/ui/episode/page-status";
 
-import { closePage, goBack, nextPage, previousPage, focusAddress } from "./commands";
+import { closePage, connectProgram, goBack, nextPage, previousPage, focusAddress } from "./commands";
 import { PageClock } from "./page-clock";
 import styles from "./browser.module.css";
 
@@ -41,7 +41,9 @@ function Bar({ workspace, observation, page }: BarProps & { observation: Observa
     address.current?.focus();
     address.current?.select();
   };
+  const connect = () => workspace.setDialog("program");
   useCommands([
+    { command: connectProgram, enabled: canAct, run: connect },
     { command: goBack, enabled: can("navigate_back"), run: () => perform({ kind: "navigate_back" }) },
     { command: focusAddress, enabled: can("navigate"), run: selectAddress },
     { command: previousPage, enabled: hasSeveralTabs && can("switch_page"), run: () => switchTab(-1) },
@@ -58,6 +60,11 @@ function Bar({ workspace, observation, page }: BarProps & { observation: Observa
         </Tooltip>
         <Address url={observation.url ?? ""} enabled={can("navigate")} field={address} go={(url) => perform({ kind: "navigate", url })} leave={() => workspace.viewportRef.current?.focus({ preventScroll: true })} />
         <PageStatus page={page} />
+        <Tooltip label={t("browser.program.help")}>
+          <ActionIcon variant="default" aria-label={t("browser.program")} disabled={!canAct} onClick={connect}>
+            <Plug size={16} />
+          </ActionIcon>
+        </Tooltip>
       </div>
       <div className={styles.row}>
         {hasSeveralTabs ? <Tabs tabs={page.tabs} can={can} perform={perform} /> : <span className={styles.title}>{page.title}</span>}

@@ -10,5 +10,6 @@ export const changePace = browserCommand("pace", { name: "browser.pace", help: "
 export const previousPage = browserCommand("previous_page", { name: "browser.previous_page", help: "browser.previous_page.help", keys: ["<"] });
 export const nextPage = browserCommand("next_page", { name: "browser.next_page", help: "browser.next_page.help", keys: [">"] });
 export const closePage = browserCommand("close_page", { name: "browser.close_page", help: "browser.close_page.help", keys: ["Delete"] });
+export const connectProgram = browserCommand("program", { name: "browser.program", help: "browser.program.help", keys: ["Shift+B"] });
 
-export const browserCommands: readonly Command[] = [goBack, focusAddress, waitOn, changePace, previousPage, nextPage, closePage];
+export const browserCommands: readonly Command[] = [goBack, focusAddress, waitOn, changePace, previousPage, nextPage, closePage, connectProgram];

@@ -3,6 +3,7 @@ import type { ComponentType } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { ProgramDialog } from "@/features/annotate/browser/program-dialog";
 import { NotesDialog } from "@/features/annotate/memory/notes-dialog";
 import { PromptDialog } from "@/features/annotate/proposals/prompt-dialog";
 import { useWorkspace, type Dialog as DialogName } from "@/features/annotate/use-workspace";
@@ -28,8 +29,9 @@ const CONTENTS: Readonly<Record<DialogName, ComponentType<ContentProps>>> = {
   thoughts: ThoughtsDialog,
   prompt: PromptDialog,
   notes: NotesDialog,
+  program: ProgramDialog,
 };
-const SIZES: Readonly<Partial<Record<DialogName, string>>> = { prompt: "80rem", notes: "lg", thoughts: "lg" };
+const SIZES: Readonly<Partial<Record<DialogName, string>>> = { prompt: "80rem", notes: "lg", thoughts: "lg", program: "lg" };
 
 export function Dialogs() {
   const { t } = useI18n();
