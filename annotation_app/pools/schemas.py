@@ -87,7 +87,8 @@ class PoolSettings(FrozenModel):
     """US dollars that hosted models may cost in it."""
     unattended_safety_checks: bool = False
     screenshot_format: Literal["jpeg", "png"] = "jpeg"
-    record: bool = False
+    record: bool = True
+    """Whether a video of every episode is kept, until a retention rule for recordings deletes it."""
     speculation: bool = False
     """Whether a second machine of an episode does the first candidate ahead of the person."""
     practice: bool = False

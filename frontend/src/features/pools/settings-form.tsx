@@ -29,7 +29,7 @@ const DEFAULT_SETTINGS: Settings = {
   policy_budget: null,
   unattended_safety_checks: false,
   screenshot_format: "jpeg",
-  record: false,
+  record: true,
   speculation: false,
   practice: false,
   paused: false,
@@ -194,7 +194,12 @@ function MachineFields({ draft, onChange, fixed }: Fields & { readonly fixed: bo
         allowDeselect={false}
       />
       <Checkbox label={t("pools.practice")} checked={draft.practice} disabled={fixed} onChange={(event) => onChange({ practice: event.currentTarget.checked })} />
-      <Checkbox label={t("pools.record")} checked={draft.record} onChange={(event) => onChange({ record: event.currentTarget.checked })} />
+      <Checkbox
+        label={t("pools.record")}
+        description={t("pools.record.help")}
+        checked={draft.record}
+        onChange={(event) => onChange({ record: event.currentTarget.checked })}
+      />
       <Checkbox
         label={t("pools.speculation")}
         description={t("pools.speculation.help")}

@@ -48,6 +48,7 @@ export const poolMessages = {
   "pools.screenshots": "Screenshots",
   "pools.practice": "Practice: tasks repeat, nothing is exported",
   "pools.record": "Keep a video of every episode",
+  "pools.record.help": "Shown in the replay until a rule for videos on the page Retention deletes it.",
   "pools.speculation": "Do the first candidate ahead on a second machine",
   "pools.speculation.help": "While the person reads. Takes up to twice the machines and model requests.",
   "pools.max_steps": "Most steps",
