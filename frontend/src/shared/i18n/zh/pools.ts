@@ -48,7 +48,7 @@ export const poolMessages = {
   "pools.screenshots": "截图格式",
   "pools.practice": "练习：任务可重复，内容不导出",
   "pools.record": "为每个回合保留视频",
-  "pools.record.help": "在回放中可看，直到“保留”页面上针对视频的规则将其删除。",
+  "pools.record.help": "可在回放中观看，直到“保留期限”页面上的录像规则将其删除。",
   "pools.speculation": "在第二台机器上预先执行首个候选",
   "pools.speculation.help": "在标注员阅读时进行；机器和模型请求最多翻倍。",
   "pools.max_steps": "最多步数",
