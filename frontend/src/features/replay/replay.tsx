@@ -7,7 +7,7 @@ import type { RecordingPart } from "@/generated/api";
 import type { Action, Point, Snapshot, Step, Trajectory } from "@/generated/vocabulary";
 import { pointsOf } from "@/shared/actions/words";
 import { isUpright } from "@/shared/markers/mapping";
-import { lastPointed } from "@/shared/markers/marker";
+import { useCaret } from "@/shared/markers/use-caret";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -122,6 +122,7 @@ type ReplayViewportProps = {
 /** What is written over the step where it is corrected; the video where it is wanted and shows the step, else the frame the act found or left. */
 function ReplayViewport({ steps, step, parts, player, move, blobUrl, correction }: ReplayViewportProps) {
   const { t } = useI18n();
+  const focus = useCaret(steps.slice(0, player.step), blobUrl);
   if (correction?.action && correction.index === step.index) {
     return <CorrectedFrame step={step} action={correction.action} onMovePoint={correction.onMovePoint} blobUrl={blobUrl} />;
   }
@@ -134,7 +135,7 @@ function ReplayViewport({ steps, step, parts, player, move, blobUrl, correction 
       blobUrl={blobUrl}
       alt={t(player.after ? "replay.frame_after" : "replay.frame_before", { number: step.index + 1 })}
       marks={player.after ? [] : [{ key: step.command_id, action: step.action, tone: "done" }]}
-      focus={lastPointed(steps.slice(0, player.step).map(({ action }) => action))}
+      focus={focus}
     />
   );
 }

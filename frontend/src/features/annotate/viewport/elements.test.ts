@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 
-import { detectElements, type ElementBox, type Pixels } from "./elements";
+import type { ElementBox, Pixels } from "@/shared/markers/pixels";
+
+import { detectElements } from "./elements";
 
 const PICTURE = { width: 640, height: 360 };
 

@@ -12,7 +12,7 @@ import { useWorkspace, type Workspace } from "@/features/annotate/use-workspace"
 import { useI18n } from "@/shared/i18n/i18n";
 import { MarkerLayer } from "@/shared/markers/marker-layer";
 import { isCrisp, letterbox, type Size } from "@/shared/markers/mapping";
-import { lastPointed } from "@/shared/markers/marker";
+import { useCaret } from "@/shared/markers/use-caret";
 import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 
 import { marksOf, viewedObservation } from "./viewed-step";
@@ -69,11 +69,12 @@ function Picture({ observation, room, stream, blobUrl }: Props & { observation: 
   const picture: Size = { width: observation?.width ?? 0, height: observation?.height ?? 0 };
   const box = letterbox(room, picture);
   const live = viewedStep === null ? surface : null;
+  const focus = useCaret(episode.steps.slice(0, viewedStep ?? undefined), blobUrl);
   return (
     <div className={styles.picture} style={box} hidden={picture.width === 0} data-crisp={isCrisp(box, picture) || undefined}>
       <StoredFrame observation={observation} blobUrl={blobUrl} onPicture={setStill} />
       <div ref={hostRef} className={styles.live} hidden={live === null} />
-      <MarkerLayer marks={marksOf(workspace)} picture={picture} displaySize={box} focus={lastPointed(episode.steps.map(({ action }) => action))} />
+      <MarkerLayer marks={marksOf(workspace)} picture={picture} displaySize={box} focus={focus} />
       {frameOf(workspace) === "takeover" ? (
         <TakeoverLayer picture={picture} />
       ) : (
