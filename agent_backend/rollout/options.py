@@ -46,6 +46,12 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--parallel", type=int, default=1, help="machines at a time")
 
 
+def add_expert_task_options(parser: argparse.ArgumentParser) -> None:
+    """The same for programs that need the tasks of a plan and no policy."""
+    add_task_options(parser)
+    parser.set_defaults(expert=True, provider="openai_compatible", dialect=None, memory=HistoryBudget(), prompt=None)
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """All that says what is attempted, and by whom."""
     add_task_options(parser)
