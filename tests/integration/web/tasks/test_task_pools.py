@@ -1,7 +1,7 @@
 """Each source of tasks becomes a pool of its own, once, on the machines that its tasks are for."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def ensure(*words: str | Path, username: str = "ada") -> dict[str, Any]:
     return made
 
 
-def write(folder: Path, files: dict[str, bytes]) -> Path:
+def write(folder: Path, files: Mapping[str, bytes]) -> Path:
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
