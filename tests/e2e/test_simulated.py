@@ -82,9 +82,17 @@ def drills(folder: Path) -> list[str]:
     return ["--suite", "drills", "--task", "switches", "--level", "all", "--first-seed", "7"]
 
 
-@pytest.mark.parametrize("source", [harbor_folder, drills])
+def uploads_without_experts(folder: Path) -> list[str]:
+    folder.mkdir()
+    (folder / "tasks.jsonl").write_text('{"id": "a", "instruction": "Look.", "platform": "phone"}\n')
+    return ["--tasks", str(folder / "tasks.jsonl")]
+
+
+@pytest.mark.parametrize(
+    ("source", "ended"), [(harbor_folder, "success"), (drills, "success"), (uploads_without_experts, "skipped")]
+)
 def test_it_brings_its_own_tasks_and_does_them_once(
-    platform: TemporaryPlatform, tmp_path: Path, source: Callable[[Path], list[str]]
+    platform: TemporaryPlatform, tmp_path: Path, source: Callable[[Path], list[str]], ended: str
 ) -> None:
     words = ["simulate-annotator", "--data", str(platform.data), "--episodes", "9", *source(tmp_path / "one")]
     command = [sys.executable, "-m", "annotation_app.operations", *words]
@@ -96,7 +104,7 @@ def test_it_brings_its_own_tasks_and_does_them_once(
     assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
     done = [[json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")] for run in runs]
     assert done[0]
-    assert {episode["ended"] for episode in done[0]} == {"success"}
+    assert {episode["ended"] for episode in done[0]} == {ended}
     assert done[1] == [], "what was done does not wait any more"
     assert "0 of them new" in runs[1].stdout
 
