@@ -63,10 +63,10 @@ def simulate_annotator(arguments: argparse.Namespace, rest: list[str], console: 
     note = require_platform(arguments.data)
     if (arguments.pool is None) == (not rest):
         raise OperationsError("Name a pool with --pool, or tasks with --tasks or --suite.", hint=SOURCE_HINT)
+    password = os.environ.get("PILOTHOUSE_PASSWORD") or _demo_password(arguments.data, arguments.user)
     pool = arguments.pool or _ensure_pool([arguments.user, *rest], note, console)
     words = ["--web", note.url, "--bridge", note.environment["PILOTHOUSE_BRIDGE_URL"], "--user", arguments.user]
     words += ["--pool", pool, "--episodes", str(arguments.episodes), "--aim", str(arguments.aim)]
-    password = os.environ.get("PILOTHOUSE_PASSWORD") or _demo_password(arguments.data, arguments.user)
     os.environ["PILOTHOUSE_PASSWORD"] = password
     _exec_module("agent_backend.simulated_annotator", words, arguments.data)
 

@@ -1,5 +1,6 @@
 """Each source of tasks becomes a pool of its own, once, on the machines that its tasks are for."""
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from io import StringIO
@@ -108,10 +109,18 @@ async def test_every_level_and_seed_of_a_suite_is_a_task(stack: Stack, tmp_path:
         assert levels >= {1, 2, 3}
         assert {definition.seed for definition in definitions} == {0, 1}
         assert ensure(*suite(tmp_path))["new"] == 0
-        other = ensure("--suite", "games", "--task", "maze")
-        assert other["pool"] != made["pool"], "other tasks are another pool"
+        other = ensure("--suite", "games", "--level", "2", "--kind", "games/maze level 2")
+        assert (other["tasks"], other["pool"] != made["pool"]) == (1, True), "other tasks are another pool"
 
     await run_in_db_thread(tried)
+
+
+async def test_two_runs_at_once_share_the_pool(stack: Stack, tmp_path: Path) -> None:
+    words = json_lines(tmp_path)
+    one, other = await asyncio.gather(*(run_in_db_thread(lambda: ensure(*words)) for _ in range(2)))
+    assert one["pool"] == other["pool"]
+    assert sorted((one["new"], other["new"])) == [0, 2]
+    assert await run_in_db_thread(Pool.objects.filter(name=one["pool"]).count) == 1
 
 
 @pytest.mark.parametrize(
