@@ -44,7 +44,7 @@ def test_task_folders_of_harbor_come_into_a_pool(world: World, tmp_path: Path) -
     assert load("real", tmp_path) == "1 new tasks of 1.\n"
     assert "harbor/lab/sum" in keys()
     (tmp_path / "one" / "tests" / "link").symlink_to("/etc/passwd")
-    with pytest.raises(CommandError, match="harbor_link: .*one: link is a link"):
+    with pytest.raises(CommandError, match=r"harbor_link: .*one: link is a link"):
         load("real", tmp_path)
 
 
