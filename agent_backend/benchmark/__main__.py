@@ -104,7 +104,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def repeat_tasks(arguments: argparse.Namespace, manifest: BenchmarkManifest) -> None:
     """Attempt the tasks of a manifest, with its seeds, levels, step limit and machines. Raises InvalidManifest."""
     plan = read_plan(manifest)
-    arguments.suite, arguments.tasks, arguments.task = plan.suite or None, plan.source or None, list(plan.names)
+    arguments.suite, arguments.tasks = plan.suite or None, plan.source or None
+    arguments.task, arguments.kind = list(plan.names), list(plan.kinds)
     arguments.seeds, arguments.first_seed, arguments.max_steps = plan.seeds, plan.first_seed, plan.max_steps
     if plan.suite:
         arguments.level, arguments.size = list(plan.levels) or [ALL_LEVELS], plan.size

@@ -26,9 +26,8 @@ from agent_backend.environments.sessions import DEFAULT_IDLE_SECONDS, SessionReg
 from agent_backend.environments.task_catalog import TaskCatalog
 from agent_backend.errors import AgentError
 from agent_backend.rollout.in_process import bridge_client
-from agent_backend.rollout.options import add_task_options, build_plan, check_options
+from agent_backend.rollout.options import add_expert_task_options, build_plan, check_options
 from agent_backend.rollout.pool_tasks import web_app_url
-from protocol.trajectory.memory import HistoryBudget
 from vm_bridge.errors import BridgeError
 
 MAX_SESSIONS = 1_000
@@ -40,7 +39,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="./pilothouse openenv", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add_task_options(parser)
+    add_expert_task_options(parser)
     server = parser.add_argument_group("server")
     server.add_argument("--listen", type=_address, default=("127.0.0.1", 8030), help="HOST:PORT (127.0.0.1:8030)")
     server.add_argument("--sessions", type=int, default=4, help="most sessions at a time, each with a machine (4)")
@@ -62,7 +61,6 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         help="also take API tokens of the web app at PILOTHOUSE_URL with the scope environments:write",
     )
     server.add_argument("--print-manifest", action="store_true", help="print openenv.yaml, and start nothing")
-    parser.set_defaults(expert=True, provider="openai_compatible", dialect=None, memory=HistoryBudget(), prompt=None)
     parser.set_defaults(bridge=os.environ.get("PILOTHOUSE_BRIDGE_URL"))
     arguments = parser.parse_args(argv)
     if not arguments.print_manifest:

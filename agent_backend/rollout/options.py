@@ -37,6 +37,9 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--max-steps", type=int, help="most steps of every attempt, beyond the tasks' own too")
     what.add_argument("--task", action="append", default=[], help="only this one; may be given again")
+    what.add_argument(
+        "--kind", action="append", default=[], help='only this kind, as "games/maze level 2"; may be given again'
+    )
     what.add_argument("--seeds", type=int, default=1, help="attempts at each task, with rising seeds")
     what.add_argument("--first-seed", type=int, default=0)
     what.add_argument("--level", type=parse_level, action="append", help="of a suite; may be given again, or all")
@@ -44,6 +47,12 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--size", type=parse_size, help="of the screen, as 320x240, where a suite lets it be chosen")
     what.add_argument("--image", help="kind of machine; by default the one called like the task's platform")
     what.add_argument("--parallel", type=int, default=1, help="machines at a time")
+
+
+def add_expert_task_options(parser: argparse.ArgumentParser) -> None:
+    """The same for programs that need the tasks of a plan and no policy."""
+    add_task_options(parser)
+    parser.set_defaults(expert=True, provider="openai_compatible", dialect=None, memory=HistoryBudget(), prompt=None)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -199,6 +208,7 @@ def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
         memory=arguments.memory,
         prompt=arguments.prompt,
         names=tuple(arguments.task),
+        kinds=tuple(arguments.kind),
         seeds=arguments.seeds,
         first_seed=arguments.first_seed,
         levels=() if ALL_LEVELS in levels else levels,

@@ -32,6 +32,8 @@ class RolloutPlan(FrozenModel):
     """In place of its dialect's own."""
     names: tuple[str, ...] = ()
     """Which tasks; none: all of the suite."""
+    kinds: tuple[str, ...] = ()
+    """Which kinds of task, as `protocol.trajectory.tasks.task_kind` writes them; none: all."""
     seeds: int = Field(default=1, ge=1)
     """Attempts at each task, with rising seeds."""
     first_seed: int = Field(default=0, ge=0)
@@ -52,6 +54,6 @@ class RolloutPlan(FrozenModel):
 
     def record(self) -> JsonObject:
         """The plan as it is written beside attempts; fields of later versions only where they say something."""
-        later = {"source", "source_sha256", "max_steps", "prompt", "harness", "judges"}
+        later = {"source", "source_sha256", "max_steps", "kinds", "prompt", "harness", "judges"}
         whole: JsonObject = {**self.model_dump(mode="json"), "judges": self.judges.model_dump(mode="json")["judges"]}
         return {name: value for name, value in whole.items() if name not in later or value}

@@ -16,7 +16,7 @@ from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool, read_pool
 from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import read_task_archive, read_task_folders
-from protocol.trajectory.tasks import Task, TaskVariant
+from protocol.trajectory.tasks import Task, TaskVariant, task_kind
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import InvalidAction, UnknownTask
 
@@ -99,14 +99,19 @@ async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...
 def choose_tasks(plan: RolloutPlan, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """The tasks of a source that a plan names, with the plan's step limit.
 
-    Raises UnknownTask for a name that is not among them, InvalidAction if no task is left, and SecretMissing if an MCP
-    server of a task asks for a secret that is not set.
+    Raises UnknownTask for a name or kind that is not among them, InvalidAction if no task is left, and SecretMissing if
+    an MCP server of a task asks for a secret that is not set.
     """
-    known = {task.name for task in tasks}
+    names, kinds = {task.name for task in tasks}, {task_kind(task) for task in tasks}
     where = plan.source or f"the suite {plan.suite}"
-    if missing := [name for name in plan.names if name not in known]:
+    missing = [name for name in plan.names if name not in names] + [kind for kind in plan.kinds if kind not in kinds]
+    if missing:
         raise UnknownTask(f"{where} has no task {', '.join(missing)} in this form")
-    chosen = tuple(task for task in tasks if not plan.names or task.name in plan.names)
+    chosen = tuple(
+        task
+        for task in tasks
+        if (not plan.names or task.name in plan.names) and (not plan.kinds or task_kind(task) in plan.kinds)
+    )
     if not chosen:
         raise InvalidAction(f"nothing of {where} was chosen")
     check_task_secrets(chosen)

@@ -14,6 +14,7 @@ from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, TurnC
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.selectors.turns import turn_of
 from annotation_app.flywheel.services import gate, ledger, samples, server_reservation, training
+from annotation_app.flywheel.services.pool_tasks import played_pool
 from annotation_app.flywheel.services.reward_judges import judge_keys
 from annotation_app.policies.api_keys import api_key_for
 from annotation_app.tasks.selectors import server_secrets_environment
@@ -84,15 +85,16 @@ def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
 def _program_environment(recipe: Recipe, pool: Any) -> dict[str, str]:
     """Environment variables of the programs, where no list of processes shows them.
 
-    The API key is given only where it belongs to every server that the turn speaks to.
+    The API key is given only where it belongs to every server that the turn speaks to. Judges' keys and secrets are
+    those of the pool that is played.
     """
-    play = recipe.rl.play if recipe.rl else None
+    play, played = recipe.rl.play if recipe.rl else None, played_pool(recipe, pool)
     keys = {api_key_for(url) for url in (recipe.server, recipe.serving.url if recipe.serving else "") if url}
     return {
         "PILOTHOUSE_BRIDGE_MASTER_KEY": settings.ENV.bridge_master,
         "PILOTHOUSE_POLICY_API_KEY": keys.pop() if len(keys) == 1 else "",
-        **(judge_keys(pool.pk) if play is not None and play.judges else {}),
-        **(server_secrets_environment(pool=pool.name) if play is not None else {}),
+        **(judge_keys(played.pk) if play is not None and play.judges and played is not None else {}),
+        **(server_secrets_environment(pool=played.name) if play is not None and played is not None else {}),
     }
 
 

@@ -1,6 +1,6 @@
 """How a wheel turns: what it collects, from when on a sample passes, what is trained, and what is tried at the gate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from annotation_app.exports.schemas import DialectName
 from annotation_app.policies.schemas import Address, ModelName, Name
 from protocol.base import FrozenModel, JsonObject
+from protocol.trajectory.tasks import kind_level
 
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 """A file or folder of the machine that trains."""
@@ -89,12 +90,15 @@ class LikelihoodTraining(FrozenModel):
 
 
 class RolloutSettings(FrozenModel):
-    """Attempts on the bridge's machines: at the kinds of task that are worth playing, of a suite or of the flywheel's
-    pool."""
+    """Attempts on the bridge's machines: at the kinds of task that are worth playing, of a suite or of a pool."""
 
     source: Literal["suite", "pool"] = "suite"
-    """`pool`: the pool's own tasks, on the pool's machines, whatever they are made of."""
+    """`pool`: a pool's tasks, on the pool's machines, whatever they are made of."""
     suite: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]*$")] = ""
+    levels: Annotated[tuple[Annotated[int, Field(ge=1, le=100)], ...], Field(max_length=20)] = ()
+    """Of the suite's tasks; none: every level."""
+    pool: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100, pattern=r"^[^\x00-\x1f]*$")] = ""
+    """Whose tasks are played, by name; empty: the flywheel's own pool."""
     first_seed: Annotated[int, Field(ge=0)] = 0
     pages: Annotated[int, Field(ge=1, le=1_000_000)]
     """How many seeds there are to play at; updates go through them, and after the last the first comes again."""
@@ -117,9 +121,16 @@ class RolloutSettings(FrozenModel):
             raise ValueError("`pages` is a multiple of `seeds`")
         if (self.source == "suite") != bool(self.suite):
             raise ValueError("`suite` names whose tasks are played, unless `source` is `pool`")
-        if self.source == "pool" and self.size:
-            raise ValueError("the tasks of a pool have their own `size`")
+        if self.source == "pool" and (self.size or self.levels):
+            raise ValueError("the tasks of a pool have their own `size` and `levels`")
+        if self.source == "suite" and self.pool:
+            raise ValueError("`pool` is for the `source` `pool`")
         return self
+
+    def suite_kinds(self, kinds: Sequence[str]) -> tuple[str, ...]:
+        """Those of these kinds of task that are the suite's, at the levels that are played."""
+        own = (kind for kind in dict.fromkeys(kinds) if kind.startswith(f"{self.suite}/"))
+        return tuple(kind for kind in own if not self.levels or kind_level(kind) in self.levels)
 
 
 class ReinforcementTraining(FrozenModel):

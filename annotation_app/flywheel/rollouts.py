@@ -15,6 +15,7 @@ from annotation_app.flywheel.recipe import RolloutSettings, ServingSettings
 from protocol.dialects.prompt_template import PromptTemplate
 from protocol.training.checkpoints import newest_checkpoint
 from protocol.training.inbox import REASONS_FILE, REJECTED_FOLDER, SHORTAGE_FILE
+from protocol.trajectory.tasks import kind_level
 
 TRAINER_TIMEOUT_SECONDS = 30 * 86_400
 """Seconds that the trainer waits for attempts of which the player knows whether they come; its end ends the trainer."""
@@ -26,7 +27,7 @@ class RolloutPlan:
 
     play: RolloutSettings
     tasks: tuple[str, ...]
-    """Names of the suite's tasks, or ids of those of `source`."""
+    """Kinds of the suite's tasks, or ids of those of `source`."""
     bridge: str
     policy: str
     dialect: str
@@ -66,7 +67,9 @@ class RolloutPlan:
     def _task_words(self) -> list[str]:
         if self.source is not None:
             return ["--tasks", str(self.source), "--image", self.image]
-        return ["--suite", self.play.suite, *(word for task in self.tasks for word in ("--task", task))]
+        levels = sorted({kind_level(kind) for kind in self.tasks})
+        words = ["--suite", self.play.suite, *(word for level in levels for word in ("--level", str(level)))]
+        return words + [word for kind in self.tasks for word in ("--kind", kind)]
 
     def command(self, server: ModelEndpoint) -> list[str]:
         """The command that plays on this server until the last update is learned. Run again, it resumes."""

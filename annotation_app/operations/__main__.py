@@ -371,10 +371,13 @@ def _parser() -> argparse.ArgumentParser:
     about = "report on a policy's attempts in folders: success, pass@k, scaling, and against others"
     evaluate = add("evaluate", program_commands.evaluate, about, takes_rest=True, environment=present)
     evaluate.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
-    about = "have a suite's expert annotate a pool of the running demo through its pages, as a person would"
-    simulated = add("simulate-annotator", program_commands.simulate_annotator, about, environment=present)
+    about = "have the tasks' expert annotate in the running demo through its pages, as a person would"
+    simulated = add(
+        "simulate-annotator", program_commands.simulate_annotator, about, takes_rest=True, environment=present
+    )
     simulated.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
-    simulated.add_argument("--pool", required=True, help="the pool's name")
+    about = "where it works; in place of it --tasks SOURCE or --suite NAME, with a rollout's options (docs/tasks.md)"
+    simulated.add_argument("--pool", help=about)
     simulated.add_argument("--user", default="annotator", help="the user it signs in as (annotator)")
     simulated.add_argument("--episodes", type=_positive_int, default=1, help="most episodes to annotate (1)")
     simulated.add_argument(

@@ -18,6 +18,9 @@ from annotation_app.operations.runtime.stack import ROOT
 
 TRAINER_PROGRAMS = ("serve", "nano", "toy")
 """Programs of the trainer beside the commands of `python -m trainer`."""
+SOURCE_HINT = "Tasks are chosen as rollouts choose them: --task, --level, --seeds, --image, … (docs/tasks.md)."
+MANAGE_TIMEOUT_SECONDS = 600.0
+"""Longest time of a command of `manage.py`; `ensure_pool` asks the bridge for every task."""
 
 
 def openenv(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -56,11 +59,14 @@ def evaluate(arguments: argparse.Namespace, rest: list[str], console: Console) -
 
 
 def simulate_annotator(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """Have a suite's expert annotate in the running demo."""
+    """Have a suite's expert annotate in the running demo: in a pool, or in one of its own for the tasks of a source."""
     note = require_platform(arguments.data)
-    words = ["--web", note.url, "--bridge", note.environment["PILOTHOUSE_BRIDGE_URL"], "--user", arguments.user]
-    words += ["--pool", arguments.pool, "--episodes", str(arguments.episodes), "--aim", str(arguments.aim)]
+    if (arguments.pool is None) == (not rest):
+        raise OperationsError("Name a pool with --pool, or tasks with --tasks or --suite.", hint=SOURCE_HINT)
     password = os.environ.get("PILOTHOUSE_PASSWORD") or _demo_password(arguments.data, arguments.user)
+    pool = arguments.pool or _ensure_pool([arguments.user, *rest], note, console)
+    words = ["--web", note.url, "--bridge", note.environment["PILOTHOUSE_BRIDGE_URL"], "--user", arguments.user]
+    words += ["--pool", pool, "--episodes", str(arguments.episodes), "--aim", str(arguments.aim)]
     os.environ["PILOTHOUSE_PASSWORD"] = password
     _exec_module("agent_backend.simulated_annotator", words, arguments.data)
 
@@ -84,13 +90,31 @@ def require_platform(data: Path) -> PlatformInfo:
 
 def _options_of(registered: list[str], note: PlatformInfo) -> list[str]:
     """The rollout options of a registered revision. Raises OperationsError where no revision has this name."""
-    command = [sys.executable, str(ROOT / "manage.py"), "policy_options", *registered]
-    environment = {**os.environ, **note.environment}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise OperationsError(done.stderr.strip().removeprefix("CommandError: ") or "The revision cannot be read.")
-    options: list[str] = json.loads(done.stdout)
+    options: list[str] = json.loads(_manage(["policy_options", *registered], note))
     return options
+
+
+def _ensure_pool(words: list[str], note: PlatformInfo, console: Console) -> str:
+    """The name of the pool with the tasks of a source, which is made where there is none. Raises OperationsError."""
+    made = json.loads(_manage(["ensure_pool", *words], note).splitlines()[-1])
+    console.step(f"{made['pool']}: {made['tasks']} tasks, {made['new']} of them new.")
+    return str(made["pool"])
+
+
+def _manage(words: list[str], note: PlatformInfo) -> str:
+    """What a command of `manage.py` prints. Raises OperationsError with what it says of its failure."""
+    command = [sys.executable, str(ROOT / "manage.py"), *words]
+    environment = {**os.environ, **note.environment}
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=MANAGE_TIMEOUT_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise OperationsError(f"{words[0]} has not ended after {MANAGE_TIMEOUT_SECONDS:.0f} seconds.") from None
+    if done.returncode:
+        error = done.stderr.strip().removeprefix("CommandError: ")
+        raise OperationsError(error or f"{words[0]} ended with {done.returncode}.")
+    return done.stdout
 
 
 def _demo_password(data: Path, user: str) -> str:

@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "annotation_app.retention",
     "annotation_app.design",
     "annotation_app.live",
+    "annotation_app.pools",
     "annotation_app.demo",
 ]
 

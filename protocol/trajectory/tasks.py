@@ -49,6 +49,12 @@ def format_task_kind(suite: str, name: str, level: int = 1) -> str:
     return "/".join(part for part in (suite, name) if part) + (f" level {level}" if level > 1 else "")
 
 
+def kind_level(kind: str) -> int:
+    """The level of a kind of task, as `format_task_kind` writes it."""
+    _, mark, level = kind.rpartition(" level ")
+    return int(level) if mark and level.isdecimal() else 1
+
+
 def task_level(task: Task) -> int:
     """The level of a bundled task; 1 where there are none."""
     level = task.parameters.get("level", 1)

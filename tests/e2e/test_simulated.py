@@ -13,6 +13,7 @@ import pytest
 
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
+from benchmarks.parts.tasks.bad_folders import GOOD
 from tests.waiting import wait_until
 
 WITHIN = 600.0
@@ -68,6 +69,44 @@ def test_it_works_a_task_to_its_end(
     assert steps > 0
     assert [done[other] for other in COUNTS if other != does] == [0, 0]
     assert decisions(pool) == [stored] * steps
+
+
+def harbor_folder(folder: Path) -> list[str]:
+    for name, data in GOOD.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return ["--tasks", str(folder)]
+
+
+def drills(folder: Path) -> list[str]:
+    return ["--suite", "drills", "--task", "switches", "--level", "all", "--first-seed", "7"]
+
+
+def uploads_without_experts(folder: Path) -> list[str]:
+    folder.mkdir()
+    (folder / "tasks.jsonl").write_text('{"id": "a", "instruction": "Look.", "platform": "phone"}\n')
+    return ["--tasks", str(folder / "tasks.jsonl")]
+
+
+@pytest.mark.parametrize(
+    ("source", "ended"), [(harbor_folder, "success"), (drills, "success"), (uploads_without_experts, "skipped")]
+)
+def test_it_brings_its_own_tasks_and_does_them_once(
+    platform: TemporaryPlatform, tmp_path: Path, source: Callable[[Path], list[str]], ended: str
+) -> None:
+    words = ["simulate-annotator", "--data", str(platform.data), "--episodes", "9", *source(tmp_path / "one")]
+    command = [sys.executable, "-m", "annotation_app.operations", *words]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PILOTHOUSE_")}
+    runs = [
+        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=WITHIN, check=False)
+        for _ in range(2)
+    ]
+    assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
+    done = [[json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")] for run in runs]
+    assert done[0]
+    assert {episode["ended"] for episode in done[0]} == {ended}
+    assert done[1] == [], "what was done does not wait any more"
+    assert "0 of them new" in runs[1].stdout
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, Max, OuterRef
+from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
@@ -15,6 +15,7 @@ from annotation_app.errors import Conflict, Forbidden, Invalid, NotFound
 from annotation_app.flywheel.models import Stage, StageState, Turn, TurnState, Wheel
 from annotation_app.flywheel.paths import general_data_path
 from annotation_app.flywheel.recipe import Recipe
+from annotation_app.flywheel.services.play_check import play_check
 from annotation_app.flywheel.services.server_reservation import server_unreserved_check
 from annotation_app.flywheel.services.training import serving_url
 from annotation_app.tasks.models import Pool
@@ -33,50 +34,56 @@ def turn_permission_check(user: User) -> None:
         raise Forbidden("Only admins turn the wheel.")
 
 
-@transaction.atomic(durable=True)
 def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: int | None = None) -> Wheel:
-    """Make a wheel, or give it another recipe; turns that have begun keep theirs. Raises Forbidden, NotFound and
-    Conflict."""
+    """Make a wheel, or give it another recipe; turns that have begun keep theirs. Raises Forbidden, NotFound, Conflict,
+    and Invalid for a recipe that plays what is not there."""
     turn_permission_check(user)
     found = Pool.objects.filter(name=pool).first()
     if found is None:
         raise NotFound(f"There is no pool {pool!r}.")
+    known = Wheel.objects.filter(name=name).first()
+    play_check(recipe, known.recipe if known is not None else None)
     fields = {"recipe": recipe, "every_hours": every_hours, "owner": user}
-    wheel, _made = Wheel.objects.update_or_create(name=name, defaults=fields, create_defaults={"pool": found, **fields})
-    if wheel.pool_id != found.pk:
-        raise Conflict("A wheel stays with its pool; another pool has another wheel.", code="other_pool")
-    _record_change(user, wheel)
+    with transaction.atomic(durable=True):
+        wheel, _made = Wheel.objects.update_or_create(
+            name=name, defaults=fields, create_defaults={"pool": found, **fields}
+        )
+        if wheel.pool_id != found.pk:
+            raise Conflict("A wheel stays with its pool; another pool has another wheel.", code="other_pool")
+        _record_change(user, wheel)
     return wheel
 
 
-@transaction.atomic(durable=True)
 def wheel_add(*, user: User, name: str, pool_id: int, recipe: Recipe, every_hours: int | None) -> Wheel:
-    """Make a flywheel. Raises Forbidden, NotFound, and Conflict where its name is taken."""
+    """Make a flywheel. Raises Forbidden, NotFound, Conflict where its name is taken, and Invalid for a recipe that
+    reads or plays what is not there."""
     turn_permission_check(user)
     pool = Pool.objects.filter(pk=pool_id).first()
     if pool is None:
         raise NotFound("There is no such pool.")
     _check_paths(recipe, ())
+    play_check(recipe, None)
     fields = {"pool": pool, "recipe": recipe, "every_hours": every_hours, "owner": user}
-    wheel, made = Wheel.objects.get_or_create(name=name, defaults=fields)
-    if not made:
-        raise Conflict("There is a flywheel of this name.", code="name_taken")
-    _record_change(user, wheel)
+    with transaction.atomic(durable=True):
+        wheel, made = Wheel.objects.get_or_create(name=name, defaults=fields)
+        if not made:
+            raise Conflict("There is a flywheel of this name.", code="name_taken")
+        _record_change(user, wheel)
     return wheel
 
 
-@transaction.atomic(durable=True)
 def wheel_change(*, user: User, wheel_id: int, recipe: Recipe, every_hours: int | None) -> Wheel:
     """Give a flywheel another recipe or schedule, in this admin's name; cycles that have begun keep theirs. Raises
-    Forbidden and NotFound."""
+    Forbidden, NotFound, and Invalid for a recipe that reads or plays what is not there."""
     turn_permission_check(user)
-    wheel = Wheel.objects.select_for_update().filter(pk=wheel_id).first()
-    if wheel is None:
-        raise NotFound("There is no such flywheel.")
-    _check_paths(recipe, _general_paths(wheel.recipe))
-    wheel.recipe, wheel.every_hours, wheel.owner = recipe, every_hours, user
-    wheel.save(update_fields=["recipe", "every_hours", "owner"])
-    _record_change(user, wheel)
+    known = _wheel(Wheel.objects.all(), wheel_id)
+    _check_paths(recipe, _general_paths(known.recipe))
+    play_check(recipe, known.recipe)
+    with transaction.atomic(durable=True):
+        wheel = _wheel(Wheel.objects.select_for_update(), wheel_id)
+        wheel.recipe, wheel.every_hours, wheel.owner = recipe, every_hours, user
+        wheel.save(update_fields=["recipe", "every_hours", "owner"])
+        _record_change(user, wheel)
     return wheel
 
 
@@ -85,13 +92,19 @@ def wheel_delete(*, user: User, wheel_id: int) -> None:
     """Delete a flywheel that has had no cycle. Raises Forbidden, NotFound, and Conflict for any other: its cycles say
     what trained whom."""
     turn_permission_check(user)
-    wheel = Wheel.objects.select_for_update().filter(pk=wheel_id).first()
-    if wheel is None:
-        raise NotFound("There is no such flywheel.")
+    wheel = _wheel(Wheel.objects.select_for_update(), wheel_id)
     if wheel.turns.exists():
         raise Conflict("It has had cycles, which stay. Stop its schedule instead.", code="has_cycles")
     audit_record(actor=user, verb="wheel.deleted", subject=f"wheel:{wheel.pk}", details={"name": wheel.name})
     wheel.delete()
+
+
+def _wheel(wheels: QuerySet[Wheel], wheel_id: int) -> Wheel:
+    """Raises NotFound."""
+    wheel = wheels.filter(pk=wheel_id).first()
+    if wheel is None:
+        raise NotFound("There is no such flywheel.")
+    return wheel
 
 
 def _general_paths(recipe: Recipe) -> tuple[str, ...]:

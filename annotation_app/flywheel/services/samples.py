@@ -21,6 +21,7 @@ from annotation_app.flywheel.sample_rules import Grounds, RoutingInput, decide_r
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.ledger import turn_running
+from annotation_app.flywheel.services.pool_tasks import played_pool
 from annotation_app.flywheel.services.replay_requests import checks_request, judgements_request
 from annotation_app.judges.models import Judgement
 from annotation_app.policies.selectors import evaluated_kinds
@@ -209,7 +210,8 @@ def _choose_kinds_to_play(turn: Turn) -> list[str]:
 
 def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
     """Successes and attempts by kind of the active revision: its attempts among this turn's that nobody helped and that
-    came in from elsewhere, beside what the desk counted and the last evaluation found."""
+    came in from elsewhere, beside what the desk counted, also in the pool that is played, and the last evaluation
+    found."""
     rates: defaultdict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
 
     def add(kind: str, succeeded: int, attempts: int) -> None:
@@ -222,7 +224,8 @@ def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
         worth = values.get(episode)
         if worth is not None and policies and all(_is_of(turn, label) for label in policies):
             add(kind, int(worth >= turn.recipe.passes), 1)
-    tallies = Tally.objects.filter(pool=turn.wheel.pool_id, revision=own_active(turn)).values_list("kind")
+    pools = {turn.wheel.pool, played_pool(turn.recipe, turn.wheel.pool)} - {None}
+    tallies = Tally.objects.filter(pool__in=pools, revision=own_active(turn)).values_list("kind")
     for kind, succeeded, failed in tallies.annotate(Sum("succeeded"), Sum("failed")):
         add(kind, succeeded, succeeded + failed)
     for kind, (succeeded, attempts) in evaluated_kinds(own_active(turn)).items():

@@ -29,8 +29,9 @@ from annotation_app.flywheel.sample_rules import REFUSALS
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.lineage import lineage_record
-from annotation_app.flywheel.services.pool_tasks import write_pool_tasks
+from annotation_app.flywheel.services.pool_tasks import played_pool, write_pool_tasks
 from annotation_app.flywheel.services.reward_judges import reward_judges_of
+from annotation_app.tasks.models import Pool
 
 logger = logging.getLogger(__name__)
 LIKELIHOODS = ("ct", "sft")
@@ -275,17 +276,23 @@ def _phase(
 
 
 def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str]) -> RolloutPlan | None:
-    """Who plays these kinds of task for the trainer, as far as they are the suite's; None where others do."""
+    """Who plays these kinds of task for the trainer, as far as the suite or pool has them; None where others do. Raises
+    Conflict where there is no such pool."""
     if plan.play is None:
         return None
-    folder, active = turn_folder(turn) / "train", own_active(turn)
-    from_pool = plan.play.source == "pool"
-    source = folder / "rl-tasks.jsonl" if from_pool else None
+    folder, active, pool = turn_folder(turn) / "train", own_active(turn), played_pool(turn.recipe, turn.wheel.pool)
+    if pool is None:
+        raise Conflict(f"There is no pool {plan.play.pool!r} to play.", code="unknown_pool")
+    source = folder / "rl-tasks.jsonl" if plan.play.source == "pool" else None
     return RolloutPlan(
         play=plan.play,
-        tasks=_suite_names(plan.play.suite, kinds) if source is None else write_pool_tasks(turn, kinds, source),
+        tasks=(
+            plan.play.suite_kinds(kinds)
+            if source is None
+            else write_pool_tasks(pool, turn.recipe.trials, kinds, source)
+        ),
         source=source,
-        image=turn.wheel.pool.image if from_pool else "",
+        image="" if source is None else pool.image,
         bridge=settings.ENV.bridge_url,
         policy=turn.recipe.policy,
         dialect=turn.recipe.dialect,
@@ -297,13 +304,13 @@ def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str])
         run=folder / "rl",
         inbox=folder / RL_INBOX,
         serving=turn.recipe.serving,
-        judges=_judges_file(turn, folder) if plan.play.judges else None,
+        judges=_judges_file(pool, folder) if plan.play.judges else None,
     )
 
 
-def _judges_file(turn: Turn, folder: Path) -> Path:
-    """The pool's judges, for who plays. Raises Conflict where none judges there."""
-    judges = reward_judges_of(turn.wheel.pool_id)
+def _judges_file(pool: Pool, folder: Path) -> Path:
+    """The judges of the pool that is played, for who plays. Raises Conflict where none judges there."""
+    judges = reward_judges_of(pool.pk)
     if not judges["judges"]:
         raise Conflict("Rewards are to be decided by judges, and none judges in the pool.", code="no_judges")
     file_write(path := folder / "rl-judges.json", judges)
@@ -317,14 +324,6 @@ def _wording(turn: Turn) -> dict[str, Any]:
         "dialect": turn.recipe.dialect,
         **({"prompt": active.prompt.model_dump()} if active and active.prompt else {}),
     }
-
-
-def _suite_names(suite: str, kinds: Sequence[str]) -> tuple[str, ...]:
-    """The names of a suite's tasks among kinds, each once."""
-    prefix = f"{suite}/"
-    return tuple(
-        dict.fromkeys(kind.removeprefix(prefix).partition(" ")[0] for kind in kinds if kind.startswith(prefix))
-    )
 
 
 def _training_command(

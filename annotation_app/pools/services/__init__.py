@@ -12,6 +12,7 @@ from annotation_app.pools.services.settings import (
     pools_change,
     worker_set,
 )
+from annotation_app.pools.services.task_pools import source_pool_ensure
 from annotation_app.pools.services.uploads import MAX_UPLOAD_BYTES, suite_upload, tasks_upload
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "pool_start",
     "pool_stop",
     "pools_change",
+    "source_pool_ensure",
     "suite_upload",
     "tasks_upload",
     "worker_set",

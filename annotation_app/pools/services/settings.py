@@ -37,7 +37,7 @@ def pool_create(*, user: User, settings: PoolSettings, policy_id: int | None = N
     """A new pool, empty and for nobody yet. Raises Forbidden, NotFound, Conflict for a name that is taken, and Invalid
     for an image that no host makes."""
     role_check(user, Role.ADMIN)
-    _check_image(settings.image)
+    image_check(settings.image)
     return _create(user, settings, policy_id)
 
 
@@ -59,7 +59,7 @@ def choices(*, user: User) -> MachineChoices:
     return async_to_sync(machine_choices)()
 
 
-def _check_image(image: str) -> None:
+def image_check(image: str) -> None:
     """Raises Invalid where hosts report their images and none makes this one."""
     images = async_to_sync(machine_choices)().images
     if images and image not in images:
@@ -74,7 +74,7 @@ def pools_change(*, user: User, pools: tuple[PoolRef, ...], changes: dict[str, o
     where somebody else changed one of them meanwhile, which says what."""
     role_check(user, Role.ADMIN)
     if isinstance(image := changes.get("image"), str):
-        _check_image(image)
+        image_check(image)
     _change_all(user, pools, changes)
 
 

@@ -10,7 +10,14 @@ from annotation_app.tasks.services.claims import (
     task_reopen,
 )
 from annotation_app.tasks.services.consents import consent_give
-from annotation_app.tasks.services.contents import gold_set, pool_ensure, tally_add, tasks_add, tasks_load
+from annotation_app.tasks.services.contents import (
+    gold_set,
+    pool_ensure,
+    tally_add,
+    task_pool_ensure,
+    tasks_add,
+    tasks_load,
+)
 from annotation_app.tasks.services.spending import spending_reserve, spending_settle
 
 __all__ = [
@@ -28,6 +35,7 @@ __all__ = [
     "tally_add",
     "task_change",
     "task_open_again",
+    "task_pool_ensure",
     "task_reopen",
     "tasks_add",
     "tasks_delete",

@@ -85,6 +85,22 @@ def tasks_load(
     pool = Pool.objects.select_for_update().filter(**chosen).first()
     if pool is None:
         raise NotFound(f"There is no pool {pool_name!r}." if pool_name else "There is no such pool.")
+    return _load(pool, definitions, user)
+
+
+@transaction.atomic(durable=True)
+def task_pool_ensure(
+    *, name: str, worker: User, definitions: Sequence[protocol.trajectory.tasks.Task], **settings: object
+) -> tuple[Pool, int]:
+    """The pool of this name with these tasks, in which this person works; made with these settings where there is none.
+    Gives also how many tasks it did not have yet. Raises Conflict for an id given twice."""
+    made = pool_ensure(name=name, members=[worker], **settings)
+    pool = Pool.objects.select_for_update().get(pk=made.pk)
+    pool.members.add(worker)
+    return pool, _load(pool, definitions, None)
+
+
+def _load(pool: Pool, definitions: Sequence[protocol.trajectory.tasks.Task], user: User | None) -> int:
     twice = [key for key, count in Counter(definition.id for definition in definitions).items() if count > 1]
     if twice:
         raise Conflict(f"The id {twice[0]!r} is there twice.", code="duplicate_task")

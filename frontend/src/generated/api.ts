@@ -2988,12 +2988,16 @@ export interface ReinforcementTraining {
   };
 }
 /**
- * Attempts on the bridge's machines: at the kinds of task that are worth playing, of a suite or of the flywheel's
- * pool.
+ * Attempts on the bridge's machines: at the kinds of task that are worth playing, of a suite or of a pool.
  */
 export interface RolloutSettings {
   source: "suite" | "pool";
   suite: string;
+  /**
+   * @maxItems 20
+   */
+  levels: number[];
+  pool: string;
   first_seed: number;
   pages: number;
   seeds: number;

@@ -49,6 +49,17 @@ def test_figures_are_printed_and_a_broken_guarantee_fails(figures: dict[str, obj
     assert ("✗" in told) == bool(status)
 
 
+@pytest.mark.parametrize(
+    ("benchmark", "milliseconds", "status"),
+    [("models", 5, 0), ("models", 5.1, 1), ("policy", 10, 0), ("policy", 10.1, 1), ("some", 11, 0)],
+)
+def test_a_figure_of_two_benchmarks_has_the_bound_of_each(
+    benchmark: str, milliseconds: float, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert print_figures(benchmark, {"service_overhead_ms": milliseconds}) == status
+    assert ("service_overhead_ms" in capsys.readouterr().err) == bool(status)
+
+
 def test_a_checkpoint_that_is_not_there_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.argv", ["nano", "--checkpoint", str(tmp_path / "none")])
     with pytest.raises(SystemExit) as ended:

@@ -13,6 +13,7 @@ import { TopBarProvider } from "@/shared/ui/top-bar";
 import { makeRate } from "@/shared/testing/rates";
 
 import FlywheelPage from "./flywheel-page";
+import { reinforcement } from "./recipe-form";
 import { TrainingUses } from "./training-uses";
 import CyclePage from "./cycle-page";
 
@@ -73,7 +74,8 @@ const BUNDLED: Recipe = {
   trials: { ...RECIPE.trials, world: "bridge", suite: "drills", tasks: ["press"], first_seed: 1_000_000 },
 };
 const DRAFT = { name: "Small screens", recipe: BUNDLED, seeds: 20, missing: ["gate"] };
-const FIXED = { "/policies/pools": [{ id: 7, name: "Small screens", active: 1 }], "/wheels/draft": DRAFT };
+const FIXED = { "/policies/pools": [{ id: 7, name: "Small screens", active: 1 }, { id: 8, name: "Uploads", active: null }], "/wheels/draft": DRAFT };
+const PLAYING: Recipe = { ...BUNDLED, rl: reinforcement(BUNDLED.trials) };
 const FLYWHEEL: WheelOut = { id: 4, name: "main", pool: "lights", every_hours: 24, recipe: RECIPE, turns: [CYCLE] };
 const SAMPLE: SampleOut = {
   id: 1,
@@ -135,6 +137,10 @@ function open({ flywheels, cycle, made, lineage, language = "en", role = "admin"
   return { sent, user: userEvent.setup() };
 }
 
+/** What reinforcement plays in the recipe of a request. */
+const playSent = (request: string | undefined) =>
+  (JSON.parse(request?.slice(request.indexOf("{")) ?? "{}") as { recipe?: Recipe }).recipe?.rl?.play;
+
 afterEach(() => vi.unstubAllGlobals());
 
 describe("the flywheel's page", () => {
@@ -179,6 +185,38 @@ describe("the flywheel's page", () => {
     expect(form.getByRole<HTMLInputElement>("textbox", { name: /^Policy server/ }).value).toBe("http://127.0.0.1:8092");
     await user.click(form.getByRole("button", { name: "Save" }));
     await waitFor(() => expect(sent[0]).toContain("PATCH /api/wheels/4"));
+  });
+
+  it("plays another pool's tasks, and a suite at some of its levels", async () => {
+    const { sent, user } = open({ flywheels: [{ ...FLYWHEEL, recipe: PLAYING }] });
+    const edit = async () => {
+      await user.click(await screen.findByRole("button", { name: "Edit main" }));
+      return within(await screen.findByRole("dialog", { name: "Recipe of main" }));
+    };
+    const suite = await edit();
+    await user.type(suite.getByLabelText("Levels"), "2,x,3,");
+    await user.click(suite.getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(playSent(sent[0])).toMatchObject({ source: "suite", suite: "drills", levels: [2, 3], pool: "" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    const pool = await edit();
+    await user.selectOptions(pool.getByRole("combobox", { name: "Plays" }), "A pool's tasks");
+    await user.selectOptions(pool.getByRole("combobox", { name: "Pool" }), "Uploads");
+    await user.click(pool.getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(playSent(sent[1])).toMatchObject({ source: "pool", suite: "", levels: [], size: "", pool: "Uploads" }));
+  });
+
+  it("reads a recipe of before that names neither levels nor pool, in Chinese too", async () => {
+    const { user } = open({ flywheels: [FLYWHEEL], language: "zh" });
+    await user.click(await screen.findByRole("button", { name: "编辑 main" }));
+    const form = within(await screen.findByRole("dialog"));
+    await user.click(form.getByRole("radio", { name: "JSON" }));
+    await user.clear(form.getByRole("textbox", { name: "JSON" }));
+    const { levels: _levels, pool: _pool, ...play } = PLAYING.rl?.play ?? {};
+    await user.paste(JSON.stringify({ ...PLAYING, rl: { ...PLAYING.rl, play: { ...play, source: "pool", suite: "" } } }));
+    await user.click(form.getByRole("radio", { name: "表单" }));
+    expect(form.getByRole<HTMLSelectElement>("combobox", { name: "任务池" }).selectedOptions[0]?.text).toBe("数据飞轮自己的任务池");
+    await user.selectOptions(form.getByRole("combobox", { name: "采样的任务" }), "任务套件");
+    expect(form.getByLabelText("级别")).toBeTruthy();
   });
 
   it("deletes one that has had no cycle, when that was confirmed", async () => {

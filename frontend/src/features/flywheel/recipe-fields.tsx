@@ -4,6 +4,7 @@ import { Checkbox, Fieldset, NativeSelect, NumberInput, SimpleGrid, Stack, Switc
 import type { LikelihoodTraining, Recipe, ReinforcementTraining } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 
+import { PlayedTasks } from "./played-tasks";
 import { IMITATION, PRETRAINING, reinforcement } from "./recipe-form";
 
 type Props = { readonly recipe: Recipe; readonly onChange: (recipe: Recipe) => void };
@@ -126,12 +127,15 @@ function Reinforcement({ plan, initial, onChange }: PlanProps<ReinforcementTrain
         </SimpleGrid>
       )}
       {plan && play && (
-        <Checkbox
-          label={t("flywheel.form.judges")}
-          description={t("flywheel.form.judges.help")}
-          checked={play.judges}
-          onChange={(event) => onChange({ ...plan, play: { ...play, judges: event.currentTarget.checked } })}
-        />
+        <>
+          <PlayedTasks play={play} onChange={(changed) => onChange({ ...plan, play: changed })} />
+          <Checkbox
+            label={t("flywheel.form.judges")}
+            description={t("flywheel.form.judges.help")}
+            checked={play.judges}
+            onChange={(event) => onChange({ ...plan, play: { ...play, judges: event.currentTarget.checked } })}
+          />
+        </>
       )}
     </>
   );

@@ -21,18 +21,27 @@ export function reinforcement({ suite, size, first_seed, parallel }: GateTrials)
   const pages = Math.max(seeds, Math.floor(Math.min(first_seed, 96) / seeds) * seeds);
   return {
     ...{ algorithm: "ppo", updates: 8, every: 1, between: [0.1, 0.9], attempts: 1, settings: {} },
-    play: { source: "suite", suite, size, parallel, first_seed: 0, pages, seeds, group: 1, threads: 1, ahead: 1, judges: false },
+    play: {
+      ...{ source: "suite", suite, levels: [], pool: "", size, parallel, first_seed: 0, pages, seeds },
+      ...{ group: 1, threads: 1, ahead: 1, judges: false },
+    },
   };
 }
 
 /** Whether a text is missing, as it may be in a recipe that was written as JSON. */
-const isEmpty = (text: string | undefined): boolean => (text ?? "").trim() === "";
+export const isEmpty = (text: string | undefined): boolean => (text ?? "").trim() === "";
+
+/** Whether no tasks are named for the gate, or for attempts at a suite. */
+function lacksTasks({ trials, rl }: Recipe): boolean {
+  const gate = trials.world === "bridge" && isEmpty(trials.suite) && isEmpty(trials.source);
+  return gate || (rl?.play?.source === "suite" && isEmpty(rl.play.suite));
+}
 
 /** What is sent; null while a field that needs a value has none. */
 export function sendable({ name, everyHours, recipe }: FlywheelDraft): { name: string; every_hours: number | null; recipe: Recipe } | null {
   const hours = everyHours === "" ? null : everyHours;
   if (typeof hours === "string" || name.trim() === "" || recipe.policy.trim() === "" || recipe.start.trim() === "") return null;
-  if (recipe.trials.world === "bridge" && isEmpty(recipe.trials.suite) && isEmpty(recipe.trials.source)) return null;
+  if (lacksTasks(recipe)) return null;
   if (recipe.sft === null && recipe.ct === null && recipe.rl === null) return null;
   return { name: name.trim(), every_hours: hours, recipe };
 }

@@ -90,7 +90,7 @@ def test_other_tasks_or_options_are_refused(
 
 
 def test_a_manifest_repeats_tasks_seeds_and_limits(tasks: Path, tmp_path: Path) -> None:
-    words = ("--seeds", "2", "--first-seed", "5", "--max-steps", "9", "--task", "maze")
+    words = ("--seeds", "2", "--first-seed", "5", "--max-steps", "9", "--task", "maze", "--kind", "maze")
     first = parse_arguments((str(tasks), *BRIDGE, *words, "--policy", "expert"))
     assert first.expert
     plan = build_plan(first)
@@ -98,7 +98,7 @@ def test_a_manifest_repeats_tasks_seeds_and_limits(tasks: Path, tmp_path: Path) 
     manifest = str(tmp_path / "r1" / MANIFEST_FILE)
     other = build_plan(parse_arguments(("--manifest", manifest, *BRIDGE, *MODEL, "--revision", "r2")))
     assert other.policy.revision == "r2"
-    same = ("source", "source_sha256", "seeds", "first_seed", "max_steps", "names", "levels")
+    same = ("source", "source_sha256", "seeds", "first_seed", "max_steps", "names", "kinds", "levels")
     assert [getattr(other, name) for name in same] == [getattr(plan, name) for name in same]
 
 

@@ -24,7 +24,8 @@ class SuiteBridge(BridgeClient):
         if variant.level > 3:
             raise InvalidAction("no such level")
         name = f"{suite}/{variant.level}-{variant.seed}"
-        return (Task(id=name, instruction="Play.", suite=suite, name="one", seed=variant.seed),)
+        parameters = {"level": variant.level}
+        return (Task(id=name, instruction="Play.", suite=suite, name="one", seed=variant.seed, parameters=parameters),)
 
 
 def plan_of(*words: str) -> RolloutPlan:
@@ -41,6 +42,14 @@ async def test_every_level_of_a_suite_is_attempted() -> None:
     assert [task.id for task in await tasks_of("--suite", "games", "--level", "all", "--seeds", "2")] == wanted
     with pytest.raises(InvalidAction):
         await tasks_of("--suite", "games", "--level", "4")
+
+
+async def test_kinds_are_chosen_at_their_levels() -> None:
+    words = ("--suite", "games", "--level", "all", "--seeds", "2")
+    found = await tasks_of(*words, "--kind", "games/one level 2", "--kind", "games/one")
+    assert [task.id for task in found] == ["games/1-0", "games/2-0", "games/1-1", "games/2-1"]
+    with pytest.raises(UnknownTask, match="games/one level 7"):
+        await tasks_of(*words, "--kind", "games/one level 7")
 
 
 async def test_a_file_is_attempted_with_seeds_and_more_steps_than_its_tasks_allow(tmp_path: Path) -> None:
@@ -107,4 +116,4 @@ async def test_a_file_that_was_changed_meanwhile_is_refused(tmp_path: Path) -> N
 
 
 def test_a_plan_that_uses_nothing_new_is_written_as_before() -> None:
-    assert not {"source", "source_sha256", "max_steps"} & plan_of("--suite", "games").record().keys()
+    assert not {"source", "source_sha256", "max_steps", "kinds"} & plan_of("--suite", "games").record().keys()

@@ -167,6 +167,9 @@ def test_updates_play_at_every_page_before_one_comes_again() -> None:
         ({"pages": 8, "suite": ""}, "suite"),
         ({"pages": 8, "source": "pool"}, "suite"),
         ({"pages": 8, "source": "pool", "suite": "", "size": "160x210"}, "size"),
+        ({"pages": 8, "source": "pool", "suite": "", "levels": [2]}, "levels"),
+        ({"pages": 8, "pool": "Uploads"}, "pool"),
+        ({"pages": 8, "levels": [0]}, "levels"),
     ],
 )
 def test_what_cannot_be_played_is_refused(play: dict[str, Any], said: str) -> None:
