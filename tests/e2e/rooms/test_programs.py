@@ -1,4 +1,4 @@
-"""A program of the annotator's own reaches the machine's browser at the address that the desk gives out."""
+"""A program of the annotator's own reaches the machine's browser at the address that the page of an episode gives out."""
 
 import pytest
 from playwright.async_api import Error, async_playwright, expect
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 POOL = "Program drill"
 
 
-async def test_a_program_connects_once_at_the_address_of_the_desk(sign_in: SignIn, platform: TemporaryPlatform) -> None:
+async def test_a_program_connects_once_at_the_address_it_is_given(sign_in: SignIn, platform: TemporaryPlatform) -> None:
     loaded = f"from tests.e2e.drills import drills_load; drills_load(({POOL!r}, 'games/2048'))"
     platform.manage("shell", "-c", loaded)
     desk = await take(await sign_in("annotator"), POOL)
