@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from annotation_app.errors import ApplicationError
 from annotation_app.live.suite_tasks import suite_tasks
+from annotation_app.pools.selectors import pool_image
 from annotation_app.tasks.services import tasks_load
 from protocol.harbor.errors import FolderError
-from protocol.harbor.task_folders import read_task_folders
+from protocol.harbor.task_folders import CONTAINER_IMAGE, read_task_folders
 from protocol.trajectory.tasks import Task
 
 
@@ -31,7 +32,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             suite = options["suite"]
-            definitions = list(asyncio.run(suite_tasks(suite))) if suite else _tasks_in(options["file"])
+            definitions = (
+                list(asyncio.run(suite_tasks(suite))) if suite else _tasks_in(options["file"], options["pool"])
+            )
             new = tasks_load(pool_name=options["pool"], definitions=definitions)
         except ApplicationError as error:
             raise CommandError(error.message) from error
@@ -40,11 +43,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{new} new tasks of {len(definitions)}.")
 
 
-def _tasks_in(file: Path) -> list[Task]:
+def _tasks_in(file: Path, pool: str) -> list[Task]:
     """Raises CommandError with the line that is no task."""
     if file.is_dir():
         try:
-            return list(read_task_folders(file))
+            return list(read_task_folders(file, containers=pool_image(name=pool) == CONTAINER_IMAGE))
         except FolderError as error:
             raise CommandError(f"{error.code}: {error}") from error
     try:
