@@ -174,10 +174,14 @@ def _media_type(data: bytes) -> str:
     return next((name for start, name in PICTURES.items() if data.startswith(start)), "application/octet-stream")
 
 
+def kind_of(mode: int) -> str:
+    """What a file of this mode is: file, folder, link, other."""
+    return KINDS.get(stat.S_IFMT(mode), "other")
+
+
 def _entry(name: str, status: os.stat_result) -> Entry:
-    kind = KINDS.get(stat.S_IFMT(status.st_mode), "other")
     display_name = os.fsencode(name).decode("utf-8", "replace")
-    return {"name": display_name, "kind": kind, "size": status.st_size, "modified": status.st_mtime}
+    return {"name": display_name, "kind": kind_of(status.st_mode), "size": status.st_size, "modified": status.st_mtime}
 
 
 def _format_entry(entry: Entry) -> str:

@@ -17,6 +17,7 @@ from vm_bridge.hosts.docker.engine import CONFLICT, NOT_FOUND, ContainerEngine
 MAX_STREAM_BYTES = 64 * 1024 + 1
 """Kept of a command's output, unless a caller wants more."""
 KILL_SECONDS = 10.0
+EXIT_SECONDS, EXIT_POLL_SECONDS = 10.0, 0.01
 HEADER = struct.Struct(">BxxxI")
 """Before each piece of output: which stream it is of, and its length."""
 STDOUT = 1
@@ -33,6 +34,7 @@ class ExecResult:
     output: bytes
     """Both streams as they came, bounded."""
     stdout: bytes = b""
+    stderr: bytes = b""
     cut_short: bool = False
 
 
@@ -44,6 +46,7 @@ class _Streams:
     session: int | None = None
     output: bytearray = field(default_factory=bytearray)
     stdout: bytearray = field(default_factory=bytearray)
+    stderr: bytearray = field(default_factory=bytearray)
     _pending: bytearray = field(default_factory=bytearray)
     _first_line: bytearray = field(default_factory=bytearray)
 
@@ -66,8 +69,8 @@ class _Streams:
             # What is no number comes of the engine, where the command could not be started.
             self.session, data = (int(line), data) if line.isdigit() else (0, line + end + data)
         self.output += data[: self.most - len(self.output)]
-        if stream == STDOUT:
-            self.stdout += data[: self.most - len(self.stdout)]
+        own, most = (self.stdout, self.most) if stream == STDOUT else (self.stderr, MAX_STREAM_BYTES)
+        own += data[: most - len(own)]
 
     def end(self) -> None:
         """Nothing more comes."""
@@ -99,11 +102,11 @@ class ContainerExec:
         with connection:
             ended = _exchange(connection, stdin, streams, ends, interrupt)
         streams.end()
-        if ended:
-            return ExecResult(self.exit_code(number), bytes(streams.output), bytes(streams.stdout))
-        if streams.session:
+        cut_short = not ended and time.monotonic() < ends
+        if not ended and streams.session:
             self.kill(streams.session, user=user)
-        return ExecResult(None, bytes(streams.output), bytes(streams.stdout), cut_short=time.monotonic() < ends)
+        code = self.exit_code(number) if ended else None
+        return ExecResult(code, bytes(streams.output), bytes(streams.stdout), bytes(streams.stderr), cut_short)
 
     def create(self, argv: Sequence[str], *, stdin: bool, user: str = "", tty: bool = False) -> str:
         """The engine's number of a command that can be started."""
@@ -125,8 +128,15 @@ class ContainerExec:
         return str(said["Id"])
 
     def exit_code(self, number: str) -> int:
-        """How a command ended."""
-        return int(self._engine.ask("GET", f"/exec/{number}/json")[1].get("ExitCode") or 0)
+        """How a command ended whose output has."""
+        ends = time.monotonic() + EXIT_SECONDS
+        while True:
+            _, said = self._engine.ask("GET", f"/exec/{number}/json")
+            if not said["Running"]:
+                return int(said["ExitCode"] or 0)
+            if time.monotonic() > ends:
+                raise MachineGone("the container engine does not say how a command ended")
+            time.sleep(EXIT_POLL_SECONDS)  # the engine hears of the end a moment later
 
     def kill(self, session: int, signal_number: int = signal.SIGKILL, *, user: str = "") -> None:
         """End the processes of a session."""

@@ -3,7 +3,8 @@
 import json
 import os
 import socket
-from collections.abc import Iterator, Mapping, Set
+import time
+from collections.abc import Generator, Mapping, Set
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any
@@ -91,6 +92,11 @@ class ContainerEngine:
         status, said = self.ask("GET", f"/images/{quote(image)}/json", expected={NOT_FOUND})
         return None if status == NOT_FOUND else int(said.get("Size") or 0)
 
+    def image_names(self, image: str) -> list[str]:
+        """What an image is called by people; nothing where it is a layer only."""
+        status, said = self.ask("GET", f"/images/{quote(image)}/json", expected={NOT_FOUND})
+        return [] if status == NOT_FOUND else list(said.get("RepoTags") or said.get("RepoDigests") or [])
+
     def images(self, host: str) -> list[str]:
         """The images that a host built, the newest first."""
         query = {"filters": json.dumps({"label": [f"{LABEL}={host}"]})}
@@ -134,18 +140,24 @@ class ContainerEngine:
 
     def messages(
         self, path: str, *, query: Mapping[str, str], body: bytes, timeout: float
-    ) -> Iterator[Mapping[str, Any]]:
+    ) -> Generator[Mapping[str, Any], None, None]:
         """What the engine tells, message by message, while it does something long; closing the iterator cancels it.
 
-        `timeout` bounds each silence (seconds).
+        Raises TimeoutError where it does not end within `timeout` seconds.
         """
+        ends = time.monotonic() + timeout
         try:
             with closing(_UnixConnection(self._address, timeout)) as http:
+                http.connect()
+                connection = http.sock
                 answer = _send(http, "POST", path, query, body)
                 if answer.status >= 400:
                     raise EngineRefused(_reason(json.loads(answer.read(MAX_MESSAGE_BYTES) or b"null")))
                 while line := answer.readline(MAX_MESSAGE_BYTES):
                     yield json.loads(line)
+                    connection.settimeout(max(0.001, ends - time.monotonic()))
+        except TimeoutError:
+            raise
         except (OSError, HTTPException, ValueError) as error:
             raise self._silent(error) from error
 

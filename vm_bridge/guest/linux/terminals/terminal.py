@@ -36,6 +36,7 @@ class Terminal:
 
     def __init__(self, name: str, changed: threading.Condition, shell: Sequence[str] = SHELL) -> None:
         self.name = name
+        self._prompt_known = tuple(shell) == SHELL
         columns, rows = COLUMNS, ROWS
         self._changed = changed
         self._screen = TerminalScreen(columns, rows)
@@ -70,9 +71,9 @@ class Terminal:
 
     @property
     def idle(self) -> bool:
-        """Whether the shell itself waits at its prompt, no program before it."""
+        """Whether the shell itself waits at its prompt, no program before it; another program's prompt is not known."""
         try:
-            return os.tcgetpgrp(self._master) == self._shell.pid
+            return self._prompt_known and os.tcgetpgrp(self._master) == self._shell.pid
         except OSError:
             return True  # it has ended
 
