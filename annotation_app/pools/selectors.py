@@ -41,11 +41,6 @@ def settings_of(pool: Pool) -> PoolSettings:
     return PoolSettings.model_construct(**{**values, "skills": tuple(pool.skills)})
 
 
-def pool_image(*, name: str) -> str:
-    """The machine image of a pool; empty where there is none of that name."""
-    return Pool.objects.filter(name=name).values_list("image", flat=True).first() or ""
-
-
 def pools_page(*, user: User) -> tuple[PoolRow, ...]:
     """Every pool, in the order in which they are asked for tasks. Raises Forbidden."""
     role_check(user, Role.ADMIN)

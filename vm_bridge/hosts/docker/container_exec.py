@@ -23,7 +23,7 @@ HEADER = struct.Struct(">BxxxI")
 STDOUT = 1
 SESSION_SCRIPT = 'echo $$; exec "$@"'
 """Tells the number of the command's session first, by which it can be ended."""
-KILL_SCRIPT = 'kill -"$1" -- -"$2" 2>/dev/null; kill -"$1" "$2" 2>/dev/null; true'
+KILL_SCRIPT = 'kill -"$1" "-$2" 2> /dev/null; true'
 
 
 @dataclass

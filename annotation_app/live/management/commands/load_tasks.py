@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from annotation_app.errors import ApplicationError
 from annotation_app.live.suite_tasks import suite_tasks
-from annotation_app.pools.selectors import pool_image
+from annotation_app.tasks.selectors import pool_image
 from annotation_app.tasks.services import tasks_load
 from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import CONTAINER_IMAGE, read_task_folders

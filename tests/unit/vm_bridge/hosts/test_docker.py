@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import UnixStreamServer
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -39,7 +40,7 @@ class FakeEngine:
         class Handler(BaseHTTPRequestHandler):
             def answer(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                path = self.path.partition("?")[0].removeprefix("/v1.41")
+                path = unquote(self.path.partition("?")[0]).removeprefix("/v1.41")
                 engine.asked.append((self.command, path))
                 status, body = engine.answers.get((self.command, path), (500, {"message": "not told what to say"}))
                 data = json.dumps(body).encode() if body is not None else b""
@@ -147,6 +148,8 @@ async def test_strays_are_ended_as_soon_as_the_engine_answers(tmp_path: Path, mo
     fake.answers = {
         ("GET", "/containers/json"): (200, [{"Names": ["/pilothouse-stray"]}]),
         ("DELETE", "/containers/pilothouse-stray"): (204, None),
+        ("GET", "/images/json"): (200, [{"Id": "sha256:1", "Created": 1}]),
+        ("DELETE", "/images/sha256:1"): (200, []),
     }
     monkeypatch.setenv("DOCKER_HOST", f"unix://{fake.socket}")
     host = DockerHost(tmp_path)
@@ -156,11 +159,11 @@ async def test_strays_are_ended_as_soon_as_the_engine_answers(tmp_path: Path, mo
         for _ in range(2):
             with pytest.raises(NoMachine, match="there are desktop-container"):
                 await host.create("desktop")
+        assert fake.asked == list(fake.answers), "each once"
     finally:
         await host.close()
         server.shutdown()
         server.server_close()
-    assert fake.asked == list(fake.answers), "each once"
 
 
 def test_the_engine_is_told_of_every_wall(tmp_path: Path) -> None:
