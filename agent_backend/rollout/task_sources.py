@@ -14,8 +14,9 @@ from agent_backend.episode.unattended_secrets import check_task_secrets
 from agent_backend.errors import AgentError
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool, read_pool
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from protocol.harbor.errors import FolderError
-from protocol.harbor.task_folders import CONTAINER_IMAGE, read_task_archive, read_task_folders
+from protocol.harbor.task_folders import read_task_archive, read_task_folders
 from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import InvalidAction, UnknownTask

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from protocol.base import FrozenModel
-from protocol.harbor.dockerfile import BuildPlan, parse_dockerfile
+from protocol.harbor.dockerfile import CONTAINER_IMAGE, BuildPlan, parse_dockerfile
 from protocol.harbor.errors import FolderError
 from protocol.harbor.folder_files import (
     MANIFEST_NAME,
@@ -28,8 +28,6 @@ from protocol.trajectory.tasks import Task
 
 HARBOR = "harbor"
 """The parameter of a task that came from a folder."""
-CONTAINER_IMAGE = "task-container"
-"""The machine image of tasks whose environment a container engine makes, as their own Dockerfile says."""
 KNOWN_VERSIONS = ((1, 0), (1, 4))
 """The oldest and the newest `schema_version` that is read."""
 MAX_SECONDS = 600.0

@@ -4,7 +4,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
-from protocol.harbor.task_folders import CONTAINER_IMAGE, ContainerSettings, HarborTask
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
+from protocol.harbor.task_folders import ContainerSettings, HarborTask
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import InvalidAction, UnsupportedTask, VerifierFailed

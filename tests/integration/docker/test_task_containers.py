@@ -14,7 +14,8 @@ import pytest
 import pytest_asyncio
 
 from protocol.actions.types import Action, EditFile, ListFiles, ReadFile, RunCommand, TypeTerminal, WriteFile
-from protocol.harbor.task_folders import CONTAINER_IMAGE, parse_folder
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
+from protocol.harbor.task_folders import parse_folder
 from protocol.trajectory.observations import Transition
 from protocol.trajectory.tasks import Task
 from tests.integration.docker.base_images import BUSYBOX, COREUTILS, base_image, has_busybox
@@ -264,6 +265,19 @@ async def test_a_container_that_ends_takes_its_machine_with_it(
     await sandbox.reset()
     assert left(engine, sandbox) == []
     assert await sandbox.healthy()
+
+
+async def test_a_container_that_fills_the_disk_is_ended(
+    sandbox: LocalSandbox, engine: ContainerEngine, coreutils: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await sandbox.bind(1).prepare(task_of(coreutils))
+    monkeypatch.setattr("vm_bridge.hosts.docker.task_machine.MAX_WRITTEN_BYTES", 2**20)
+    await sandbox.usage()
+    assert await sandbox.healthy()
+    await ran(sandbox, "head -c 5000000 /dev/zero > big")
+    await sandbox.usage()
+    assert not await sandbox.healthy()
+    assert left(engine, sandbox) == []
 
 
 async def test_the_network_is_only_what_the_operator_lends(sandbox: LocalSandbox, coreutils: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from protocol.harbor.task_folders import CONTAINER_IMAGE
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from vm_bridge.drivers.computer.frames import SharedFrameMemory
 from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.errors import MachineGone

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 
-from protocol.harbor.task_folders import CONTAINER_IMAGE, HARBOR
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
+from protocol.harbor.task_folders import HARBOR
 from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.docker.container import PREFIX, SYSTEM_IMAGE, DockerSandboxFactory
 from vm_bridge.hosts.docker.engine import ContainerEngine

@@ -34,6 +34,8 @@ from vm_bridge.sandbox import Usage
 MAX_WRITTEN_BYTES = 16 * 2**30
 """Most that a container may write onto the engine's disk."""
 PACKAGES = Path(vm_bridge.__file__).parents[1]
+INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "DOCKER_HOST")
+"""Variables of the bridge that the process needs; none of them is a secret."""
 LOCK_FILE = "task-build.lock"
 
 
@@ -115,7 +117,8 @@ def _launch(folder: Path, name: str, limits: MachineLimits) -> "subprocess.Popen
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
-                env={**os.environ, "PYTHONPATH": str(PACKAGES)},
+                env={name: os.environ[name] for name in INHERITED if name in os.environ}
+                | {"PYTHONPATH": str(PACKAGES)},
                 start_new_session=True,
             )
     finally:

@@ -13,8 +13,9 @@ from annotation_app.errors import ApplicationError
 from annotation_app.live.suite_tasks import suite_tasks
 from annotation_app.tasks.selectors import pool_image
 from annotation_app.tasks.services import tasks_load
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from protocol.harbor.errors import FolderError
-from protocol.harbor.task_folders import CONTAINER_IMAGE, read_task_folders
+from protocol.harbor.task_folders import read_task_folders
 from protocol.trajectory.tasks import Task
 
 

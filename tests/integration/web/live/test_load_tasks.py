@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from annotation_app.tasks.models import Pool, Task
 from benchmarks.parts.tasks.bad_folders import GOOD
-from protocol.harbor.task_folders import CONTAINER_IMAGE
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from tests.integration.web.conftest import Stack, World, task_named
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from annotation_app.pools.task_files import MAX_FAULTS, UploadFormat, task_file_read
 from benchmarks.parts.tasks.bad_folders import BAD_ARCHIVES, GOOD, archive
-from protocol.harbor.task_folders import CONTAINER_IMAGE
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 
 
 def rows(data: bytes, kind: UploadFormat = "csv") -> dict[int, str]:
