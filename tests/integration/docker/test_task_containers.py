@@ -230,6 +230,14 @@ async def test_what_cannot_be_built_or_started_is_said_and_leaves_nothing(
     assert await sandbox.healthy(), "the machine serves the next task"
 
 
+async def test_other_tasks_are_refused(sandbox: LocalSandbox) -> None:
+    with pytest.raises(UnsupportedTask, match="folders of Harbor only"):
+        await sandbox.bind(1).prepare(Task(id="task-1", instruction="Do something.", platform="terminal"))
+    files = await sandbox.bind(1).perform(next(commands), ListFiles(path="/"))
+    assert files.error is not None
+    assert files.error.code == "no_container"
+
+
 async def test_tests_that_misbehave_give_no_reward(sandbox: LocalSandbox, coreutils: str) -> None:
     machine = sandbox.bind(1)
     for test, reason in (

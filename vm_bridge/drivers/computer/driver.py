@@ -36,6 +36,7 @@ from vm_bridge.errors import (
     StaleLease,
     UnknownBlob,
     UnsupportedAction,
+    UnsupportedTask,
 )
 from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, ExpertSuggestion, action_timeout
 from vm_bridge.settle import MAX_SETTLE_SECONDS
@@ -65,6 +66,7 @@ class ComputerDriver:
     def __init__(self, suites: Mapping[str, Suite], folder: Path | None = None) -> None:
         """In `folder`, if there is one, lies what a later process needs to go on."""
         self.capabilities = Capabilities(kinds=ACTION_KINDS, width=0, height=0, streams=())
+        self.able = DESKTOP_CAPABILITIES
         self.frames = DesktopFrames()
         self.pictures = ScreenshotStore(None if folder is None else folder / "pictures")
         self.file_staging = FileStaging()
@@ -88,7 +90,7 @@ class ComputerDriver:
         self._rested = False
         self.history.begin()
         self.fence = max(self.fence, fence)
-        able = able or (SCREENLESS_CAPABILITIES if screen is None else DESKTOP_CAPABILITIES)
+        self.able = able = able or (SCREENLESS_CAPABILITIES if screen is None else DESKTOP_CAPABILITIES)
         self.capabilities = Capabilities(
             kinds=able.kinds,
             width=0 if screen is None else screen.width,
@@ -334,6 +336,8 @@ class ComputerMachine:
         suite = find_suite(self._computer.suites, task)
         if isinstance(suite, HarborSuite):
             suite.check(task)
+        elif suite is None and self._computer.able.needs_suite:
+            raise UnsupportedTask("these machines do tasks from folders of Harbor only")
         parse_mcp_servers(task), parse_image_format(task), parse_screen_size(task)
         await self._controller.prepare(self._fence, task)
         return await self._computer.set_up(self._fence, task)

@@ -42,7 +42,7 @@ LOCK_FILE = "task-build.lock"
 class TaskMachine(ProcessSandbox):
     """Its container is made when a task is prepared, and goes with it."""
 
-    able = GuestCapabilities(TASK_KINDS, ("terminal",), snapshots=False)
+    able = GuestCapabilities(TASK_KINDS, ("terminal",), snapshots=False, needs_suite=True)
     engine: ContainerEngine
     name: str
 
