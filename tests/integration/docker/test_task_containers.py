@@ -142,6 +142,8 @@ async def test_files_and_terminals_are_the_containers(sandbox: LocalSandbox, bas
     if "end\n" not in shown:
         shown = (await done(sandbox, TypeTerminal(text=""))).after.text or ""
     assert "yoapp" in shown
+    async with machine.terminals.watch() as frames:
+        assert b"yoapp" in (await anext(frames)).data.replace(b"\r\n", b"")
     await machine.terminals.write("main", "sleep 1234\n")
     await eventually_running(sandbox, "sleep 1234")
     await machine.terminals.close("main")

@@ -18,8 +18,9 @@ REPOSITORY = "pilothouse-task"
 MAX_IMAGES = 20
 """Images of tasks that a bridge keeps; the oldest go first, unless a container needs them."""
 MAX_IMAGE_BYTES = 8 * 2**30
-MAX_REASON_CHARACTERS = 2_000
+MAX_REASON_CHARACTERS = 1_000
 CPU_PERIOD = 100_000
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LAYER = re.compile(r" ---> ([0-9a-f]{12,64})\n?")
 """How a build tells of the layers it makes."""
 
@@ -102,12 +103,12 @@ class _Progress:
     def follow(self, messages: Iterator[Mapping[str, Any]]) -> None:
         """Until the build ends. Raises BuildFailed where it fails."""
         for message in messages:
-            said = str(message.get("stream") or "")
+            said = _COLOUR.sub("", str(message.get("stream") or ""))
             self._said = (self._said + said)[-MAX_REASON_CHARACTERS:]
             if match := _LAYER.fullmatch(said):
                 self.layer = match[1]
             if "error" in message:
-                raise BuildFailed(f"{message['error']}: {self._said}"[:MAX_REASON_CHARACTERS])
+                raise BuildFailed(f"{str(message['error'])[:MAX_REASON_CHARACTERS]}\n{self._said}".strip())
 
 
 @contextmanager

@@ -96,9 +96,9 @@ def test_a_ready_made_image_is_one_line(fake: FakeContainerEngine) -> None:
 
 
 def test_a_build_that_fails_says_why_and_its_layers_go(fake: FakeContainerEngine) -> None:
-    fake.build = [*LAYERS, {"stream": "no such program\n"}, {"error": "exit code 127"}]
+    fake.build = [*LAYERS, {"stream": "\x1b[91mno such program\x1b[0m\n"}, {"error": "exit code 127"}]
     fake.images = {"aaaaaaaaaaaa": {"RepoTags": ["alpine:3.20"]}, "bbbbbbbbbbbb": {"RepoTags": []}}
-    with pytest.raises(BuildFailed, match=r"(?s)exit code 127.*no such program"):
+    with pytest.raises(BuildFailed, match=r"(?s)^exit code 127\n.*\nno such program$"):
         images_of(fake).ensure(plan_of())
     assert list(fake.images) == ["aaaaaaaaaaaa"]
     fake.build = [LAYERS[1], {"error": "exit code 1"}]
