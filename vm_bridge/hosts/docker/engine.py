@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import time
 from collections.abc import Generator, Mapping, Set
@@ -15,17 +16,18 @@ from vm_bridge.errors import MachineGone
 SOCKET = "unix:///var/run/docker.sock"
 """Where an engine listens, unless DOCKER_HOST says otherwise."""
 VERSION = "v1.41"
-"""Of the interface: that of Docker 20.10, which later ones speak too."""
+"""Of the interface: that of Docker 20.10. An engine that no longer speaks it names the oldest that it does."""
 REQUEST_TIMEOUT_SECONDS = 60.0
 """Longest one call may take."""
 MAX_MESSAGE_BYTES = 256 * 1024
 """Longest message of a stream."""
 MAX_HEAD_BYTES = 16 * 1024
-NOT_FOUND, CONFLICT = 404, 409
+BAD_REQUEST, NOT_FOUND, CONFLICT = 400, 404, 409
 LABEL = "pilothouse.host"
 """Whose a container or an image is: the folder of the host that made it."""
 LIMIT_CONTROLLERS = {"MemoryLimit": "memory", "CpuCfsQuota": "cpu", "PidsLimit": "pids"}
 """What the engine says that it can bound, and the control group's name for it."""
+_OLDEST_VERSION = re.compile(r"is too old\. Minimum supported API version is (\d+\.\d+)")
 JSON_TYPE, TAR_TYPE = "application/json", "application/x-tar"
 
 
@@ -39,6 +41,7 @@ class ContainerEngine:
     def __init__(self, address: str | None = None) -> None:
         self._address = address or os.environ.get("DOCKER_HOST") or SOCKET
         self._missing: tuple[str, ...] | None = None
+        self._version = VERSION
 
     def start(self, name: str, plan: Mapping[str, Any]) -> int:
         """Make a container and start it; the number of its first process."""
@@ -129,11 +132,13 @@ class ContainerEngine:
         tar archive."""
         try:
             with closing(_UnixConnection(self._address)) as http:
-                answer = _send(http, method, path, query, body)
+                answer = self._send(http, method, path, query, body)
                 said = answer.read()
                 told = json.loads(said) if said else None
         except (OSError, HTTPException, ValueError) as error:
             raise self._silent(error) from error
+        if answer.status == BAD_REQUEST and self._learn_version(_reason(told)):
+            return self.ask(method, path, query=query, body=body, expected=expected)
         if answer.status >= 400 and answer.status not in expected:
             raise EngineRefused(f"the container engine refused {path}: {_reason(told)}")
         return answer.status, told
@@ -150,7 +155,7 @@ class ContainerEngine:
             with closing(_UnixConnection(self._address, timeout)) as http:
                 http.connect()
                 connection = http.sock
-                answer = _send(http, "POST", path, query, body)
+                answer = self._send(http, "POST", path, query, body)
                 if answer.status >= 400:
                     raise EngineRefused(_reason(json.loads(answer.read(MAX_MESSAGE_BYTES) or b"null")))
                 while line := answer.readline(MAX_MESSAGE_BYTES):
@@ -165,7 +170,7 @@ class ContainerEngine:
         """The raw connection that a call becomes. The caller closes it."""
         data = json.dumps(body).encode()
         head = (
-            f"POST /{VERSION}{path} HTTP/1.1\r\nHost: engine\r\nContent-Type: {JSON_TYPE}\r\n"
+            f"POST /{self._version}{path} HTTP/1.1\r\nHost: engine\r\nContent-Type: {JSON_TYPE}\r\n"
             f"Content-Length: {len(data)}\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
         )
         http = _UnixConnection(self._address)
@@ -184,6 +189,23 @@ class ContainerEngine:
         connection: socket.socket = http.sock
         return connection
 
+    def _learn_version(self, reason: str) -> bool:
+        """Whether the engine refuses this version of the interface, and names another, which is spoken from now on."""
+        oldest = _OLDEST_VERSION.search(reason)
+        if oldest is None or self._version == f"v{oldest[1]}":
+            return False
+        self._version = f"v{oldest[1]}"
+        return True
+
+    def _send(
+        self, http: "_UnixConnection", method: str, path: str, query: Mapping[str, str] | None, body: object
+    ) -> HTTPResponse:
+        archive = isinstance(body, bytes)
+        data = body if isinstance(body, bytes) else json.dumps(body).encode() if body else None
+        target = f"/{self._version}{path}?{urlencode(query or {})}"
+        http.request(method, target, data, {"Content-Type": TAR_TYPE if archive else JSON_TYPE})
+        return http.getresponse()
+
     def _silent(self, error: Exception) -> MachineGone:
         return MachineGone(f"no container engine answers at {self._address}: {error}")
 
@@ -194,16 +216,6 @@ def memory_of(stats: Mapping[str, Any]) -> int:
     kept = told.get("stats", {})
     idle = kept.get("total_inactive_file", kept.get("inactive_file", 0))
     return max(0, int(told.get("usage", 0)) - int(idle))
-
-
-def _send(
-    http: "_UnixConnection", method: str, path: str, query: Mapping[str, str] | None, body: object
-) -> HTTPResponse:
-    archive = isinstance(body, bytes)
-    data = body if isinstance(body, bytes) else json.dumps(body).encode() if body else None
-    target = f"/{VERSION}{path}?{urlencode(query or {})}"
-    http.request(method, target, data, {"Content-Type": TAR_TYPE if archive else JSON_TYPE})
-    return http.getresponse()
 
 
 def _reason(told: object) -> str:

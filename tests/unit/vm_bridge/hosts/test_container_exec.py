@@ -44,7 +44,7 @@ def test_a_command_gives_its_output_and_how_it_ended(container: ContainerExec, f
     assert (ran.code, ran.stdout, ran.stderr) == (4, f"out\n{fake.folder}\n".encode(), b"err\n")
     assert ran.output.splitlines()[0] == b"out"
     assert "User" not in fake.execs["e0"].plan, "it is the image's user"
-    container.run(("true",), timeout=20, user="0:0")
+    container.run(("false",), timeout=20, user="0:0")
     assert fake.execs["e1"].plan["User"] == "0:0"
 
 
