@@ -173,6 +173,8 @@ def _received(connection: socket.socket) -> bytes | None:
         return connection.recv(65_536)
     except BlockingIOError:
         return None
+    except ConnectionResetError:  # the command has ended without reading all that was meant for it
+        return b""
     except OSError as error:
         raise MachineGone(f"the container engine hung up: {error}") from error
 

@@ -204,7 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(struct.pack(">BxxxI", number, len(data)) + data)
 
     def feed(self, target: Any) -> None:
-        with suppress(OSError), target:
+        with suppress(OSError, ValueError), target:
             while data := self.rfile.read1(65_536):
                 target.write(data)
 
