@@ -2,8 +2,10 @@
 
 import fcntl
 import hashlib
+import io
 import json
 import re
+import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -21,6 +23,7 @@ MAX_IMAGE_BYTES = 8 * 2**30
 MAX_REASON_CHARACTERS = 1_000
 CPU_PERIOD = 100_000
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_ADD = re.compile(r"^\s*(?:onbuild\s+)*add[\s\[]", re.IGNORECASE | re.MULTILINE)
 _LAYER = re.compile(r" ---> ([0-9a-f]{12,64})\n?")
 """How a build tells of the layers it makes."""
 
@@ -33,6 +36,16 @@ def image_name(owner: str, plan: ContainerPlan) -> str:
     """The name of a task's image: another for each content and each bridge."""
     content = owner.encode() + b"\0" + plan.context
     return f"{REPOSITORY}:{hashlib.sha256(content).hexdigest()[:40]}"
+
+
+def may_add(context: bytes) -> bool:
+    """Whether a Dockerfile may have an ADD, however its lines are read: too often rather than not."""
+    with tarfile.open(fileobj=io.BytesIO(context)) as archive:
+        file = archive.extractfile("Dockerfile")
+        text = file.read().decode("utf-8-sig", "replace") if file is not None else ""
+    lines = "\n".join(line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
+    joined = [re.sub(rf"{escape}[ \t\r]*\n", "", lines) for escape in (r"\\", "`")]
+    return any(_ADD.search(each) for each in (text, *joined))
 
 
 class TaskImages:
@@ -53,6 +66,8 @@ class TaskImages:
 
     def _build(self, name: str, plan: ContainerPlan) -> None:
         limits = self._limits
+        if not limits.network and may_add(plan.context):
+            raise BuildFailed("ADD lets the engine itself fetch, and this bridge lends builds no network; use COPY")
         query = {
             "t": name,
             "labels": json.dumps({LABEL: limits.owner}),

@@ -113,6 +113,32 @@ def test_a_dockerfile_that_the_engine_cannot_read_is_a_failed_build(fake: FakeCo
         images_of(fake).ensure(plan_of())
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"ADD http://169.254.169.254/ /x",
+        b"add file.tar /x",
+        b"ONBUILD ADD $A /x",
+        b"\xc2\xa0ADD a b",
+        b"AD\\\n# in between\n\nD http://example.org /x",
+        b"RUN x \\\\\nADD http://example.org /x",
+        b'ADD["http://example.org", "/x"]',
+    ],
+)
+def test_a_build_without_a_network_lets_the_engine_fetch_nothing(fake: FakeContainerEngine, lines: bytes) -> None:
+    plan = plan_of(**{"environment/Dockerfile": b"FROM alpine\n" + lines + b"\n"})
+    with pytest.raises(BuildFailed, match="ADD"):
+        images_of(fake).ensure(plan)
+    assert not builds(fake)
+    images_of(fake, LIMITS.model_copy(update={"network": "lab"})).ensure(plan)
+
+
+def test_words_that_only_look_like_it_are_built(fake: FakeContainerEngine) -> None:
+    lines = b"# ADD x y\nRUN add-apt-repository x && \\\n  git add x\nENV ADDED=1\nCOPY ADD /x\n"
+    images_of(fake).ensure(plan_of(**{"environment/Dockerfile": b"FROM alpine\n" + lines}))
+    assert len(builds(fake)) == 1
+
+
 def test_a_build_that_takes_too_long_is_cancelled(fake: FakeContainerEngine) -> None:
     fake.build_ends = False
     with pytest.raises(BuildFailed, match=r"did not end in 0\.3 s"):
