@@ -2,13 +2,12 @@
 
 import base64
 import sys
-from collections.abc import Sequence
 
 from vm_bridge.guest.common.actions import MAX_OUTPUT, Action, ActionFailed, ActionOutput, bounded_text
 from vm_bridge.guest.common.machine_io import CallHandler, MachineIO, Message
 from vm_bridge.guest.linux.shell import InterruptFlag
 from vm_bridge.guest.linux.terminals.client import TerminalClient
-from vm_bridge.hosts.docker.container_exec import ContainerExec, ExecResult
+from vm_bridge.hosts.docker.container_exec import ContainerExec
 from vm_bridge.hosts.docker.container_files import ContainerFiles
 from vm_bridge.hosts.docker.engine import ContainerEngine
 
@@ -70,7 +69,7 @@ class TaskIO(MachineIO):
     def run(self, call: Message) -> Message:
         """A command's exit status (None when its time ran out) and output."""
         try:
-            ran = self._suite_command(call["argv"], call["seconds"])
+            ran = self.container.run(call["argv"], timeout=call["seconds"])
         except ActionFailed as failure:
             return {"code": 127, "output": str(failure)}
         return {"code": ran.code, "output": ran.output[:MAX_OUTPUT].decode("utf-8", "replace")}
@@ -94,16 +93,14 @@ class TaskIO(MachineIO):
     def replace_folder(self, call: Message) -> Message:
         """Empties a folder as root, and unpacks an archive over the file system; says why not."""
         try:
-            emptied = self._suite_command(("sh", "-c", EMPTY_SCRIPT, "sh", call["path"]), SHELL_SECONDS, user="0:0")
+            argv = ("sh", "-c", EMPTY_SCRIPT, "sh", call["path"])
+            emptied = self.container.run(argv, timeout=SHELL_SECONDS, user="0:0")
         except ActionFailed as failure:
             return {"failed": str(failure)}
         if emptied.code != 0:
             return {"failed": f"{call['path']} cannot be emptied: {emptied.output[-300:].decode('utf-8', 'replace')}"}
         self._engine.put_archive(self.container.name, base64.b64decode(call["archive"]))
         return {"failed": None}
-
-    def _suite_command(self, argv: Sequence[str], seconds: float, *, user: str = "") -> ExecResult:
-        return self.container.run(argv, timeout=seconds, user=user)
 
 
 def _unsupported(what: str) -> CallHandler:
