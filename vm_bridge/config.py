@@ -128,9 +128,11 @@ class Config(FrozenModel):
     qemu_memory: int = Field(default=1024, ge=256, le=65_536)
     """Memory of each (MiB)."""
     docker: bool = False
-    """Whether there are containers too, of the image `desktop-container`."""
+    """Whether there are containers too, of the images `desktop-container` and `task-container`."""
     docker_image: str = "pilothouse-sandbox"
     """The container engine's image that they see."""
+    docker_network: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{0,100}$")] = ""
+    """The engine's network of the builds of tasks, and of tasks that want one; none: neither has any."""
     disks: Path = Path(".data/disks")
     """Where what they boot from is made, once for all hosts of this machine."""
     browsers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1) // 2), ge=1, le=256)

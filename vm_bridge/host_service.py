@@ -159,7 +159,8 @@ def create_host(config: Config) -> Host:
     if config.qemu:
         hosts.append(QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory))
     if config.docker:
-        hosts.append(DockerHost(config.data, SUITES, tools=config.tools, system=config.docker_image))
+        network = config.docker_network
+        hosts.append(DockerHost(config.data, SUITES, tools=config.tools, system=config.docker_image, network=network))
     return CompositeHost(hosts)
 
 

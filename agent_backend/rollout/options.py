@@ -197,7 +197,7 @@ def parse_prompt(text: str) -> PromptTemplate:
 def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
     """What is to be attempted. Raises InvalidSource and PoolUnavailable."""
     levels = tuple(arguments.level or (1,))
-    stored = read_source(arguments.tasks) if arguments.tasks else None
+    stored = read_source(arguments.tasks, arguments.image) if arguments.tasks else None
     return RolloutPlan(
         suite=arguments.suite or "",
         source=arguments.tasks or "",

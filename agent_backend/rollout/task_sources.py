@@ -14,6 +14,7 @@ from agent_backend.episode.unattended_secrets import check_task_secrets
 from agent_backend.errors import AgentError
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool, read_pool
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import read_task_archive, read_task_folders
 from protocol.trajectory.tasks import Task, TaskVariant, task_kind
@@ -83,7 +84,7 @@ def open_source(plan: RolloutPlan, bridge: BridgeClient) -> TaskSource:
     """The source of a plan's tasks. Raises InvalidSource, also if the source changed since the plan was made."""
     if not plan.source:
         return SuiteSource(plan, bridge)
-    known = read_source(plan.source)
+    known = read_source(plan.source, plan.image)
     if known.sha256 != plan.source_sha256:
         raise InvalidSource(f"{plan.source} was changed meanwhile")
     return StoredSource(known.tasks)
@@ -131,14 +132,15 @@ def _with_seed(task: Task, seed: int) -> Task:
     return task.model_copy(update=more)
 
 
-def read_tasks(path: Path) -> tuple[Task, ...]:
+def read_tasks(path: Path, image: str | None = None) -> tuple[Task, ...]:
     """The tasks of a Harbor folder, a folder or zip archive of them, a JSON Lines file, or a JSON file with one task, a
-    list of tasks, or OSWorld's. Raises InvalidSource."""
+    list of tasks, or OSWorld's. `image` is that of the machines they are for. Raises InvalidSource."""
+    containers = image == CONTAINER_IMAGE
     try:
         if path.is_dir():
-            tasks = tuple(read_task_folders(path))
+            tasks = tuple(read_task_folders(path, containers=containers))
         elif path.suffix == ".zip":
-            tasks = tuple(_archived(_read_bytes(path)))
+            tasks = tuple(_archived(_read_bytes(path), containers))
         else:
             tasks = tuple(_task_of(path, number, value) for number, value in _values(path))
     except FolderError as error:
@@ -164,13 +166,14 @@ class SourceTasks:
     """The machine image that a pool sets."""
 
 
-def read_source(source: str) -> SourceTasks:
-    """The tasks of a file, a folder, or `pool:NAME`. Raises InvalidSource and PoolUnavailable."""
+def read_source(source: str, image: str | None = None) -> SourceTasks:
+    """The tasks of a file, a folder, or `pool:NAME`, for machines of an image. Raises InvalidSource and
+    PoolUnavailable."""
     if is_pool(source):
         pool = read_pool(source)
         return SourceTasks(pool.items, tasks_checksum(pool.items), pool.image)
     path = Path(source)
-    tasks = read_tasks(path)
+    tasks = read_tasks(path, image)
     sha256 = tasks_checksum(tasks) if path.is_dir() else hashlib.sha256(_read_bytes(path)).hexdigest()
     return SourceTasks(tasks, sha256)
 
@@ -194,8 +197,8 @@ def _read_bytes(path: Path) -> bytes:
     return data
 
 
-def _archived(data: bytes) -> Iterator[Task]:
-    for name, found in read_task_archive(data):
+def _archived(data: bytes, containers: bool) -> Iterator[Task]:
+    for name, found in read_task_archive(data, containers=containers):
         if isinstance(found, FolderError):
             raise FolderError(found.code, f"{name}: {found}")
         yield found

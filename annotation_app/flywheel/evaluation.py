@@ -25,6 +25,6 @@ def gate_task_ids(trials: GateTrials) -> frozenset[str]:
     if not trials.source:
         return frozenset()
     try:
-        return frozenset(task.id for task in read_source(trials.source).tasks)
+        return frozenset(task.id for task in read_source(trials.source, trials.image).tasks)
     except AgentError as error:
         raise ProgramFailed(f"{error.code}: {error}") from error

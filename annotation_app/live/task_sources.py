@@ -28,10 +28,10 @@ class ChosenTasks:
     """The machine image that was named; empty: none was."""
 
 
-def read_task_file(path: Path) -> tuple[Task, ...]:
-    """The tasks of a file or folder. Raises Invalid with the code of what is wrong with it."""
+def read_task_file(path: Path, image: str) -> tuple[Task, ...]:
+    """The tasks of a file or folder for machines of an image. Raises Invalid with the code of what is wrong with it."""
     try:
-        return read_tasks(path)
+        return read_tasks(path, image)
     except AgentError as error:
         raise Invalid(str(error), code=error.code) from error
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 
 from annotation_app.pools.spreadsheet_reader import Cells, TableFault, csv_cells, workbook_cells
 from protocol.base import FrozenModel, find_json_error
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import read_task_archive
 from protocol.trajectory.observations import Platform
@@ -61,8 +63,8 @@ class _InvalidRow(ValueError):
         self.line = line
 
 
-def task_file_read(data: bytes, kind: UploadFormat, platform: Platform) -> TaskFile:
-    """The tasks and the faults of a file for a pool of this platform."""
+def task_file_read(data: bytes, kind: UploadFormat, platform: Platform, image: str = "") -> TaskFile:
+    """The tasks and the faults of a file for a pool of this platform and machine image."""
     tasks: list[Task] = []
     faults: list[RowFault] = []
     rows: dict[str, int] = {}
@@ -72,7 +74,7 @@ def task_file_read(data: bytes, kind: UploadFormat, platform: Platform) -> TaskF
         "xlsx": lambda data: _table_rows(workbook_cells(data)),
         "jsonl": _json_rows,
         "osworld": _osworld_rows,
-        "harbor": _harbor_rows,
+        "harbor": partial(_harbor_rows, containers=image == CONTAINER_IMAGE),
     }
     for row, found in readers[kind](data):
         try:
@@ -257,10 +259,10 @@ def _osworld_rows(data: bytes) -> Iterator[tuple[int, dict[str, Any] | _InvalidR
             yield row, {"id": each["id"], "instruction": each["instruction"], "parameters": {"osworld": other_fields}}
 
 
-def _harbor_rows(data: bytes) -> Iterator[tuple[int, dict[str, Any] | _InvalidRow]]:
+def _harbor_rows(data: bytes, *, containers: bool) -> Iterator[tuple[int, dict[str, Any] | _InvalidRow]]:
     """The task folders of a zip archive, in order of their paths in it."""
     try:
-        for row, (name, found) in enumerate(read_task_archive(data), start=1):
+        for row, (name, found) in enumerate(read_task_archive(data, containers=containers), start=1):
             if isinstance(found, FolderError):
                 yield row, _InvalidRow(f"{name or 'the folder'}: {found.code}: {found}")
             else:

@@ -278,3 +278,8 @@ def weights_of(pool: Pool, waiting: QuerySet[Task]) -> dict[int, float]:
 def can_annotate(user: User) -> bool:
     """Whether they may claim tasks."""
     return user.has_role(Role.ANNOTATOR)
+
+
+def pool_image(*, name: str) -> str:
+    """The machine image of a pool; empty where there is none of that name."""
+    return Pool.objects.filter(name=name).values_list("image", flat=True).first() or ""

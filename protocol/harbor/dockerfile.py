@@ -19,6 +19,8 @@ IMAGES: Mapping[str, Literal["terminal", "desktop"]] = {
     "pilothouse-desktop": "desktop",
 }
 """Base images that are machines of ours, and their platforms."""
+CONTAINER_IMAGE = "task-container"
+"""The machine image of tasks whose environment a container engine makes, as their own Dockerfile says."""
 DEFAULT_ENV = {"HOME": "/home/user", "PATH": "/usr/local/bin:/usr/bin:/bin"}
 WRITABLE_FOLDERS = ("/home/user", "/tmp", "/app", "/workspace")  # noqa: S108 - folders inside a sandbox
 """Where a task may put its files; the rest of a machine's file system is read-only."""
@@ -127,7 +129,8 @@ class _Reader:
         name = rest.rpartition("/")[2].partition("@")[0].partition(":")[0]
         if name not in IMAGES:
             known = " and ".join(IMAGES)
-            raise FolderError("harbor_unsupported", f"FROM {rest[:100]} needs a container engine; ours are {known}")
+            message = f"FROM {rest[:100]} needs a container engine: machines of the image {CONTAINER_IMAGE}"
+            raise FolderError("harbor_unsupported", f"{message}; those of ours are {known}")
         self._platform = IMAGES[name]
 
     def _run(self, rest: str) -> None:

@@ -6,6 +6,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from protocol.harbor.errors import FolderError
@@ -25,14 +26,27 @@ FolderFiles = Mapping[str, bytes]
 """Each file by its path within the folder, with `/` between names."""
 
 
+@dataclass(frozen=True)
+class TaskFolder:
+    """A folder as it was read."""
+
+    files: FolderFiles
+    executable: frozenset[str]
+    """Paths of those that may be executed."""
+
+
 class _Collection:
     """The files of one folder as they are read. Raises FolderError."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
+        self.executable: set[str] = set()
         self._size = 0
 
-    def add(self, name: str, data: bytes) -> None:
+    def folder(self) -> TaskFolder:
+        return TaskFolder(self.files, frozenset(self.executable))
+
+    def add(self, name: str, data: bytes, mode: int) -> None:
         if name in self.files:
             raise FolderError("harbor_invalid", f"{name} is there twice")
         self._size += len(data)
@@ -43,6 +57,8 @@ class _Collection:
         if len(self.files) == MAX_FILES:
             raise FolderError("harbor_too_large", f"the folder has more than {MAX_FILES} files")
         self.files[name] = data
+        if mode & 0o111:
+            self.executable.add(name)
 
 
 def check_path(name: str) -> str:
@@ -70,15 +86,15 @@ def find_folders(root: Path) -> list[Path]:
     return folders
 
 
-def read_folder(folder: Path) -> FolderFiles:
+def read_folder(folder: Path) -> TaskFolder:
     """All files of one task folder. Raises FolderError."""
     if folder.is_symlink():
         raise FolderError("harbor_link", f"{folder.name} is a link")
     found = _Collection()
     for path in _walk(folder):
         name = check_path(path.relative_to(folder).as_posix())
-        found.add(name, _read_regular(path, name))
-    return found.files
+        found.add(name, *_read_regular(path, name))
+    return found.folder()
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -101,19 +117,20 @@ def _walk(folder: Path) -> Iterator[Path]:
                 yield Path(entry.path)
 
 
-def _read_regular(path: Path, name: str) -> bytes:
-    """A file, as far as one byte beyond the bound; no link is followed, and nothing is waited for."""
+def _read_regular(path: Path, name: str) -> tuple[bytes, int]:
+    """A file, as far as one byte beyond the bound, and its mode; no link is followed, and nothing is waited for."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise FolderError("harbor_invalid", f"{name} cannot be read: {error.strerror}") from None
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
             raise FolderError("harbor_link", f"{name} is no ordinary file")
-        return file.read(MAX_FILE_BYTES + 1)
+        return file.read(MAX_FILE_BYTES + 1), mode
 
 
-def read_archive(data: bytes) -> Iterator[tuple[str, "FolderFiles | FolderError"]]:
+def read_archive(data: bytes) -> Iterator[tuple[str, "TaskFolder | FolderError"]]:
     """The task folders of a zip archive by their paths in it, each with its files or what is wrong with it.
 
     Raises FolderError where the archive itself cannot be read.
@@ -148,18 +165,19 @@ def _parent(name: str) -> str:
     return name[: name.rfind("/") + 1]
 
 
-def _read_entries(archive: zipfile.ZipFile, root: str, entries: list[zipfile.ZipInfo]) -> FolderFiles:
+def _read_entries(archive: zipfile.ZipFile, root: str, entries: list[zipfile.ZipInfo]) -> TaskFolder:
     found = _Collection()
     for entry in entries:
         name = check_path(entry.filename[len(root) :])
-        kind = stat.S_IFMT(entry.external_attr >> 16)
+        mode = entry.external_attr >> 16
+        kind = stat.S_IFMT(mode)
         if kind not in (0, stat.S_IFREG):
             raise FolderError("harbor_link", f"{name} is a link, or no ordinary file")
         if entry.flag_bits & 1:
             raise FolderError("harbor_invalid", f"{name} is encrypted")
         try:
             with archive.open(entry) as file:
-                found.add(name, file.read(MAX_FILE_BYTES + 1))
+                found.add(name, file.read(MAX_FILE_BYTES + 1), mode)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
             raise FolderError("harbor_invalid", f"{name} cannot be read: {error}") from None
-    return found.files
+    return found.folder()

@@ -5,19 +5,20 @@ import binascii
 import math
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidationError
 
 from protocol.base import FrozenModel
-from protocol.harbor.dockerfile import BuildPlan, parse_dockerfile
+from protocol.harbor.dockerfile import CONTAINER_IMAGE, BuildPlan, parse_dockerfile
 from protocol.harbor.errors import FolderError
 from protocol.harbor.folder_files import (
     MANIFEST_NAME,
     MAX_FOLDER_BYTES,
     FolderFiles,
+    TaskFolder,
     check_path,
     find_folders,
     read_archive,
@@ -31,6 +32,7 @@ KNOWN_VERSIONS = ((1, 0), (1, 4))
 """The oldest and the newest `schema_version` that is read."""
 MAX_SECONDS = 600.0
 """Longest the tests, or the solution, may take."""
+DOCKERFILE = "environment/Dockerfile"
 _TASK_FOLDERS = ("environment/", "tests/", "solution/")
 _SETTINGS = {
     "task": {"name", "version", "description", "authors", "keywords"},
@@ -43,7 +45,23 @@ _SETTINGS = {
     "solution": {"env"},
 }
 """What is read of each table, or means nothing here; the rest is refused by name."""
+_CONTAINER_SETTINGS = {"environment.docker_image"}
+"""What is read beside them where an engine makes the environment."""
+_IMAGE_NAME = r"[a-z0-9][A-Za-z0-9._/:@-]{0,254}"
 _TOP = {*_SETTINGS, "schema_version", "version", "metadata"}
+
+
+class ContainerSettings(FrozenModel):
+    """What a container engine must know of a folder beside its files."""
+
+    docker_image: str | None = Field(default=None, pattern=f"^{_IMAGE_NAME}$")
+    """A ready-made image in the place of the Dockerfile."""
+    executable: tuple[str, ...] = ()
+    """Paths of the files that may be executed."""
+    network: bool = False
+    """Whether the container wants the open network."""
+    cpus: float | None = Field(default=None, gt=0, le=1024)
+    memory_mb: int | None = Field(default=None, ge=16, le=2**24)
 
 
 class HarborTask(FrozenModel):
@@ -60,6 +78,8 @@ class HarborTask(FrozenModel):
     verifier_env: dict[str, str] = {}
     solution_env: dict[str, str] = {}
     workdir: str | None = None
+    container: ContainerSettings | None = None
+    """Set where a container engine makes the environment; otherwise a machine of ours does."""
 
     def folder(self, name: str) -> dict[str, bytes]:
         """The files of a folder by their paths within it."""
@@ -67,9 +87,12 @@ class HarborTask(FrozenModel):
         return {path[len(prefix) :]: self._data(path) for path in self.files if path.startswith(prefix)}
 
     def build_plan(self) -> BuildPlan:
-        """What its Dockerfile asks for. Raises FolderError."""
+        """What its Dockerfile asks of a machine of ours. Raises FolderError."""
+        if self.container is not None:
+            message = f"its environment is made by a container engine: it needs the machine image {CONTAINER_IMAGE}"
+            raise FolderError("harbor_unsupported", message)
         context = frozenset(path for path in self.folder("environment") if path != "Dockerfile")
-        plan = parse_dockerfile(self.files["environment/Dockerfile"], context)
+        plan = parse_dockerfile(self.files[DOCKERFILE], context)
         return plan.model_copy(update={"env": plan.env | self.environment_env, "workdir": self.workdir or plan.workdir})
 
     def _data(self, path: str) -> bytes:
@@ -77,15 +100,30 @@ class HarborTask(FrozenModel):
         return base64.b64decode(text, validate=True) if path in self.binary else text.encode()
 
 
-def parse_folder(files: FolderFiles, fallback_name: str = "task") -> Task:
-    """The task of a folder. Raises FolderError."""
-    for needed in (MANIFEST_NAME, "instruction.md", "environment/Dockerfile", "tests/test.sh"):
+def parse_folder(
+    files: FolderFiles,
+    fallback_name: str = "task",
+    *,
+    executable: Collection[str] = (),
+    containers: bool = False,
+) -> Task:
+    """The task of a folder. Raises FolderError.
+
+    With `containers` a container engine makes the environment, whatever its Dockerfile says; `executable` are the paths
+    of files that may be executed.
+    """
+    for needed in (MANIFEST_NAME, "instruction.md", "tests/test.sh"):
         if needed not in files:
             raise FolderError("harbor_missing", f"there is no {needed}")
     for name in files:
         if name.startswith("steps/") or name.rpartition("/")[2].startswith(("docker-compose", "compose.y")):
             raise FolderError("harbor_unsupported", f"no machine here does {name}")
-    config = _read_config(files[MANIFEST_NAME])
+    if containers and "environment/.dockerignore" in files:
+        raise FolderError("harbor_unsupported", "no machine here does environment/.dockerignore")
+    config = _read_config(files[MANIFEST_NAME], containers=containers)
+    container = _container_settings(config, executable) if containers else None
+    if DOCKERFILE not in files and (container is None or container["docker_image"] is None):
+        raise FolderError("harbor_missing", f"there is no {DOCKERFILE}")
     name = _text_setting(config, "task", "name", fallback_name)
     included = {path: data for path, data in files.items() if path.startswith(_TASK_FOLDERS)}
     texts, binary = _as_text(included)
@@ -102,17 +140,18 @@ def parse_folder(files: FolderFiles, fallback_name: str = "task") -> Task:
             "agent_seconds": _seconds(config, "agent", "timeout_sec"),
             "verifier_seconds": _seconds(config, "verifier", "timeout_sec"),
             "build_seconds": _seconds(config, "environment", "build_timeout_sec"),
+            "container": container,
         }
     )
-    plan = harbor.build_plan()
+    platform = "terminal" if containers else harbor.build_plan().platform
     instruction = _decoded(files["instruction.md"], "instruction.md").strip()
     metadata = config.get("metadata", {})
     fields = {
         "id": f"harbor/{name}",
         "instruction": instruction,
-        "platform": plan.platform,
+        "platform": platform,
         "name": name,
-        "network": _allowed_hosts(config),
+        "network": () if containers else _allowed_hosts(config),
         "parameters": {HARBOR: harbor.model_dump(mode="json", exclude_defaults=True)},
         "max_steps": metadata.get("max_steps", 30) if isinstance(metadata, dict) else 30,
     }
@@ -133,7 +172,8 @@ def harbor_task(task: Task | None) -> HarborTask | None:
     found = _validated(given)
     for path in found.files:
         check_path(path)
-    for needed in ("environment/Dockerfile", "tests/test.sh"):
+    ready_made = found.container is not None and found.container.docker_image is not None
+    for needed in ("tests/test.sh", *(() if ready_made else (DOCKERFILE,))):
         if needed not in found.files:
             raise FolderError("harbor_missing", f"there is no {needed}")
     if sum(map(len, found.files.values())) > 2 * MAX_FOLDER_BYTES:
@@ -143,31 +183,39 @@ def harbor_task(task: Task | None) -> HarborTask | None:
             found.folder(folder.rstrip("/"))
     except binascii.Error as error:
         raise FolderError("harbor_invalid", f"a file is no base64: {error}") from None
-    found.build_plan()
+    if found.container is None:
+        found.build_plan()
     return found
 
 
-def read_task_folders(root: Path) -> Iterator[Task]:
-    """The tasks of the folders at a path. Raises FolderError with the folder's name."""
+def read_task_folders(root: Path, *, containers: bool = False) -> Iterator[Task]:
+    """The tasks of the folders at a path; see `parse_folder`. Raises FolderError with the folder's name."""
     for folder in find_folders(root):
         try:
-            yield parse_folder(read_folder(folder), folder.name)
+            yield _task_of(read_folder(folder), folder.name, containers)
         except FolderError as error:
             raise FolderError(error.code, f"{folder.name}: {error}") from None
 
 
-def read_task_archive(data: bytes) -> Iterator[tuple[str, Task | FolderError]]:
-    """The tasks of a zip archive of folders, each with its path in it, or what is wrong there. Raises FolderError."""
-    for name, files in read_archive(data):
+def read_task_archive(data: bytes, *, containers: bool = False) -> Iterator[tuple[str, Task | FolderError]]:
+    """The tasks of a zip archive of folders, each with its path in it, or what is wrong there; see `parse_folder`.
+
+    Raises FolderError.
+    """
+    for name, folder in read_archive(data):
         try:
-            if isinstance(files, FolderError):
-                raise files
-            yield name, parse_folder(files, name.rpartition("/")[2] or "task")
+            if isinstance(folder, FolderError):
+                raise folder
+            yield name, _task_of(folder, name.rpartition("/")[2] or "task", containers)
         except FolderError as error:
             yield name, error
 
 
-def _read_config(data: bytes) -> dict[str, Any]:
+def _task_of(folder: TaskFolder, name: str, containers: bool) -> Task:
+    return parse_folder(folder.files, name, executable=folder.executable, containers=containers)
+
+
+def _read_config(data: bytes, *, containers: bool) -> dict[str, Any]:
     try:
         config = tomllib.loads(_decoded(data, MANIFEST_NAME))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -177,13 +225,14 @@ def _read_config(data: bytes) -> dict[str, Any]:
         table = config.get(name, {})
         if not isinstance(table, dict):
             raise FolderError("harbor_invalid", f"{MANIFEST_NAME}: {name} is no table")
-        _refuse(f"{name}." + key for key in sorted(table.keys() - known))
+        unknown = {f"{name}.{key}" for key in table.keys() - known}
+        _refuse(sorted(unknown - _CONTAINER_SETTINGS if containers else unknown))
     _refuse(sorted(config.keys() - _TOP))
-    _check_environment(config)
+    _check_environment(config, containers=containers)
     return config
 
 
-def _refuse(names: Iterator[str] | list[str]) -> None:
+def _refuse(names: list[str]) -> None:
     for name in names:
         raise FolderError("harbor_unsupported", f"{MANIFEST_NAME}: no machine here does {name[:80]}")
 
@@ -199,18 +248,35 @@ def _check_version(given: object) -> None:
         raise FolderError("harbor_version", f"schema_version {given} is not known; {known} are")
 
 
-def _check_environment(config: dict[str, Any]) -> None:
+def _check_environment(config: dict[str, Any], *, containers: bool) -> None:
     """Values that ask for what our machines are not."""
     environment = config.get("environment", {})
+    present = "no-network"
+    modes: tuple[str, ...] = ("no-network", "allowlist")
+    if containers:  # a container has its network for as long as it lives, whoever acts in it
+        present = environment.get("network_mode", present)
+        modes = tuple(mode for mode in ("no-network", "public") if mode == present)
     wanted = {
         "environment.os": environment.get("os", "linux") != "linux",
         "environment.gpus": environment.get("gpus", 0) != 0 or bool(environment.get("gpu_types")),
         "verifier.environment_mode": config.get("verifier", {}).get("environment_mode", "shared") != "shared",
     }
     for table in ("agent", "environment", "verifier"):
-        mode = config.get(table, {}).get("network_mode", "no-network")
-        wanted[f"{table}.network_mode {mode}"] = mode not in ("no-network", "allowlist")
+        mode = config.get(table, {}).get("network_mode", present)
+        wanted[f"{table}.network_mode {mode}"] = mode not in modes
     _refuse([name for name, refused in wanted.items() if refused])
+
+
+def _container_settings(config: dict[str, Any], executable: Collection[str]) -> dict[str, Any]:
+    """Of the table `environment`, as `ContainerSettings` checks them."""
+    environment = config.get("environment", {})
+    return {
+        "docker_image": environment.get("docker_image"),
+        "executable": tuple(sorted(path for path in executable if path.startswith(_TASK_FOLDERS))),
+        "network": environment.get("network_mode") == "public",
+        "cpus": environment.get("cpus"),
+        "memory_mb": environment.get("memory_mb"),
+    }
 
 
 def _allowed_hosts(config: dict[str, Any]) -> object:
@@ -247,7 +313,7 @@ def _as_text(files: FolderFiles) -> tuple[dict[str, str], list[str]]:
             text = base64.b64encode(data).decode()
             binary.append(path)
         texts[path] = text
-    for path in ("environment/Dockerfile", "tests/test.sh", "solution/solve.sh"):
+    for path in (DOCKERFILE, "tests/test.sh", "solution/solve.sh"):
         if path in binary:
             raise FolderError("harbor_invalid", f"{path} is not UTF-8")
     return texts, binary

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 from pydantic import ValidationError
 
 from protocol.base import FrozenModel
 from vm_bridge.drivers.computer.frames import GuestScreen, SharedFrameMemory
-from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink, GuestState
+from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestCapabilities, GuestLink, GuestState
 from vm_bridge.errors import MachineGone
 from vm_bridge.guest.common.machine_io import tree_digest
 from vm_bridge.guest.common.relay import listen_on_unix_socket
@@ -77,6 +77,9 @@ class ProcessSandbox:
     In its folder lie the sockets by which it is reached: `guest.sock` for the host, `tunnel.sock` for connections to
     programs inside, `display/rfb.sock` for viewers; and the folder `egress`, which is /run/egress inside.
     """
+
+    able: ClassVar[GuestCapabilities | None] = None
+    """What its guest can do, where that is not what every guest with or without a screen can."""
 
     def __init__(
         self, folder: Path, groups: ControlGroups, first: InitProcess, link: GuestLink, memory: SharedFrameMemory

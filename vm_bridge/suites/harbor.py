@@ -8,13 +8,13 @@ import json
 import math
 import shlex
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from protocol.actions.inputs import MAX_TEXT
 from protocol.actions.types import Finish, RunCommand
 from protocol.harbor.dockerfile import BuildPlan, Copy
 from protocol.harbor.errors import FolderError
-from protocol.harbor.task_folders import HARBOR, HarborTask, harbor_task
+from protocol.harbor.task_folders import HarborTask, harbor_task
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import UnknownTask, UnsupportedTask, VerifierFailed
@@ -50,6 +50,18 @@ class HarborSuite:
         """Raises UnknownTask."""
         raise UnknownTask(f"tasks of Harbor come from folders, so there is none called {name}")
 
+    def check(self, task: Task) -> None:
+        """Raises UnsupportedTask for a folder that these machines do not play."""
+        _read(task)
+
+    def suggest(self, task: Task, commands: tuple[str, ...]) -> ExpertSuggestion | None:
+        """The folder's own solution while none of the `commands` so far was it, then the end; None where there is none.
+
+        Raises UnsupportedTask.
+        """
+        harbor, plan = _read(task)
+        return suggest_command(harbor, lambda files: _solution_command(harbor, plan, files), commands)
+
     async def prepare(self, task: Task, environment: SandboxEnvironment) -> None:
         """Do what the Dockerfile asks for. Raises UnsupportedTask where a command of it fails."""
         harbor, plan = _read(task)
@@ -76,35 +88,39 @@ class HarborSuite:
         if answer:
             await environment.write("/logs/agent/answer.txt", answer)
         command = _in_folder(plan.workdir, plan.env | harbor.verifier_env, ("bash", "/tests/test.sh"))
-        ran = await environment.run(command, timeout=harbor.verifier_seconds)
-        if ran.code is None:
-            raise VerifierFailed(f"the tests did not end within {harbor.verifier_seconds:g} s")
-        reward = await _read_reward(environment, ran.output)
-        return Verdict(
-            success=reward >= 1,
-            score=min(1.0, max(0.0, reward)),
-            reason="" if reward >= 1 else ran.output[-MAX_REASON_CHARACTERS:],
-            verifier=_checksum(tests),
-        )
+        return await run_tests(environment, command, harbor, tests)
 
 
-def suggest_solution(task: Task | None, commands: tuple[str, ...]) -> ExpertSuggestion | None:
-    """The folder's own solution while none of the `commands` so far was it, then the end; None where there is none.
+async def run_tests(
+    environment: SandboxEnvironment, command: tuple[str, ...], harbor: HarborTask, tests: Mapping[str, bytes]
+) -> Verdict:
+    """What the tests say that this command runs. Raises VerifierFailed."""
+    ran = await environment.run(command, timeout=harbor.verifier_seconds)
+    if ran.code is None:
+        raise VerifierFailed(f"the tests did not end within {harbor.verifier_seconds:g} s")
+    reward = await _read_reward(environment, ran.output)
+    return Verdict(
+        success=reward >= 1,
+        score=min(1.0, max(0.0, reward)),
+        reason="" if reward >= 1 else ran.output[-MAX_REASON_CHARACTERS:],
+        verifier=_checksum(tests),
+    )
 
-    Raises UnsupportedTask.
-    """
-    if task is None or HARBOR not in task.parameters:
-        return None
-    harbor, plan = _read(task)
+
+def suggest_command(
+    harbor: HarborTask, command: Callable[[Mapping[str, bytes]], str], commands: tuple[str, ...]
+) -> ExpertSuggestion | None:
+    """The command that the solution's files make, unless it is one of `commands`, then the end; None where the folder
+    has no solution."""
     files = harbor.folder("solution")
     if "solve.sh" not in files:
         return None
-    command = _solution_command(harbor, plan, files)
-    if len(command) > MAX_TEXT:
+    text = command(files)
+    if len(text) > MAX_TEXT:
         return None
-    if command in commands:
+    if text in commands:
         return ExpertSuggestion(thought="The solution has run.", action=Finish())
-    run = RunCommand(command=command, timeout=harbor.agent_seconds)
+    run = RunCommand(command=text, timeout=harbor.agent_seconds)
     return ExpertSuggestion(thought="I run the solution that the task brings along.", action=run)
 
 
@@ -116,23 +132,31 @@ def _solution_command(harbor: HarborTask, plan: BuildPlan, files: Mapping[str, b
     begin = f"{variables}cd {shlex.quote(plan.workdir)}\n"
     if len(files) == 1:
         return begin + files["solve.sh"].decode()
+    return f"{unpack_command(files)}\n{begin}bash /solution/solve.sh"
+
+
+def unpack_command(files: Mapping[str, bytes]) -> str:
+    """A command line that puts files into /solution."""
     archive = base64.b64encode(_archive(files)).decode()
-    return f"printf %s {archive} | base64 -d | tar -xz -C /solution\n{begin}bash /solution/solve.sh"
-
-
-def check_task(task: Task) -> None:
-    """Raises UnsupportedTask for a task from a folder that no machine here plays."""
-    if HARBOR in task.parameters:
-        _read(task)
+    return f"printf %s {archive} | base64 -d | tar -xz -C /solution"
 
 
 def _read(task: Task) -> tuple[HarborTask, BuildPlan]:
     """Raises UnsupportedTask."""
+    harbor = read_harbor(task)
+    try:
+        return harbor, harbor.build_plan()
+    except FolderError as error:
+        raise UnsupportedTask(f"{error.code}: {error}") from None
+
+
+def read_harbor(task: Task) -> HarborTask:
+    """What the task's folder brings. Raises UnsupportedTask."""
     try:
         harbor = harbor_task(task)
         if harbor is None:
             raise UnsupportedTask("the task came from no folder of Harbor")
-        return harbor, harbor.build_plan()
+        return harbor
     except FolderError as error:
         raise UnsupportedTask(f"{error.code}: {error}") from None
 

@@ -32,7 +32,8 @@ def tasks_upload(*, user: User, pool_id: int, data: bytes, kind: UploadFormat, p
     if len(data) > MAX_UPLOAD_BYTES:
         raise TooLarge(f"A file of tasks may have {MAX_UPLOAD_BYTES} bytes.")
     pool = _pool(pool_id)
-    upload = task_file_read(data, kind, settings_of(pool).platform)
+    settings = settings_of(pool)
+    upload = task_file_read(data, kind, settings.platform, settings.image)
     faults = upload.faults or _bridge_faults(pool, upload)
     return _add(user, pool_id, upload.tasks, faults, preview, source=kind, gold=upload.gold)
 

@@ -36,11 +36,12 @@ from vm_bridge.errors import (
     StaleLease,
     UnknownBlob,
     UnsupportedAction,
+    UnsupportedTask,
 )
 from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, ExpertSuggestion, action_timeout
 from vm_bridge.settle import MAX_SETTLE_SECONDS
 from vm_bridge.suites import Suite, evaluate_task, find_suite
-from vm_bridge.suites.harbor import check_task, suggest_solution
+from vm_bridge.suites.harbor import HarborSuite
 
 MACHINE_IO_KINDS = (
     *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
@@ -56,6 +57,7 @@ SCREENLESS_KINDS = ("wait", *MACHINE_IO_KINDS)
 
 
 DESKTOP_CAPABILITIES = GuestCapabilities(ACTION_KINDS, ("webrtc", "vnc", "stills", "terminal"), snapshots=True)
+SCREENLESS_CAPABILITIES = GuestCapabilities(SCREENLESS_KINDS, ("terminal",), snapshots=True)
 
 
 class ComputerDriver:
@@ -64,6 +66,7 @@ class ComputerDriver:
     def __init__(self, suites: Mapping[str, Suite], folder: Path | None = None) -> None:
         """In `folder`, if there is one, lies what a later process needs to go on."""
         self.capabilities = Capabilities(kinds=ACTION_KINDS, width=0, height=0, streams=())
+        self.able = DESKTOP_CAPABILITIES
         self.frames = DesktopFrames()
         self.pictures = ScreenshotStore(None if folder is None else folder / "pictures")
         self.file_staging = FileStaging()
@@ -80,28 +83,25 @@ class ComputerDriver:
         self.one_at_a_time = asyncio.Lock()
 
     def attach(
-        self, link: GuestLink, screen: GuestScreen | None, fence: int, able: GuestCapabilities = DESKTOP_CAPABILITIES
+        self, link: GuestLink, screen: GuestScreen | None, fence: int, able: GuestCapabilities | None = None
     ) -> None:
-        """Drive this guest from now on; it has seen no higher fencing token. With a screen it is as able as said."""
+        """Drive this guest from now on; it has seen no higher fencing token. It is as able as said."""
         self._link = link
         self._rested = False
         self.history.begin()
         self.fence = max(self.fence, fence)
-        if screen is None:
-            self.capabilities = Capabilities(
-                kinds=SCREENLESS_KINDS, width=0, height=0, streams=("terminal",), snapshots=True
-            )
-            return
+        self.able = able = able or (SCREENLESS_CAPABILITIES if screen is None else DESKTOP_CAPABILITIES)
         self.capabilities = Capabilities(
             kinds=able.kinds,
-            width=screen.width,
-            height=screen.height,
+            width=0 if screen is None else screen.width,
+            height=0 if screen is None else screen.height,
             streams=able.streams,
             snapshots=able.snapshots,
             apps=able.apps,
         )
-        self.pictures.attach(screen)
-        self.frames.attach(link, screen)
+        if screen is not None:
+            self.pictures.attach(screen)
+            self.frames.attach(link, screen)
 
     def restored(self, task: Task | None) -> None:
         """The task that is set up, or about to be."""
@@ -333,20 +333,23 @@ class ComputerMachine:
 
     async def prepare(self, task: Task) -> Observation:
         # What cannot be is refused before anything is thrown away.
-        check_task(task)
-        (
-            find_suite(self._computer.suites, task),
-            parse_mcp_servers(task),
-            parse_image_format(task),
-            parse_screen_size(task),
-        )
+        suite = find_suite(self._computer.suites, task)
+        if isinstance(suite, HarborSuite):
+            suite.check(task)
+        elif suite is None and self._computer.able.needs_suite:
+            raise UnsupportedTask("these machines do tasks from folders of Harbor only")
+        parse_mcp_servers(task), parse_image_format(task), parse_screen_size(task)
         await self._controller.prepare(self._fence, task)
         return await self._computer.set_up(self._fence, task)
 
     async def snapshot(self) -> MachineSnapshot:
+        if not self.capabilities.snapshots:
+            raise UnsupportedAction("this machine cannot go back to an earlier state")
         return await self._computer.snapshot(self._fence)
 
     async def restore(self, snapshot: MachineSnapshot) -> Observation:
+        if not self.capabilities.snapshots:
+            raise UnsupportedAction("this machine cannot go back to an earlier state")
         await self._controller.restore(self._fence, snapshot)
         return await self.observe(settle=True)
 
@@ -367,7 +370,11 @@ class ComputerMachine:
         return await evaluate_task(computer.suites, computer.task, lambda: computer.environment(self._fence), answer)
 
     async def suggest_expert_action(self) -> ExpertSuggestion | None:
-        return suggest_solution(self._computer.task, self._computer.history.commands())
+        task = self._computer.task
+        suite = None if task is None else find_suite(self._computer.suites, task)
+        if task is None or not isinstance(suite, HarborSuite):
+            return None
+        return suite.suggest(task, self._computer.history.commands())
 
     async def set_time_scale(self, rate: float) -> None:
         raise UnsupportedAction("a computer's time is everybody's")

@@ -96,6 +96,8 @@ class GuestCapabilities:
     streams: tuple[str, ...]
     snapshots: bool
     apps: tuple[str, ...] = ()
+    needs_suite: bool = False
+    """Whether there is an inside only once the suite of a task has made one."""
 
 
 class GuestLink:

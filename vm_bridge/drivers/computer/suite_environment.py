@@ -1,5 +1,6 @@
 """The inside of a sandbox as a suite uses it."""
 
+from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -7,12 +8,17 @@ from pydantic import BaseModel
 
 from protocol.base import FrozenModel
 from vm_bridge.drivers.computer.guest_link import GuestLink
-from vm_bridge.errors import InvalidAction
+from vm_bridge.errors import InvalidAction, UnsupportedTask
 from vm_bridge.suites import CommandResult
+from vm_bridge.suites.container_plan import ContainerPlan
 
 T = TypeVar("T", bound=BaseModel)
 CALL_TIMEOUT_SECONDS = 30.0
 """How long a guest may take beyond the time a call names itself."""
+
+
+BUILD_QUEUE_SECONDS = 660.0
+"""How long an image may wait until those before it are built, and its container until it runs."""
 
 
 class _RunReply(FrozenModel):
@@ -54,6 +60,18 @@ class GuestEnvironment:
 
     async def start(self, argv: Sequence[str]) -> None:
         _raise_failure((await self._use("start", _StatusReply, argv=list(argv))).failed)
+
+    async def start_container(self, plan: ContainerPlan) -> None:
+        """See `vm_bridge.suites.harbor_container.ContainerEnvironment`."""
+        bound = plan.build_seconds + BUILD_QUEUE_SECONDS
+        started = await self._use("start_container", _StatusReply, bound, plan=plan.model_dump(mode="json"))
+        if started.failed is not None:
+            raise UnsupportedTask(f"harbor_build: {started.failed}")
+
+    async def replace_folder(self, path: str, archive: bytes) -> None:
+        """See `vm_bridge.suites.harbor_container.ContainerEnvironment`."""
+        data = b64encode(archive).decode()
+        _raise_failure((await self._use("replace_folder", _StatusReply, path=path, archive=data)).failed)
 
     async def digest(self) -> str:
         """One hash over the person's files: the home folder but for what programs hide there."""

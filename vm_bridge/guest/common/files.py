@@ -5,9 +5,11 @@ import os
 import shutil
 import stat
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from vm_bridge.guest.common.actions import MAX_OUTPUT, Action, ActionFailed, ActionOutput, Attachment, bounded_text
 
@@ -29,29 +31,49 @@ Entry = dict[str, Any]
 """`name`, `kind` (file, folder, link, other), `size` (bytes), `modified` (seconds since the epoch)."""
 
 
-def list_files(action: Action) -> ActionOutput:
+class FileSystem(Protocol):
+    """Files of a sandbox. This module is one: that of its own process. Each function raises ActionFailed."""
+
+    def entries(self, path: str) -> list[Entry]: ...
+
+    def entry_of(self, path: str) -> Entry: ...
+
+    def read_bytes(self, path: str, most: int, offset: int = 0) -> bytes: ...
+
+    def write_bytes(self, path: str, data: bytes) -> None: ...
+
+    def delete(self, path: str, *, recursive: bool) -> None: ...
+
+
+def file_actions(system: FileSystem) -> dict[str, Callable[[Action], ActionOutput]]:
+    """The acts on files, by kind of action."""
+    acts = (list_files, read_file, write_file, edit_file, download_file)
+    return {act.__name__: partial(act, system=system) for act in acts}
+
+
+def list_files(action: Action, system: FileSystem) -> ActionOutput:
     """A folder's entries, one a line: name, kind, size and time with tabs between them. Raises ActionFailed."""
-    found = entries(action["path"])
+    found = system.entries(action["path"])
     lines = [_format_entry(entry) for entry in found[:MAX_ENTRIES]]
     if len(found) > MAX_ENTRIES:
         lines.append(f"[cut after {MAX_ENTRIES} entries]")
     return ActionOutput(bounded_text("\n".join(lines).encode("utf-8", "replace")) if lines else "[empty]")
 
 
-def read_file(action: Action) -> ActionOutput:
+def read_file(action: Action, system: FileSystem) -> ActionOutput:
     """A file's text, bounded. Raises ActionFailed."""
-    return ActionOutput(bounded_text(read_bytes(action["path"], MAX_OUTPUT + 1)))
+    return ActionOutput(bounded_text(system.read_bytes(action["path"], MAX_OUTPUT + 1)))
 
 
-def write_file(action: Action) -> ActionOutput:
+def write_file(action: Action, system: FileSystem) -> ActionOutput:
     """Create or replace a file, and the folders above it. Raises ActionFailed."""
-    write_bytes(action["path"], action["text"].encode())
+    system.write_bytes(action["path"], action["text"].encode())
     return ActionOutput()
 
 
-def edit_file(action: Action) -> ActionOutput:
+def edit_file(action: Action, system: FileSystem) -> ActionOutput:
     """Replace the one occurrence of `old`. Raises ActionFailed when there is none or more than one."""
-    data = read_bytes(action["path"], MAX_EDITED + 1)
+    data = system.read_bytes(action["path"], MAX_EDITED + 1)
     if len(data) > MAX_EDITED:
         raise ActionFailed("too_long", f"{action['path']} has more than {MAX_EDITED} bytes")
     try:
@@ -61,13 +83,13 @@ def edit_file(action: Action) -> ActionOutput:
     count = text.count(action["old"])
     if count != 1:
         raise ActionFailed("no_single_match", f"the old text occurs {count} times in {action['path']}, not once")
-    write_bytes(action["path"], text.replace(action["old"], action["new"]).encode())
+    system.write_bytes(action["path"], text.replace(action["old"], action["new"]).encode())
     return ActionOutput()
 
 
-def download_file(action: Action) -> ActionOutput:
+def download_file(action: Action, system: FileSystem) -> ActionOutput:
     """A whole file. Raises ActionFailed."""
-    data = read_bytes(action["path"], MAX_FILE + 1)
+    data = system.read_bytes(action["path"], MAX_FILE + 1)
     if len(data) > MAX_FILE:
         raise ActionFailed("too_long", f"{action['path']} has more than {MAX_FILE} bytes")
     return ActionOutput(f"{len(data)} bytes", Attachment(data, _media_type(data)))
@@ -147,19 +169,19 @@ def resolve_path(path: str) -> Path:
         raise ActionFailed("no_such_user", f"{path}: there is no such user") from error
 
 
-ACTIONS = {act.__name__: act for act in (list_files, read_file, write_file, edit_file, download_file)}
-"""What this module does, by kind of action."""
-
-
 def _media_type(data: bytes) -> str:
     """What is told of a file: a picture, or just bytes."""
     return next((name for start, name in PICTURES.items() if data.startswith(start)), "application/octet-stream")
 
 
+def kind_of(mode: int) -> str:
+    """What a file of this mode is: file, folder, link, other."""
+    return KINDS.get(stat.S_IFMT(mode), "other")
+
+
 def _entry(name: str, status: os.stat_result) -> Entry:
-    kind = KINDS.get(stat.S_IFMT(status.st_mode), "other")
     display_name = os.fsencode(name).decode("utf-8", "replace")
-    return {"name": display_name, "kind": kind, "size": status.st_size, "modified": status.st_mtime}
+    return {"name": display_name, "kind": kind_of(status.st_mode), "size": status.st_size, "modified": status.st_mtime}
 
 
 def _format_entry(entry: Entry) -> str:

@@ -25,24 +25,32 @@ CallHandler = Callable[[Message], Message]
 class MachineIO:
     """Acts come from one thread, calls and `cut` from any."""
 
-    def __init__(self) -> None:
+    def __init__(self, file_system: files.FileSystem = files) -> None:
+        self._files = file_system
         self._incoming: OrderedDict[str, bytearray] = OrderedDict()
         self._outgoing: OrderedDict[int, bytes] = OrderedDict()
-        self.action_handlers: dict[str, ActionHandler] = {**files.ACTIONS, "upload_file": self._upload_file}
+        self.action_handlers: dict[str, ActionHandler] = {
+            **files.file_actions(file_system),
+            "upload_file": self._upload_file,
+        }
         """What this does, by kind of action; each raises ActionFailed."""
         self.call_handlers: dict[str, CallHandler] = {
             "put": self._put,
             "get": self._get,
-            "files.list": lambda call: {"entries": files.entries(call["path"])},
-            "files.stat": lambda call: {"entry": files.entry_of(call["path"])},
-            "files.read": _read,
+            "files.list": lambda call: {"entries": file_system.entries(call["path"])},
+            "files.stat": lambda call: {"entry": file_system.entry_of(call["path"])},
+            "files.read": self._read,
             "files.write": self._write,
-            "files.delete": _delete,
+            "files.delete": self._delete,
         }
         """What programs may call; each raises ActionFailed. Some wait as long as they are told to."""
 
     def interrupt(self) -> None:
         """Cut a running act short."""
+        raise NotImplementedError
+
+    def terminal(self) -> str:
+        """What the first terminal shows, where that stands in a picture's place."""
         raise NotImplementedError
 
     def run_action(self, act: ActionHandler, action: Action) -> Message:
@@ -72,7 +80,7 @@ class MachineIO:
         data = self._incoming.pop(call["sha256"], None)
         if data is None:
             raise ActionFailed("not_staged", "the file's bytes did not arrive")
-        files.write_bytes(call["path"], bytes(data))
+        self._files.write_bytes(call["path"], bytes(data))
         return {}
 
     def _stage_attachment(self, attachment: Attachment | None) -> Message | None:
@@ -94,14 +102,12 @@ class MachineIO:
             del self._outgoing[call["key"]]
         return {"data": _encode(part)}
 
+    def _read(self, call: Message) -> Message:
+        return {"data": _encode(self._files.read_bytes(call["path"], CHUNK, call["offset"]))}
 
-def _read(call: Message) -> Message:
-    return {"data": _encode(files.read_bytes(call["path"], CHUNK, call["offset"]))}
-
-
-def _delete(call: Message) -> Message:
-    files.delete(call["path"], recursive=call["recursive"])
-    return {}
+    def _delete(self, call: Message) -> Message:
+        self._files.delete(call["path"], recursive=call["recursive"])
+        return {}
 
 
 def _encode(data: bytes) -> str:

@@ -4,7 +4,7 @@ import threading
 from typing import Any
 
 from vm_bridge.guest.common.actions import Action, ActionOutput
-from vm_bridge.guest.linux.machine_io import LinuxMachineIO
+from vm_bridge.guest.common.machine_io import MachineIO
 
 Answer = dict[str, Any]
 
@@ -12,7 +12,7 @@ Answer = dict[str, Any]
 class HeadlessDesktop:
     """See `vm_bridge.guest.common.server.Desktop`. A terminal rests before it answers, so nothing has to settle."""
 
-    def __init__(self, machine_io: LinuxMachineIO) -> None:
+    def __init__(self, machine_io: MachineIO) -> None:
         self._machine_io = machine_io
         self._interrupted = threading.Event()
         self._text: str | None = None

@@ -5,18 +5,17 @@ import json
 import sys
 from pathlib import Path
 
-from vm_bridge.guest.common.actions import Action, ActionFailed, ActionOutput, Attachment
-from vm_bridge.guest.common.machine_io import CallHandler, MachineIO, Message
+from vm_bridge.guest.common.actions import Action, ActionOutput, Attachment
+from vm_bridge.guest.common.machine_io import MachineIO, Message
 from vm_bridge.guest.linux import shell
 from vm_bridge.guest.linux.folder_watcher import FolderWatcher
 from vm_bridge.guest.linux.helper_process import HelperProcess
+from vm_bridge.guest.linux.terminals.client import ANSWER_SECONDS, TerminalClient
 
 TERMINALS = (sys.executable, "-s", "-m", "vm_bridge.guest.linux.terminals.server")
 TOOLBOX = ("/image/tools/bin/python", "-m", "vm_bridge.guest.linux.toolbox.server")
 MCP_SERVERS = Path("/image/mcp.json")
 """The MCP servers an image brings along, in the shape `{"mcpServers": {name: {command, args, env}}}`."""
-ANSWER_SECONDS = 20.0
-"""Longest a helper may take beyond what a call itself may."""
 START_SECONDS = 85.0
 """Longest a helper may take to start what it needs, and to end what runs too long."""
 
@@ -26,7 +25,7 @@ class LinuxMachineIO(MachineIO):
 
     def __init__(self, terminals: tuple[str, ...] = TERMINALS, toolbox: tuple[str, ...] = TOOLBOX) -> None:
         super().__init__()
-        self._terminals = HelperProcess("the terminals", terminals)
+        self._terminals = TerminalClient(terminals)
         self._toolbox = HelperProcess("the toolbox", toolbox)
         self._watches = FolderWatcher()
         self._interrupt_flag = shell.InterruptFlag()
@@ -34,17 +33,13 @@ class LinuxMachineIO(MachineIO):
         self._configured: Message = {}
         self.action_handlers |= {
             "run_command": self._run_command,
-            "type_terminal": self._type_terminal,
+            "type_terminal": self._terminals.type,
             "run_code": self._run_code,
             "call_tool": self._call_tool,
         }
-        self.call_handlers |= {
+        self.call_handlers |= self._terminals.call_handlers | {
             "files.watch": lambda call: {"changes": self._watches.changes(call["watch"], call["path"], call["wait"])},
             "files.unwatch": self._unwatch,
-            "terminals.list": self._list_terminals,
-            **{
-                f"terminals.{op}": self._forward_to_terminals(op) for op in ("write", "read", "resize", "close", "poll")
-            },
             "tools.configure": self._configure,
             "tools.list": self._list_tools,
         }
@@ -52,26 +47,18 @@ class LinuxMachineIO(MachineIO):
     def interrupt(self) -> None:
         """Cut a running act short."""
         self._interrupt_flag.set()
-        self._terminals.notify("hurry")
+        self._terminals.interrupt()
         self._toolbox.notify("interrupt")
 
     def terminal(self) -> str:
         """What the first terminal shows, or why it shows nothing; it begins when it is first looked at."""
-        try:
-            text: str = self._terminals.call("type", timeout=ANSWER_SECONDS, session="main", text="")["text"]
-        except ActionFailed as failure:
-            return f"[{failure}]"
-        return text
+        return self._terminals.text()
 
     # --- acts
 
     def _run_command(self, action: Action) -> ActionOutput:
         self._interrupt_flag.clear()  # what was cut short is over
         return shell.run_command(action, self._interrupt_flag)
-
-    def _type_terminal(self, action: Action) -> ActionOutput:
-        arguments = {"session": action["session"], "text": action["text"]}
-        return ActionOutput(self._terminals.call("type", timeout=ANSWER_SECONDS, **arguments)["text"])
 
     def _run_code(self, action: Action) -> ActionOutput:
         arguments = {"code": action["code"], "seconds": action["timeout"]}
@@ -82,19 +69,11 @@ class LinuxMachineIO(MachineIO):
         arguments = {"name": action["name"], "arguments": action["arguments"]}
         return _action_output(self._toolbox.call("call_tool", timeout=START_SECONDS, **arguments))
 
-    # --- watches, terminals and tools
+    # --- watches and tools
 
     def _unwatch(self, call: Message) -> Message:
         self._watches.end(call["watch"])
         return {}
-
-    def _list_terminals(self, call: Message) -> Message:
-        if not self._terminals.running:
-            return {"terminals": []}
-        return self._terminals.call("list", timeout=ANSWER_SECONDS)
-
-    def _forward_to_terminals(self, op: str) -> CallHandler:
-        return lambda call: self._terminals.call(op, timeout=call.get("wait", 0.0) + ANSWER_SECONDS, **call["told"])
 
     def _configure(self, call: Message) -> Message:
         """Have these MCP servers beside the image's own."""

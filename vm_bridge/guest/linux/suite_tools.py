@@ -63,14 +63,14 @@ def run(call: Message) -> Message:
 def read(call: Message) -> Message:
     """A file's text; None when there is none."""
     try:
-        return {"text": files.read_file(call).text}
+        return {"text": files.read_file(call, files).text}
     except ActionFailed:
         return {"text": None}
 
 
 def write(call: Message) -> Message:
     """Writes a file, or says why not."""
-    return _failure_message(files.write_file, call)
+    return _failure_message(lambda arguments: files.write_file(arguments, files), call)
 
 
 def start(call: Message) -> Message:

@@ -13,10 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from vm_bridge.drivers.computer.frames import SharedFrameMemory
 from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.docker.engine import LABEL, ContainerEngine
+from vm_bridge.hosts.docker.task_machine import TaskMachine
 from vm_bridge.hosts.process_sandbox import (
     ERRORS_FILE,
     ORPHAN_TIMEOUT_SECONDS,
@@ -53,24 +55,33 @@ MODES = {HOME: "0700", "/tmp": "1777", "/run": "0755", "/var/tmp": "1777"}
 
 
 class DockerSandboxFactory:
-    """Containers made by an engine on this machine, of its image `system`."""
+    """Containers made by an engine on this machine: desktops of its image `system`, and those of tasks, which may have
+    its `network`."""
 
-    images: Mapping[str, str] = {IMAGE: "desktop"}
+    images: Mapping[str, str] = {IMAGE: "desktop", CONTAINER_IMAGE: "terminal"}
     apart = "containers"
 
-    def __init__(self, engine: ContainerEngine, system: str = SYSTEM_IMAGE) -> None:
-        self._engine, self._system = engine, system
+    def __init__(self, engine: ContainerEngine, system: str = SYSTEM_IMAGE, network: str = "") -> None:
+        self._engine, self._system, self._network = engine, system, network
 
     async def spawn(self, image: PreparedImage, folder: Path) -> ProcessSandbox:
+        if image.name == CONTAINER_IMAGE:
+            return await TaskMachine.launch(self._engine, image, folder, PREFIX + folder.name, self._network)
         return await Container.launch(self._engine, self._system, image, folder)
 
     async def adopt(self, folder: Path) -> ProcessSandbox:
+        if folder.name.startswith(f"{CONTAINER_IMAGE}-"):
+            machine = await TaskMachine.adopt(folder)
+            machine.engine, machine.name = self._engine, PREFIX + folder.name
+            return machine
         container = await Container.adopt(folder)
         container.engine = self._engine
         return container
 
     def end(self, folder: Path) -> None:
         """End the container an earlier host left there, if it still lives; its folder goes too."""
+        if folder.name.startswith(f"{CONTAINER_IMAGE}-"):
+            end_sandbox(folder)  # first: it must not make a container meanwhile
         with suppress(MachineGone):
             self._engine.remove(PREFIX + folder.name)
         with suppress(PermissionError):  # whom only the engine may end it finds by its label, once it answers

@@ -116,10 +116,19 @@ class LocalHost:
         folder = self._open.runtime.machines / name
         folder.mkdir(mode=0o700, exist_ok=True)
         sandbox = LocalSandbox(
-            name, image, folder, self._open.prestarted, self._suites, SandboxNetwork(name, self._make_egress)
+            name,
+            image,
+            folder,
+            self._open.prestarted,
+            self._suites_of(image.name),
+            SandboxNetwork(name, self._make_egress),
         )
         self._made.append(sandbox)
         return sandbox
+
+    def _suites_of(self, image: str) -> Mapping[str, Suite]:
+        """The suites whose tasks machines of an image do."""
+        return self._suites
 
     async def _image(self, name: str) -> PreparedImage:
         """Raises NoMachine."""

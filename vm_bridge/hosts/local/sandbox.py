@@ -171,7 +171,7 @@ class LocalSandbox(ComputerSandbox):
             await tree.end()
             raise
         self._tree = tree
-        self._computer.attach(tree.link, tree.screen, tree.fence)
+        self._computer.attach(tree.link, tree.screen, tree.fence, tree.able)
 
     def _note(self, task: Task | None) -> None:
         """Write down what a later host needs; viewers find the new display under the same name."""

@@ -11,6 +11,7 @@ from django.db import DataError
 from annotation_app.errors import ApplicationError
 from annotation_app.live.suite_tasks import suite_tasks
 from annotation_app.live.task_sources import read_task_file
+from annotation_app.tasks.selectors import pool_image
 from annotation_app.tasks.services import tasks_load
 
 
@@ -31,7 +32,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             suite = options["suite"]
-            definitions = asyncio.run(suite_tasks(suite)) if suite else read_task_file(options["file"])
+            definitions = (
+                asyncio.run(suite_tasks(suite))
+                if suite
+                else read_task_file(options["file"], pool_image(name=options["pool"]))
+            )
             new = tasks_load(pool_name=options["pool"], definitions=definitions)
         except ApplicationError as error:
             raise CommandError(f"{error.code}: {error.message}") from error

@@ -7,8 +7,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.core.management import CommandError, call_command
 
-from annotation_app.tasks.models import Task
+from annotation_app.tasks.models import Pool, Task
 from benchmarks.parts.tasks.bad_folders import GOOD
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from tests.integration.web.conftest import Stack, World, task_named
 
 
@@ -46,6 +47,16 @@ def test_task_folders_of_harbor_come_into_a_pool(world: World, tmp_path: Path) -
     (tmp_path / "one" / "tests" / "link").symlink_to("/etc/passwd")
     with pytest.raises(CommandError, match=r"harbor_link: .*one: link is a link"):
         load("real", tmp_path)
+
+
+def test_a_pool_of_containers_takes_any_dockerfile(world: World, tmp_path: Path) -> None:
+    for path, data in {**GOOD, "environment/Dockerfile": b"FROM debian:12\nUSER nobody\n"}.items():
+        (tmp_path / "one" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "one" / path).write_bytes(data)
+    with pytest.raises(CommandError, match="harbor_unsupported"):
+        load("real", tmp_path)
+    Pool.objects.filter(name="real").update(image=CONTAINER_IMAGE)
+    assert load("real", tmp_path) == "1 new tasks of 1.\n"
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,16 @@ async def test_a_file_is_attempted_with_seeds_and_more_steps_than_its_tasks_allo
         await tasks_of("--tasks", str(path), "--task", "c")
 
 
+async def test_folders_for_containers_are_read_as_they_are(tmp_path: Path) -> None:
+    files = {**GOOD, "environment/Dockerfile": b"FROM debian:12\nUSER nobody\n"}
+    (tmp_path / "folders.zip").write_bytes(archive({f"one/{name}": data for name, data in files.items()}))
+    with pytest.raises(InvalidSource) as refused:
+        await tasks_of("--tasks", str(tmp_path / "folders.zip"))
+    assert refused.value.code == "harbor_unsupported"
+    (task,) = await tasks_of("--tasks", str(tmp_path / "folders.zip"), "--image", "task-container")
+    assert task.platform == "terminal"
+
+
 def test_each_kind_of_file_is_read(tmp_path: Path) -> None:
     folder = tmp_path / "folders" / "one"
     for name, data in GOOD.items():

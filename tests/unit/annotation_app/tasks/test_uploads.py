@@ -9,6 +9,7 @@ import pytest
 
 from annotation_app.pools.task_files import MAX_FAULTS, UploadFormat, task_file_read
 from benchmarks.parts.tasks.bad_folders import BAD_ARCHIVES, GOOD, archive
+from protocol.harbor.dockerfile import CONTAINER_IMAGE
 
 
 def rows(data: bytes, kind: UploadFormat = "csv") -> dict[int, str]:
@@ -269,6 +270,12 @@ class TestHarbor:
         data = archive({**{f"a/{path}": text for path, text in GOOD.items()}, "b/task.toml": b""})
         found = task_file_read(data, "harbor", "terminal")
         assert [(fault.row, fault.reason[:18]) for fault in found.faults] == [(2, "b: harbor_missing:")]
+
+    def test_a_pool_of_containers_takes_any_dockerfile(self) -> None:
+        data = archive({**GOOD, "environment/Dockerfile": b"FROM debian:12\nUSER nobody\n"})
+        assert "harbor_unsupported" in task_file_read(data, "harbor", "terminal").faults[0].reason
+        (task,) = task_file_read(data, "harbor", "terminal", CONTAINER_IMAGE).tasks
+        assert task.platform == "terminal"
 
     @pytest.mark.parametrize("name", BAD_ARCHIVES)
     def test_a_bad_archive_is_refused(self, name: str) -> None:

@@ -22,7 +22,7 @@ def test_only_files_with_an_end_are_read(home: Path) -> None:
     for path in ("pipe", "/dev/zero"):
         for act in (files.read_file, files.edit_file):
             with pytest.raises(ActionFailed, match="not a regular file") as failed:
-                act({"path": path, "old": "a", "new": "b"})
+                act({"path": path, "old": "a", "new": "b"}, files)
             assert failed.value.code == "cannot_read"
 
 
@@ -30,7 +30,7 @@ def test_a_file_too_long_to_edit_stays_as_it_is(home: Path) -> None:
     long = home / "long"
     long.write_bytes(b"a" + b"x" * files.MAX_EDITED)
     with pytest.raises(ActionFailed) as failed:
-        files.edit_file({"path": "long", "old": "a", "new": "b"})
+        files.edit_file({"path": "long", "old": "a", "new": "b"}, files)
     assert failed.value.code == "too_long"
     assert long.stat().st_size == files.MAX_EDITED + 1
 
@@ -38,15 +38,15 @@ def test_a_file_too_long_to_edit_stays_as_it_is(home: Path) -> None:
 def test_nothing_is_written_through_what_lies_in_the_way(home: Path) -> None:
     (home / "other").write_text("kept")
     (home / ".note.writing").symlink_to("other")
-    files.write_file({"path": "note", "text": "new"})
+    files.write_file({"path": "note", "text": "new"}, files)
     assert [(home / name).read_text() for name in ("note", "other")] == ["new", "kept"]
 
 
 def test_files_are_written_read_and_edited(home: Path) -> None:
-    files.write_file({"path": "folder/note.txt", "text": "one\r\ntwo ż"})
+    files.write_file({"path": "folder/note.txt", "text": "one\r\ntwo ż"}, files)
     assert (home / "folder" / "note.txt").read_bytes() == "one\r\ntwo ż".encode()
-    files.edit_file({"path": "~/folder/note.txt", "old": "two", "new": "three"})
-    assert files.read_file({"path": str(home / "folder" / "note.txt")}).text == "one\r\nthree ż"
+    files.edit_file({"path": "~/folder/note.txt", "old": "two", "new": "three"}, files)
+    assert files.read_file({"path": str(home / "folder" / "note.txt")}, files).text == "one\r\nthree ż"
     assert [path.name for path in (home / "folder").iterdir()] == ["note.txt"]
 
 
@@ -54,7 +54,7 @@ def test_a_rewritten_file_keeps_its_permissions(home: Path) -> None:
     script = home / "run.sh"
     script.write_text("old")
     script.chmod(0o755)
-    files.write_file({"path": "run.sh", "text": "new"})
+    files.write_file({"path": "run.sh", "text": "new"}, files)
     assert script.stat().st_mode & 0o777 == 0o755
 
 
@@ -62,7 +62,7 @@ def test_a_rewritten_file_keeps_its_permissions(home: Path) -> None:
 def test_an_edit_must_match_once(home: Path, old: str, code: str) -> None:
     (home / "note.txt").write_text("twice twice")
     with pytest.raises(ActionFailed) as failed:
-        files.edit_file({"path": "note.txt", "old": old, "new": "x"})
+        files.edit_file({"path": "note.txt", "old": old, "new": "x"}, files)
     assert failed.value.code == code
     assert (home / "note.txt").read_text() == "twice twice"
 
@@ -80,7 +80,7 @@ def test_failures_have_stable_codes(home: Path) -> None:
         (files.edit_file, {"path": "binary", "old": "a", "new": "b"}, "not_text"),
     ):
         with pytest.raises(ActionFailed) as failed:
-            act(given)
+            act(given, files)
         assert failed.value.code == code
 
 
@@ -90,7 +90,7 @@ def test_a_folder_is_listed_by_name(home: Path) -> None:
     (home / "c").symlink_to("nowhere")
     os.mkfifo(home / "d")
     os.utime(home / "b.txt", (0, 86_400))
-    lines = (files.list_files({"path": "."}).text or "").split("\n")
+    lines = (files.list_files({"path": "."}, files).text or "").split("\n")
     assert [line.split("\t")[:2] for line in lines] == [
         ["a folder", "folder"],
         ["b.txt", "file"],
@@ -103,30 +103,30 @@ def test_a_folder_is_listed_by_name(home: Path) -> None:
 def test_names_made_to_deceive_stay_on_their_line(home: Path) -> None:
     (home / "a\nb\tfile\t9").write_text("")
     (home / os.fsdecode(b"\xff")).write_text("")
-    assert (files.list_files({"path": "."}).text or "").count("\n") == 1
+    assert (files.list_files({"path": "."}, files).text or "").count("\n") == 1
 
 
 def test_an_empty_folder_says_so_and_a_large_one_is_cut(home: Path) -> None:
-    assert files.list_files({"path": "."}).text == "[empty]"
+    assert files.list_files({"path": "."}, files).text == "[empty]"
     for number in range(files.MAX_ENTRIES + 5):
         (home / f"{number:05}").touch()
-    assert (files.list_files({"path": "."}).text or "").endswith(f"[cut after {files.MAX_ENTRIES} entries]")
+    assert (files.list_files({"path": "."}, files).text or "").endswith(f"[cut after {files.MAX_ENTRIES} entries]")
 
 
 def test_a_file_is_brought_out_whole(home: Path) -> None:
     data = bytes(range(256)) * 500
     files.write_bytes("a.bin", data)
-    given = files.download_file({"path": "a.bin"}).attachment
+    given = files.download_file({"path": "a.bin"}, files).attachment
     assert given is not None
     assert (given.data, given.media_type) == (data, "application/octet-stream")
     files.write_bytes("picture", b"\x89PNG\r\n\x1a\nrest")
-    picture = files.download_file({"path": "picture"}).attachment
+    picture = files.download_file({"path": "picture"}, files).attachment
     assert picture is not None
     assert picture.media_type == "image/png"
     with (home / "large").open("wb") as large:
         large.truncate(files.MAX_FILE + 1)
     with pytest.raises(ActionFailed) as failed:
-        files.download_file({"path": "large"})
+        files.download_file({"path": "large"}, files)
     assert failed.value.code == "too_long"
 
 

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import UnixStreamServer
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -32,6 +33,8 @@ class FakeEngine:
     socket: Path
     answers: dict[tuple[str, str], tuple[int, Any]] = field(default_factory=dict)
     asked: list[tuple[str, str]] = field(default_factory=list)
+    version: str = "v1.41"
+    """The one that it speaks."""
 
     def serve(self) -> UnixStreamServer:
         engine = self
@@ -39,8 +42,15 @@ class FakeEngine:
         class Handler(BaseHTTPRequestHandler):
             def answer(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                path = self.path.partition("?")[0].removeprefix("/v1.41")
+                path = unquote(self.path.partition("?")[0])
+                version, path = path[1:6], path[6:]
                 engine.asked.append((self.command, path))
+                if version != engine.version:
+                    oldest = f"Minimum supported API version is {engine.version[1:]}, please upgrade your client"
+                    engine.answers = engine.answers | {
+                        ("too", "old"): (400, {"message": f"{version} is too old. {oldest}"})
+                    }
+                    path, self.command = "old", "too"
                 status, body = engine.answers.get((self.command, path), (500, {"message": "not told what to say"}))
                 data = json.dumps(body).encode() if body is not None else b""
                 self.send_response(status)
@@ -116,6 +126,16 @@ def test_what_cannot_be_bounded_is_asked_once(fake: FakeEngine, engine: Containe
     assert fake.asked == [("GET", "/info")]
 
 
+def test_an_engine_that_speaks_later_versions_only_is_spoken_to_in_its_oldest(
+    fake: FakeEngine, engine: ContainerEngine
+) -> None:
+    fake.version = "v1.44"
+    fake.answers = {("GET", "/images/some/json"): (200, {"Size": 3})}
+    assert engine.image_size("some") == 3
+    assert engine.image_size("some") == 3
+    assert len(fake.asked) == 3, "it is learned once"
+
+
 def test_an_engine_that_comes_back_is_asked_again(tmp_path: Path) -> None:
     fake = FakeEngine(tmp_path / "engine.sock", {("GET", "/images/some/json"): (200, {})})
     engine = ContainerEngine(f"unix://{fake.socket}")
@@ -147,6 +167,8 @@ async def test_strays_are_ended_as_soon_as_the_engine_answers(tmp_path: Path, mo
     fake.answers = {
         ("GET", "/containers/json"): (200, [{"Names": ["/pilothouse-stray"]}]),
         ("DELETE", "/containers/pilothouse-stray"): (204, None),
+        ("GET", "/images/json"): (200, [{"Id": "sha256:1", "Created": 1}]),
+        ("DELETE", "/images/sha256:1"): (200, []),
     }
     monkeypatch.setenv("DOCKER_HOST", f"unix://{fake.socket}")
     host = DockerHost(tmp_path)
@@ -156,11 +178,11 @@ async def test_strays_are_ended_as_soon_as_the_engine_answers(tmp_path: Path, mo
         for _ in range(2):
             with pytest.raises(NoMachine, match="there are desktop-container"):
                 await host.create("desktop")
+        assert fake.asked == list(fake.answers), "each once"
     finally:
         await host.close()
         server.shutdown()
         server.server_close()
-    assert fake.asked == list(fake.answers), "each once"
 
 
 def test_the_engine_is_told_of_every_wall(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ import base64
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from vm_bridge.guest.common.actions import ActionFailed
 from vm_bridge.guest.linux.helper_process import serve_calls
 from vm_bridge.guest.linux.terminals.screen import MAX_COLUMNS, MAX_ROWS
-from vm_bridge.guest.linux.terminals.terminal import Terminal
+from vm_bridge.guest.linux.terminals.terminal import SHELL, Terminal
 
 MAX_TERMINALS = 8
 """Most terminals at once."""
@@ -26,7 +27,9 @@ Message = dict[str, Any]
 class Terminals:
     """Every terminal by its name. `changed` guards and tells of all of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, shell: Sequence[str] = SHELL) -> None:
+        """`shell` is the program of each terminal."""
+        self._shell = shell
         self._terminals: dict[str, Terminal] = {}
         self._changed = threading.Condition()
         self._interrupts = 0
@@ -113,7 +116,7 @@ class Terminals:
                 return found
             if found is None and len(self._terminals) >= MAX_TERMINALS:
                 raise ActionFailed("too_many", f"there are {MAX_TERMINALS} terminals already")
-            created = self._terminals[name] = Terminal(name, self._changed)
+            created = self._terminals[name] = Terminal(name, self._changed, self._shell)
         self._wait_quiet(created, time.monotonic())
         return created
 
@@ -140,9 +143,13 @@ class Terminals:
 
 def main() -> None:
     """Serve the guest until it closes its end."""
-    terminals = Terminals()
+    serve(int(sys.argv[1]), Terminals())
+
+
+def serve(descriptor: int, terminals: Terminals) -> None:
+    """Do the guest's calls until it closes its end."""
     operations = ("type", "write", "read", "list", "resize", "close", "hurry", "poll")
-    serve_calls(int(sys.argv[1]), {name: getattr(terminals, name) for name in operations})
+    serve_calls(descriptor, {name: getattr(terminals, name) for name in operations})
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import subprocess
 import termios
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +25,8 @@ OUTPUT_BUFFER_BYTES = 256 * 1024
 MAX_OBSERVATION = 4_000
 """Longest text of an observation (characters): a screen, and some of what scrolled off it."""
 CHUNK = 16 * 1024
+CLOSE_SECONDS = 2.0
+"""How long a shell may take to end what it runs, before it is killed."""
 WRITE_SECONDS = 5.0
 """Longest a program may leave what is typed unread."""
 
@@ -31,8 +34,10 @@ WRITE_SECONDS = 5.0
 class Terminal:
     """Made with its shell running. `changed` is notified, and must be held to read, whenever something came."""
 
-    def __init__(self, name: str, changed: threading.Condition, columns: int = COLUMNS, rows: int = ROWS) -> None:
+    def __init__(self, name: str, changed: threading.Condition, shell: Sequence[str] = SHELL) -> None:
         self.name = name
+        self._prompt_known = tuple(shell) == SHELL
+        columns, rows = COLUMNS, ROWS
         self._changed = changed
         self._screen = TerminalScreen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
@@ -47,11 +52,11 @@ class Terminal:
         environment = {**os.environ, "TERM": "xterm-256color"}
         try:
             self._shell = subprocess.Popen(
-                SHELL, stdin=slave, stdout=slave, stderr=slave, cwd=Path.home(), env=environment
+                shell, stdin=slave, stdout=slave, stderr=slave, cwd=Path.home(), env=environment
             )
         except OSError as error:
             os.close(self._master)
-            raise ActionFailed("cannot_run", f"{SHELL[0]}: {error.strerror}") from error
+            raise ActionFailed("cannot_run", f"{shell[0]}: {error.strerror}") from error
         finally:
             os.close(slave)
         threading.Thread(target=self._read, daemon=True).start()
@@ -66,9 +71,9 @@ class Terminal:
 
     @property
     def idle(self) -> bool:
-        """Whether the shell itself waits at its prompt, no program before it."""
+        """Whether the shell itself waits at its prompt, no program before it; another program's prompt is not known."""
         try:
-            return os.tcgetpgrp(self._master) == self._shell.pid
+            return self._prompt_known and os.tcgetpgrp(self._master) == self._shell.pid
         except OSError:
             return True  # it has ended
 
@@ -113,6 +118,8 @@ class Terminal:
         """End the shell and what it runs."""
         with suppress(ProcessLookupError):
             os.killpg(self._shell.pid, signal.SIGHUP)
+        with suppress(subprocess.TimeoutExpired):
+            self._shell.wait(CLOSE_SECONDS)
         with suppress(ProcessLookupError):
             os.killpg(self._shell.pid, signal.SIGKILL)
         self._shell.wait()

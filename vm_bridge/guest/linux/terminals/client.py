@@ -1,0 +1,45 @@
+"""The terminals as the guest uses them: acts, calls, and what the first one shows."""
+
+from vm_bridge.guest.common.actions import Action, ActionFailed, ActionOutput
+from vm_bridge.guest.common.machine_io import CallHandler, Message
+from vm_bridge.guest.linux.helper_process import HelperProcess
+
+ANSWER_SECONDS = 20.0
+"""Longest the helper may take beyond what a call itself may."""
+
+
+class TerminalClient:
+    """Calls the helper that has the terminals; it begins with the first terminal."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        self._helper = HelperProcess("the terminals", command)
+        forwarded = ("write", "read", "resize", "close", "poll")
+        self.call_handlers: dict[str, CallHandler] = {
+            "terminals.list": self._list,
+            **{f"terminals.{op}": self._forward(op) for op in forwarded},
+        }
+
+    def interrupt(self) -> None:
+        """Cut a running wait for rest short."""
+        self._helper.notify("hurry")
+
+    def text(self) -> str:
+        """What the first terminal shows, or why it shows nothing; it begins when it is first looked at."""
+        try:
+            text: str = self._helper.call("type", timeout=ANSWER_SECONDS, session="main", text="")["text"]
+        except ActionFailed as failure:
+            return f"[{failure}]"
+        return text
+
+    def type(self, action: Action) -> ActionOutput:
+        """Do `type_terminal`. Raises ActionFailed."""
+        arguments = {"session": action["session"], "text": action["text"]}
+        return ActionOutput(self._helper.call("type", timeout=ANSWER_SECONDS, **arguments)["text"])
+
+    def _list(self, call: Message) -> Message:
+        if not self._helper.running:
+            return {"terminals": []}
+        return self._helper.call("list", timeout=ANSWER_SECONDS)
+
+    def _forward(self, op: str) -> CallHandler:
+        return lambda call: self._helper.call(op, timeout=call.get("wait", 0.0) + ANSWER_SECONDS, **call["told"])
