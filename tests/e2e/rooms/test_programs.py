@@ -1,4 +1,4 @@
-"""A program of the annotator's own reaches the machine's browser at the address that the page of an episode gives out."""
+"""A program of the annotator's own reaches the browser of an episode at the address that its page gives out."""
 
 import pytest
 from playwright.async_api import Error, async_playwright, expect
