@@ -3,6 +3,10 @@
 `PILOTHOUSE_DATABASE_URL` and `PILOTHOUSE_REDIS_URL`, where set, name servers to use instead.
 """
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import gc
 import os
 from collections.abc import Generator, Iterator

@@ -18,6 +18,8 @@ import pytest
 from tests.scheduling import group_of, reason_to_move
 from tests.waiting import WAITS
 
+UNFAILED = ("", "passed")
+"""What pytest's terminal calls the outcomes of phases that did not fail; "" is that of set-ups and teardowns."""
 FIXTURES = pytest.StashKey[list[tuple[str, str, float]]]()
 
 
@@ -39,14 +41,23 @@ class PhaseRecorder:
     def __init__(self) -> None:
         self.processor_s = _processor_seconds()
         self.unclosed: list[str] = []
+        self.collects = False
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self) -> None:
+        """Collect garbage after each file only where what was collected is frozen: looking through it takes long.
+
+        Counting what is frozen takes 0.1 s, so it is counted once.
+        """
+        self.collects = gc.get_freeze_count() > 0
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
         """What a file of tests left open is found when it ends and told as its own. Else it would be found later, at
         any moment, and a test of another file would fail for it."""
         yield
-        # Where what was collected is not frozen, looking through all of it would take long.
-        if (nextitem is None or nextitem.path != item.path) and gc.get_freeze_count():
+        if self.collects and (nextitem is None or nextitem.path != item.path):
+            _drop_reports(item.config)
             self.unclosed = _collect_garbage()
 
     @pytest.hookimpl(tryfirst=True)
@@ -129,6 +140,14 @@ class TimingWriter:
     def pytest_sessionfinish(self) -> None:
         print(json.dumps({"moved": self.moved}), file=self.file)
         self.file.close()
+
+
+def _drop_reports(config: pytest.Config) -> None:
+    """A worker prints nothing, yet its terminal keeps each report, which every collection of garbage looks through."""
+    if hasattr(config, "workeroutput"):
+        terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
+        for outcome in UNFAILED:
+            terminal.stats.pop(outcome, None)
 
 
 def _collect_garbage() -> list[str]:

@@ -4,6 +4,10 @@
 images as data URLs, and writes `{logprobs}` for each: what a server said of its own replies can be compared with it.
 """
 
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
+
 import argparse
 import json
 import sys

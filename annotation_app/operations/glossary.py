@@ -144,7 +144,8 @@ def violations(root: Path) -> list[Violation]:
     carried: dict[str, list[RetiredWord]] = {}
     for path, line, identifier in identifiers(root):
         if identifier not in carried:
-            carried[identifier] = [word for word in retired if word.pattern.search(words_of(identifier))]
+            spelled = words_of(identifier)
+            carried[identifier] = [word for word in retired if word.pattern.search(spelled)]
         words = (word for word in carried[identifier] if word.matches(path, identifier))
         found.update(Violation(path, line, identifier, word.word) for word in words)
     found.update(

@@ -4,8 +4,10 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from trainer.rl.attempts import Attempt
+if TYPE_CHECKING:
+    from trainer.rl.attempts import Attempt
 
 OVER_SHARE = "over_judged_share"
 """Attempts wait because an update has its share of rewards that models decided."""
@@ -18,7 +20,7 @@ class Selection:
     """The folders that an update takes, and those that wait."""
 
     folders: list[str] = field(default_factory=list)
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: "list[Attempt]" = field(default_factory=list)
     trimmed: int = 0
     """Attempts of these folders that are left out because too many rewards were judged."""
     later: dict[str, str] = field(default_factory=dict)
@@ -28,7 +30,7 @@ class Selection:
 
 
 def select_attempts(
-    waiting: Iterable[tuple[str, Sequence[Attempt]]],
+    waiting: "Iterable[tuple[str, Sequence[Attempt]]]",
     count: int,
     *,
     most_judged: int | None = None,
@@ -44,10 +46,10 @@ def select_attempts(
             nothing to compare waits until another attempt at its task is there; then both are taken. None: every
             attempt counts by itself.
     """
-    chosen, held = Selection(), dict[str, tuple[str, list[Attempt]]]()
+    chosen, held = Selection(), dict[str, "tuple[str, list[Attempt]]"]()
     tasks, room = set(compared or ()), sys.maxsize if most_judged is None else most_judged
 
-    def take(name: str, attempts: list[Attempt]) -> None:
+    def take(name: str, attempts: "list[Attempt]") -> None:
         nonlocal room
         chosen.folders.append(name)
         chosen.attempts += attempts
@@ -81,17 +83,17 @@ def select_attempts(
     return chosen
 
 
-def _comparable(attempts: Sequence[Attempt], tasks: Collection[str]) -> bool:
+def _comparable(attempts: "Sequence[Attempt]", tasks: Collection[str]) -> bool:
     """Whether one of the attempts has another at its task, or steps of a person, to learn from."""
     at = Counter(one.task for one in attempts)
     return any(one.task in tasks or at[one.task] > 1 or one.has_human_steps for one in attempts)
 
 
-def _judged(attempts: Sequence[Attempt]) -> int:
+def _judged(attempts: "Sequence[Attempt]") -> int:
     return sum(one.judged for one in attempts)
 
 
-def _within_share(attempts: Sequence[Attempt], room: int) -> list[Attempt]:
+def _within_share(attempts: "Sequence[Attempt]", room: int) -> "list[Attempt]":
     """All but those judged attempts that are more than `room`."""
     places = [place for place, one in enumerate(attempts) if one.judged][max(0, room) :]
     return [one for place, one in enumerate(attempts) if place not in places]

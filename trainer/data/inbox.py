@@ -2,7 +2,7 @@
 
 A folder appears under its name when it is whole, and leaves after the checkpoint that has learned from it is there:
 whatever is killed in between, each is learned from once. What cannot be used is set aside with the reasons. While too
-few are there a file says so to who plays (`protocol.training.inbox`).
+few are there a file says so to who plays (`protocol.training.inbox`). It reads no tensors: importing it takes no torch.
 """
 
 import json
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from protocol.training.inbox import (
     PROCESSED_FOLDER,
@@ -24,7 +25,9 @@ from protocol.training.inbox import (
 )
 from trainer.data.attempt_selection import ALONE, OVER_SHARE, select_attempts
 from trainer.errors import RolloutsMissing, TrainerError
-from trainer.rl.attempts import Attempt
+
+if TYPE_CHECKING:
+    from trainer.rl.attempts import Attempt
 
 LOOK_EVERY = 0.1
 """Seconds between two looks at a folder that has too little."""
@@ -34,16 +37,16 @@ LOOK_EVERY = 0.1
 class AttemptBatch:
     """What an update learns from."""
 
-    attempts: tuple[Attempt, ...]
+    attempts: "tuple[Attempt, ...]"
     folders: tuple[str, ...]
     refused: Counter[str]
     """Attempts and folders that could not be used, by the reason's code."""
 
 
-Read = Callable[[Path], tuple[list[Attempt], Counter[str]]]
+Read = Callable[[Path], "tuple[list[Attempt], Counter[str]]"]
 """The attempts of a folder, and why others of it cannot be used. Raises TrainerError for the whole folder."""
 
-Check = Callable[[Attempt], None]
+Check = Callable[["Attempt"], None]
 """Raises TrainerError for an attempt that cannot be used now."""
 
 
@@ -75,7 +78,7 @@ class Inbox:
         lost: dict[str, Counter[str]] = {}
         until = time.monotonic() + self._patience
 
-        def usable() -> Iterator[tuple[str, list[Attempt]]]:
+        def usable() -> "Iterator[tuple[str, list[Attempt]]]":
             for name in waiting_folders(self._path):
                 attempts, lost[name] = self._usable(name, read, check)
                 if attempts:
@@ -114,7 +117,7 @@ class Inbox:
             self._read.pop(name, None)
             self._set_aside(name, PROCESSED_FOLDER)
 
-    def _usable(self, name: str, read: Read, check: Check) -> tuple[list[Attempt], Counter[str]]:
+    def _usable(self, name: str, read: Read, check: Check) -> "tuple[list[Attempt], Counter[str]]":
         """The attempts of a folder that can be used now, and why others cannot."""
         try:
             if name not in self._read:

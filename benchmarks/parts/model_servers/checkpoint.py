@@ -1,9 +1,13 @@
 """A tiny random Qwen2.5-VL checkpoint: a real architecture with 684 thousand parameters and no download.
 
-Run inside the trainer's or vLLM's environment: `python checkpoint.py FOLDER [--seed N] [--larger]`. The vocabulary is
-the 256 bytes and the family's special tokens, so that any text has token ids; the weights are seeded, so that two
-runs agree.
+Run inside the trainer's or vLLM's environment, at the root of the repository:
+`python -m benchmarks.parts.model_servers.checkpoint FOLDER [--seed N] [--larger]`. The vocabulary is the 256
+bytes and the family's special tokens, so that any text has token ids; the weights are seeded, so that two runs agree.
 """
+
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
 
 import argparse
 import json

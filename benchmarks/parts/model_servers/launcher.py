@@ -105,7 +105,8 @@ def run_server(
 
 def write_checkpoint(python: Path, folder: Path, *given: str) -> Path:
     """A tiny random model, written in the trainer's environment."""
-    subprocess.run([python, Path(__file__).with_name("checkpoint.py"), folder, *given], check=True, timeout=300)
+    command: list[str | Path] = [python, "-m", "benchmarks.parts.model_servers.checkpoint", folder.absolute(), *given]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=300)
     return folder
 
 

@@ -1,12 +1,14 @@
 """How each model family writes screens and actions: one file a family, found by its name."""
 
 import pkgutil
+from functools import cache
 from importlib import import_module
 
 from protocol.dialects.dialect import Dialect
 from protocol.dialects.prompt_template import PromptTemplate
 
 
+@cache
 def list_dialects() -> tuple[str, ...]:
     """Every dialect there is: the names of this folder's files."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))

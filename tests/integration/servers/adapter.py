@@ -1,9 +1,15 @@
 """A random LoRA adapter in PEFT's layout for a checkpoint of `checkpoint.py`.
 
-Run inside the trainer's environment: `python adapter.py CHECKPOINT FOLDER FOLDED [--seed N]`. It adapts the projections
-of the language model's attention, as adapters of this family usually do. FOLDED is the checkpoint with the adapter in
-its weights, in single precision: rounded to the checkpoint's own, its log-probabilities would be off by 0.01.
+Run inside the trainer's environment, at the root of the repository:
+`python -m tests.integration.servers.adapter CHECKPOINT FOLDER FOLDED [--seed N]`. It adapts the
+projections of the language model's attention, as adapters of this family usually do. FOLDED is the checkpoint with the
+adapter in its weights, in single precision: rounded to the checkpoint's own, its log-probabilities would be off by
+0.01.
 """
+
+import protocol.program_start  # noqa: F401 - first, for what the others load
+
+# isort: split
 
 import argparse
 import json

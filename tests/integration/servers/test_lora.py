@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from agent_backend.policy.reload import main
+from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.parts.model_servers.launcher import vllm_server
 from benchmarks.parts.model_servers.vllm_environment import EnvironmentUnavailable
 from tests.integration.servers.likelihoods import Likelihoods, difference
@@ -24,8 +25,8 @@ pytestmark = pytest.mark.vllm
 def adapter_write(python: Path, checkpoint: Path, folder: Path, seed: int) -> tuple[Path, Path]:
     """A random adapter, and the checkpoint it is folded into."""
     adapter, folded = folder / f"lora-{seed}", folder / f"folded-{seed}"
-    script = Path(__file__).with_name("adapter.py")
-    subprocess.run([python, script, checkpoint, adapter, folded, "--seed", str(seed)], check=True, timeout=300)
+    words: list[str | Path] = [checkpoint, adapter, folded, "--seed", str(seed)]
+    subprocess.run([python, "-m", "tests.integration.servers.adapter", *words], cwd=ROOT, check=True, timeout=300)
     return adapter, folded
 
 

@@ -25,5 +25,7 @@ def test_the_vocabulary_loads_pydantic_and_nothing_else() -> None:
 
 
 def test_reading_folders_needs_no_torch() -> None:
-    loaded = _loaded_by("import sys, trainer.data.trajectories, trainer.data.samples; print(*sys.modules)")
+    loaded = _loaded_by(
+        "import sys, trainer.data.trajectories, trainer.data.inbox, trainer.data.samples; print(*sys.modules)"
+    )
     assert not {name for name in loaded if name.partition(".")[0] in {"torch", "numpy", "django"}}

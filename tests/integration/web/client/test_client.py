@@ -39,13 +39,14 @@ IN_THE_TRAINER = """
 import json, sys
 from collections import Counter
 from pathlib import Path
-from trainer.rl.attempts import Attempt
+from types import SimpleNamespace as Attempt
 from trainer.data.inbox import Inbox
 from trainer.data.trajectories import open_folder
 
 def read(path):
     found = list(open_folder(path).trajectories())
-    return [Attempt(one.id, one.task.id, (), (), True, False, (), 1, 0.0) for one in found], Counter()
+    made = [Attempt(id=one.id, task=one.task.id, judged=False, has_human_steps=False) for one in found]
+    return made, Counter()
 
 inbox = Inbox(Path(sys.argv[1]), patience=0)
 taken = inbox.take(int(sys.argv[2]), read, lambda attempt: None)

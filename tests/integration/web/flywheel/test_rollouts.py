@@ -36,11 +36,12 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from trainer.rl.attempts import Attempt
+from types import SimpleNamespace as Attempt
 from trainer.errors import AttemptStale, TrainerError
 from trainer.data.inbox import Inbox
 from trainer.data.trajectories import open_folder
 
+assert "torch" not in sys.modules
 run, folder = map(Path, sys.argv[1:3])
 wanted, updates, patience = map(int, sys.argv[3:6])
 behaviour = json.loads(sys.argv[6])
@@ -48,7 +49,8 @@ unusable = behaviour.get("unusable", [])
 
 def read(path):
     found = list(open_folder(path).trajectories())
-    return [Attempt(one.id, str(one.task.seed), (), (), True, False, (), 1, 0.0) for one in found], Counter()
+    made = [Attempt(id=one.id, task=str(one.task.seed), judged=False, has_human_steps=False) for one in found]
+    return made, Counter()
 
 def check(attempt):
     if int(attempt.task) in unusable:
@@ -86,7 +88,7 @@ except TrainerError as error:
     sys.exit(f"{error.code}: {error}")
 print(newest)
 """
-"""In the place of `trainer grpo`: the trainer's own inbox, and nothing learned."""
+"""In the place of `trainer grpo`: the trainer's own inbox, and nothing learned, so that it starts without torch."""
 
 
 class Machines(ProgramRunner):
