@@ -125,4 +125,4 @@ def _place(after: str) -> tuple[datetime, UUID]:
         moment, key = after.split("~")
         return datetime.fromisoformat(moment), UUID(key)
     except ValueError:
-        raise Invalid("This place in the queue makes no sense.", code="bad_place") from None
+        raise Invalid("This is no place in the queue.", code="bad_place", field="after") from None
