@@ -7,8 +7,8 @@ from datetime import datetime
 from uuid import UUID
 
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import Count, F, Q, QuerySet
-from django.db.models.expressions import Func
+from django.db import connection
+from django.db.models import Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
@@ -86,19 +86,44 @@ def found_page(*, user: User, query: Query, after: str | None = None) -> FoundPa
     )
 
 
+FACETS = {"pools": "pool__name", "outcomes": "episode__outcome", "reviews": "episode__review"}
+"""The facets of one value, and where an entry has it."""
+ARRAY_FACETS = ("decisions", "policies", "applications")
+TOTAL = "total"
+
+
+def _facet_sql(facet: str, value: str) -> str:
+    """Counts a facet's values, the most frequent first."""
+    return (
+        f"(SELECT '{facet}', {value} AS value, count(*) FROM found GROUP BY 2"  # noqa: S608 - names of this module
+        f" ORDER BY 3 DESC, 2 LIMIT {MAX_FACET_VALUES})"
+    )
+
+
+FACETS_SQL = " UNION ALL ".join(
+    (
+        f"WITH found({', '.join((*FACETS, *ARRAY_FACETS))}) AS MATERIALIZED ({{found}})"  # noqa: S608 - names of here
+        f" SELECT '{TOTAL}', '', count(*) FROM found",
+        *(_facet_sql(name, name) for name in FACETS),
+        *(_facet_sql(name, f"unnest({name})") for name in ARRAY_FACETS),
+    )
+)
+"""One pass over what was found, and one over that for each facet: to join its tables takes longest."""
+
+
 def facets(*, user: User, query: Query) -> Facets:
     """How what a query finds divides. Raises Forbidden."""
     reader_check(user)
-    found = entries_matching(query)
-    return Facets(
-        total=found.count(),
-        pools=_count_facets(found, "pool__name"),
-        decisions=_count_facets(found, "decisions", many=True),
-        policies=_count_facets(found, "policies", many=True),
-        applications=_count_facets(found, "applications", many=True),
-        outcomes=_count_facets(found, "episode__outcome"),
-        reviews=_count_facets(found, "episode__review"),
-    )
+    columns = (*FACETS.values(), *ARRAY_FACETS)
+    sql, params = entries_matching(query).order_by().values_list(*columns).query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(FACETS_SQL.format(found=sql), params)
+        counted = cursor.fetchall()
+    values = {
+        name: tuple(Facet(value=value, count=count) for facet, value, count in counted if facet == name and value)
+        for name in (*FACETS, *ARRAY_FACETS)
+    }
+    return Facets(total=next(count for facet, _, count in counted if facet == TOTAL), **values)
 
 
 def exportable_entries(query: Query) -> QuerySet[Entry]:
@@ -152,13 +177,6 @@ def saved_query_out(row: SavedQuery, user: User) -> SavedQueryOut:
     )
 
 
-def _count_facets(found: QuerySet[Entry], column: str, *, many: bool = False) -> tuple[Facet, ...]:
-    value = Func(F(column), function="unnest") if many else F(column)
-    counted = found.order_by().annotate(value=value).values("value").annotate(count=Count("pk"))
-    rows = counted.order_by("-count", "value")[:MAX_FACET_VALUES]
-    return tuple(Facet(value=str(row["value"]), count=row["count"]) for row in rows if row["value"] not in (None, ""))
-
-
 def encode_cursor(moment: datetime, key: UUID) -> str:
     """A place in a list that is ordered by time."""
     return base64.urlsafe_b64encode(f"{moment.isoformat()} {key}".encode()).decode()
@@ -170,4 +188,4 @@ def decode_cursor(text: str) -> tuple[datetime, UUID]:
         moment, key = base64.urlsafe_b64decode(text.encode()).decode().split(" ")
         return datetime.fromisoformat(moment), UUID(key)
     except (ValueError, binascii.Error):
-        raise Invalid("This page does not exist; begin at the first one.", code="bad_cursor") from None
+        raise Invalid("This page does not exist; begin at the first one.", code="bad_cursor", field="after") from None
