@@ -12,7 +12,7 @@ SOURCES = ROOT / "frontend" / "src"
 NO_PAGES = ("generated", "testing")
 """Folders of the front-end in which no page is."""
 COUNTERPARTS: Mapping[str, Mapping[str, str]] = {
-    "accounts.Token": {"view": "GET /api/me/security", "delete": "DELETE /api/me/tokens/{token_id}"},
+    "accounts.Token": {"view": "GET /api/me/security", "delete": "DELETE /api/people/{user_id}/tokens"},
     "accounts.User": {
         "view": "GET /api/people",
         "add": "POST /api/invitations",
@@ -20,7 +20,11 @@ COUNTERPARTS: Mapping[str, Mapping[str, str]] = {
         "delete": "POST /api/people/{user_id}/erase",
     },
     "audit.AuditEntry": {"view": "GET /api/audit"},
-    "design.Writer": {"view": "GET /api/design", "add": "POST /api/design/writers"},
+    "design.Writer": {
+        "view": "GET /api/design",
+        "add": "POST /api/design/writers",
+        "delete": "DELETE /api/design/writers/{writer_id}",
+    },
     "episodes.Command": {"view": "GET /api/episodes/{episode_id}/trajectory"},
     "episodes.Episode": {"view": "GET /api/episodes"},
     "episodes.Step": {"view": "GET /api/episodes/{episode_id}/trajectory"},

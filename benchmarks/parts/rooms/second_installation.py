@@ -28,10 +28,11 @@ from annotation_app.accounts.models import User
 from annotation_app.encryption import encrypt_value
 from annotation_app.notifications.models import Webhook
 from annotation_app.notifications.services.webhooks import webhook_ping
+from annotation_app.client.signatures import generate_secret
 from django.test import Client
 admin = User.objects.get(username="admin")
 webhook = Webhook.objects.create(
-    url="https://127.0.0.1:9/hook", events=["export.finished"], secret=encrypt_value("secret")
+    url="https://127.0.0.1:9/hook", events=["export.finished"], secret=encrypt_value(generate_secret())
 )
 webhook_ping(user=admin, webhook_id=webhook.pk)
 client = Client()
