@@ -15,7 +15,7 @@ import styles from "./pools.module.css";
 type Card = { readonly kind: "people" | "groups"; readonly id: number; readonly name: string; readonly tags: readonly string[] };
 
 /** More people than these are found by their names: each has a menu of every pool. */
-const MAX_SHOWN = 40;
+const MAX_CARDS = 40;
 const TYPE = "application/x-pilothouse-worker";
 
 /** Everybody and every group that can be put into a pool. */
@@ -52,7 +52,7 @@ export function AssignmentBoard({ board }: { readonly board: BoardData }) {
       <div className={styles.board} role="group" aria-label={t("pools.board")} tabIndex={0}>
         <div className={styles.column}>
           <h3>{t("pools.board.people")}</h3>
-          {cards.length > MAX_SHOWN && (
+          {cards.length > MAX_CARDS && (
             <TextInput
               type="search"
               size="xs"
@@ -63,13 +63,13 @@ export function AssignmentBoard({ board }: { readonly board: BoardData }) {
             />
           )}
           <ul className={styles.cards}>
-            {found.slice(0, MAX_SHOWN).map((card) => (
+            {found.slice(0, MAX_CARDS).map((card) => (
               <PersonCard key={keyOf(card)} card={card} pools={board.pools} onAssign={assign} />
             ))}
           </ul>
-          {found.length > MAX_SHOWN && (
+          {found.length > MAX_CARDS && (
             <p role="status" className={styles.note}>
-              {t("pools.board.more", { count: found.length - MAX_SHOWN })}
+              {t("pools.board.more", { count: found.length - MAX_CARDS })}
             </p>
           )}
         </div>
