@@ -23,11 +23,14 @@ class ApplicationError(Exception):
     status: ClassVar[int] = 400
     code: str = "application_error"
 
-    def __init__(self, message: str, *, code: str | None = None, extra: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str, *, code: str | None = None, field: str | None = None, extra: dict[str, Any] | None = None
+    ) -> None:
+        """`field` is what is wrong in the request, where it is one field of it: `extra.fields` says so then."""
         super().__init__(message)
         self.message = message
         self.code = code or type(self).code
-        self.extra = extra or {}
+        self.extra = {**({"fields": [{"field": field, "message": message}]} if field else {}), **(extra or {})}
 
 
 class NotSignedIn(ApplicationError):

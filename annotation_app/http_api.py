@@ -1,7 +1,7 @@
 """The HTTP interface's frame: who may call, how errors look, how answers are written."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 from django.conf import settings
@@ -79,12 +79,18 @@ def _field_errors(error: ValidationError) -> ApplicationError:
     """What is wrong with which field, without repeating the input."""
     fields = [
         {
-            "field": ".".join(str(part) for part in e["loc"][2:] or e["loc"]),
+            "field": ".".join(_field_path(e["loc"])),
             "message": e["msg"].removeprefix("Value error, "),
         }
         for e in error.errors
     ]
     return _invalid_fields(fields)
+
+
+def _field_path(place: Sequence[object]) -> Iterator[str]:
+    """A field without where it was sent, and without the argument that the whole body is."""
+    inner = place[2:] if place[0] == "body" else place[1:]
+    yield from map(str, inner or place)
 
 
 def _invalid_fields(fields: list[dict[str, str]]) -> Invalid:

@@ -1,10 +1,16 @@
-"""Users in Django's admin."""
+"""Users in Django's admin. What other packages register there is taken out: the pages do it, or settings do."""
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group as PermissionGroup
 from django.http import HttpRequest
 
 from annotation_app.accounts.models import Token, User
+
+admin.site.unregister((EmailAddress, Authenticator, PermissionGroup, SocialAccount, SocialApp, SocialToken))
 
 
 @admin.register(User)

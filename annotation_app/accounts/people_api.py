@@ -70,6 +70,13 @@ def person_sign_ins_end(request: HttpRequest, user_id: RowId) -> Status[None]:
     return Status(204, None)
 
 
+@router.delete("/people/{user_id}/tokens", response={204: None})
+def person_tokens_end(request: HttpRequest, user_id: RowId) -> Status[None]:
+    """End every token that somebody made for programs."""
+    services.person_tokens_end(actor=user_of(request), user_id=user_id)
+    return Status(204, None)
+
+
 @router.post("/people/{user_id}/password-link", response=PasswordLinkCreated)
 def password_link_make(request: HttpRequest, user_id: RowId) -> PasswordLinkCreated:
     """A link with which somebody sets a new password; shown this once."""

@@ -123,7 +123,7 @@ def run_path(*, user: User, name: str) -> Path:
     folder = runs_folder() / name
     known = (MANIFEST_FILE, commands.REQUEST_FILE)
     if RUN_NAME.fullmatch(name) is None or not any((folder / file).is_file() for file in known):
-        raise NotFound("There is no such run.")
+        raise NotFound("There is no such run.", field="run")
     return folder
 
 

@@ -34,9 +34,10 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
     if run.revision is not None:
         revision = PolicyRevision.objects.filter(pk=run.revision).first()
         if revision is None:
-            raise NotFound("There is no such revision.")
+            raise NotFound("There is no such revision.", field="revision")
     if run.harness is not None and (revision is None or run.benchmark not in TASK_SETS):
-        raise Invalid(f"The harness is for revisions, at {', '.join(TASK_SETS)}.", code="no_harness")
+        message = f"The harness is for revisions, at {', '.join(TASK_SETS)}."
+        raise Invalid(message, code="no_harness", field="harness")
     name = f"{run.benchmark.removeprefix(commands.POOL_PREFIX)}-{_run_label(revision)}-{secrets.token_hex(3)}"
     folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
     tasks = _pool_lines(run)
@@ -114,11 +115,11 @@ def _pool_lines(run: BenchmarkRunIn) -> tuple[Pool, str] | None:
         return None
     pool = Pool.objects.filter(name=run.benchmark.removeprefix(commands.POOL_PREFIX)).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="benchmark")
     rows = Task.objects.filter(pool=pool).order_by("id")
     tasks = [add_mcp_servers(row.definition, pool.mcp_servers or {}) for row in rows.iterator()]
     if not tasks:
-        raise Invalid("This pool has no tasks.", code="no_tasks")
+        raise Invalid("This pool has no tasks.", code="no_tasks", field="benchmark")
     server_secrets_check(tasks, pool=pool.name)
     return pool, "".join(f"{task.model_dump_json()}\n" for task in tasks)
 

@@ -2,13 +2,14 @@
 
 import base64
 import binascii
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import Count, F, Q, QuerySet
-from django.db.models.expressions import Func
+from django.db import connection
+from django.db.models import Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
@@ -87,20 +88,48 @@ def found_page(*, user: User, query: Query, after: str | None = None) -> FoundPa
     )
 
 
+FACETS = {
+    "pools": "pool__name",
+    "outcomes": "episode__outcome",
+    "reviews": "episode__review",
+    "decisions": "decisions",
+    "policies": "policies",
+    "applications": "applications",
+    "actions": "actions",
+}
+"""Where an entry has the value, or the values, of each facet."""
+FACET_NAMES = ", ".join(FACETS)
+FACETS_SQL = (
+    f"SELECT GROUPING({FACET_NAMES}), {FACET_NAMES}, count(*) FROM ({{found}}) AS found({FACET_NAMES})"  # noqa: S608 - names of here
+    f" GROUP BY GROUPING SETS ({', '.join(f'({name})' for name in FACETS)}, ())"
+)
+"""Counts by each facet and in all, in one pass: to join the tables of what was found takes longest."""
+FACET_BY_GROUPING = {(1 << len(FACETS)) - 1 - (1 << bit): name for bit, name in enumerate(reversed(FACETS))}
+"""PostgreSQL's GROUPING is a bit for each column, the last column's the lowest, which is 0 for that of the row."""
+
+
 def facets(*, user: User, query: Query) -> Facets:
     """How what a query finds divides. Raises Forbidden."""
     reader_check(user)
-    found = entries_matching(query)
-    return Facets(
-        total=found.count(),
-        pools=_count_facets(found, "pool__name"),
-        decisions=_count_facets(found, "decisions", many=True),
-        policies=_count_facets(found, "policies", many=True),
-        applications=_count_facets(found, "applications", many=True),
-        actions=_count_facets(found, "actions", many=True),
-        outcomes=_count_facets(found, "episode__outcome"),
-        reviews=_count_facets(found, "episode__review"),
-    )
+    sql, params = entries_matching(query).order_by().values_list(*FACETS.values()).query.sql_with_params()
+    counts: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
+    total = 0
+    with connection.cursor() as cursor:
+        cursor.execute(FACETS_SQL.format(found=sql), params)
+        for grouping, *columns, count in cursor:
+            facet = FACET_BY_GROUPING.get(grouping)
+            if facet is None:
+                total = count
+                continue
+            value = dict(zip(FACETS, columns, strict=True))[facet]
+            for each in value if isinstance(value, list) else (value,):
+                counts[facet][each or ""] += count
+    return Facets(total=total, **{name: _most_frequent(found) for name, found in counts.items()})
+
+
+def _most_frequent(counts: Mapping[str, int]) -> tuple[Facet, ...]:
+    known = sorted(((value, count) for value, count in counts.items() if value), key=lambda one: (-one[1], one[0]))
+    return tuple(Facet(value=value, count=count) for value, count in known[:MAX_FACET_VALUES])
 
 
 def exportable_entries(query: Query) -> QuerySet[Entry]:
@@ -154,13 +183,6 @@ def saved_query_out(row: SavedQuery, user: User) -> SavedQueryOut:
     )
 
 
-def _count_facets(found: QuerySet[Entry], column: str, *, many: bool = False) -> tuple[Facet, ...]:
-    value = Func(F(column), function="unnest") if many else F(column)
-    counted = found.order_by().annotate(value=value).values("value").annotate(count=Count("pk"))
-    rows = counted.order_by("-count", "value")[:MAX_FACET_VALUES]
-    return tuple(Facet(value=str(row["value"]), count=row["count"]) for row in rows if row["value"] not in (None, ""))
-
-
 def encode_cursor(moment: datetime, key: UUID) -> str:
     """A place in a list that is ordered by time."""
     return base64.urlsafe_b64encode(f"{moment.isoformat()} {key}".encode()).decode()
@@ -172,4 +194,4 @@ def decode_cursor(text: str) -> tuple[datetime, UUID]:
         moment, key = base64.urlsafe_b64decode(text.encode()).decode().split(" ")
         return datetime.fromisoformat(moment), UUID(key)
     except (ValueError, binascii.Error):
-        raise Invalid("This page does not exist; begin at the first one.", code="bad_cursor") from None
+        raise Invalid("This page does not exist; begin at the first one.", code="bad_cursor", field="after") from None

@@ -119,6 +119,13 @@ def writer_add(request: HttpRequest, body: WriterIn) -> Status[MadeOut]:
     return Status(201, MadeOut(id=services.writer_add(user=user_of(request), wanted=body).pk))
 
 
+@router.delete("/design/writers/{writer_id}", response={204: None})
+def writer_delete(request: HttpRequest, writer_id: RowId) -> Status[None]:
+    """Delete a model that worded nothing."""
+    services.writer_delete(user=user_of(request), writer_id=writer_id)
+    return Status(204, None)
+
+
 @router.post("/tasks/{task_id}/wordings", response={202: WritingOut})
 def wordings_ask(request: HttpRequest, task_id: RowId, body: WritingIn) -> Status[WritingOut]:
     """Have a model word a task's instruction anew; done in the background."""

@@ -92,11 +92,11 @@ def tasks_unplaced() -> QuerySet[Task]:
     return _tasks().filter(Q(placement__isnull=True) | Q(placement__node__isnull=True))
 
 
-def node_of(*, node_id: int) -> Node:
-    """Raises NotFound."""
+def node_of(*, node_id: int, field: str = "node_id") -> Node:
+    """The node that this field of a request names. Raises NotFound."""
     found = Node.objects.filter(pk=node_id).first()
     if found is None:
-        raise NotFound("There is no such node.")
+        raise NotFound("There is no such node.", field=field)
     return found
 
 

@@ -53,7 +53,7 @@ def export_request(
     if destination and not user.has_role("admin"):
         raise Forbidden("Only admins push data to other places.")
     if pool_id is not None and not Pool.objects.filter(pk=pool_id).exists():
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     export = Export.objects.create(
         pool_id=pool_id,
         filters=filters.model_dump(mode="json"),

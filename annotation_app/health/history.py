@@ -6,6 +6,7 @@ It is kept in Redis and lost with it: then the parts are as they are since now.
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, cast
+from urllib.parse import quote
 
 from django.core.cache import cache
 
@@ -19,6 +20,7 @@ MIN_SPAN_SECONDS = 3_600.0
 CACHE_SECONDS = 7 * DAY_SECONDS
 STATES_KEY, DISK_KEY, NOTICED_KEY = "health:states", "health:disk", "health:noticed"
 CHECKS_KEY = "health:checks"
+MAX_KEY_CHARACTERS = 200
 LOOKS_BEFORE_NOTICE = 2
 NOTICE_INTERVAL_SECONDS = 3_600
 """People are told of one part in one state at most so often (seconds)."""
@@ -63,9 +65,12 @@ def states_to_notice(states: dict[str, str]) -> frozenset[str]:
     }
     cache.set(NOTICED_KEY, looks, CACHE_SECONDS)
     due = (name for name, (_state, count) in looks.items() if count == LOOKS_BEFORE_NOTICE)
-    return frozenset(
-        name for name in due if cache.add(f"{NOTICED_KEY}:{name}:{states[name]}"[:200], 1, NOTICE_INTERVAL_SECONDS)
-    )
+    return frozenset(name for name in due if cache.add(_notice_key(name, states[name]), 1, NOTICE_INTERVAL_SECONDS))
+
+
+def _notice_key(name: str, state: str) -> str:
+    """Names of parts may hold spaces, of which Django's cache warns."""
+    return f"{NOTICED_KEY}:{quote(name)}:{state}"[:MAX_KEY_CHARACTERS]
 
 
 def record_disk_usage(now: float, used: int) -> tuple[DiskSample, ...]:

@@ -50,7 +50,7 @@ async def suite_tasks(suite: str, variant: TaskVariant = DEFAULT_VARIANT) -> tup
         try:
             return await bridge.suite_tasks(suite, variant)
         except UnknownTask as error:
-            raise NotFound(str(error)) from error
+            raise NotFound(str(error), field="suite") from error
         except InvalidAction as error:
             raise Invalid(str(error), code="unknown_variant") from error
         except BridgeError as error:

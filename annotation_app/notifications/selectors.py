@@ -90,7 +90,7 @@ def _last(webhook: Webhook, cursor: str) -> Delivery:
     try:
         return webhook.deliveries.get(pk=UUID(cursor))
     except (ValueError, Delivery.DoesNotExist):
-        raise Invalid("This page does not exist; begin at the first one.", code="bad_cursor") from None
+        raise Invalid("This page does not exist; begin at the first one.", code="bad_cursor", field="after") from None
 
 
 def delivery_out(delivery: Delivery) -> DeliveryOut:

@@ -184,7 +184,7 @@ def tasks_page(*, user: User, pool_id: int, search: str = "", state: str = "", a
     if after:
         position, _, number = after.partition(".")
         if not (position.removeprefix("-").isdecimal() and number.isdecimal() and len(after) < 30):
-            raise Invalid("This is no place in the list.", code="invalid_after")
+            raise Invalid("This is no place in the list.", code="invalid_after", field="after")
         found = found.filter(Q(position__gt=int(position)) | Q(position=int(position), id__gt=int(number)))
     rows = list(found.order_by("position", "id")[: PAGE + 1])
     more = rows[PAGE - 1] if len(rows) > PAGE else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.db.models import Count, Prefetch, Q, Sum
+from django.db.models import Count, Prefetch, Sum
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.errors import NotFound
@@ -20,7 +20,7 @@ from annotation_app.promotions.schemas import (
     RevisionSummary,
     SuiteRate,
 )
-from annotation_app.tasks.models import AssignmentState, Pool, Tally
+from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Tally
 from protocol.actions.types import Click
 from protocol.dialects.dialect import ScreenSize
 from protocol.dialects.families import get_dialect, list_dialects
@@ -88,7 +88,8 @@ def dialect_examples(*, user: User) -> tuple[DialectExample, ...]:
 def pools_page(*, user: User) -> tuple[PoolPolicies, ...]:
     """Every pool: who proposes there, its gate, and how many episodes are open. Raises Forbidden."""
     policies_reader_check(user)
-    active = Count("tasks__assignments", filter=Q(tasks__assignments__state=AssignmentState.ACTIVE))
+    held = Assignment.objects.filter(state=AssignmentState.ACTIVE).order_by()
+    open_episodes = dict(held.values_list("task__pool").annotate(count=Count("pk")))
     return tuple(
         PoolPolicies(
             id=pool.pk,
@@ -98,9 +99,9 @@ def pools_page(*, user: User) -> tuple[PoolPolicies, ...]:
             canary_share=pool.canary_share,
             gate=pool.gate,
             sampling=pool.sampling,
-            open_episodes=pool.open_episodes,
+            open_episodes=open_episodes.get(pool.pk, 0),
         )
-        for pool in Pool.objects.annotate(open_episodes=active).order_by("name", "id")
+        for pool in Pool.objects.order_by("name", "id")
     )
 
 

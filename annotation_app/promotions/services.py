@@ -48,7 +48,7 @@ def policy_try(*, user: User, pool_id: int, revision_id: int | None, share: int)
     policies_admin_check(user)
     pool = _pool_locked(pool_id)
     if not 0 <= share <= 100:
-        raise Invalid("A share is 0 to 100 percent.")
+        raise Invalid("A share is 0 to 100 percent.", field="share")
     pool.canary = _proposable(revision_id) if share and revision_id is not None else None
     pool.canary_share = share if pool.canary else 0
     pool.save(update_fields=["canary", "canary_share"])
@@ -155,7 +155,7 @@ def _proposable(revision_id: int) -> PolicyRevision:
     """A revision that may propose, locked against being retired meanwhile. Raises NotFound and Conflict."""
     found = PolicyRevision.objects.select_for_update().filter(pk=revision_id).first()
     if found is None:
-        raise NotFound("There is no such revision.")
+        raise NotFound("There is no such revision.", field="revision")
     if found.retired_at is not None:
         raise Conflict(f"{found} is retired. Bring it back first.", code="revision_retired")
     return found
@@ -164,5 +164,5 @@ def _proposable(revision_id: int) -> PolicyRevision:
 def _revision(revision_id: int) -> PolicyRevision:
     found = PolicyRevision.objects.filter(pk=revision_id).first()
     if found is None:
-        raise NotFound("There is no such revision.")
+        raise NotFound("There is no such revision.", field="revision")
     return found

@@ -48,7 +48,8 @@ class ReportQuery(FrozenModel):
     def checked(self) -> "ReportQuery":
         """Itself. Raises Invalid for days that are none or too many."""
         if not 0 <= (self.until - self.since).days < MAX_DAYS:
-            raise Invalid(f"The last day must be in the {MAX_DAYS} days from the first on.", code="period")
+            message = f"The last day must be in the {MAX_DAYS} days from the first on."
+            raise Invalid(message, code="period", field="until")
         return self
 
 

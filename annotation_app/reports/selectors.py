@@ -17,10 +17,8 @@ from django.db.models import (
     Func,
     Min,
     Model,
-    OuterRef,
     Q,
     QuerySet,
-    Subquery,
     Sum,
     TextField,
     Value,
@@ -120,7 +118,7 @@ def _zone(query: ReportQuery) -> ZoneInfo:
     try:
         return ZoneInfo(query.zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise Invalid("There is no such time zone.", code="time_zone") from error
+        raise Invalid("There is no such time zone.", code="time_zone", field="zone") from error
 
 
 def _filtered_rows(query: ReportQuery) -> tuple[QuerySet[Step], QuerySet[Episode]]:
@@ -308,29 +306,38 @@ def _queues(query: ReportQuery) -> tuple[QueueAge, ...]:
     pools = Pool.objects.filter(practice=False)
     if query.pool is not None:
         pools = pools.filter(pk=query.pool)
-    unreviewed = Episode.objects.filter(task__pool=OuterRef("pk"), status="finished", review=Review.PENDING)
-    waiting = Task.objects.filter(pool=OuterRef("pk"), state=TaskState.WAITING)
-    rows = pools.order_by("name").annotate(
-        tasks_waiting=_count(waiting, "pool"),
-        tasks_held=_count(Task.objects.filter(pool=OuterRef("pk"), state=TaskState.CLAIMED), "pool"),
-        reviews_waiting=_count(unreviewed, "task__pool"),
-        oldest_task_at=_oldest(waiting, "pool", "created_at"),
-        oldest_review_at=_oldest(unreviewed, "task__pool", "finished_at"),
+    waiting = Q(state=TaskState.WAITING)
+    tasks = Task.objects.filter(Q(state=TaskState.CLAIMED) | waiting, pool__in=pools).order_by()
+    unreviewed = Episode.objects.filter(status="finished", review=Review.PENDING, task__pool__in=pools).order_by()
+    of_tasks = _grouped(
+        tasks,
+        F("pool_id"),
+        {
+            "tasks_waiting": Count("pk", filter=waiting),
+            "tasks_held": Count("pk", filter=~waiting),
+            "oldest_task_at": Min("created_at", filter=waiting),
+        },
+    )
+    of_reviews = _grouped(
+        unreviewed, F("task__pool_id"), {"reviews_waiting": Count("pk"), "oldest_review_at": Min("finished_at")}
     )
     return tuple(
-        QueueAge(pool_id=row.pk, pool=row.name, **{name: getattr(row, name) for name in QUEUE_FIGURES}) for row in rows
+        QueueAge(pool_id=pk, pool=name, **{**NO_QUEUE, **_figures_of(of_tasks, pk), **_figures_of(of_reviews, pk)})
+        for pk, name in pools.order_by("name").values_list("pk", "name")
     )
 
 
-QUEUE_FIGURES = ("tasks_waiting", "tasks_held", "reviews_waiting", "oldest_task_at", "oldest_review_at")
+NO_QUEUE: Mapping[str, Any] = {
+    "tasks_waiting": 0,
+    "tasks_held": 0,
+    "reviews_waiting": 0,
+    "oldest_task_at": None,
+    "oldest_review_at": None,
+}
 
 
-def _count(found: QuerySet[Any], by: str) -> Any:
-    return Coalesce(Subquery(found.order_by().values(by).annotate(n=Count("pk")).values("n")), 0)
-
-
-def _oldest(found: QuerySet[Any], by: str, field: str) -> Any:
-    return Subquery(found.order_by().values(by).annotate(at=Min(field)).values("at"))
+def _figures_of(rows: Mapping[Any, Row], key: object) -> Row:
+    return {name: value for name, value in rows.get(key, {}).items() if name != "of"}
 
 
 REPLIES = 50

@@ -43,7 +43,7 @@ def rule_make(*, user: User, wanted: RuleIn) -> Rule:
     """A rule, switched off. Raises Forbidden, NotFound, and Conflict where there is one of this kind."""
     role_check(user, Role.ADMIN)
     if wanted.pool is not None and not Pool.objects.filter(pk=wanted.pool).exists():
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool")
     try:
         with transaction.atomic():
             rule = Rule.objects.create(what=wanted.what, pool_id=wanted.pool, days=wanted.days, created_by=user)

@@ -38,10 +38,11 @@ class QueueItem(FrozenModel):
 
 
 class ReviewQueue(FrozenModel):
-    """What waits, oldest first; `next` is where the following page begins, if any."""
+    """What waits, oldest first; `next` is where the following page begins, if any. `capped`: more than `total` wait."""
 
     items: tuple[QueueItem, ...]
     total: int
+    capped: bool
     next: str | None
 
 

@@ -200,6 +200,7 @@ class Task(models.Model):
         indexes = [
             models.Index(fields=("pool", "position", "id"), condition=Q(state="waiting"), name="task_waiting"),
             models.Index(fields=("pool", "position", "id"), name="task_listed"),
+            models.Index(fields=("pool", "state"), name="task_states"),
             models.Index(fields=("pool",), condition=Q(gold__isnull=False), name="task_gold"),
             GinIndex(SearchVector("definition", config="simple"), name="task_words"),
         ]

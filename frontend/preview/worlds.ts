@@ -129,7 +129,7 @@ function lists(world: World): Record<string, unknown> {
     "/queue": QUEUES[world] ?? QUEUE,
     "/queue/next": { episode_id: null },
     "/pools": POOLS,
-    "/reviews/queue": { items: empty ? [] : [{ episode: TO_REVIEW, round: 1, claim: null, adjudication: world === "disputed" }], total: empty ? 0 : 1, next: null } satisfies ReviewQueue,
+    "/reviews/queue": { items: empty ? [] : [{ episode: TO_REVIEW, round: 1, claim: null, adjudication: world === "disputed" }], total: empty ? 0 : 1, next: null, capped: false } satisfies ReviewQueue,
     "/reviews/next": empty ? null : TO_REVIEW,
     "/reviews/agreement": { decisions: { episodes: 12, share: 0.75, alpha: 0.61 }, alpha: null, steps_judged_together: 0, mean_agreement: null, tasks: [], gold: [] } satisfies Agreement,
     "/exports": empty ? [] : EXPORTS,

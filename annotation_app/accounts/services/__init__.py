@@ -44,7 +44,14 @@ from annotation_app.accounts.services.sign_ins import (
     sign_ins_end,
     user_ensure,
 )
-from annotation_app.accounts.services.tokens import digest_secret, token_add, token_end, token_make, token_user
+from annotation_app.accounts.services.tokens import (
+    digest_secret,
+    person_tokens_end,
+    token_add,
+    token_end,
+    token_make,
+    token_user,
+)
 
 __all__ = (
     "PREFERENCES_LIMIT_BYTES",
@@ -71,6 +78,7 @@ __all__ = (
     "person_erase",
     "person_factor_remove",
     "person_sign_ins_end",
+    "person_tokens_end",
     "preferences_set",
     "reauthenticate",
     "reauthentication_check",

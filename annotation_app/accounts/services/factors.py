@@ -36,7 +36,7 @@ def code_check(*, user: User, code: str) -> None:
     """
     FACTOR_LIMIT.take(str(user.pk), code="factor_throttled")
     if not code_consume(user=user, code=code):
-        raise Invalid(WRONG_CODE_MESSAGE, code="wrong_code")
+        raise Invalid(WRONG_CODE_MESSAGE, code="wrong_code", field="code")
     FACTOR_LIMIT.clear(str(user.pk))
 
 
@@ -80,7 +80,7 @@ def factor_confirm(*, user: User, code: str) -> tuple[str, ...]:
     secret = get_adapter().decrypt(sealed)
     FACTOR_LIMIT.take(str(user.pk), code="factor_throttled")
     if not validate_totp_code(secret, code.replace(" ", "")):
-        raise Invalid("This is not what the authenticator shows now.", code="wrong_code")
+        raise Invalid("This is not what the authenticator shows now.", code="wrong_code", field="code")
     FACTOR_LIMIT.clear(str(user.pk))
     TOTP.activate(user, secret)
     cache.delete(_setup_key(user))
@@ -111,8 +111,9 @@ def factor_remove(*, actor: User, user: User) -> None:
         audit_record(actor=actor, verb="factor.removed", subject=f"user:{user.pk}")
 
 
-def password_check(*, user: User, password: str) -> None:
-    """Make sure that it is this person who asks. Somebody without a password need not say one.
+def password_check(*, user: User, password: str, field: str = "password") -> None:
+    """Make sure that it is this person who asks. Somebody without a password need not say one. `field` of the request
+    holds it.
 
     Raises:
         TooMany: After too many wrong passwords for this account, from whatever address.
@@ -122,7 +123,7 @@ def password_check(*, user: User, password: str) -> None:
         return
     FACTOR_LIMIT.take(str(user.pk), code="factor_throttled")
     if not user.check_password(password):
-        raise Invalid(WRONG_PASSWORD_MESSAGE, code="wrong_credentials")
+        raise Invalid(WRONG_PASSWORD_MESSAGE, code="wrong_credentials", field=field)
     FACTOR_LIMIT.clear(str(user.pk))
 
 

@@ -30,7 +30,7 @@ def invitation_make(
     role_check(actor, Role.ADMIN)
     named = list(Group.objects.filter(pk__in=groups))
     if len(named) != len(set(groups)):
-        raise NotFound("Not all of these groups exist.")
+        raise NotFound("Not all of these groups exist.", field="groups")
     secret = secrets.token_urlsafe(32)
     invitation = Invitation.objects.create(
         sha256=digest_secret(secret),

@@ -44,10 +44,10 @@ def password_change(*, request: HttpRequest, user: User, current: str, new: str)
         Invalid: The current password is wrong, or the new one is easily guessed.
     """
     if user.has_usable_password():
-        password_check(user=user, password=current)
+        password_check(user=user, password=current, field="current")
     else:
         reauthentication_check(request)
-    validate_new_password(new, user)
+    validate_new_password(new, user, field="new")
     before = request.session.session_key
     with transaction.atomic(durable=True):
         _password_set(user, new)

@@ -59,7 +59,7 @@ def person_erase(*, actor: User, user_id: int, username: str, remove_work: bool)
     role_check(actor, Role.ADMIN)
     user = _lock_person(user_id)
     if user.username != username:
-        raise Conflict("That is another user name than theirs.", code="name_differs")
+        raise Conflict("That is another user name than theirs.", code="name_differs", field="username")
     if user == actor:
         raise Conflict("Nobody erases themselves; ask another admin.", code="own_account")
     sign_ins_end(user=user)
@@ -106,10 +106,10 @@ def group_save(*, actor: User, group_id: int | None, name: str, members: tuple[i
         with transaction.atomic():
             group.save()
     except IntegrityError as error:
-        raise Conflict("There is a group of this name.", code="group_exists") from error
+        raise Conflict("There is a group of this name.", code="group_exists", field="name") from error
     people = User.objects.filter(pk__in=members, erased_at__isnull=True)
     if people.count() != len(set(members)):
-        raise NotFound("Not all of these people exist.")
+        raise NotFound("Not all of these people exist.", field="members")
     group.members.set(people)
     details: dict[str, Any] = {"name": name, "members": sorted(set(members))}
     audit_record(actor=actor, verb="group.saved", subject=f"group:{group.pk}", details=details)
@@ -125,12 +125,13 @@ def group_remove(*, actor: User, group_id: int) -> None:
     group.delete()
 
 
-def validate_new_password(password: str, user: User) -> str:
-    """The password, where it is one nobody guesses. Raises Invalid with what is wrong with it."""
+def validate_new_password(password: str, user: User, *, field: str = "password") -> str:
+    """The password, where it is one nobody guesses. Raises Invalid with what is wrong with it; `field` of the request
+    holds it."""
     try:
         validate_password(password, user)
     except ValidationError as error:
-        raise Invalid(" ".join(error.messages), code="weak_password") from error
+        raise Invalid(" ".join(error.messages), code="weak_password", field=field) from error
     return password
 
 
@@ -156,7 +157,7 @@ def _lock_group(group_id: int) -> Group:
 def _find_groups(groups: tuple[int, ...]) -> list[Group]:
     found = list(Group.objects.filter(pk__in=groups))
     if len(found) != len(set(groups)):
-        raise NotFound("Not all of these groups exist.")
+        raise NotFound("Not all of these groups exist.", field="groups")
     return found
 
 

@@ -7,9 +7,9 @@ from hashlib import sha256
 from django.db import transaction
 from django.utils import timezone
 
-from annotation_app.accounts.models import Token, User
+from annotation_app.accounts.models import Role, Token, User
 from annotation_app.accounts.scopes import ALL_SCOPES, scopes_allow
-from annotation_app.accounts.selectors import person_by_username
+from annotation_app.accounts.selectors import person_by_username, person_of, role_check
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Forbidden, NotFound
 
@@ -39,6 +39,17 @@ def token_end(*, user: User, token_id: int) -> None:
     if not ended:
         raise NotFound("You have no such token.")
     audit_record(actor=user, verb="token.ended", subject=f"user:{user.pk}", details={"token": token_id})
+
+
+@transaction.atomic(durable=True)
+def person_tokens_end(*, actor: User, user_id: int) -> int:
+    """End every token of somebody; how many there were. Raises Forbidden and NotFound."""
+    role_check(actor, Role.ADMIN)
+    user = person_of(user_id=user_id)
+    ended, _kinds = Token.objects.filter(user=user).delete()
+    if ended:
+        audit_record(actor=actor, verb="token.ended", subject=f"user:{user.pk}", details={"tokens": ended})
+    return ended
 
 
 def token_user(token: str, *, scope: str | None = None) -> User | None:

@@ -25,14 +25,14 @@ def node_make(*, user: User, wanted: NodeIn) -> Node:
     """A new node. Raises Forbidden, NotFound and Conflict."""
     role_check(user, Role.ADMIN)
     if wanted.parent is not None:
-        node_of(node_id=wanted.parent)
+        node_of(node_id=wanted.parent, field="parent")
         if len(node_paths()[wanted.parent]) >= DEEPEST:
             raise Conflict("A part of a function has no parts of its own.", code="too_deep")
     try:
         with transaction.atomic():
             node = Node.objects.create(parent_id=wanted.parent, name=wanted.name, importance=wanted.importance)
     except IntegrityError:
-        raise Conflict(NAME_TAKEN, code="name_taken") from None
+        raise Conflict(NAME_TAKEN, code="name_taken", field="name") from None
     audit_record(actor=user, verb="design.node_made", subject=f"node:{node.pk}", details=wanted.model_dump())
     return node
 
@@ -48,7 +48,7 @@ def node_change(*, user: User, node_id: int, wanted: NodeChange) -> Node:
         with transaction.atomic():
             node.save(update_fields=["name", "importance"])
     except IntegrityError:
-        raise Conflict(NAME_TAKEN, code="name_taken") from None
+        raise Conflict(NAME_TAKEN, code="name_taken", field="name") from None
     details = {"before": before, "after": wanted.model_dump()}
     audit_record(actor=user, verb="design.node_changed", subject=f"node:{node.pk}", details=details)
     return node

@@ -18,7 +18,7 @@ def tasks_place(*, user: User, wanted: PlacementIn) -> None:
     """Place tasks, all or none. Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN)
     if wanted.node is not None:
-        node_of(node_id=wanted.node)
+        node_of(node_id=wanted.node, field="node")
     tasks = Task.objects.in_bulk(wanted.tasks)
     if len(tasks) < len(set(wanted.tasks)):
         raise NotFound("There is no such task.")

@@ -38,6 +38,21 @@ def writer_add(*, user: User, wanted: WriterIn) -> Writer:
     return writer
 
 
+@transaction.atomic(durable=True)
+def writer_delete(*, user: User, writer_id: int) -> None:
+    """Delete a model that worded nothing. Raises Forbidden, NotFound and Conflict."""
+    role_check(user, Role.ADMIN)
+    writer = Writer.objects.select_for_update().filter(pk=writer_id).first()
+    if writer is None:
+        raise NotFound("There is no such model.", field="writer_id")
+    if writer.writings.exists():
+        raise Conflict("It has worded tasks: what it said is kept.", code="writer_used")
+    writer.delete()
+    audit_record(
+        actor=user, verb="design.writer_deleted", subject=f"writer:{writer_id}", details={"writer": str(writer)}
+    )
+
+
 def writing_request(*, user: User, task_id: int, wanted: WritingIn) -> Writing:
     """Note that other wordings of a task are wanted. Raises Forbidden, NotFound, and Conflict where some are being
     written."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, Exists, F, Model, OuterRef, QuerySet, Subquery, TextField, Value, When, Window
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Count, Exists, F, Model, OuterRef, QuerySet, Subquery, TextField, Value, Window
+from django.db.models.functions import Cast
 from django.utils import timezone
 from redis.exceptions import RedisError
 
@@ -158,17 +158,13 @@ class _PoolState(NamedTuple):
 
 def _pool_states(now: datetime) -> list[_PoolState]:
     """Every pool but those for practice. Waiting tasks are counted only where an episode finished in the last day."""
-    done = Episode.objects.filter(task__pool=OuterRef("pk"), status="finished", finished_at__gte=now - DAY)
-    waiting = Task.objects.filter(pool=OuterRef("pk"), state=TaskState.WAITING)
-    counted = Pool.objects.filter(practice=False).annotate(
-        done=_count(done, "task__pool"),
-        left=Case(When(done__gt=0, then=_count(waiting, "pool")), default=0),
-    )
-    columns = ("name", "paused", "stopped_at", "left", "done")
+    done = _counts(Episode.objects.filter(status="finished", finished_at__gte=now - DAY), "task__pool")
+    waiting = _counts(Task.objects.filter(pool__in=done, state=TaskState.WAITING), "pool")
     proposing = [f"{who}__{column}" for who in ("policy", "canary") for column in ("name", "revision", "scripted")]
+    rows = Pool.objects.filter(practice=False).values_list("pk", "name", "paused", "stopped_at", *proposing)
     return [
-        _PoolState(name, not paused and stopped is None, left, finished, _labels(*revisions))
-        for name, paused, stopped, left, finished, *revisions in counted.values_list(*columns, *proposing)
+        _PoolState(name, not paused and stopped is None, waiting.get(pk, 0), done.get(pk, 0), _labels(*revisions))
+        for pk, name, paused, stopped, *revisions in rows
     ]
 
 
@@ -185,8 +181,8 @@ def _pools_dry(pools: Iterable[_PoolState]) -> Iterator[HomeItem]:
         yield PoolRunsDry(subject=pool.name, waiting=pool.waiting, done_last_day=pool.done_last_day)
 
 
-def _count(found: QuerySet[Any], by: str) -> Any:
-    return Coalesce(Subquery(found.order_by().values(by).annotate(n=Count("pk")).values("n")), 0)
+def _counts(found: QuerySet[Any], by: str) -> dict[Any, int]:
+    return dict(found.order_by().values_list(by).annotate(n=Count("pk")))
 
 
 def _gates(now: datetime) -> Iterator[HomeItem]:

@@ -178,6 +178,6 @@ def _address_check(url: str) -> None:
     try:
         http_delivery.safe_address(url, private=settings.ENV.webhooks_allow_private)
     except http_delivery.UnsafeAddress as error:
-        raise Invalid(str(error), code="address_private") from None
+        raise Invalid(str(error), code="address_private", field="url") from None
     except OSError:
-        raise Invalid("The name of this address is unknown.", code="address_unknown") from None
+        raise Invalid("The name of this address is unknown.", code="address_unknown", field="url") from None

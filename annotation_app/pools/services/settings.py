@@ -44,9 +44,9 @@ def pool_create(*, user: User, settings: PoolSettings, policy_id: int | None = N
 @transaction.atomic(durable=True)
 def _create(user: User, settings: PoolSettings, policy_id: int | None) -> Pool:
     if policy_id is not None and not PolicyRevision.objects.filter(pk=policy_id, retired_at__isnull=True).exists():
-        raise NotFound("There is no such revision.")
+        raise NotFound("There is no such revision.", field="policy")
     if Pool.objects.filter(name=settings.name).exists():
-        raise Conflict(NAME_TAKEN, code="name_taken")
+        raise Conflict(NAME_TAKEN, code="name_taken", field="name")
     pool = Pool.objects.create(policy_id=policy_id, **_columns(settings))
     details = {"settings": settings.model_dump(mode="json"), "policy": policy_id}
     audit_record(actor=user, verb="pool.created", subject=f"pool:{pool.pk}", details=details)
@@ -104,7 +104,7 @@ def _change(user: User, pool: Pool, changes: dict[str, object]) -> None:
             code="unsupported_task",
         )
     if "name" in changed and Pool.objects.filter(name=after.name).exists():
-        raise Conflict(NAME_TAKEN, code="name_taken")
+        raise Conflict(NAME_TAKEN, code="name_taken", field="name")
     for name, value in _columns(after).items():
         setattr(pool, name, value)
     pool.version += 1
@@ -121,7 +121,8 @@ def _change(user: User, pool: Pool, changes: dict[str, object]) -> None:
 def _validated_settings(before: PoolSettings, changes: dict[str, object]) -> PoolSettings:
     """Raises Invalid."""
     if unknown := changes.keys() - PoolSettings.model_fields.keys():
-        raise Invalid(f"A pool has no setting {sorted(unknown)[0]!r}.", code="unknown_setting")
+        name = sorted(unknown)[0]
+        raise Invalid(f"A pool has no setting {name!r}.", code="unknown_setting", field=name)
     try:
         return PoolSettings.model_validate_json(
             CHANGES.dump_json({**before.model_dump(mode="json"), **changes})  # type: ignore[dict-item]
@@ -239,12 +240,14 @@ def credential_set(
     if value is not None:
         credential.sealed = encrypt_value(value)
     if not credential.sealed:
-        raise Invalid("A new secret needs a value.", code="value_missing")
+        raise Invalid("A new secret needs a value.", code="value_missing", field="value")
     for field, given in rules.items():
         setattr(credential, field, list(given) if isinstance(given, tuple) else given)
     if not (credential.confirm or credential.hosts or credential.applications):
         raise Invalid(
-            "Name the hosts or applications where a policy may use it without a person's word.", code="hosts_missing"
+            "Name the hosts or applications where a policy may use it without a person's word.",
+            code="hosts_missing",
+            field="hosts",
         )
     credential.save()
     _check_servers(pool)

@@ -19,6 +19,8 @@ from annotation_app.tasks.selectors import review_wanted
 from protocol.base import FrozenModel
 
 PAGE_SIZE = 50
+MAX_COUNTED = 1_000
+"""Of more, it is only said that they are more: to count them all reads each."""
 Direction = Literal["next", "previous"]
 
 
@@ -75,7 +77,7 @@ def review_queue(*, user: User, filters: QueueFilters, after: str | None = None)
     """A page of what waits. Raises Forbidden, and Invalid for a place that makes no sense."""
     review_reader_check(user)
     waiting = reviewable_by(user, filters)
-    total = waiting.count()
+    counted = waiting.order_by()[: MAX_COUNTED + 1].count()
     if after is not None:
         moment, key = _place(after)
         waiting = waiting.filter(Q(finished_at__gt=moment) | Q(finished_at=moment, id__gt=key))
@@ -105,7 +107,10 @@ def review_queue(*, user: User, filters: QueueFilters, after: str | None = None)
         for summary in episode_summaries(ids=page_ids)
     )
     return ReviewQueue(
-        items=items, total=total, next=_place_of(*rows[PAGE_SIZE - 1]) if len(rows) > PAGE_SIZE else None
+        items=items,
+        total=min(counted, MAX_COUNTED),
+        capped=counted > MAX_COUNTED,
+        next=_place_of(*rows[PAGE_SIZE - 1]) if len(rows) > PAGE_SIZE else None,
     )
 
 
@@ -125,4 +130,4 @@ def _place(after: str) -> tuple[datetime, UUID]:
         moment, key = after.split("~")
         return datetime.fromisoformat(moment), UUID(key)
     except ValueError:
-        raise Invalid("This place in the queue makes no sense.", code="bad_place") from None
+        raise Invalid("This is no place in the queue.", code="bad_place", field="after") from None

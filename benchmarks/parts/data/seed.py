@@ -11,9 +11,10 @@ import random
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import django
@@ -21,8 +22,10 @@ import django
 from benchmarks.parts.data.documents import POLICY, build_proposal, build_step
 
 EPISODE = 20
-TASKS = 1_000
 PICTURES = 256
+TASK_STRIDE = 7_919
+"""Episodes are of tasks so far apart, so that every pool has some; a prime that divides no number of tasks here."""
+POOL_PREFIX = "pool "
 START = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = (
     "open",
@@ -78,11 +81,32 @@ def rare_word(number: int) -> str:
     return f"{WORDS[number % len(WORDS)]}{number}"
 
 
+@dataclass(frozen=True, slots=True)
+class SeedSize:
+    """How much there is. Episodes begin `episode_seconds` after each other, the first one at `start`."""
+
+    steps: int
+    tasks: int = 1_000
+    pools: int = 5
+    people: int = 20
+    start: datetime = START
+    episode_seconds: float = 30
+
+    @property
+    def episodes(self) -> int:
+        """Whole ones."""
+        return self.steps // EPISODE
+
+
 def main() -> None:
     django.setup()
-    steps = int(sys.argv[1])
-    _people_and_tasks()
-    _episodes(steps // EPISODE)
+    seed_database(SeedSize(steps=int(sys.argv[1])))
+
+
+def seed_database(size: SeedSize) -> None:
+    """People, pools, tasks and finished episodes, in a database where Django is set up."""
+    _people_and_tasks(size)
+    _episodes(size)
 
 
 def _sentence(draw: random.Random, length: int) -> str:
@@ -90,23 +114,26 @@ def _sentence(draw: random.Random, length: int) -> str:
     return " ".join(rare_word(draw.randrange(RARE)) if draw.random() < RARE_SHARE else word for word in words)
 
 
-def _people_and_tasks() -> None:
+def _people_and_tasks(size: SeedSize) -> None:
     import simplejpeg
     from numpy import full, uint8
 
+    from annotation_app.accounts.models import User
     from annotation_app.accounts.services import user_ensure
     from annotation_app.blobs.services import blob_record, blob_write
     from annotation_app.tasks.services import pool_ensure, tasks_add
     from protocol.blobs import BlobRef
     from protocol.trajectory.tasks import Task
 
-    for number in range(20):
-        user_ensure(username=f"annotator{number}", password="", name="", roles=["annotator"])
+    people = [User(username=f"annotator{number}", roles=["annotator"]) for number in range(size.people)]
+    for person in people:
+        person.set_unusable_password()
+    User.objects.bulk_create(people, ignore_conflicts=True)
     user_ensure(username="researcher", password="", name="", roles=["researcher"])
-    pools = [pool_ensure(name=f"pool {number}", members=[]) for number in range(5)]
+    pools = [pool_ensure(name=f"{POOL_PREFIX}{number}", members=[]) for number in range(size.pools)]
     draw = random.Random(1)
     for place, pool in enumerate(pools):
-        count = TASKS // len(pools)
+        count = size.tasks // len(pools)
         tasks_add(
             pool=pool,
             definitions=[
@@ -168,7 +195,7 @@ def _address(connection: Any) -> dict[str, Any]:
     return {name: given[name] for name in ("dbname", "user", "password", "host", "port") if name in given}
 
 
-def _episodes(count: int) -> None:
+def _episodes(size: SeedSize) -> None:
     """As many episodes, in as many processes as there are processors, and the numbers that follow."""
     from django.db import connection
 
@@ -178,7 +205,7 @@ def _episodes(count: int) -> None:
     cores = os.cpu_count() or 1
     connection.close()
     with get_context("spawn").Pool(cores) as processes:
-        processes.starmap(_seed_share, [(count, part, cores) for part in range(cores)])
+        processes.starmap(_seed_share, [(size, part, cores) for part in range(cores)])
     with connection.cursor() as cursor:
         for model in (Assignment, Step, Proposal):
             table = model._meta.db_table
@@ -186,18 +213,29 @@ def _episodes(count: int) -> None:
         cursor.execute("VACUUM ANALYZE")
 
 
-def _seed_share(count: int, part: int, parts: int) -> None:
+class _Key(NamedTuple):
+    """An episode: its number, its id and when it began."""
+
+    number: int
+    id: UUID
+    moment: datetime
+
+
+def _seed_share(size: SeedSize, part: int, parts: int) -> None:
     """Every `parts`-th of the episodes."""
     django.setup()
     draw = random.Random(2)
-    keys = [(n, UUID(int=draw.getrandbits(128), version=4)) for n in range(count)][part::parts]
+    keys = [
+        _Key(n, UUID(int=draw.getrandbits(128), version=4), size.start + timedelta(seconds=size.episode_seconds * n))
+        for n in range(size.episodes)
+    ][part::parts]
     with _TableCopies() as copies:
         _copy_episodes(copies, keys, random.Random(part))
     with _TableCopies() as copies:
         _copy_steps(copies, keys, random.Random(part))
 
 
-def _copy_episodes(copies: _TableCopies, keys: list[tuple[int, UUID]], draw: random.Random) -> None:
+def _copy_episodes(copies: _TableCopies, keys: list[_Key], draw: random.Random) -> None:
     """Assignments and episodes."""
     from annotation_app.accounts.models import User
     from annotation_app.episodes.models import Episode, EpisodeStateDocument
@@ -205,7 +243,7 @@ def _copy_episodes(copies: _TableCopies, keys: list[tuple[int, UUID]], draw: ran
     from protocol.trajectory.observations import Verdict
 
     people = list(User.objects.filter(username__startswith="annotator").values_list("pk", flat=True))
-    tasks = list(Task.objects.values_list("pk", flat=True))
+    tasks = list(Task.objects.filter(pool__name__startswith=POOL_PREFIX).order_by("pk").values_list("pk", flat=True))
     held = _row(Assignment(task_id=tasks[0], annotator_id=people[0], state="done", expires_at=START))
     made = Episode(
         task_id=tasks[0],
@@ -222,9 +260,8 @@ def _copy_episodes(copies: _TableCopies, keys: list[tuple[int, UUID]], draw: ran
     whole = _row(made)
     assign = copies.into(Assignment._meta.db_table, ["id", *held])
     begin = copies.into(Episode._meta.db_table, list(whole))
-    for n, key in keys:
-        moment = START + timedelta(seconds=30 * n)
-        whose = {"task_id": tasks[n % len(tasks)], "annotator_id": people[n % len(people)]}
+    for n, key, moment in keys:
+        whose = {"task_id": tasks[n * TASK_STRIDE % len(tasks)], "annotator_id": people[n % len(people)]}
         assign((1 + n, *(held | whose).values()))
         changed = {
             "id": key,
@@ -238,13 +275,13 @@ def _copy_episodes(copies: _TableCopies, keys: list[tuple[int, UUID]], draw: ran
         begin(tuple((whole | whose | changed).values()))
 
 
-def _copy_steps(copies: _TableCopies, keys: list[tuple[int, UUID]], draw: random.Random) -> None:
+def _copy_steps(copies: _TableCopies, keys: list[_Key], draw: random.Random) -> None:
     """Steps, what was offered at them, and the catalogue's entries."""
     from annotation_app.episodes.models import Proposal, Step
 
     pictures = _pictures()
     first = pictures[0].sha256
-    key, policy = keys[0][1], POLICY.label
+    key, policy = keys[0].id, POLICY.label
     made = build_step(pictures[0], "COMMAND", "THOUGHT", START)
     one = _row(
         Step(episode_id=key, index=0, command_id="", actor="human", decision="accept", policy=policy, document=made)
@@ -266,7 +303,7 @@ def _copy_steps(copies: _TableCopies, keys: list[tuple[int, UUID]], draw: random
     add = copies.into(Step._meta.db_table, list(one))
     offer = copies.into(Proposal._meta.db_table, list(offers[0]))
     told = copies.into("told", ("episode", "text", "decisions"), EPISODE_TEXT_TABLE, ENTRIES)
-    for _, key in keys:
+    for _, key, moment in keys:
         thoughts, decisions = [], set()
         for index in range(EPISODE):
             command = f"{key.hex}-{index}"
@@ -279,6 +316,7 @@ def _copy_steps(copies: _TableCopies, keys: list[tuple[int, UUID]], draw: random
                 "index": index,
                 "command_id": command,
                 "decision": decision,
+                "created_at": moment,
                 "document": f"{begun.replace('DECISION', decision, 1)}{thought}{shown}",
             }
             add(tuple((one | changed).values()))

@@ -112,6 +112,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/people/{user_id}/erase": only("admin", body=body_of(username="ben", remove_work=True)),
     "DELETE /api/people/{user_id}/factor": only("admin"),
     "DELETE /api/people/{user_id}/sign-ins": only("admin"),
+    "DELETE /api/people/{user_id}/tokens": only("admin"),
     "POST /api/people/{user_id}/password-link": only("admin"),
     "GET /api/groups": only("admin"),
     "POST /api/groups": only("admin", body=body_of(name="night")),
@@ -330,6 +331,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/design/writers": only(
         "admin", body=body_of(name="words", revision="1", base_url="http://127.0.0.1:9/v1", model="m")
     ),
+    "DELETE /api/design/writers/{writer_id}": only("admin"),
     "POST /api/tasks/{task_id}/wordings": only("admin", absent=True, body=body_of(writer=2**31 - 1)),
     "POST /api/wordings/{writing_id}/cancel": only("admin", absent=True),
     "POST /api/suggestions/{suggestion_id}/accept": only("admin", absent=True, body=body_of(text="Do it.")),

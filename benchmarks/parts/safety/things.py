@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import Group, Invitation, SignIn, Token, User
 from annotation_app.accounts.services import digest_secret, user_ensure
 from annotation_app.catalogue.models import SavedQuery
-from annotation_app.design.models import Node
+from annotation_app.design.models import Node, Writer
 from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
@@ -194,6 +194,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "judge_id": lambda things: things.judged.judge_id,
     "rule_id": _rule,
     "node_id": lambda things: Node.objects.get_or_create(name="news")[0].pk,
+    "writer_id": lambda things: Writer.objects.get_or_create(name="words", revision="0")[0].pk,
     "writing_id": lambda things: uuid4(),
     "suggestion_id": lambda things: 2**31 - 1,
     "run_id": _run,

@@ -2001,11 +2001,12 @@ export interface QueueItem {
   adjudication: boolean;
 }
 /**
- * What waits, oldest first; `next` is where the following page begins, if any.
+ * What waits, oldest first; `next` is where the following page begins, if any. `capped`: more than `total` wait.
  */
 export interface ReviewQueue {
   items: QueueItem[];
   total: number;
+  capped: boolean;
   next: string | null;
 }
 /**

@@ -34,7 +34,7 @@ from tests.contract.test_store import step
 from tests.integration.web.conftest import PASSWORD, World
 from tests.unit.annotation_app.test_gate import report
 
-MAX_QUERIES = 10
+MAX_QUERIES = 12
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ export type Change =
   | { readonly type: "place"; readonly tasks: readonly number[]; readonly node: number | null; readonly rubric: Rubric | null }
   | { readonly type: "word"; readonly task: number; readonly writer: number; readonly count: number }
   | { readonly type: "writer"; readonly writer: WriterIn }
+  | { readonly type: "delete_writer"; readonly writer: number }
   | { readonly type: "cancel"; readonly writing: string }
   | { readonly type: "accept"; readonly suggestion: number; readonly text: string }
   | { readonly type: "reject"; readonly suggestion: number };
@@ -57,6 +58,8 @@ async function send(change: Change): Promise<unknown> {
       return request("POST", `/tasks/${change.task}/wordings`, { writer: change.writer, count: change.count });
     case "writer":
       return request("POST", "/design/writers", change.writer);
+    case "delete_writer":
+      return request("DELETE", `/design/writers/${change.writer}`);
     case "cancel":
       return request("POST", `/wordings/${change.writing}/cancel`);
     case "accept":

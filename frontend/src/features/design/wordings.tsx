@@ -43,22 +43,30 @@ type RewordingFormProps = {
 
 function RewordingForm({ task, writers, runningId, change }: RewordingFormProps) {
   const { t } = useI18n();
-  const [writer, setWriter] = useState(String(writers[0]?.id));
+  const [chosen, setWriter] = useState("");
   const [count, setCount] = useState(5);
+  const writer = writers.find(({ id }) => String(id) === chosen) ?? writers[0];
+  if (!writer) return null;
   return (
     <form
       className={styles.fields}
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ type: "word", task, writer: Number(writer), count });
+        change.mutate({ type: "word", task, writer: writer.id, count });
       }}
     >
       <Select
         label={t("design.writer")}
         allowDeselect={false}
         data={writers.map((one) => ({ value: String(one.id), label: one.name }))}
-        value={writer}
+        value={String(writer.id)}
         onChange={(value) => value !== null && setWriter(value)}
+      />
+      <ConfirmButton
+        size="xs"
+        label={t("design.writer.delete")}
+        confirmation={t("design.writer.delete.ask", { name: writer.name })}
+        onConfirm={() => change.mutateAsync({ type: "delete_writer", writer: writer.id })}
       />
       <NumberInput label={t("design.count")} w={100} min={1} max={20} value={count} onChange={(value) => setCount(Number(value))} />
       {runningId === null ? (

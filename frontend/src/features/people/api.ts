@@ -54,6 +54,8 @@ export const useMakePasswordLink = () => useChange((id: number) => request<Passw
 
 export const useEndSignIns = () => useChange((id: number) => request<null>("DELETE", `/people/${id}/sign-ins`));
 
+export const useEndTokens = () => useChange((id: number) => request<null>("DELETE", `/people/${id}/tokens`));
+
 export const useInvite = () => useChange((body: InvitationIn) => request<InvitationCreated>("POST", "/invitations", body));
 
 export const useWithdraw = () => useChange((id: number) => request<null>("DELETE", `/invitations/${id}`));

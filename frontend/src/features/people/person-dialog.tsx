@@ -9,7 +9,7 @@ import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { groupsQuery, ROLES, useChangePerson, useEndSignIns, useErase, useMakePasswordLink, useRemoveFactor } from "./api";
+import { groupsQuery, ROLES, useChangePerson, useEndSignIns, useEndTokens, useErase, useMakePasswordLink, useRemoveFactor } from "./api";
 import { OneTimeLink } from "./one-time-link";
 import styles from "./people.module.css";
 
@@ -96,7 +96,7 @@ function Settings({ person, onDone, onErase }: SettingsProps) {
 /** For who cannot sign in, or should not be signed in where they are. */
 function SignInHelp({ person }: { person: PersonOut }) {
   const { t } = useI18n();
-  const [link, factor, end] = [useMakePasswordLink(), useRemoveFactor(), useEndSignIns()];
+  const [link, factor, end, tokens] = [useMakePasswordLink(), useRemoveFactor(), useEndSignIns(), useEndTokens()];
   return (
     <>
       <div className={styles.help}>
@@ -108,6 +108,12 @@ function SignInHelp({ person }: { person: PersonOut }) {
           label={t("people.sign_out")}
           confirmation={t("people.sign_out.ask", { name: person.name })}
           onConfirm={() => end.mutateAsync(person.id)}
+        />
+        <ConfirmButton
+          size="xs"
+          label={t("people.tokens_end")}
+          confirmation={t("people.tokens_end.ask", { name: person.name })}
+          onConfirm={() => tokens.mutateAsync(person.id)}
         />
         {person.two_factor && (
           <ConfirmButton

@@ -1,5 +1,5 @@
 /** Who works where: people and groups are dragged onto pools, or put there from their menus by keys. */
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { ActionIcon, Button, Menu, TextInput } from "@mantine/core";
 import { X } from "lucide-react";
 import { useState, type DragEvent } from "react";
 
@@ -14,6 +14,8 @@ import styles from "./pools.module.css";
 
 type Card = { readonly kind: "people" | "groups"; readonly id: number; readonly name: string; readonly tags: readonly string[] };
 
+/** More people than these are found by their names: each has a menu of every pool. */
+const MAX_CARDS = 40;
 const TYPE = "application/x-pilothouse-worker";
 
 /** Everybody and every group that can be put into a pool. */
@@ -29,7 +31,9 @@ const isAssigned = (pool: PoolRow, { kind, id }: Card): boolean => (kind === "pe
 export function AssignmentBoard({ board }: { readonly board: BoardData }) {
   const { t } = useI18n();
   const change = useChange();
+  const [words, setWords] = useState("");
   const cards = cardsOf(board);
+  const found = cards.filter(({ name, tags }) => [name, ...tags].join(" ").toLowerCase().includes(words.trim().toLowerCase()));
   const undoable = useUndoable();
   const assign = (pool: PoolRow, card: Card, works: boolean) => {
     const put = (into: boolean) =>
@@ -48,11 +52,26 @@ export function AssignmentBoard({ board }: { readonly board: BoardData }) {
       <div className={styles.board} role="group" aria-label={t("pools.board")} tabIndex={0}>
         <div className={styles.column}>
           <h3>{t("pools.board.people")}</h3>
+          {cards.length > MAX_CARDS && (
+            <TextInput
+              type="search"
+              size="xs"
+              aria-label={t("pools.board.find")}
+              placeholder={t("pools.board.find")}
+              value={words}
+              onChange={(event) => setWords(event.currentTarget.value)}
+            />
+          )}
           <ul className={styles.cards}>
-            {cards.map((card) => (
+            {found.slice(0, MAX_CARDS).map((card) => (
               <PersonCard key={keyOf(card)} card={card} pools={board.pools} onAssign={assign} />
             ))}
           </ul>
+          {found.length > MAX_CARDS && (
+            <p role="status" className={styles.note}>
+              {t("pools.board.more", { count: found.length - MAX_CARDS })}
+            </p>
+          )}
         </div>
         {board.pools.map((pool) => (
           <PoolColumn key={pool.id} pool={pool} cards={cards.filter((card) => isAssigned(pool, card))} onDrop={drop} onAssign={assign} />

@@ -116,6 +116,16 @@ describe("the pools page", () => {
     await waitFor(() => expect(sent).toEqual([{ method: "POST", path: "/api/pools/7/people/1", body: null }]));
   });
 
+  it("shows some of many people, and finds the others by name", async () => {
+    const people = Array.from({ length: 200 }, (_, id) => ({ id, username: `p${id}`, name: `Person ${id}`, skills: [], groups: [] }));
+    const { user } = visibleText({ "GET /api/pools/board": { body: { ...BOARD, people, groups: [] } } });
+    expect(await screen.findAllByRole("button", { name: /^Pools of Person/ })).toHaveLength(40);
+    expect(screen.getByText("160 more: search for them")).toBeTruthy();
+    await user.type(screen.getByRole("searchbox", { name: "Find people by name or skill" }), "person 199");
+    expect(screen.getAllByRole("button", { name: /^Pools of Person/ })).toHaveLength(1);
+    expect(screen.getByRole("button", { name: "Pools of Person 199" })).toBeTruthy();
+  });
+
   it("sends what differs with the version that was seen, and says what somebody else changed", async () => {
     const conflict = { code: "pool_changed", message: "Office was changed by blair meanwhile.", extra: { changed: { priority: [0, 7] } } };
     const { user, sent } = visibleText({ "PATCH /api/pools": { status: 409, body: conflict } });

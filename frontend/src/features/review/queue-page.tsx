@@ -46,7 +46,7 @@ export default function ReviewQueuePage() {
     <Page>
       <PagePath crumbs={[{ label: t("reviews.title") }]} />
       <Section
-        title={queue.data ? t("reviews.count", { count: queue.data.total }) : t("reviews.title")}
+        title={queue.data ? t(queue.data.capped ? "reviews.count.more" : "reviews.count", { count: queue.data.total }) : t("reviews.title")}
         aside={
           reviews && (
             <Button onClick={begin} loading={next.isPending} disabled={queue.data?.total === 0} rightSection={<CommandKey command={reviewCommands.next} />}>

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.jobs import password_link_mail_job
 from annotation_app.accounts.models import PasswordLink, SignIn, User
-from annotation_app.accounts.services import user_ensure
+from annotation_app.accounts.services import token_make, token_user, user_ensure
 from annotation_app.accounts.services.passwords import ADMIN_LINK_HOURS
 from annotation_app.accounts.throttle import MAIL_LIMIT, MAIL_REQUEST_LIMIT
 from annotation_app.audit.models import AuditEntry
@@ -218,6 +218,14 @@ class TestLimits:
         assert client.get("/api/queue").status_code == 401
         entry = AuditEntry.objects.get(verb="sign_in.ended")
         assert (entry.actor and entry.actor.username, entry.subject) == ("alma", f"user:{world.ada.pk}")
+
+    def test_an_admin_ends_somebodys_tokens(self, world: World, alma: Client) -> None:
+        tokens = [token_make(username=user, name="feed", days=1) for user in ("ada", "ada", "ravi")]
+        assert alma.delete(f"/api/people/{world.ada.pk}/tokens").status_code == 204
+        assert [token_user(token) for token in tokens] == [None, None, world.ravi]
+        entry = AuditEntry.objects.get(verb="token.ended")
+        assert (entry.actor and entry.actor.username, entry.subject) == ("alma", f"user:{world.ada.pk}")
+        assert entry.details == {"tokens": 2}
 
     def test_an_admin_sets_name_and_address(self, world: World, alma: Client) -> None:
         fields = {"name": "Ada Lovelace", "email": "ada@example.org"}

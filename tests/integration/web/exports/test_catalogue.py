@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from annotation_app.catalogue.search_text import to_search_text
 from annotation_app.catalogue.services import entries_refresh
@@ -44,6 +45,18 @@ def test_words_and_facets_narrow(committed: World, ended: Episode) -> None:
     facets = committed.client(committed.ravi).get("/api/trajectories/facets").json()
     assert (facets["total"], facets["decisions"]) == (2, [{"value": "override", "count": 2}])
     assert facets["actions"] == [{"value": "click", "count": 2}]
+
+
+def test_facets_count_every_kind_of_value_in_one_pass(committed: World, ended: Episode) -> None:
+    client = committed.client(committed.ravi)
+    with CaptureQueriesContext(connection) as queries:
+        facets = client.get("/api/trajectories/facets", {"text": "clicks"}).json()
+    assert sum("catalogue_entry" in query["sql"] for query in queries) == 1, "joining its tables takes longest"
+    assert facets["total"] == 2
+    assert facets["pools"] == [{"value": "real", "count": 2}]
+    assert facets["reviews"] == [{"value": "accepted", "count": 1}, {"value": "pending", "count": 1}]
+    assert facets["applications"] == [{"value": "fake", "count": 2}]
+    assert client.get("/api/trajectories/facets", {"text": "elephant"}).json()["total"] == 0
 
 
 def test_a_level_finds_what_was_placed_there(committed: World, ended: Episode) -> None:

@@ -18,6 +18,7 @@ from annotation_app.reviews import jobs, services
 from annotation_app.reviews.duplicates import duplicates_run
 from annotation_app.reviews.models import Claim
 from annotation_app.reviews.selectors import agreement
+from annotation_app.reviews.selectors import queue as review_queue
 from annotation_app.reviews.selectors.queue import QueueFilters
 from annotation_app.reviews.selectors.reviewed_trajectories import trajectories_reviewed
 from annotation_app.tasks.models import Assignment, Pool, Task
@@ -106,6 +107,18 @@ def test_the_queue_gives_each_reviewer_another_episode_oldest_first(
     assert rosa.client.delete(f"/api/episodes/{first.id}/review/claim").status_code == 204
     assert rita.decides(first, "accept")["review"] == "accepted"
     assert rosa.get("/reviews/queue")["total"] == 1
+
+
+def test_no_more_than_are_worth_counting_are_counted(
+    world: World, rosa: Reviewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished(world.ada), finished(world.ben)
+    counts = []
+    for most in (1, 2):
+        monkeypatch.setattr(review_queue, "MAX_COUNTED", most)
+        queue = rosa.get("/reviews/queue")
+        counts.append((len(queue["items"]), queue["total"], queue["capped"]))
+    assert counts == [(2, 1, True), (2, 2, False)]
 
 
 def test_going_on_and_back_through_the_queue(world: World, rosa: Reviewer) -> None:

@@ -212,6 +212,13 @@ def test_a_full_disk_is_told_to_everybody_who_asks_and_takes_no_web_app_away(
     assert Client().get("/api/health").json()["checks"]["disk"] is True
 
 
+def test_a_model_server_that_fails_is_told_without_warnings_of_its_name(alma: User, world: World, broken: None) -> None:
+    policy_serve([world.pool], "http://127.0.0.1:9/v1")
+    for _ in range(2):
+        check_parts_job()
+    assert Notice.objects.filter(user=alma, subject="health:model scripted 1").exists()
+
+
 def test_admins_hear_of_a_disk_that_fills_and_of_a_part_that_fails_once(
     alma: User, world: World, broken: None, free: Callable[[int], None]
 ) -> None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -16,7 +17,7 @@ from annotation_app.pools.schemas import PoolRef
 from annotation_app.pools.services import pools_change
 from annotation_app.tasks.active_hours import ActiveHours
 from annotation_app.tasks.models import Assignment, Pool, Task, TaskState
-from annotation_app.tasks.selectors import pools_of, review_wanted
+from annotation_app.tasks.selectors import pools_of, review_wanted, tasks_blinded_for
 from annotation_app.tasks.services import gold_set, pool_ensure, tasks_add
 from tests.integration.web.conftest import PASSWORD, World, task_named
 from tests.integration.web.tasks.test_claims import claimed, leave, run_out, together
@@ -83,6 +84,13 @@ class TestOverlap:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_whether_work_is_hidden_is_read_from_indexes(committed: World) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        plan = tasks_blinded_for(committed.ada).explain()
+    assert "task_gold" in plan
+
+
 def test_a_crowd_claims_overlapping_tasks_without_one_too_many(committed: World) -> None:
     configure(committed.pool, overlap=3, open_to_all=True)
     people = [user_ensure(username=f"p{n}", password="x", name=f"P{n}", roles=["annotator"]) for n in range(12)]

@@ -219,6 +219,18 @@ def test_a_wording_becomes_a_task_once_somebody_accepts_it(client: Client, model
     assert {"design.wording_asked", "design.wording_accepted", "design.wording_rejected"} <= verbs
 
 
+def test_a_model_is_deleted_unless_it_worded_something(client: Client, model: Model, writer: Writer) -> None:
+    path = f"/api/design/writers/{writer.pk}"
+    ask(client, writer, Task.objects.get(key="one"))
+    refused = client.delete(path)
+    assert (refused.status_code, refused.json()["code"]) == (409, "writer_used")
+    Writing.objects.all().delete()
+    assert client.delete(path).status_code == 204
+    assert client.get("/api/design").json()["writers"] == []
+    assert AuditEntry.objects.filter(verb="design.writer_deleted", subject=f"writer:{writer.pk}").exists()
+    assert client.delete(path).status_code == 404
+
+
 def test_a_wording_that_the_pool_has_is_refused(client: Client, model: Model, writer: Writer) -> None:
     model.says = '["Enter one", "Write one"]'
     ask(client, writer, Task.objects.get(key="one"))

@@ -57,7 +57,7 @@ def test_servers_are_set_changed_and_deleted(alex: Client, pool: Pool) -> None:
 @pytest.mark.parametrize(
     ("name", "server", "code", "field"),
     [
-        ("a.b", NOTES, "invalid", "path.name"),
+        ("a.b", NOTES, "invalid", "name"),
         ("a", {**NOTES, "command": ""}, "invalid", "server.stdio.command"),
         ("a", {**NOTES, "args": ["x\x00"]}, "invalid", "server.stdio.args.0"),
         ("a", {**NOTES, "env": {"A=B": "x"}}, "invalid", "server.stdio.env.A=B.[key]"),

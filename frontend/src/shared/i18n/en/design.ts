@@ -63,6 +63,8 @@ export const designMessages = {
   "design.no_writers": "Add a model to get suggestions for other wordings.",
   "design.writer": "Model",
   "design.writer.add": "Add a model",
+  "design.writer.delete": "Delete this model",
+  "design.writer.delete.ask": "{name} can no longer be chosen. A model that has reworded tasks cannot be deleted.",
   "design.writer.help": "A model at an OpenAI-compatible address that rewords instructions. A revision never changes: add another one for other settings.",
   "design.writer.name": "Name",
   "design.writer.revision": "Revision",

@@ -39,6 +39,8 @@ export const peopleMessages = {
   "people.email.help": "For notices and password links. May be empty.",
   "people.password_link": "Make a password link",
   "people.password_link.label": "Link with which {name} sets a new password within a day",
+  "people.tokens_end": "End access tokens",
+  "people.tokens_end.ask": "Ends every access token of {name}. Programs that use one are refused from now on.",
   "people.sign_out": "Sign out everywhere",
   "people.sign_out.ask": "Ends every browser session of {name}. What they have not sent may be lost.",
   "people.erase": "Erase…",

@@ -243,6 +243,8 @@ export const poolMessages = {
 
   "pools.board": "Who works where",
   "pools.board.people": "People and groups",
+  "pools.board.find": "Find people by name or skill",
+  "pools.board.more": { one: "{count} more: search for it", other: "{count} more: search for them" },
   "pools.board.group": { one: "group of {count}", other: "group of {count}" },
   "pools.board.assign": "Pools…",
   "pools.board.assign_of": "Pools of {name}",

@@ -125,6 +125,7 @@ export const reviewMessages = {
   "review.check.departs": "The screen differs or an action fails from step {number} on.",
 
   "reviews.title": "To review",
+  "reviews.count.more": { one: "More than {count} episode waits for a review", other: "More than {count} episodes wait for a review" },
   "reviews.count": { one: "{count} episode waits for a review", other: "{count} episodes wait for a review" },
   "reviews.none": "No episode waits for a review",
   "reviews.none.help": "Finished episodes come here, the oldest first.",

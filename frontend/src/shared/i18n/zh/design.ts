@@ -63,6 +63,8 @@ export const designMessages = {
   "design.no_writers": "添加一个改写指令的模型，即可获得其他表述的建议。",
   "design.writer": "模型",
   "design.writer.add": "添加模型",
+  "design.writer.delete": "删除此模型",
+  "design.writer.delete.ask": "{name} 将不能再被选择。已改写过任务的模型不能删除。",
   "design.writer.help": "位于 OpenAI 兼容地址、用来改写指令的模型。添加后不再更改：其他设置即为另一个版本。",
   "design.writer.name": "名称",
   "design.writer.revision": "版本",

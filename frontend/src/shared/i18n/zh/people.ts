@@ -39,6 +39,8 @@ export const peopleMessages = {
   "people.email.help": "用于通知和密码链接，可以为空。",
   "people.password_link": "生成密码链接",
   "people.password_link.label": "{name} 可在一天内用此链接设置新密码",
+  "people.tokens_end": "终止访问令牌",
+  "people.tokens_end.ask": "终止 {name} 的所有访问令牌。使用这些令牌的程序此后将被拒绝。",
   "people.sign_out": "全部退出登录",
   "people.sign_out.ask": "结束 {name} 在所有浏览器中的登录。尚未提交的内容可能丢失。",
   "people.erase": "抹除…",

@@ -240,6 +240,8 @@ export const poolMessages = {
 
   "pools.board": "谁在哪里工作",
   "pools.board.people": "人员和小组",
+  "pools.board.find": "按姓名或技能查找",
+  "pools.board.more": { other: "还有 {count} 个：请搜索" },
   "pools.board.group": { other: "{count} 人小组" },
   "pools.board.assign": "任务池…",
   "pools.board.assign_of": "{name} 的任务池",

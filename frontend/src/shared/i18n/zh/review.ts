@@ -125,6 +125,7 @@ export const reviewMessages = {
   "review.check.departs": "从第 {number} 步起画面不同或动作失败。",
 
   "reviews.title": "待审核",
+  "reviews.count.more": { other: "超过 {count} 条轨迹待审核" },
   "reviews.count": { other: "{count} 条轨迹待审核" },
   "reviews.none": "没有待审核的轨迹",
   "reviews.none.help": "已完成的轨迹会出现在这里，先完成的在前。",

@@ -1,0 +1,1 @@
+"""What `./pilothouse bench rooms` measures, a module for each of its parts."""
