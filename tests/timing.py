@@ -20,6 +20,10 @@ from tests.waiting import WAITS
 
 UNFAILED = ("", "passed")
 """What pytest's terminal calls the outcomes of phases that did not fail; "" is that of set-ups and teardowns."""
+OLDEST = 2
+"""The generation of objects that have lived longest."""
+MANY_OBJECTS = 50_000
+"""To look through so many objects takes some hundredths of a second."""
 FIXTURES = pytest.StashKey[list[tuple[str, str, float]]]()
 
 
@@ -59,6 +63,7 @@ class PhaseRecorder:
         if self.collects and (nextitem is None or nextitem.path != item.path):
             _drop_reports(item.config)
             self.unclosed = _collect_garbage()
+            _freeze_again()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
@@ -140,6 +145,13 @@ class TimingWriter:
     def pytest_sessionfinish(self) -> None:
         print(json.dumps({"moved": self.moved}), file=self.file)
         self.file.close()
+
+
+def _freeze_again() -> None:
+    """Never look again through what is left of many objects: it lives on. Exports unfreeze all that was frozen, too
+    (`annotation_app.exports.folder_writer`). What is frozen is not counted."""
+    if len(gc.get_objects(generation=OLDEST)) > MANY_OBJECTS:
+        gc.freeze()
 
 
 def _drop_reports(config: pytest.Config) -> None:

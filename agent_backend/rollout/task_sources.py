@@ -142,7 +142,7 @@ def read_tasks(path: Path, image: str | None = None) -> tuple[Task, ...]:
         elif path.suffix == ".zip":
             tasks = tuple(_archived(_read_bytes(path), containers))
         else:
-            tasks = tuple(_task_of(path, number, value) for number, value in _values(path))
+            tasks = tuple(_task_of(path, place, value) for place, value in _values(path))
     except FolderError as error:
         raise InvalidSource(f"{path}: {error}", error.code) from None
     if not tasks:
@@ -204,25 +204,27 @@ def _archived(data: bytes, containers: bool) -> Iterator[Task]:
         yield found
 
 
-def _values(path: Path) -> Iterator[tuple[int, Any]]:
-    """The JSON values of a file with their lines, or their places in its list."""
+def _values(path: Path) -> Iterator[tuple[str, Any]]:
+    """The JSON values of a file, each with its place: the line, or the place in a list."""
     data = _read_bytes(path)
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if path.suffix in (".jsonl", ".ndjson"):
-        yield from ((number, _parsed(path, line, number)) for number, line in enumerate(lines, 1) if line.strip())
+        places = ((f"line {number}", line) for number, line in enumerate(lines, 1) if line.strip())
+        yield from ((place, _parsed(path, line, place)) for place, line in places)
         return
-    value = _parsed(path, b"\n".join(lines), 1)
-    yield from enumerate(value if isinstance(value, list) else [value], start=1)
+    value = _parsed(path, b"\n".join(lines), "line 1")
+    tasks = value if isinstance(value, list) else [value]
+    yield from ((f"task {number}", task) for number, task in enumerate(tasks, 1))
 
 
-def _parsed(path: Path, data: bytes, number: int) -> Any:
+def _parsed(path: Path, data: bytes, place: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InvalidSource(f"{path}, {number}: it is no JSON: {error}") from None
+        raise InvalidSource(f"{path}, {place}: it is no JSON: {error}") from None
 
 
-def _task_of(path: Path, number: int, value: Any) -> Task:
+def _task_of(path: Path, place: str, value: Any) -> Task:
     """A task of ours, or of OSWorld, whose start state and evaluator are kept with it."""
     if isinstance(value, dict) and all(name in value for name in OSWORLD_PARTS):
         others = {name: each for name, each in value.items() if name not in ("id", "instruction")}
@@ -232,4 +234,4 @@ def _task_of(path: Path, number: int, value: Any) -> Task:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise InvalidSource(f"{path}, {number}: {reason}") from None
+        raise InvalidSource(f"{path}, {place}: {reason}") from None

@@ -212,9 +212,9 @@ def _workbook(rng: random.Random) -> bytes:
     with zipfile.ZipFile(file, "w", rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as book:
         for name, text in parts.items():
             if name != corrupted:
-                book.writestr(name, text)
+                book.writestr(zipfile.ZipInfo(name), text, book.compression)
             elif rng.random() < 0.8:
-                book.writestr(name, _corrupt(rng, text.encode()))
+                book.writestr(zipfile.ZipInfo(name), _corrupt(rng, text.encode()), book.compression)
     return file.getvalue()
 
 

@@ -63,7 +63,7 @@ def test_a_pool_of_containers_takes_any_dockerfile(world: World, tmp_path: Path)
     ("more", "says"),
     [
         ("{}", "invalid_source: .*tasks.jsonl, 5: "),
-        ("no json", "tasks.jsonl, 5: it is no JSON"),
+        ("no json", "tasks.jsonl, line 5: it is no JSON"),
         (task_named("four").model_dump_json(), "the id four is there twice"),
         ('{"id": "nul \\u0000", "instruction": "Do"}', "cannot keep"),
     ],

@@ -96,8 +96,8 @@ def test_each_kind_of_file_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "code", "word"),
     [
-        ("a.jsonl", b"{", "invalid_source", "a.jsonl, 1: it is no JSON"),
-        ("a.jsonl", b'{"id": "a", "instruction": "x"}\n{"id": 1}\n', "invalid_source", "a.jsonl, 2: "),
+        ("a.jsonl", b"{", "invalid_source", "a.jsonl, line 1: it is no JSON"),
+        ("a.jsonl", b'{"id": "a", "instruction": "x"}\n{"id": 1}\n', "invalid_source", "a.jsonl, line 2: "),
         ("a.jsonl", b'{"id": "a", "instruction": "x"}\n' * 2, "invalid_source", "there twice"),
         ("a.json", b"[]", "invalid_source", "holds no task"),
         ("a.json", b"[" * 100_000, "invalid_source", "no JSON"),
