@@ -62,7 +62,7 @@ def test_a_pool_of_containers_takes_any_dockerfile(world: World, tmp_path: Path)
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ("{}", "invalid_source: .*tasks.jsonl, 5: "),
+        ("{}", "invalid_source: .*tasks.jsonl, line 5: "),
         ("no json", "tasks.jsonl, line 5: it is no JSON"),
         (task_named("four").model_dump_json(), "the id four is there twice"),
         ('{"id": "nul \\u0000", "instruction": "Do"}', "cannot keep"),
