@@ -17,7 +17,7 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
 )
-DRILLS = tuple((f"Drill {number}", "say_hello") for number in range(1, 31))
+DRILLS = tuple((f"Drill {number}", "say_hello") for number in range(1, 51))
 AUTOPILOT_DRILL = "Autopilot drill"
 """Its tasks' script never ends: the policy repeats one mistake until it is stopped."""
 LATER_DRILL = "Later drill"

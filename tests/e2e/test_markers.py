@@ -1,6 +1,7 @@
 """The marker of typed text stands where the text will land: behind what was typed before."""
 
 import pytest
+from playwright.async_api import expect
 
 from protocol.actions.types import Click, PressKeys, TypeText
 from tests.e2e.conftest import Drill, SignIn
@@ -35,5 +36,7 @@ async def test_text_is_marked_behind_the_text_before_it(sign_in: SignIn, drill: 
         arg=[picture["x"] + CLICKED.x * scale, picture["y"] + FIRST_LINE_Y * scale],
         timeout=BOUND_MS,
     )
-    await page.keyboard.press("Escape")
+    for _ in ("completions", "draft", "field"):
+        await page.keyboard.press("Escape")
+    await expect(desk.line).not_to_be_focused(timeout=BOUND_MS)
     await desk.leave()
