@@ -126,8 +126,7 @@ def group_remove(*, actor: User, group_id: int) -> None:
 
 
 def validate_new_password(password: str, user: User, *, field: str = "password") -> str:
-    """The password, where it is one nobody guesses. Raises Invalid with what is wrong with it; `field` of the request
-    holds it."""
+    """Return the password if it is strong enough. Raises Invalid with the reasons, for the `field` of the request."""
     try:
         validate_password(password, user)
     except ValidationError as error:

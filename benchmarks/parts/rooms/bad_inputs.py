@@ -80,7 +80,7 @@ BAD_INPUTS: tuple[BadInput, ...] = (
         {"name": "bad", "revision": "1", "base_url": "ftp://model.test", "model": "m"},
     ),
     # people
-    BadInput("POST", "invitations", "email", {"email": "nobody", "roles": ["annotator"]}),
+    BadInput("POST", "invitations", "email", {"email": "no-address", "roles": ["annotator"]}),
     BadInput("POST", "invitations", "roles", {"roles": ["emperor"]}),
     BadInput("POST", "invitations", "groups", {"roles": ["annotator"], "groups": [FAR]}),
     BadInput("POST", "invitations", "days", {"roles": ["annotator"], "days": 0}),

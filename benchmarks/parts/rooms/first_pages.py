@@ -92,7 +92,7 @@ def slowest_calls(calls: Mapping[str, Iterable[float]], most: int = SLOW_CALLS) 
 def role_page(
     browser: Browser, platform: TemporaryPlatform, session: str, script: str = "", height: int = 800
 ) -> Iterator[Page]:
-    """A page of somebody who is signed in."""
+    """Open a page in a browser that is signed in as a user."""
     # The page's policy forbids the evaluation that waiting for a condition needs.
     context = browser.new_context(
         base_url=platform.url, locale="en-GB", viewport={"width": 1280, "height": height}, bypass_csp=True

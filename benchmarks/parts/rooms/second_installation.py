@@ -67,7 +67,7 @@ def both_start(first: TemporaryPlatform, second: TemporaryPlatform) -> bool:
 
 
 def measure_rest_and_full_disk(platform: TemporaryPlatform, *, on_small_disk: bool) -> dict[str, object]:
-    """Count what is logged while nobody does anything; then fill the disk, where it is a small one."""
+    """Count what an idle installation logs, then fill its disk if it is the small one."""
     session = Session(cookie=platform.manage("shell", "-v", "0", "-c", WEBHOOK).split()[-1])
     before, began = count_lines(platform.data), time.monotonic()
     time.sleep(REST_SECONDS)
@@ -96,7 +96,7 @@ def difference(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str,
 
 
 def _fill_disk(platform: TemporaryPlatform, session: Session) -> dict[str, object]:
-    """Leave little room and wait until the admin is told; then leave none."""
+    """Fill the disk up to a small rest until the admin gets a notice, then fill the rest."""
     before = count_lines(platform.data)
     _leave_free(platform.data, FILLING_SHARE)
     warned = _wait(lambda: "disk.filling" in _notices(platform, session))

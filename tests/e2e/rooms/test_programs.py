@@ -22,7 +22,7 @@ async def test_a_program_connects_once_at_the_address_it_is_given(sign_in: SignI
     await page.keyboard.press("Shift+B")
     dialog = page.get_by_role("dialog", name="Connect a program")
     await dialog.get_by_role("button", name="Make an address").click(timeout=BOUND_MS)
-    await expect(dialog.get_by_text("The address works once, within 5 minutes.")).to_be_visible(timeout=BOUND_MS)
+    await expect(dialog.get_by_text("The address works once and expires in 5 minutes.")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(page, "connect a program")
     address = await dialog.locator("pre").first.inner_text()
     async with async_playwright() as playwright:

@@ -112,7 +112,7 @@ describe("a browser's workspace", () => {
     expect(bar().queryByRole("radiogroup", { name: "Pace" })).toBeNull();
   });
 
-  it("gives out an address for a program, made anew for each", async () => {
+  it("makes a new address for each program", async () => {
     let made = 0;
     vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
       expect([url, init.method, init.body]).toEqual(["/api/episodes/episode-1/tickets", "POST", '{"kind":"cdp"}']);
@@ -124,7 +124,7 @@ describe("a browser's workspace", () => {
     const dialog = within(await screen.findByRole("dialog"));
     await user.click(dialog.getByRole("button", { name: "Make an address" }));
     expect(await dialog.findByText("ws://bridge.test/cdp?token=1")).toBeDefined();
-    expect(dialog.getByText(/once, within 5 minutes/)).toBeDefined();
+    expect(dialog.getByText(/expires in 5 minutes/)).toBeDefined();
     await user.click(dialog.getByRole("button", { name: "Make another address" }));
     expect(await dialog.findByText('browser = playwright.chromium.connect_over_cdp("ws://bridge.test/cdp?token=2")')).toBeDefined();
     expect(commands()).toEqual([]);

@@ -1,4 +1,4 @@
-/** The address at which a program of one's own reaches the machine's browser, with a ticket that is used once. */
+/** Shows the address with which the annotator's program connects to the machine's browser. It holds a single-use ticket. */
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 

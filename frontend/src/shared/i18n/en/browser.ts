@@ -20,7 +20,7 @@ export const browserMessages = {
   "browser.program.caution": "From its first connection on, steps of this episode cannot be taken back, and the page's time goes on by itself while the program is connected.",
   "browser.program.make": "Make an address",
   "browser.program.another": "Make another address",
-  "browser.program.valid": { one: "The address works once, within {count} minute. Whoever has it drives this browser.", other: "The address works once, within {count} minutes. Whoever has it drives this browser." },
+  "browser.program.valid": { one: "The address works once and expires in {count} minute. Anybody who has it can control this browser.", other: "The address works once and expires in {count} minutes. Anybody who has it can control this browser." },
   "browser.program.address": "Address",
   "dialog.program": "Connect a program",
   "browser.time": "The page's own time",
