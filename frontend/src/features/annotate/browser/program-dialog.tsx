@@ -26,9 +26,9 @@ export function ProgramDialog() {
           <Text size="sm" role="status" mb="xs">
             {t("browser.program.valid", { count: Math.round(ticket.data.expires_in / 60) })}
           </Text>
-          <Snippet name={t("browser.program.address")} text={ticket.data.url} />
-          <Snippet name="Playwright" text={`browser = playwright.chromium.connect_over_cdp(${JSON.stringify(ticket.data.url)})`} />
-          <Snippet name="Puppeteer" text={`const browser = await puppeteer.connect({ browserWSEndpoint: ${JSON.stringify(ticket.data.url)} });`} />
+          <Snippet oneLine name={t("browser.program.address")} text={ticket.data.url} />
+          <Snippet oneLine name="Playwright" text={`browser = playwright.chromium.connect_over_cdp(${JSON.stringify(ticket.data.url)})`} />
+          <Snippet oneLine name="Puppeteer" text={`const browser = await puppeteer.connect({ browserWSEndpoint: ${JSON.stringify(ticket.data.url)} });`} />
         </div>
       )}
       <Problem error={ticket.error} />
