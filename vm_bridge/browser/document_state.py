@@ -27,6 +27,11 @@ class DocumentState:
     """Whether it has all it began with."""
     title: str = ""
 
+    @property
+    def must_be_seen(self) -> bool:
+        """Whether its next frame is drawn for display, also where nobody looks."""
+        return self.requires_display or self.workers > 0
+
     @classmethod
     def read(cls, text: object) -> "DocumentState | None":
         """What a document said; None where it said nothing of that kind."""

@@ -102,13 +102,7 @@ class ExactClock:
         the page has done with it."""
         session = self._session
         alone = page is session.active and len(session.pages) == len(page.contexts) == 1
-        hold = (
-            page.busy
-            or page.state.requires_display
-            or page.state.workers
-            or self._requests.pending
-            or session.popup_blocked
-        )
+        hold = page.busy or page.state.must_be_seen or self._requests.pending or session.popup_blocked
         if self._ahead and alone and page.drawn and not hold:
             self._ahead = False
             self._granted_until = next_frame_time(self._frame_due_ms)
@@ -235,16 +229,17 @@ class ExactClock:
         """Have a frame drawn, and again until the page's document has really drawn one: as it begins, and where it had
         nothing to draw before, the browser does not know yet that there is something. Raises PageHung, BrowserEnded."""
         self._session.check()
+        seen = seen or page.state.must_be_seen
         for _ in range(MAX_TRIES):
-            seen = seen or page.state.requires_display or page.state.workers > 0
             payload = await self._draw_uninterrupted(page, at, more if seen else {**more, "noDisplayUpdates": True})
-            drawn = page.drawn or await self._is_silent(page)
-            if (
-                drawn
-                and (seen or not page.state.requires_display)
-                and ("screenshot" not in more or "screenshotData" in payload)
-            ):
+            if not (page.drawn or await self._is_silent(page)):
+                continue
+            complete = seen or not page.state.requires_display
+            if complete and ("screenshot" not in more or "screenshotData" in payload):
                 break
+            # Only after a frame: whether a document says it with its first one or because that one took a second try
+            # (`_is_silent` asks), it goes through the same number of frames.
+            seen = seen or page.state.must_be_seen
         return payload
 
     async def _is_silent(self, page: Page) -> bool:

@@ -6,8 +6,10 @@ import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, SIZE, START, Pages, click, hashed, opened, started
 from vm_bridge.browser import Clock, Engine, Session
+from vm_bridge.browser.exact_clock import ExactClock
 from vm_bridge.browser.keys import key_event
-from vm_bridge.browser.pipe import Listener
+from vm_bridge.browser.page import Page
+from vm_bridge.browser.pipe import CdpPayload, Listener
 
 GAME = """<!doctype html><style>
 @keyframes move { from { left: 0 } to { left: 500px } }
@@ -187,6 +189,31 @@ async def test_frames_nobody_sees_are_drawn_all_the_same(exact: Engine) -> None:
     assert seen[2] == seen[3]
     assert seen[0][0][0] == 62
     assert seen[0][1] != seen[2][1], "WebGL draws here"
+
+
+async def test_a_document_begins_the_same_way_where_its_first_frame_needs_two_tries(
+    exact: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The browser may not know yet, when it is asked for the first frame, that the document has something to draw."""
+    draw_frame, frames_to_lose = ExactClock._frame_of, [0]
+
+    async def lose_frames(clock: ExactClock, page: Page, at: float, more: CdpPayload) -> CdpPayload:
+        if frames_to_lose[0]:
+            frames_to_lose[0] -= 1
+            page.drawn = False
+            return {}
+        return await draw_frame(clock, page, at, more)
+
+    monkeypatch.setattr(ExactClock, "_frame_of", lose_frames)
+    begun = []
+    for lost in (0, 1, 3):
+        frames_to_lose[0] = lost
+        session = await opened(exact, {"/": DRAWS})
+        assert frames_to_lose == [0]
+        await session.advance(100)
+        begun.append((await session.evaluate("[n, log]"), await hashed(session)))
+        await session.close()
+    assert begun[0] == begun[1] == begun[2]
 
 
 async def test_a_document_begins_in_one_moment(exact: Engine) -> None:
