@@ -76,6 +76,7 @@ DEVELOPMENT_PACKAGES = (
     SystemPackage("nginx-light", programs=("nginx",), service="nginx"),
     SystemPackage("coturn", programs=("turnserver",), service="coturn"),
     SystemPackage("pgbouncer", programs=("pgbouncer",), service="pgbouncer"),
+    SystemPackage("docker-compose", programs=("docker-compose",)),
 )
 """What tests start besides: all of it small."""
 ALL_TEST_PACKAGES = (

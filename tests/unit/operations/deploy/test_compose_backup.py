@@ -129,9 +129,11 @@ def test_compose_looks_there(tmp_path: Path, line: str) -> None:
     (docker / ".env").write_text(f"PILOTHOUSE_HOST=pilothouse.test\n{line}\n")
     folder = KEYS["folder_of"](docker, {})
     KEYS["secrets_make"](folder, "pilothouse.test")
+    # docker-compose 1.29 looks for this one file in the present folder.
+    environment = {"PATH": os.environ["PATH"], "PILOTHOUSE_BRIDGE_SECCOMP": str(docker / "bridge-seccomp.json")}
     said = subprocess.run(
         ["docker-compose", "-f", str(docker / "compose.yaml"), "config"],
-        cwd=tmp_path, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, timeout=240, check=False,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert f"file: {folder.resolve()}/secret_key\n" in said.stdout, said.stderr
 
