@@ -4,8 +4,6 @@ import asyncio
 import os
 import secrets
 import shutil
-import signal
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ from vm_bridge.browser.bubblewrap import HOME, MIB, sandbox_command
 from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.pipe import Pipe
 from vm_bridge.isolation.cgroups import ControlGroups, ResourceLimits
+from vm_bridge.isolation.process_group import end_process_group
 from vm_bridge.isolation.seccomp import open_filter
 
 HEADLESS_SHELL = "chromium-headless-shell"
@@ -21,7 +20,6 @@ FULL_BROWSER = "chromium"
 PROGRAM_FOLDER = Path("/usr/lib/chromium")
 INSTALL_HINT = "install chromium-headless-shell (Debian), or chromium"
 END_SECONDS = 5.0
-END_POLL = 0.01
 READ, WRITE = 3, 4
 """The descriptors on which the browser expects its pipe."""
 LAUNCH_SCRIPT = (
@@ -151,12 +149,8 @@ class Process:
 
     def _end(self) -> None:
         """End the process and all it started, and remove its folder."""
-        until = time.monotonic() + END_SECONDS
-        with suppress(ProcessLookupError):
-            # Behind walls it has a first process of its own, which ends all others, and not at once.
-            while time.monotonic() < until:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                time.sleep(END_POLL)
+        # Behind walls it has a first process of its own, which ends when all others have.
+        end_process_group(self.process.pid, END_SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def last_errors(self) -> str:

@@ -37,7 +37,7 @@ def main(lines: Iterable[str]) -> None:
     for leader, stop_signal in reversed(running.items()):
         _send(os.kill, leader, stop_signal)
     deadline = time.monotonic() + GRACE_SECONDS
-    while any(map(group_exists, running)) and time.monotonic() < deadline:
+    while any(map(group_runs, running)) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
     for leader in running:
         _send(os.killpg, leader, signal.SIGKILL)
@@ -48,13 +48,15 @@ def _send(how: Callable[[int, int], None], pid: int, number: int) -> None:
         how(pid, number)
 
 
-def group_exists(pid: int) -> bool:
-    """Whether the process group has a process, zombies included."""
-    try:
-        os.killpg(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def group_runs(group: int) -> bool:
+    """Whether a process of the group runs. A zombie does not: an orphan stays one until the first process of the system
+    reaps it, which may take seconds."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+            state, _, its_group = file.read().rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state not in "ZX":
+                return True
+    return False
 
 
 if __name__ == "__main__":

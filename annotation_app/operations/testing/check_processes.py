@@ -66,7 +66,7 @@ class CheckProcesses:
         for group in groups:
             _send(group, signal.SIGINT)
         deadline = time.monotonic() + GRACE_SECONDS
-        while any(map(orphan_guard.group_exists, groups)) and time.monotonic() < deadline:
+        while any(map(orphan_guard.group_runs, groups)) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         for group in groups:
             _send(group, signal.SIGKILL)
