@@ -1,18 +1,20 @@
-"""From attempts to results: rates, scores, lengths, pass@k and the scaling curve, by task and by suite."""
+"""From attempts to results: rates, scores, lengths, pass@k and the scaling curve, by task and by suite; and what people
+come to at the same tasks, the 100 that policies are measured against."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean
-from typing import Any
+from statistics import fmean, median
+from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
 from agent_backend.errors import AgentError
-from agent_backend.evaluation.attempts import Attempt, Attempts, TaskKey
-from agent_backend.evaluation.people import PeopleScore, human_percent, read_people
+from agent_backend.evaluation.attempts import Attempt, Attempts, TaskKey, summarize_attempt
+from agent_backend.trajectory_folders import read_trajectories
 from protocol.base import FrozenModel
+from protocol.evaluation.records import record_attempt
 from protocol.evaluation.reports import (
     CategoryResult,
     PassAt,
@@ -23,6 +25,50 @@ from protocol.evaluation.reports import (
     TaskResult,
 )
 from protocol.evaluation.statistics import mean_interval, measure_spread, pass_at_k, wilson_rate
+
+MIN_EPISODES = 3
+"""Fewer of people's own episodes at a task say nothing of people."""
+
+
+class PeopleScore(NamedTuple):
+    """The median of people's own episodes at a task."""
+
+    median: float
+    points: bool
+    """Whether it is in the task's own points; else in the verifier's scores."""
+
+
+def read_people(folders: Iterable[Path]) -> dict[TaskKey, PeopleScore]:
+    """The median of people's own episodes at each task, where there are three or more. Raises InvalidFolder.
+
+    A person's own episode has no step that a policy proposed, and a verifier judged its end.
+    """
+    episodes: dict[TaskKey, list[Attempt]] = {}
+    for _, trajectory in read_trajectories(folders):
+        record = record_attempt(trajectory)
+        if record.actor == "person" and not record.assisted and record.reward is not None:
+            attempt = summarize_attempt(trajectory, {})
+            episodes.setdefault(attempt.task, []).append(attempt)
+    return {task: _people_score(tries) for task, tries in episodes.items() if len(tries) >= MIN_EPISODES}
+
+
+def human_percent(attempts: Sequence[Attempt], people: Mapping[TaskKey, PeopleScore]) -> float | None:
+    """100 times the mean over people's median. None where people's is not known or not above 0, or an attempt's is not
+    known."""
+    reference = people.get(attempts[0].task)
+    if reference is None or reference.median <= 0:
+        return None
+    values = [each.points if reference.points else each.score for each in attempts]
+    known = [value for value in values if value is not None]
+    return 100 * fmean(known) / reference.median if len(known) == len(values) else None
+
+
+def _people_score(attempts: Sequence[Attempt]) -> PeopleScore:
+    """In points where every attempt has some."""
+    points = [attempt.points for attempt in attempts if attempt.points is not None]
+    if len(points) == len(attempts):
+        return PeopleScore(median(points), points=True)
+    return PeopleScore(median(each.score for each in attempts if each.score is not None), points=False)
 
 
 class InvalidReferences(AgentError):

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -10,17 +11,22 @@ from uuid import UUID
 from django.contrib.postgres.search import SearchQuery
 from django.db import connection
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.catalogue.models import Entry, SavedQuery
 from annotation_app.catalogue.schemas import Facet, Facets, FoundEpisode, FoundPage, Query, SavedQueryOut
-from annotation_app.catalogue.search_text import to_search_text
-from annotation_app.episodes.models import Episode
+from annotation_app.episodes.models import UNCATALOGUED, Episode
 from annotation_app.episodes.selectors import episode_summaries
-from annotation_app.episodes.selectors import trajectories_of as trajectories_of_episodes
+from annotation_app.episodes.selectors.trajectories import trajectories_of as trajectories_of_episodes
 from annotation_app.errors import Invalid, NotFound
 from protocol.trajectory.trajectories import Trajectory
+
+MAX_TEXT_CHARACTERS = 200_000
+"""Characters of an episode that are searched; a vector has a limit of its own."""
+_UNSPACED_PATTERN = re.compile("[぀-ヿ㐀-鿿豈-﫿]+")
+
 
 PAGE_SIZE = 50
 MAX_FACET_VALUES = 50
@@ -195,3 +201,25 @@ def decode_cursor(text: str) -> tuple[datetime, UUID]:
         return datetime.fromisoformat(moment), UUID(key)
     except (ValueError, binascii.Error):
         raise Invalid("This page does not exist; begin at the first one.", code="bad_cursor", field="after") from None
+
+
+def episodes_missing_from_catalogue(*, most: int | None) -> list[UUID]:
+    """Ended episodes that the catalogue does not show as they are, those that ended first."""
+    return list(Episode.objects.filter(UNCATALOGUED).order_by("finished_at").values_list("pk", flat=True)[:most])
+
+
+def catalogued_until() -> datetime:
+    """Every episode that ended before is in the catalogue."""
+    missing = Episode.objects.filter(UNCATALOGUED, catalogued=-1).order_by("finished_at")
+    return missing.values_list("finished_at", flat=True).first() or timezone.now()
+
+
+def to_search_text(text: str) -> str:
+    """The text with every run of unspaced characters as overlapping pairs, as one writes and as one asks."""
+    return _UNSPACED_PATTERN.sub(lambda run: f" {' '.join(_overlapping_pairs(run[0]))} ", text.replace("\x00", " "))[
+        :MAX_TEXT_CHARACTERS
+    ]
+
+
+def _overlapping_pairs(run: str) -> list[str]:
+    return [run[place : place + 2] for place in range(len(run) - 1)] or [run]

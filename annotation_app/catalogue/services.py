@@ -10,10 +10,15 @@ from django.db.models import Value
 from annotation_app.accounts.models import Role, User
 from annotation_app.catalogue.models import Entry, SavedQuery
 from annotation_app.catalogue.schemas import Query, SavedQueryOut
-from annotation_app.catalogue.search_text import to_search_text
-from annotation_app.catalogue.selectors import SEARCH_CONFIGURATION, reader_check, saved_query_out
+from annotation_app.catalogue.selectors import (
+    SEARCH_CONFIGURATION,
+    episodes_missing_from_catalogue,
+    reader_check,
+    saved_query_out,
+    to_search_text,
+)
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import episodes_missing_from_catalogue, steps_of
+from annotation_app.episodes.selectors.trajectories import steps_of
 from annotation_app.episodes.services import episodes_catalogued
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from protocol.actions.descriptions import describe_action

@@ -12,7 +12,7 @@ from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.blobs.responses import blob_response
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import BranchCandidate, EpisodePage, ReviewState, SupervisorNoteOut
-from annotation_app.episodes.selectors import branch_candidates, supervision
+from annotation_app.episodes.selectors import branch_candidates, supervision, trajectories
 from annotation_app.errors import NotFound
 from annotation_app.http_api import ShortText
 from annotation_app.policies.selectors import Proposer, proposer_of
@@ -67,7 +67,7 @@ def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
     """Every step with what was offered at it; the answer looked for is not for who is asked."""
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
-    whole = selectors.episode_trajectory(episode_id=episode_id)
+    whole = trajectories.episode_trajectory(episode_id=episode_id)
     return whole if can_see_all_work(user) else whole.model_copy(update={"task": without_references(whole.task)})
 
 

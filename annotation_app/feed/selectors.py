@@ -13,8 +13,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.catalogue.schemas import Query
-from annotation_app.catalogue.selectors import decode_cursor, encode_cursor, entries_matching
-from annotation_app.episodes.selectors import catalogued_until
+from annotation_app.catalogue.selectors import catalogued_until, decode_cursor, encode_cursor, entries_matching
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.exports.folder_writer import ExportOrder, MissingBlobs, write_export
 from annotation_app.exports.schemas import ExportFilters, ExportPlan

@@ -19,7 +19,7 @@ from annotation_app.accounts.selectors import role_check
 from annotation_app.blobs.models import Blob
 from annotation_app.blobs.selectors import blob_size
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import episode_trajectory
+from annotation_app.episodes.selectors.trajectories import episode_trajectory
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Wheel
 from annotation_app.health import history

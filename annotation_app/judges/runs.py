@@ -10,7 +10,7 @@ from agent_backend.errors import PolicyError, PolicyRejected
 from agent_backend.judges.judge import Judge
 from agent_backend.judges.model_judge import JudgeEndpoint, create_judge
 from annotation_app.blobs.selectors import blob_read
-from annotation_app.episodes.selectors import episode_trajectory
+from annotation_app.episodes.selectors.trajectories import episode_trajectory
 from annotation_app.episodes.services import blob_upload
 from annotation_app.judges import services
 from annotation_app.judges.schemas import JudgeServer, RunPlan

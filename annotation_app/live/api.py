@@ -11,6 +11,7 @@ from pydantic import Field, StringConstraints
 from annotation_app.accounts.selectors import user_of
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodeSummary
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.errors import Forbidden
 from annotation_app.live import stream_tickets
 from annotation_app.live.schemas import IceServerOut
@@ -100,7 +101,7 @@ def queue_next(request: HttpRequest, body: NextIn) -> NextOut:
 def episode_snapshot(request: HttpRequest, episode_id: UUID) -> Snapshot:
     """The whole state; `control` is a matter of sockets, so it says nothing here."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
-    return Snapshot(state=selectors.episode_state(episode_id=episode_id), control="nobody")
+    return Snapshot(state=trajectories.episode_state(episode_id=episode_id), control="nobody")
 
 
 @router.post("/episodes/{uuid:episode_id}/tickets", response=TicketOut)

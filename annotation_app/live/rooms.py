@@ -17,6 +17,7 @@ from uuid import UUID
 from django.db import Error as DatabaseError
 
 from annotation_app.episodes import selectors, services
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.episodes.services.events import PROCESS_ID, publish_driver_moved
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.live.episode_driver import EpisodeDriver, episode_driver_factory
@@ -185,7 +186,7 @@ class RoomRegistry:
 
     async def snapshot(self, room: EpisodeRoom, connection: SocketConnection) -> Snapshot:
         """The whole state for a seat, with what only the runner knows of a running inference."""
-        state = await run_in_db_thread(selectors.episode_state, episode_id=room.episode_id)
+        state = await run_in_db_thread(trajectories.episode_state, episode_id=room.episode_id)
         live = room.driver.state if room.driver is not None else None
         if live is not None and live.version == state.version:
             state = state.model_copy(update={name: getattr(live, name) for name in UNSTORED_FIELDS})

@@ -15,7 +15,7 @@ from agent_backend.errors import CommandRejected, EpisodeFenced
 from agent_backend.interfaces import CommandRecord, Emit, Intent
 from annotation_app.blobs.selectors import blob_read
 from annotation_app.episodes import selectors, services
-from annotation_app.episodes.selectors import commands
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.episodes.services.events import publish_version
 from annotation_app.errors import DISK_FULL_ERRNOS, Conflict, NotFound
 from protocol.blobs import NO_BLOBS, BlobRef
@@ -59,7 +59,7 @@ async def is_recorded_command(episode_id: UUID, command: Command) -> bool:
     """Whether this very command was recorded before."""
     if isinstance(command, Ping | TakeControl):
         return False
-    known = await run_in_db_thread(commands.command_digest, episode_id=episode_id, command_id=command.command_id)
+    known = await run_in_db_thread(selectors.command_digest, episode_id=episode_id, command_id=command.command_id)
     return known == digest_of(command)
 
 
@@ -85,22 +85,22 @@ class DjangoStore:
         self._stopping = stopping
 
     async def load(self) -> EpisodeState:
-        state = await self._read(selectors.episode_state)
+        state = await self._read(trajectories.episode_state)
         await publish_version(str(self._episode_id), state.version)
         return state
 
     async def branch_steps(self) -> tuple[Step, ...]:
-        return await self._read(selectors.branch_steps)
+        return await self._read(trajectories.branch_steps)
 
     async def branch_blob(self, ref: BlobRef) -> bytes:
         return await self._bytes(selectors.branch_blob, ref)
 
     async def pending_intent(self) -> Intent | None:
-        stored = await self._read(commands.pending_intent)
+        stored = await self._read(selectors.pending_intent)
         return Intent.model_validate_json(stored) if stored else None
 
     async def past_intent(self, command_id: str) -> Intent | None:
-        stored = await self._read(commands.command_intent, command_id=command_id)
+        stored = await self._read(selectors.command_intent, command_id=command_id)
         return Intent.model_validate_json(stored) if stored else None
 
     async def check_fence(self) -> None:
@@ -108,7 +108,7 @@ class DjangoStore:
             raise EpisodeFenced("Another process drives this episode now.")
 
     async def find_command(self, command_id: str) -> CommandRecord | None:
-        digest = await self._read(commands.command_digest, command_id=command_id)
+        digest = await self._read(selectors.command_digest, command_id=command_id)
         return None if digest is None else CommandRecord(command_id=command_id, digest=digest)
 
     async def record_command(self, command_id: str, digest: str, note: str = "") -> None:

@@ -6,7 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.episodes.selectors import episode_of, episode_trajectory
+from annotation_app.episodes.selectors import episode_of
+from annotation_app.episodes.selectors.trajectories import episode_trajectory
 from annotation_app.errors import NotFound
 from annotation_app.recordings import selectors
 from annotation_app.recordings.schemas import RecordingOut

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from annotation_app.blobs.selectors import blob_read
-from annotation_app.episodes.selectors import episode_trajectory
+from annotation_app.episodes.selectors.trajectories import episode_trajectory
 from annotation_app.reviews.selectors.jobs import episodes_to_compare
 from annotation_app.reviews.services import DuplicateMatch, duplicates_end, job_begin, job_heartbeat, job_progress_set
 from annotation_app.reviews.similarity import (

@@ -4,8 +4,8 @@
  *   python -m protocol.schema | node scripts/types.mjs src/generated/vocabulary.ts
  *
  * Reads a JSON schema with `$defs`, or an OpenAPI document with `components.schemas`; every definition becomes one exported
- * type, and every value under `x-constants` an `export const`. A second argument names a file made before, in the same
- * folder: types of the same name are passed on from it.
+ * type, and every value under `x-constants` an `export const`. The paths of an OpenAPI document become the interface
+ * `Routes`. A second argument names a file made before, in the same folder: types of the same name are passed on from it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -50,6 +50,40 @@ const constants = Object.entries(document["x-constants"] ?? {}).map(
   ([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;\n`,
 );
 
+const API_PREFIX = /^\/api(?=\/)/;
+const METHODS = ["get", "head", "post", "put", "patch", "delete"];
+
+/** What each route takes and answers, by its method and its path with `{}` for each parameter. */
+function routesOf(paths) {
+  const rows = Object.entries(paths).flatMap(([path, operations]) =>
+    METHODS.filter((method) => method in operations).map((method) => {
+      const pattern = path.replace(API_PREFIX, "").replace(/[^/]*\{[^/]*/g, "{}");
+      const { requestBody, responses } = operations[method];
+      const answer = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
+      return `  "${method.toUpperCase()} ${pattern}": { body: ${bodyOf(requestBody)}; answer: ${answerOf(answer)} };`;
+    }),
+  );
+  if (new Set(rows.map((row) => row.split(":")[0])).size < rows.length) throw new Error("two routes have one pattern");
+  const comment = "/** What each route takes and answers, by its method and its path with `{}` for each parameter. */";
+  return [comment, "export interface Routes {", ...rows, "}", ""].join("\n");
+}
+
+function bodyOf(requestBody) {
+  const [kind, { schema } = {}] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  return kind === undefined ? "undefined" : kind === "application/json" ? typeOf(schema) : "FormData";
+}
+
+const answerOf = (answer) => typeOf(answer?.content?.["application/json"]?.schema ?? { type: "null" });
+
+/** The TypeScript type of a schema outside the components: references, lists and unions of them, plain values. */
+function typeOf({ $ref, anyOf, items, type }) {
+  if ($ref) return $ref.split("/").at(-1);
+  if (anyOf) return anyOf.map(typeOf).join(" | ");
+  if (type === "array") return `${typeOf(items)}[]`;
+  if (["string", "boolean", "null"].includes(type)) return type;
+  throw new Error(`a route has a schema that cannot be written as a type: ${type}`);
+}
+
 /** Exported types by name, each with the comment above it. */
 function blocksOf(source) {
   const starts = /^(?:\/\*\*\n(?: \*.*\n)+? \*\/\n)?export (?:interface|type) (\w+)/gm;
@@ -78,4 +112,5 @@ function without(source, file) {
   ].join("\n");
 }
 
-writeFileSync(target, [before ? without(types, before) : types, ...constants].join("\n"));
+const whole = document.paths ? `${types}\n${routesOf(document.paths)}` : types;
+writeFileSync(target, [before ? without(whole, before) : whole, ...constants].join("\n"));

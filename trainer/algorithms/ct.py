@@ -15,10 +15,9 @@ from pydantic import Field, model_validator
 from protocol.dialects.families import get_dialect
 from trainer.algorithms.sft import drop_weightless, likelihood_gradients
 from trainer.config import DatasetTrainingConfig, DialectConfig, Settings
-from trainer.data.batches import ShuffledOrder
+from trainer.data.batches import Mix, ShuffledOrder
 from trainer.data.chats import ChatFile
 from trainer.data.documents import list_documents, read_document
-from trainer.data.mixing import Mix
 from trainer.data.rendering import Renderer, TokenizedSample, render_folder
 from trainer.data.streaming import LEDGER, StreamingOrder, WaitPolicy
 from trainer.data.trajectories import open_folders

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from trainer.data.rendering import TokenizedSample
-from trainer.model.attention import UNMASKED
+from trainer.model.forward import UNMASKED
 from trainer.serve.prompt_encoder import Picture
 
 

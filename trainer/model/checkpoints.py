@@ -12,8 +12,7 @@ import torch
 from transformers import AutoImageProcessor, AutoTokenizer, Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
 
 from trainer.errors import CheckpointMismatched, CheckpointUnusable
-from trainer.model.attention import NAME
-from trainer.model.vision_tower import use_matmul_patches
+from trainer.model.forward import PACKED_ATTENTION, use_matmul_patches
 from trainer.runtime.distributed import is_first, write_model
 
 STATE = "trainer.json"
@@ -122,7 +121,11 @@ def _load_model(path: Path, dtype: str) -> Any:
         raise CheckpointUnusable(f"{path} is no folder")
     try:
         model, found = Qwen2_5_VLForConditionalGeneration.from_pretrained(
-            path, dtype=DTYPES[dtype], local_files_only=True, output_loading_info=True, attn_implementation=NAME
+            path,
+            dtype=DTYPES[dtype],
+            local_files_only=True,
+            output_loading_info=True,
+            attn_implementation=PACKED_ATTENTION,
         )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise CheckpointUnusable(f"{path.name} cannot be loaded: {error}") from None

@@ -15,10 +15,9 @@ from safetensors.torch import load_file, save_file
 from trainer.config import TrainingConfig
 from trainer.data.packing import Pack, vision_inputs
 from trainer.errors import CheckpointMismatched, CheckpointUnusable
-from trainer.model.attention import UNMASKED
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
+from trainer.model.forward import UNMASKED, configure_compute
 from trainer.runtime.distributed import full_tensor, is_first, shard_model
-from trainer.runtime.precision import configure_compute
 from trainer.runtime.runs import trainable_weights
 
 HEAD = "value_head.safetensors"

@@ -18,6 +18,7 @@ from trainer.config import DatasetTrainingConfig, Settings, TrainingConfig, chan
 from trainer.data.batches import OrderLike
 from trainer.errors import CheckpointMismatched, ConfigInvalid, TrainingDiverged
 from trainer.model.checkpoints import STATE, Checkpoint, load_checkpoint
+from trainer.model.forward import configure_compute
 from trainer.runtime.distributed import (
     barrier,
     full_tensor,
@@ -28,7 +29,6 @@ from trainer.runtime.distributed import (
     write_optimiser,
 )
 from trainer.runtime.metrics import open_metrics
-from trainer.runtime.precision import configure_compute
 
 MAY_CHANGE = {"out", "updates", "keep_every", "device", "recompute", "inbox", "patience", "versions_kept", "settle"}
 """Settings that may change when a run resumes."""

@@ -14,8 +14,7 @@ import torch
 from trainer.model.checkpoints import Checkpoint, assign_weights, read_weights
 from trainer.serve.decoding import DecodingBatch, PromptCache
 from trainer.serve.prompt_encoder import Prompt
-from trainer.serve.replies import Delta, Reply
-from trainer.serve.sampling import sample_tokens
+from trainer.serve.replies import Delta, Reply, sample_tokens
 from trainer.serve.schemas import InvalidRequest, Sampling
 
 T = TypeVar("T")

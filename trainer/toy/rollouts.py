@@ -17,8 +17,7 @@ from trainer.data.rendering import TokenizedSample
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.rl.config import OnPolicyConfig
 from trainer.serve.prompt_encoder import Prompt, PromptEncoder
-from trainer.serve.replies import Reply
-from trainer.serve.sampling import sample_tokens
+from trainer.serve.replies import Reply, sample_tokens
 from trainer.serve.schemas import Sampling
 from trainer.toy.episodes import LightsEpisode, PolicyReply
 from trainer.toy.trajectory_folders import write_trajectory_folder

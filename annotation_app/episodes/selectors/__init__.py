@@ -1,44 +1,34 @@
 """Reading episodes; nothing here writes."""
 
 import json
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.selectors import can_see_all_work, pseudonym
+from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.blobs.models import Blob
 from annotation_app.episodes.models import (
     OPEN_STATUSES,
-    UNCATALOGUED,
     Command,
     Episode,
     EpisodeBlob,
     EpisodeStateDocument,
     Review,
 )
-from annotation_app.episodes.models import Proposal as ProposalRow
-from annotation_app.episodes.models import Step as StepRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
-from annotation_app.episodes.selectors.step_rows import STEP_COLUMNS, step_of_row
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.tasks.models import AssignmentState
 from annotation_app.tasks.selectors import can_annotate, policy_server_in, tasks_blinded_for
-from annotation_app.transactions import repeatable_read
 from protocol.base import FrozenModel
 from protocol.evaluation.judge_prompts import without_references
 from protocol.messages.events import EpisodeState
-from protocol.trajectory.mcp_servers import McpServers, add_mcp_servers, redact_values
-from protocol.trajectory.proposals import Proposal, strip_token_data
-from protocol.trajectory.steps import Step, drop_undone_steps, step_policies
+from protocol.trajectory.mcp_servers import McpServers
+from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
-from protocol.trajectory.trajectories import Trajectory
 
 NO_EPISODE = "There is no such episode."
 ENDED_STATUSES = ("finished", "left")
@@ -147,20 +137,6 @@ def episodes_recent(*, user: User, most: int = 10) -> tuple[EpisodeSummary, ...]
     return tuple(_summary(e) for e in _with_summary_columns(user.episodes.filter(status__in=ENDED_STATUSES))[:most])
 
 
-def episode_state(*, episode_id: UUID) -> EpisodeState:
-    """All the desk shows of an episode: its row, steps and offers belong together, for what happens from then on is
-    applied to them. Raises NotFound."""
-    with repeatable_read():
-        episode = Episode.objects.select_related("task__pool", "assignment").filter(pk=episode_id).first()
-        if episode is None:
-            raise NotFound(NO_EPISODE)
-        return state_of(
-            episode,
-            steps=steps_of(episode),
-            proposals=tuple(strip_token_data(_proposal_value(row)) for row in episode.proposals.filter(open=True)),
-        )
-
-
 def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple[Proposal, ...] = ()) -> EpisodeState:
     """The state an episode's own row makes, with these steps and proposals."""
     pool, desk = episode.task.pool, episode.desk
@@ -196,32 +172,6 @@ def task_of(episode: Episode) -> Task:
     )
 
 
-def _proposal_value(row: ProposalRow) -> Proposal:
-    return row.document.model_copy(update={"mark": row.mark or None})
-
-
-def trajectories_of(episodes: Collection[Episode]) -> Iterator[Trajectory]:
-    """Whole trajectories of several episodes, in this order; their steps and offers are read together, as values: rows
-    of the ORM would take longer to make than the steps themselves."""
-    keys = [episode.pk for episode in episodes]
-    steps: defaultdict[UUID, list[Step]] = defaultdict(list)
-    rows = StepRow.objects.filter(episode__in=keys).order_by("episode_id", "index")
-    for key, *row in rows.values_list("episode_id", *STEP_COLUMNS):
-        steps[key].append(step_of_row(*row))
-    offered: defaultdict[UUID, list[tuple[int, Proposal]]] = defaultdict(list)
-    columns = ("episode_id", "index", "document", "mark")
-    offers: Iterable[tuple[UUID, int, Any, str]] = ProposalRow.objects.filter(episode__in=keys).values_list(*columns)
-    for key, index, document, mark in offers:
-        offered[key].append((index, document.model_copy(update={"mark": mark or None})))
-    for episode in episodes:
-        yield _trajectory(episode, tuple(steps[episode.pk]), offered[episode.pk])
-
-
-def steps_of(episode: Episode) -> tuple[Step, ...]:
-    """All that was done, in order; what was taken back says so."""
-    return tuple(step_of_row(*row) for row in episode.steps.order_by("index").values_list(*STEP_COLUMNS))
-
-
 def success_of(episode: Episode) -> bool | None:
     """Whether a finished episode did its task: the verifier's word, else its annotator's; None where nobody says."""
     if episode.status != "finished":
@@ -230,15 +180,6 @@ def success_of(episode: Episode) -> bool | None:
     if verdict is not None and verdict.success is not None:
         return verdict.success
     return {"success": True, "failure": False}.get(episode.outcome)
-
-
-def branch_steps(*, episode_id: UUID) -> tuple[Step, ...]:
-    """The steps of an earlier episode that are done again before this one begins; none where it is no branch."""
-    branch = Episode.objects.get(pk=episode_id).desk.branch_of
-    if branch is None:
-        return ()
-    steps = drop_undone_steps(steps_of(Episode.objects.get(pk=branch.episode)))
-    return steps[: branch.steps] if len(steps) >= branch.steps else ()
 
 
 def branch_blob(*, episode_id: UUID, sha256: str) -> Blob | None:
@@ -257,53 +198,6 @@ def runner_token(*, episode_id: UUID) -> int:
     return Episode.objects.values_list("runner_token", flat=True).get(pk=episode_id)
 
 
-def episode_trajectory(*, episode_id: UUID) -> Trajectory:
-    """The whole attempt as it is exported. Raises NotFound."""
-    episode = Episode.objects.select_related("task__pool", "annotator").filter(pk=episode_id).first()
-    if episode is None:
-        raise NotFound(NO_EPISODE)
-    return trajectory_of(episode)
-
-
-def trajectory_of(episode: Episode) -> Trajectory:
-    """An episode's steps with everything that was offered at each, whatever became of it."""
-    return _trajectory(
-        episode, steps_of(episode), ((row.index, _proposal_value(row)) for row in episode.proposals.all())
-    )
-
-
-def _trajectory(episode: Episode, steps: tuple[Step, ...], offers: Iterable[tuple[int, Proposal]]) -> Trajectory:
-    offered = defaultdict(list)
-    for index, proposal in offers:
-        offered[index].append(proposal)
-    proposals = tuple(tuple(offered[step.index]) for step in steps)
-    source = getattr(episode, "source", None)
-    if source is not None:  # it came from elsewhere: all else is as it came
-        head: Trajectory = source.head
-        own = {"id": str(episode.id), "steps": steps, "proposals": proposals[: len(head.proposals)]}
-        return head.model_copy(update=own)
-    return Trajectory(
-        id=str(episode.id),
-        task=add_mcp_servers(task_of(episode), redact_values(episode.mcp_servers or {})),
-        origin="annotation",
-        annotator=pseudonym(episode.annotator_id),
-        capabilities=episode.desk.capabilities,
-        tools=episode.desk.tools,
-        branch_of=episode.desk.branch_of,
-        steps=steps,
-        proposals=proposals,
-        policies=step_policies(steps),
-        memories=episode.desk.memories,
-        outcome=episode.outcome or None,
-        answer=episode.desk.answer,
-        verdict=episode.desk.verdict,
-        terminated=episode.status == "finished",
-        truncated=episode.status != "finished",
-        created_at=episode.created_at,
-        finished_at=episode.finished_at,
-    )
-
-
 def episode_blob(*, episode_id: UUID, sha256: str) -> Blob | None:
     """A blob, if this episode shows it."""
     link = EpisodeBlob.objects.select_related("blob").filter(episode_id=episode_id, blob_id=sha256).first()
@@ -316,17 +210,6 @@ def episodes_abandoned() -> tuple[UUID, ...]:
         assignment__state=AssignmentState.ACTIVE, assignment__expires_at__lte=timezone.now()
     )
     return tuple(run_out.filter(status__in=OPEN_STATUSES).order_by().values_list("pk", flat=True))
-
-
-def episodes_missing_from_catalogue(*, most: int | None) -> list[UUID]:
-    """Ended episodes that the catalogue does not show as they are, those that ended first."""
-    return list(Episode.objects.filter(UNCATALOGUED).order_by("finished_at").values_list("pk", flat=True)[:most])
-
-
-def catalogued_until() -> datetime:
-    """Every episode that ended before is in the catalogue."""
-    missing = Episode.objects.filter(UNCATALOGUED, catalogued=-1).order_by("finished_at")
-    return missing.values_list("finished_at", flat=True).first() or timezone.now()
 
 
 def episode_summary(*, episode_id: UUID) -> EpisodeSummary:
@@ -387,3 +270,25 @@ def episode_access(*, user: User, episode_id: UUID) -> Access:
     if annotator_id != user.pk and not episodes_visible(user).filter(pk=episode_id).exists():
         raise Forbidden("This episode is somebody else's.")
     return Access(steers=annotator_id == user.pk and can_annotate(user))
+
+
+def command_digest(*, episode_id: UUID, command_id: str) -> str | None:
+    """The digest under which a command was taken before; the empty one, which fits no command, where another
+    episode took it."""
+    found = Command.objects.filter(command_id=command_id).first()
+    if found is None:
+        return None
+    return found.digest if found.episode_id == episode_id else ""
+
+
+def command_intent(*, episode_id: UUID, command_id: str) -> str | None:
+    """What an act of this episode intended, as it was stored."""
+    found = Command.objects.filter(episode_id=episode_id, command_id=command_id).exclude(intent="")
+    return found.values_list("intent", flat=True).first()
+
+
+def pending_intent(*, episode_id: UUID) -> str | None:
+    """The stored intent whose step is not known yet, as it was stored."""
+    return (
+        Episode.objects.filter(pk=episode_id, pending__isnull=False).values_list("pending__intent", flat=True).first()
+    )

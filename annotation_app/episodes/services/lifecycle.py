@@ -13,6 +13,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import OPEN_STATUSES, Episode, EpisodeStateDocument
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.episodes.services.branches import branch_close, branch_next
 from annotation_app.episodes.services.events import episode_lock, event_apply, pool_running_check
 from annotation_app.episodes.services.steps import command_record_locked
@@ -106,7 +107,7 @@ def _end_assignment(episode: Episode) -> None:
 
 def _count_proposal_decisions(episode: Episode) -> None:
     """Count what became of the policies' proposals, once, as the episode ends."""
-    steps = drop_undone_steps(selectors.steps_of(episode))
+    steps = drop_undone_steps(trajectories.steps_of(episode))
     tally_add(task=episode.task, counts=count_decisions(steps, selectors.success_of(episode)))
 
 

@@ -8,7 +8,8 @@ from django.db.models import Q, QuerySet
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.episodes.models import Episode, Review
-from annotation_app.episodes.selectors import episode_of, episode_summaries, steps_of
+from annotation_app.episodes.selectors import episode_of, episode_summaries
+from annotation_app.episodes.selectors.trajectories import steps_of
 from annotation_app.reviews.models import Adjudication, Claim, Duplicate, Fix, Job, Remark
 from annotation_app.reviews.schemas import (
     Change,

@@ -6,7 +6,8 @@ from django.db.models import F
 
 from annotation_app.accounts.models import User
 from annotation_app.episodes.models import Episode, Review
-from annotation_app.episodes.selectors import episode_summaries, trajectory_of
+from annotation_app.episodes.selectors import episode_summaries
+from annotation_app.episodes.selectors.trajectories import trajectory_of
 from annotation_app.errors import NotFound
 from annotation_app.reviews.models import Duplicate, Job
 from annotation_app.reviews.schemas import DuplicatePair, Duplicates, JobOut

@@ -2,7 +2,6 @@
 
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 
-import type { Snapshot } from "@/generated/vocabulary";
 import { request, signInAgain } from "@/shared/api/http";
 
 import { browserDraftStore, type DraftStore } from "./drafts";
@@ -19,7 +18,7 @@ export function useSession(episodeId: string, userId: number): LiveSession {
     const session = new Session({
       episodeId,
       url: socketUrl(episodeId),
-      fetchSnapshot: () => request<Snapshot>("GET", `/episodes/${encodeURIComponent(episodeId)}`),
+      fetchSnapshot: () => request("GET", `/episodes/${encodeURIComponent(episodeId)}`),
       drafts,
     });
     return { session, drafts };

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState, type RefObject } from "react";
 import { request } from "@/shared/api/http";
 
 import { attach, type StreamStatus } from "./attach";
-import type { Connector, StreamKind, Surface, Ticket } from "./connector";
+import type { Connector, StreamKind, Surface } from "./connector";
 import { connectStills } from "./stills";
 import { connectWebRtc } from "./webrtc";
 
@@ -37,13 +37,13 @@ export interface LiveStream {
 }
 
 /** Runs while `on`, with tickets of `owner`: the API's path of an episode or a machine. */
-export function useStream(owner: string, on: boolean): LiveStream {
+export function useStream(owner: `/episodes/${string}` | `/fleet/machines/${string}`, on: boolean): LiveStream {
   const hostRef = useRef<HTMLDivElement>(null);
   const [surface, setSurface] = useState<Surface | null>(null);
   const [status, setStatus] = useState<StreamStatus | null>(null);
   useEffect(() => {
     if (!on || hostRef.current === null) return;
-    const ticket = (kind: StreamKind) => request<Ticket>("POST", `${owner}/tickets`, { kind });
+    const ticket = (kind: StreamKind) => request("POST", `${owner}/tickets`, { kind });
     const detach = attach(hostRef.current, { ticket, connectors: CONNECTORS, onStatus: setStatus, onSurface: setSurface });
     return () => {
       detach();

@@ -52,7 +52,7 @@ model("audit", "AuditEntry").create(actor=person, verb="test.done", subject="epi
 READ = """
 import json
 from annotation_app.episodes.models import Episode, Step
-from annotation_app.episodes.selectors import episode_trajectory
+from annotation_app.episodes.selectors.trajectories import episode_trajectory
 from annotation_app.audit.models import AuditEntry
 episode = Episode.objects.get()
 trajectory = episode_trajectory(episode_id=episode.pk)

@@ -8,6 +8,7 @@ import pytest_asyncio
 
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
+from vm_bridge.hosts.process_sandbox import PreparedImage
 from vm_bridge.machine import Machine
 
 
@@ -35,3 +36,14 @@ async def desktop(host: LocalHost) -> LocalSandbox:
 @pytest.fixture
 def machine(desktop: LocalSandbox) -> Machine:
     return desktop.bind(1)
+
+
+@pytest_asyncio.fixture
+async def image(host: LocalHost) -> PreparedImage:
+    return await host._image("desktop")
+
+
+@pytest_asyncio.fixture
+async def folder(host: LocalHost) -> Path:
+    """Where a tree is to be made, which users of sandboxes can enter."""
+    return (await host._opened()).runtime.sandboxes / "desktop-attempt"

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-import pytest_asyncio
 
 from tests.processes import commands_with
 from tests.waiting import eventually
@@ -18,21 +17,10 @@ from vm_bridge.hosts.process_sandbox import PreparedImage, ProcessSandbox
 from vm_bridge.isolation.cgroups import PARENT, ROOT
 
 
-@pytest_asyncio.fixture
-async def image(host: LocalHost) -> PreparedImage:
-    return await host._image("desktop")
-
-
 def remaining_files(folder: Path) -> list[str]:
     """What there is of a tree."""
     groups = (ROOT / PARENT / folder.name, *ROOT.glob(f"*/{PARENT}/{folder.name}"))
     return [*(str(path) for path in (folder, *groups) if path.exists()), *commands_with(str(folder))]
-
-
-@pytest_asyncio.fixture
-async def folder(host: LocalHost) -> Path:
-    """Where a tree is to be made, which users of sandboxes can enter."""
-    return (await host._opened()).runtime.sandboxes / "desktop-attempt"
 
 
 async def test_a_tree_of_another_state_leaves_nothing(image: PreparedImage, folder: Path) -> None:

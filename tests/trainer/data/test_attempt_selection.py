@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trainer.data.test_inbox import attempt
-from trainer.data.attempt_selection import ALONE, OVER_SHARE, Selection, select_attempts
+from trainer.data.inbox import ALONE, OVER_SHARE, Selection, select_attempts
 from trainer.rl.attempts import Attempt
 
 Waiting = list[tuple[str, list[Attempt]]]

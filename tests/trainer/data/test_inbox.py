@@ -17,8 +17,7 @@ from protocol.training.inbox import (
     waiting_folders,
 )
 from tests.waiting import wait_until
-from trainer.data.attempt_selection import ALONE, OVER_SHARE
-from trainer.data.inbox import Inbox
+from trainer.data.inbox import ALONE, OVER_SHARE, Inbox
 from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
 from trainer.rl.attempts import Attempt
 

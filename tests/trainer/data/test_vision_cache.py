@@ -10,7 +10,7 @@ from trainer.data.packing import Pack, learned_logprobs, pack
 from trainer.data.rendering import Renderer
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.model.critic import learned_values, load_critic
-from trainer.model.vision_tower import VisionFeatureCache
+from trainer.model.forward import VisionFeatureCache
 from trainer.runtime.runs import trainable_weights
 
 

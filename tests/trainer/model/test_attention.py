@@ -3,8 +3,8 @@
 import torch
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from trainer.model.attention import packed_attention, sample_lengths
 from trainer.model.checkpoints import Checkpoint
+from trainer.model.forward import packed_attention, sample_lengths
 
 LENGTHS = (3, 1, 5)
 COUNT = torch.cat([torch.arange(length) for length in LENGTHS])

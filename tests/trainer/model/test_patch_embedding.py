@@ -3,7 +3,7 @@
 import torch
 
 from trainer.model.checkpoints import Checkpoint
-from trainer.model.vision_tower import MatmulPatchEmbedding
+from trainer.model.forward import MatmulPatchEmbedding
 
 
 def test_a_product_is_the_convolution(checkpoint: Checkpoint) -> None:

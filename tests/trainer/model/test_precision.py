@@ -17,9 +17,9 @@ from trainer.data.packing import Pack, learned_logprobs, pack
 from trainer.data.rendering import Renderer
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.model.critic import learned_values, load_critic
+from trainer.model.forward import configure_compute
 from trainer.rl.losses import likelihood_loss
 from trainer.runtime.distributed import backward
-from trainer.runtime.precision import configure_compute
 from trainer.runtime.runs import trainable_weights
 
 Gradients = dict[str, torch.Tensor]

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from trainer.serve.sampling import reply_generator, sample_tokens, sampling_logprobs
+from trainer.serve.replies import reply_generator, sample_tokens, sampling_logprobs
 from trainer.serve.schemas import Sampling
 
 FOUR = torch.log(torch.tensor([0.4, 0.3, 0.2, 0.1]))

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from trainer.data.batches import ShuffledOrder
-from trainer.data.mixing import Mix
+from trainer.data.batches import Mix, ShuffledOrder
 
 SOURCES: dict[str, tuple[float, list[int]]] = {
     "web": (3.0, [40, 60, 80, 20, 50]),

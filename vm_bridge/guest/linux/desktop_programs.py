@@ -11,6 +11,7 @@ from typing import Any
 from Xlib import X, display
 from Xlib.error import XError
 
+DISPLAY = ":0"
 X_SECONDS = 20.0
 END_SECONDS = 2.0
 WINDOW_MANAGER_SECONDS = 20.0
@@ -28,15 +29,16 @@ class DesktopStartError(Exception):
 
 
 class XServer:
-    """Starts on construction; `wait` returns once it takes connections."""
+    """Starts on construction, and programs that start later find it; `wait` returns once it takes connections."""
 
     def __init__(self, width: int, height: int) -> None:
+        os.environ["DISPLAY"] = DISPLAY
         self._ready, ready_writer = os.pipe()
         # Streams are for looking only, so the server takes no input and no clipboard over RFB.
         self._process = _start(
             *(
                 "Xtigervnc",
-                ":0",
+                DISPLAY,
                 "-displayfd",
                 str(ready_writer),
                 "-geometry",
@@ -71,13 +73,7 @@ class XServer:
 
     def end(self) -> None:
         """Returns when it has ended and another one may have its display."""
-        self._process.terminate()
-        try:
-            self._process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        os.close(self._ready)
+        _end(self._process)
 
 
 class WindowManager:
@@ -89,7 +85,7 @@ class WindowManager:
         size = self._root.get_geometry()
         # In the middle of the screen the pointer would rest on whatever is there and bring up its hint.
         self._root.warp_pointer(size.width - 1, size.height - 1)
-        _start("openbox")
+        self._process = _start("openbox")
 
     def wait(self) -> None:
         """Raises DesktopStartError."""
@@ -98,6 +94,11 @@ class WindowManager:
             while self._root.get_full_property(self._atom("_NET_SUPPORTING_WM_CHECK"), X.AnyPropertyType) is None:
                 if not self._changed(ends):
                     raise DesktopStartError("the window manager did not start")
+
+    def end(self) -> None:
+        """In place of `wait`: returns when it has ended."""
+        with self._watch:
+            _end(self._process)
 
 
 def start_programs(programs: list[list[str]]) -> None:
@@ -182,3 +183,12 @@ def _start(*command: str, descriptor: int | None = None) -> "subprocess.Popen[by
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -22,7 +22,7 @@ from vm_bridge.guest.linux.port_listeners import start_port_listeners
 from vm_bridge.guest.linux.suite_tools import TOOLS
 
 if TYPE_CHECKING:  # Xlib takes long to load
-    from vm_bridge.guest.linux.desktop_programs import XServer
+    from vm_bridge.guest.linux.desktop_programs import WindowManager, XServer
 
 SKELETON, MANIFEST, TIMER_LIMITS = Path("/image/home"), Path("/image/image.json"), Path("/image/patience.json")
 CAPABILITY_VERSION = 0x20080522
@@ -54,6 +54,8 @@ def main() -> None:
     preloader = DesktopPreloader()
     preloader.start()
     shutil.copytree(SKELETON, Path.home(), symlinks=True, dirs_exist_ok=True)
+    home = tree_digest(Path.home())
+    preloader.home_filled.set()
     host_listener = SharedMemoryHostListener(socket.socket(fileno=options.listen), options.memory, options.leash)
 
     machine_io = LinuxMachineIO()
@@ -61,25 +63,28 @@ def main() -> None:
     def start(width: int, height: int) -> Desktop:
         return start_desktop(options.memory, width, height, preloader, machine_io)
 
-    Server(host_listener, start, machine_io, home=tree_digest(Path.home()), tools=TOOLS).serve()
+    Server(host_listener, start, machine_io, home=home, tools=TOOLS).serve()
     os._exit(0)  # the sandbox ends with its first program, whatever its threads are doing
 
 
 class DesktopPreloader(threading.Thread):
-    """Loads what a desktop needs, and starts the X server of the image's own size, while there is none to drive yet."""
+    """Loads what a desktop needs, and starts the X server of the image's own size and the window manager, while there
+    is none to drive yet."""
 
     def __init__(self) -> None:
         super().__init__()
         self.manifest: dict[str, Any] = json.loads(MANIFEST.read_text())
         self._size: tuple[int, int] = self.manifest.get("width", 0), self.manifest.get("height", 0)
-        self._server: XServer | None = None
+        self._screen: tuple[XServer, WindowManager] | None = None
+        self.home_filled = threading.Event()
+        """Set when the home folder is there, which the window manager reads."""
 
     def run(self) -> None:
         if not self._size[0]:
             return
-        from vm_bridge.guest.linux.desktop_programs import XServer
+        from vm_bridge.guest.linux.desktop_programs import WindowManager, XServer
 
-        self._server = XServer(*self._size)
+        server = XServer(*self._size)
         import datetime  # noqa: F401
         import platform  # noqa: F401
 
@@ -90,17 +95,28 @@ class DesktopPreloader(threading.Thread):
 
         from vm_bridge.guest.linux import desktop, screen_capture, thread_activity, x11_keyboard  # noqa: F401
 
-    def x_server(self, width: int, height: int) -> "XServer":
-        """The X server, or one of another size in its place. Waits until everything is loaded."""
-        from vm_bridge.guest.linux.desktop_programs import XServer
+        server.wait()
+        self.home_filled.wait()
+        self._screen = server, WindowManager()
+
+    def screen(self, width: int, height: int) -> "tuple[XServer, WindowManager]":
+        """The X server and the window manager, which may be starting still; of another size, new ones in their place.
+
+        Waits until everything is loaded. Raises DesktopStartError.
+        """
+        from vm_bridge.guest.linux.desktop_programs import WindowManager, XServer
 
         self.join()
-        server, self._server = self._server, None
-        if server is not None and (width, height) == self._size:
-            return server
-        if server is not None:
+        screen, self._screen = self._screen, None
+        if screen is not None and (width, height) == self._size:
+            return screen
+        if screen is not None:
+            server, window_manager = screen
+            window_manager.end()
             server.end()
-        return XServer(width, height)
+        server = XServer(width, height)
+        server.wait()
+        return server, WindowManager()
 
 
 def start_desktop(
@@ -111,17 +127,14 @@ def start_desktop(
         from vm_bridge.guest.linux.headless import HeadlessDesktop
 
         return HeadlessDesktop(machine_io)
-    from vm_bridge.guest.linux.desktop_programs import DesktopIcons, WindowManager, start_programs
+    from vm_bridge.guest.linux.desktop_programs import DesktopIcons, start_programs
 
-    os.environ["DISPLAY"] = ":0"
-    server = preloader.x_server(width, height)
+    server, window_manager = preloader.screen(width, height)
     from vm_bridge.guest.linux.desktop import LinuxDesktop
     from vm_bridge.guest.linux.screen_capture import ScreenCapture
     from vm_bridge.guest.linux.thread_activity import RedrawWatcher, ThreadSampler
 
-    server.wait()
-    window_manager = WindowManager()
-    # What follows is made while the window manager starts.
+    # What follows is made while the window manager starts, unless it did before.
     sampler = ThreadSampler(
         {1, os.getpid(), server.pid}, json.loads(TIMER_LIMITS.read_text()) if TIMER_LIMITS.exists() else {}
     )

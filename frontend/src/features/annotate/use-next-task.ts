@@ -17,7 +17,7 @@ export function useNextTask(episodeId: string): NextTask {
   const navigate = useNavigate();
   const { t } = useI18n();
   const claim = useMutation({
-    mutationFn: () => request<{ episode_id: string | null }>("POST", "/queue/next", { after: episodeId }),
+    mutationFn: () => request("POST", "/queue/next", { after: episodeId }),
     onSuccess: ({ episode_id: id }) => {
       if (id !== null) void navigate(`/desk/${id}`);
     },

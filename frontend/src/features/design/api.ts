@@ -1,7 +1,7 @@
 /** Task design over HTTP: the graph, the tasks of its cells, wordings, and an admin's changes. */
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { DesignPage, GraphReport, PlacedPage, Rubric, WriterIn } from "@/generated/api";
+import type { Rubric, WriterIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const LEVELS = [1, 2, 3, 4, 5] as const;
@@ -11,7 +11,7 @@ export type CellSelection = { readonly node: number | null; readonly level: numb
 
 export const designQuery = queryOptions({
   queryKey: ["design"],
-  queryFn: () => request<DesignPage>("GET", "/design"),
+  queryFn: () => request("GET", "/design"),
 });
 
 export const tasksQuery = ({ node, level }: CellSelection, after: number) => {
@@ -20,7 +20,7 @@ export const tasksQuery = ({ node, level }: CellSelection, after: number) => {
   if (level !== null) query.set("level", String(level));
   return queryOptions({
     queryKey: ["design", "tasks", node, level, after],
-    queryFn: () => request<PlacedPage>("GET", `/design/tasks?${query}`),
+    queryFn: () => request("GET", `/design/tasks?${query}`),
     placeholderData: keepPreviousData,
     refetchInterval: (query) =>
       query.state.data?.items.some(({ writing }) => writing?.status === "queued" || writing?.status === "running")
@@ -51,7 +51,7 @@ async function send(change: Change): Promise<unknown> {
     case "delete":
       return request("DELETE", `/design/nodes/${change.node}`);
     case "derive":
-      return request<GraphReport>("POST", "/design/suites");
+      return request("POST", "/design/suites");
     case "place":
       return request("POST", "/design/placements", { tasks: change.tasks, node: change.node, rubric: change.rubric });
     case "word":

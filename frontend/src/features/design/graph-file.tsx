@@ -3,7 +3,6 @@ import { Button, FileButton } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { GraphReport } from "@/generated/api";
 import { request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
@@ -24,7 +23,7 @@ export function GraphFile() {
       form.set("file", chosen);
       form.set("kind", /\.json$/i.test(chosen.name) ? "json" : "csv");
       form.set("preview", String(preview));
-      return request<GraphReport>("POST", "/design/graph", form);
+      return request("POST", "/design/graph", form);
     },
     onSuccess: () => client.invalidateQueries({ queryKey: designQuery.queryKey }),
   });

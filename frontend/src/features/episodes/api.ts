@@ -1,7 +1,6 @@
 /** Lists of episodes over HTTP. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
-import type { EpisodePage, PoolSummary } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 import { toSearch, type Filters } from "./filters";
@@ -9,12 +8,12 @@ import { toSearch, type Filters } from "./filters";
 export const episodesQuery = (filters: Filters) =>
   queryOptions({
     queryKey: ["episodes", filters],
-    queryFn: () => request<EpisodePage>("GET", `/episodes?${toSearch(filters).toString()}`),
+    queryFn: () => request("GET", `/episodes?${toSearch(filters).toString()}`),
     placeholderData: keepPreviousData,
   });
 
 export const poolsQuery = queryOptions({
   queryKey: ["pools"],
-  queryFn: () => request<PoolSummary[]>("GET", "/pools"),
+  queryFn: () => request("GET", "/pools"),
   staleTime: 60_000,
 });

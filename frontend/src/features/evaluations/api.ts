@@ -1,7 +1,7 @@
 /** Evaluations over HTTP: the list, a report, two of them against each other, and registering a run. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { EvaluationComparison, EvaluationOut, EvaluationPage, EvaluationRow, RegisteredRun, RunRegistration } from "@/generated/api";
+import type { EvaluationRow, RunRegistration } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "evaluations";
@@ -9,27 +9,27 @@ const POLL_MS = 30_000;
 
 export const evaluationsQuery = queryOptions({
   queryKey: [KEY],
-  queryFn: () => request<EvaluationPage>("GET", "/evaluations"),
+  queryFn: () => request("GET", "/evaluations"),
   refetchInterval: POLL_MS,
 });
 
 export const evaluationQuery = (id: string) =>
   queryOptions({
     queryKey: [KEY, "one", id],
-    queryFn: () => request<EvaluationOut>("GET", `/evaluations/${id}`),
+    queryFn: () => request("GET", `/evaluations/${id}`),
   });
 
 export const comparisonQuery = (before: string, after: string) =>
   queryOptions({
     queryKey: [KEY, "comparison", before, after],
-    queryFn: () => request<EvaluationComparison>("GET", `/evaluations/${after}/against/${before}`),
+    queryFn: () => request("GET", `/evaluations/${after}/against/${before}`),
   });
 
 /** Registers a run: its report and, if it is new, its revision. It promotes nothing. */
 export function useRegister() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (run: RunRegistration) => request<RegisteredRun>("POST", "/evaluations", run),
+    mutationFn: (run: RunRegistration) => request("POST", "/evaluations", run),
     onSuccess: () => client.invalidateQueries({ queryKey: [KEY] }),
   });
 }

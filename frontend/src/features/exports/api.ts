@@ -1,7 +1,7 @@
 /** Exports over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { ExportIn, ExportOut, ExportPlan, FormatOut, PoolSummary, VersionOut } from "@/generated/api";
+import type { ExportIn, ExportOut, ExportPlan } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const isRunning = ({ status }: ExportOut) => status === "queued" || status === "running";
@@ -9,7 +9,7 @@ const isRunning = ({ status }: ExportOut) => status === "queued" || status === "
 /** The newest exports; asked again every second while one is being written. */
 export const exportsQuery = queryOptions({
   queryKey: ["exports"],
-  queryFn: () => request<ExportOut[]>("GET", "/exports"),
+  queryFn: () => request("GET", "/exports"),
   refetchInterval: (query) => (query.state.data?.some(isRunning) ? 1_000 : 30_000),
 });
 
@@ -26,20 +26,21 @@ export const PLAN: Omit<ExportPlan, "budget"> = {
 
 export const formatsQuery = queryOptions({
   queryKey: ["export-formats"],
-  queryFn: () => request<FormatOut[]>("GET", "/export-formats"),
+  queryFn: () => request("GET", "/export-formats"),
   staleTime: Infinity,
 });
 
 export const poolsQuery = queryOptions({
   queryKey: ["pools"],
-  queryFn: () => request<PoolSummary[]>("GET", "/pools"),
+  queryFn: () => request("GET", "/pools"),
   staleTime: 60_000,
 });
 
 export function useStartExport() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (input: Omit<ExportIn, "plan"> & { plan: typeof PLAN }) => request<ExportOut>("POST", "/exports", input),
+    mutationFn: ({ plan, ...input }: Omit<ExportIn, "plan"> & { plan: typeof PLAN }) =>
+      request("POST", "/exports", { ...input, plan: plan as ExportPlan }), // without a budget: the server has one
     onSuccess: () => client.invalidateQueries({ queryKey: exportsQuery.queryKey }),
   });
 }
@@ -56,14 +57,14 @@ export function useChangeExport() {
 /** Dataset versions: exports that were frozen under a name. */
 export const versionsQuery = queryOptions({
   queryKey: ["datasets"],
-  queryFn: () => request<VersionOut[]>("GET", "/datasets"),
+  queryFn: () => request("GET", "/datasets"),
 });
 
 export function useFreeze() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ id, ...version }: { id: string; name: string; notes: string }) =>
-      request<VersionOut>("POST", `/exports/${id}/freeze`, version),
+      request("POST", `/exports/${id}/freeze`, version),
     onSettled: () => client.invalidateQueries({ queryKey: versionsQuery.queryKey }),
   });
 }
@@ -73,7 +74,7 @@ export function useNoteTrained() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ name, number, ...trained }: { name: string; number: number; policy: string; revision: string }) =>
-      request<VersionOut>("POST", `/datasets/${encodeURIComponent(name)}/${String(number)}/trained`, trained),
+      request("POST", `/datasets/${encodeURIComponent(name)}/${String(number)}/trained`, trained),
     onSettled: () => client.invalidateQueries({ queryKey: versionsQuery.queryKey }),
   });
 }

@@ -1,7 +1,7 @@
 /** The flywheel over HTTP: flywheels, a cycle, its samples, and lineage. The API still says wheel and turn. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { CheckpointLineage, CheckpointRegistration, PoolPolicies, Recipe, RecipeDraft, RegisteredCheckpoint, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import type { CheckpointRegistration, Recipe } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const STAGES = ["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"] as const;
@@ -13,7 +13,7 @@ const IDLE_POLL_MS = 30_000;
 
 export const flywheelsQuery = queryOptions({
   queryKey: ["wheels"],
-  queryFn: () => request<WheelOut[]>("GET", "/wheels"),
+  queryFn: () => request("GET", "/wheels"),
   refetchInterval: (query) =>
     query.state.data?.some(({ turns: cycles }) => cycles.some(({ state }) => state === "running")) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
 });
@@ -21,14 +21,14 @@ export const flywheelsQuery = queryOptions({
 export const cycleQuery = (id: string) =>
   queryOptions({
     queryKey: ["wheels", "turn", id],
-    queryFn: () => request<TurnOut>("GET", `/turns/${id}`),
+    queryFn: () => request("GET", `/turns/${id}`),
     refetchInterval: (query) => (query.state.data?.row.state === "running" ? ACTIVE_POLL_MS : false),
   });
 
 export const samplesQuery = (cycle: string, route: RouteName) =>
   infiniteQueryOptions({
     queryKey: ["wheels", "samples", cycle, route],
-    queryFn: ({ pageParam }) => request<SamplePage>("GET", `/turns/${cycle}/samples?route=${route}&after=${pageParam}`),
+    queryFn: ({ pageParam }) => request("GET", `/turns/${cycle}/samples?route=${route}&after=${pageParam}`),
     initialPageParam: 0,
     getNextPageParam: ({ next }) => next,
   });
@@ -36,25 +36,25 @@ export const samplesQuery = (cycle: string, route: RouteName) =>
 export const lineageQuery = (checkpoint: number) =>
   queryOptions({
     queryKey: ["wheels", "lineage", checkpoint],
-    queryFn: () => request<CheckpointLineage>("GET", `/checkpoints/${checkpoint}/lineage`),
+    queryFn: () => request("GET", `/checkpoints/${checkpoint}/lineage`),
   });
 
 export const trainingUsesQuery = (episode: string) =>
   queryOptions({
     queryKey: ["wheels", "taught", episode],
-    queryFn: () => request<TrajectoryLineage[]>("GET", `/trajectories/${episode}/lineage`),
+    queryFn: () => request("GET", `/trajectories/${episode}/lineage`),
   });
 
 /** The pools a flywheel may learn from, with who proposes there. */
 export const poolsQuery = queryOptions({
   queryKey: ["wheels", "pools"],
-  queryFn: () => request<PoolPolicies[]>("GET", "/policies/pools"),
+  queryFn: () => request("GET", "/policies/pools"),
 });
 
 export const draftQuery = (pool: number) =>
   queryOptions({
     queryKey: ["wheels", "draft", pool],
-    queryFn: () => request<RecipeDraft>("GET", `/wheels/draft?pool=${pool}`),
+    queryFn: () => request("GET", `/wheels/draft?pool=${pool}`),
     staleTime: 0,
   });
 
@@ -66,25 +66,22 @@ export type Change =
   | { readonly type: "cancel"; readonly cycle: string }
   | { readonly type: "resume"; readonly cycle: string };
 
-async function send(change: Change): Promise<void> {
+async function send(change: Change): Promise<unknown> {
   switch (change.type) {
     case "make": {
       const { pool, name, every_hours, recipe } = change;
-      await request<WheelOut>("POST", "/wheels", { pool, name, every_hours, recipe });
-      return;
+      return request("POST", "/wheels", { pool, name, every_hours, recipe });
     }
     case "edit":
-      await request<WheelOut>("PATCH", `/wheels/${change.flywheel}`, { every_hours: change.every_hours, recipe: change.recipe });
-      return;
+      return request("PATCH", `/wheels/${change.flywheel}`, { every_hours: change.every_hours, recipe: change.recipe });
     case "delete":
       return request("DELETE", `/wheels/${change.flywheel}`);
     case "turn":
-      await request<TurnRow>("POST", `/wheels/${change.flywheel}/turns`);
-      return;
+      return request("POST", `/wheels/${change.flywheel}/turns`);
     case "cancel":
       return request("POST", `/turns/${change.cycle}/cancel`);
     case "resume":
-      await request<TurnRow>("POST", `/turns/${change.cycle}/resume`);
+      return request("POST", `/turns/${change.cycle}/resume`);
   }
 }
 
@@ -98,7 +95,7 @@ export function useCheckpointRegistration(cycle: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ checkpoint, ...body }: CheckpointRegistration & { checkpoint: number }) =>
-      request<RegisteredCheckpoint>("POST", `/checkpoints/${checkpoint}/register`, body),
+      request("POST", `/checkpoints/${checkpoint}/register`, body),
     onSuccess: () => client.invalidateQueries({ queryKey: cycleQuery(cycle).queryKey }),
   });
 }

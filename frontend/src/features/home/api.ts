@@ -8,7 +8,7 @@ const POLL_MS = 15_000;
 
 export const homeQuery = queryOptions({
   queryKey: ["home"],
-  queryFn: () => request<Home>("GET", "/home"),
+  queryFn: () => request("GET", "/home"),
   refetchInterval: POLL_MS,
 });
 

@@ -1,7 +1,7 @@
 /** Judges over HTTP: what there is, how far each agrees with people, and an admin's changes. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { JudgeIn, JudgeOut, JudgeRow, JudgesPage, RunOut, Sweep } from "@/generated/api";
+import type { JudgeIn, JudgeRow, RunOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const isRunning = (run: RunOut | null): run is RunOut => run?.status === "queued" || run?.status === "running";
@@ -9,7 +9,7 @@ export const isRunning = (run: RunOut | null): run is RunOut => run?.status === 
 /** The page; asked again every second while something is being judged. */
 export const judgesQuery = queryOptions({
   queryKey: ["judges"],
-  queryFn: () => request<JudgesPage>("GET", "/judges"),
+  queryFn: () => request("GET", "/judges"),
   refetchInterval: (query) => (query.state.data?.rows.some(({ run }) => isRunning(run)) ? 1_000 : 30_000),
 });
 
@@ -17,12 +17,12 @@ type Assignment = { readonly pool: number; readonly judge: number };
 
 export const assignmentOf = ({ pool, judge }: JudgeRow): Assignment => ({ pool: pool.id, judge: judge.id });
 
-const pathOf = ({ pool, judge }: Assignment): string => `/pools/${pool}/judges/${judge}`;
+const pathOf = ({ pool, judge }: Assignment) => `/pools/${pool}/judges/${judge}` as const;
 
 export const sweepQuery = (assignment: Assignment) =>
   queryOptions({
     queryKey: ["judges", "sweep", assignment.pool, assignment.judge],
-    queryFn: () => request<Sweep>("GET", `${pathOf(assignment)}/sweep`),
+    queryFn: () => request("GET", `${pathOf(assignment)}/sweep`),
   });
 
 export type Change =
@@ -37,21 +37,18 @@ export type Change =
 /** How many episodes with a person's word a judge is tried on at a time. */
 export const TRIAL_EPISODES = 20;
 
-async function send(change: Change): Promise<void> {
+async function send(change: Change): Promise<unknown> {
   switch (change.type) {
     case "set":
       return request("POST", pathOf(change.assignment), { threshold: change.threshold });
     case "remove":
       return request("DELETE", pathOf(change.assignment));
     case "run":
-      await request<RunOut>("POST", `${pathOf(change.assignment)}/runs`);
-      return;
+      return request("POST", `${pathOf(change.assignment)}/runs`);
     case "try":
-      await request<RunOut>("POST", `${pathOf(change.assignment)}/trials`, { labelled_only: true, most: TRIAL_EPISODES });
-      return;
+      return request("POST", `${pathOf(change.assignment)}/trials`, { labelled_only: true, most: TRIAL_EPISODES });
     case "create":
-      await request<JudgeOut>("POST", "/judges", change.judge);
-      return;
+      return request("POST", "/judges", change.judge);
     case "delete":
       return request("DELETE", `/judges/${change.judge}`);
     case "cancel":

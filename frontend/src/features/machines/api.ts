@@ -1,18 +1,18 @@
 /** The fleet over HTTP: what there is now, and an admin's changes to it. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Fleet, Quota } from "@/generated/api";
+import type { Quota } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const REFRESH_MS = 2_000;
 
 export const fleetQuery = queryOptions({
   queryKey: ["fleet"],
-  queryFn: () => request<Fleet>("GET", "/fleet"),
+  queryFn: () => request("GET", "/fleet"),
   refetchInterval: REFRESH_MS,
 });
 
-export const machinePath = (id: string): string => `/fleet/machines/${encodeURIComponent(id)}`;
+export const machinePath = (id: string) => `/fleet/machines/${encodeURIComponent(id)}` as const;
 
 /** Where a machine's picture is; `at` makes it a new one. */
 export const thumbnailUrl = (id: string, at: string): string =>

@@ -1,12 +1,11 @@
 /** What one is told, over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { NoticesOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const noticesQuery = queryOptions({
   queryKey: ["notices"],
-  queryFn: () => request<NoticesOut>("GET", "/notices"),
+  queryFn: () => request("GET", "/notices"),
   refetchInterval: 30_000,
 });
 

@@ -1,7 +1,7 @@
 /** People over HTTP: who is here, invitations, groups, the audit log, and an admin's changes. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { AuditPage, EraseIn, GroupIn, GroupOut, InvitationIn, InvitationCreated, InvitationOut, PasswordLinkCreated, PersonIn, PersonOut, PersonPage } from "@/generated/api";
+import type { EraseIn, GroupIn, InvitationIn, PersonIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const ROLES = ["annotator", "reviewer", "researcher", "admin"] as const;
@@ -12,22 +12,22 @@ const search = (fields: Record<string, string | number | null>): string =>
 export const peopleQuery = (words: string, role: string | null) =>
   infiniteQueryOptions({
     queryKey: ["people", words, role],
-    queryFn: ({ pageParam }) => request<PersonPage>("GET", `/people?${search({ search: words, role, after: pageParam })}`),
+    queryFn: ({ pageParam }) => request("GET", `/people?${search({ search: words, role, after: pageParam })}`),
     initialPageParam: "",
     getNextPageParam: (page) => page.next,
   });
 
-export const groupsQuery = queryOptions({ queryKey: ["groups"], queryFn: () => request<GroupOut[]>("GET", "/groups") });
+export const groupsQuery = queryOptions({ queryKey: ["groups"], queryFn: () => request("GET", "/groups") });
 
 export const invitationsQuery = queryOptions({
   queryKey: ["invitations"],
-  queryFn: () => request<InvitationOut[]>("GET", "/invitations"),
+  queryFn: () => request("GET", "/invitations"),
 });
 
 export const auditQuery = (words: string, verb: string | null) =>
   infiniteQueryOptions({
     queryKey: ["audit", words, verb],
-    queryFn: ({ pageParam }) => request<AuditPage>("GET", `/audit?${search({ words, verb, before: pageParam })}`),
+    queryFn: ({ pageParam }) => request("GET", `/audit?${search({ words, verb, before: pageParam })}`),
     initialPageParam: 0,
     getNextPageParam: (page) => page.next,
   });
@@ -43,23 +43,23 @@ function useChange<Input, Output>(send: (input: Input) => Promise<Output>) {
 }
 
 export const useChangePerson = () =>
-  useChange(({ id, ...body }: { id: number } & Partial<PersonIn>) => request<PersonOut>("PATCH", `/people/${id}`, body));
+  useChange(({ id, ...body }: { id: number } & Partial<PersonIn>) => request("PATCH", `/people/${id}`, body));
 
 export const useErase = () =>
-  useChange(({ id, ...body }: { id: number } & EraseIn) => request<null>("POST", `/people/${id}/erase`, body));
+  useChange(({ id, ...body }: { id: number } & EraseIn) => request("POST", `/people/${id}/erase`, body));
 
-export const useRemoveFactor = () => useChange((id: number) => request<null>("DELETE", `/people/${id}/factor`));
+export const useRemoveFactor = () => useChange((id: number) => request("DELETE", `/people/${id}/factor`));
 
-export const useMakePasswordLink = () => useChange((id: number) => request<PasswordLinkCreated>("POST", `/people/${id}/password-link`));
+export const useMakePasswordLink = () => useChange((id: number) => request("POST", `/people/${id}/password-link`));
 
-export const useEndSignIns = () => useChange((id: number) => request<null>("DELETE", `/people/${id}/sign-ins`));
+export const useEndSignIns = () => useChange((id: number) => request("DELETE", `/people/${id}/sign-ins`));
 
-export const useEndTokens = () => useChange((id: number) => request<null>("DELETE", `/people/${id}/tokens`));
+export const useEndTokens = () => useChange((id: number) => request("DELETE", `/people/${id}/tokens`));
 
-export const useInvite = () => useChange((body: InvitationIn) => request<InvitationCreated>("POST", "/invitations", body));
+export const useInvite = () => useChange((body: InvitationIn) => request("POST", "/invitations", body));
 
-export const useWithdraw = () => useChange((id: number) => request<null>("DELETE", `/invitations/${id}`));
+export const useWithdraw = () => useChange((id: number) => request("DELETE", `/invitations/${id}`));
 
-export const useMakeGroup = () => useChange((body: GroupIn) => request<GroupOut>("POST", "/groups", body));
+export const useMakeGroup = () => useChange((body: GroupIn) => request("POST", "/groups", body));
 
-export const useRemoveGroup = () => useChange((id: number) => request<null>("DELETE", `/groups/${id}`));
+export const useRemoveGroup = () => useChange((id: number) => request("DELETE", `/groups/${id}`));

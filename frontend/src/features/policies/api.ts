@@ -1,20 +1,20 @@
 /** The registry of policies over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { DialectExample, Gate, PoolPolicies, PromptTemplate, RevisionChange, RevisionRegistration, RevisionSummary, BranchCandidate } from "@/generated/api";
+import type { Gate, PoolPolicies, RevisionChange, RevisionRegistration, RevisionSummary } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "policies";
 
 export const revisionsQuery = queryOptions({
   queryKey: [KEY, "revisions"],
-  queryFn: () => request<RevisionSummary[]>("GET", "/policies"),
+  queryFn: () => request("GET", "/policies"),
   refetchInterval: 10_000,
 });
 
 export const poolsQuery = queryOptions({
   queryKey: [KEY, "pools"],
-  queryFn: () => request<PoolPolicies[]>("GET", "/policies/pools"),
+  queryFn: () => request("GET", "/policies/pools"),
   refetchInterval: 10_000,
 });
 
@@ -22,21 +22,21 @@ export const poolsQuery = queryOptions({
 export const promptQuery = (dialect: string) =>
   queryOptions({
     queryKey: [KEY, "prompt", dialect],
-    queryFn: () => request<PromptTemplate>("GET", `/policies/prompts/${dialect}`),
+    queryFn: () => request("GET", `/policies/prompts/${dialect}`),
     staleTime: Infinity,
   });
 
 /** An example of each dialect; they change with a release only. */
 export const dialectsQuery = queryOptions({
   queryKey: [KEY, "dialects"],
-  queryFn: () => request<DialectExample[]>("GET", "/policies/dialects"),
+  queryFn: () => request("GET", "/policies/dialects"),
   staleTime: Infinity,
 });
 
 export const statesQuery = (pool: number) =>
   queryOptions({
     queryKey: [KEY, "states", pool],
-    queryFn: () => request<BranchCandidate[]>("GET", `/pools/${pool}/states`),
+    queryFn: () => request("GET", `/pools/${pool}/states`),
   });
 
 export type Change =

@@ -2,26 +2,26 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 
-import type { Board, CredentialIn, DeletedOut, MachineChoices, McpServerIn, PoolRow, PoolSettings, RevisionSummary, ServerTrial, SuiteIn, Task, TaskChanges, TaskPage, TaskReference, UploadReport } from "@/generated/api";
+import type { CredentialIn, DeletedOut, McpServerIn, PoolRow, PoolSettings, ServerTrial, SuiteIn, Task, TaskChanges } from "@/generated/api";
 import { request, requestWithHeaders } from "@/shared/api/http";
 
 const KEY = "pools-board";
 
 export const boardQuery = queryOptions({
   queryKey: [KEY],
-  queryFn: () => request<Board>("GET", "/pools/board"),
+  queryFn: () => request("GET", "/pools/board"),
   refetchInterval: 10_000,
 });
 
 export const revisionsQuery = queryOptions({
   queryKey: [KEY, "revisions"],
-  queryFn: () => request<RevisionSummary[]>("GET", "/policies"),
+  queryFn: () => request("GET", "/policies"),
 });
 
 /** Machine images and suites that the bridge reports. */
 export const choicesQuery = queryOptions({
   queryKey: ["pools-choices"],
-  queryFn: () => request<MachineChoices>("GET", "/pools/choices"),
+  queryFn: () => request("GET", "/pools/choices"),
   staleTime: 10_000,
 });
 
@@ -29,7 +29,7 @@ export const tasksQuery = (pool: number, search: string, state = "") =>
   infiniteQueryOptions({
     queryKey: [KEY, "tasks", pool, search, state],
     queryFn: ({ pageParam }) =>
-      request<TaskPage>("GET", `/pools/${pool}/tasks?${new URLSearchParams({ search, state, after: pageParam })}`),
+      request("GET", `/pools/${pool}/tasks?${new URLSearchParams({ search, state, after: pageParam })}`),
     initialPageParam: "",
     getNextPageParam: (page) => page.after,
   });
@@ -46,7 +46,7 @@ export type Change =
   | { readonly type: "credential"; readonly pool: number; readonly name: string; readonly set: CredentialIn | null }
   | { readonly type: "mcp_server"; readonly pool: number; readonly name: string; readonly set: McpServerIn["server"] | null };
 
-const serverPath = (pool: number, name: string) => `/pools/${pool}/mcp-servers/${encodeURIComponent(name)}`;
+const serverPath = (pool: number, name: string) => `/pools/${pool}/mcp-servers/${encodeURIComponent(name)}` as const;
 
 function send(change: Change): Promise<unknown> {
   switch (change.type) {
@@ -64,7 +64,7 @@ function send(change: Change): Promise<unknown> {
     case "assign":
       return request(change.works ? "POST" : "DELETE", `/pools/${change.pool}/${change.kind}/${change.id}`);
     case "credential": {
-      const path = `/pools/${change.pool}/credentials/${encodeURIComponent(change.name)}`;
+      const path = `/pools/${change.pool}/credentials/${encodeURIComponent(change.name)}` as const;
       return change.set === null ? request("DELETE", path) : request("POST", path, change.set);
     }
     case "mcp_server": {
@@ -106,12 +106,12 @@ export function useUpload(pool: number) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ upload, preview }: { readonly upload: Upload; readonly preview: boolean }) => {
-      if ("choice" in upload) return request<UploadReport>("POST", `/pools/${pool}/suite`, { ...upload.choice, preview });
+      if ("choice" in upload) return request("POST", `/pools/${pool}/suite`, { ...upload.choice, preview });
       const form = new FormData();
       form.set("file", upload.file);
       form.set("kind", upload.kind);
       form.set("preview", String(preview));
-      return request<UploadReport>("POST", `/pools/${pool}/tasks`, form);
+      return request("POST", `/pools/${pool}/tasks`, form);
     },
     onSuccess: ({ added }) => (added ? client.invalidateQueries({ queryKey: [KEY] }) : undefined),
   });
@@ -119,7 +119,7 @@ export function useUpload(pool: number) {
 
 /** The finished episodes of a task, from which its reference is chosen. */
 export const referencesQuery = (task: number) =>
-  queryOptions({ queryKey: [KEY, "references", task], queryFn: () => request<TaskReference[]>("GET", `/tasks/${task}/references`) });
+  queryOptions({ queryKey: [KEY, "references", task], queryFn: () => request("GET", `/tasks/${task}/references`) });
 
 export type TaskChange =
   | { readonly type: "withdraw"; readonly tasks: readonly number[]; readonly withdrawn: boolean }
@@ -136,7 +136,7 @@ function sendTasks(pool: number, change: TaskChange): Promise<DeletedOut | objec
     case "gold":
       return request("POST", `/pools/${pool}/tasks/gold`, { tasks: change.tasks, wanted: change.wanted });
     case "delete":
-      return request<DeletedOut>("POST", `/pools/${pool}/tasks/deletion`, { tasks: change.tasks });
+      return request("POST", `/pools/${pool}/tasks/deletion`, { tasks: change.tasks });
     case "add": {
       const form = new FormData();
       form.set("file", new Blob([change.definitions.map((task) => JSON.stringify(task)).join("\n")]), "tasks.jsonl");

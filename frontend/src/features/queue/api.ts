@@ -1,12 +1,12 @@
 /** The queue over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { NextIn, NextOut, Queue } from "@/generated/api";
+import type { NextIn } from "@/generated/api";
 import { ApiError, request } from "@/shared/api/http";
 
 export const queueQuery = queryOptions({
   queryKey: ["queue"],
-  queryFn: () => request<Queue>("GET", "/queue"),
+  queryFn: () => request("GET", "/queue"),
   refetchInterval: 15_000,
 });
 
@@ -14,7 +14,7 @@ export const queueQuery = queryOptions({
 export function useNextTask() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (claim: Partial<NextIn>) => request<NextOut>("POST", "/queue/next", claim),
+    mutationFn: (claim: Partial<NextIn>) => request("POST", "/queue/next", claim),
     onSettled: () => client.invalidateQueries({ queryKey: queueQuery.queryKey }),
   });
 }

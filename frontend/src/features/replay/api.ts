@@ -1,7 +1,6 @@
 /** What the replay asks for beside the trajectory. */
 import { queryOptions } from "@tanstack/react-query";
 
-import type { ProgramLog, RecordingOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const POLL_MS = 5_000;
@@ -10,7 +9,7 @@ const POLL_MS = 5_000;
 export const recordingQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "recording"],
-    queryFn: () => request<RecordingOut>("GET", `/episodes/${episodeId}/recording`),
+    queryFn: () => request("GET", `/episodes/${episodeId}/recording`),
     refetchInterval: ({ state }) => (state.data?.pending ? POLL_MS : false),
   });
 
@@ -18,5 +17,5 @@ export const recordingQuery = (episodeId: string) =>
 export const programsQuery = (episodeId: string, after: number) =>
   queryOptions({
     queryKey: ["episode", episodeId, "programs", after],
-    queryFn: () => request<ProgramLog>("GET", `/episodes/${episodeId}/programs?after=${after}`),
+    queryFn: () => request("GET", `/episodes/${episodeId}/programs?after=${after}`),
   });

@@ -1,14 +1,14 @@
 /** Retention over HTTP: the rules, and an admin's changes. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { RetentionPage, RuleIn, RuleOut } from "@/generated/api";
+import type { RuleIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const TARGETS = ["practice", "left", "unaccepted", "recordings", "exports", "audit"] as const;
 
 export const retentionQuery = queryOptions({
   queryKey: ["retention"],
-  queryFn: () => request<RetentionPage>("GET", "/retention"),
+  queryFn: () => request("GET", "/retention"),
   refetchInterval: 30_000,
 });
 
@@ -19,7 +19,7 @@ export type Change =
 async function send(change: Change): Promise<unknown> {
   switch (change.type) {
     case "make": {
-      const made = await request<RuleOut>("POST", "/retention/rules", change.rule);
+      const made = await request("POST", "/retention/rules", change.rule);
       return request("POST", `/retention/rules/${made.id}/preview`);
     }
     case "preview":

@@ -1,7 +1,7 @@
 /** Reviewing over HTTP: what waits, an episode's sheet and everything that changes it, comparing, agreement, searches. */
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Agreement, Attempt, SideBySide, CutIn, Duplicates, EpisodeSummary, FixIn, JobOut, SharedTasks, PoolSummary, RemarkIn, ReviewIn, ReviewQueue, ReviewDetails } from "@/generated/api";
+import type { CutIn, FixIn, JobOut, RemarkIn, ReviewIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 import { toSearch, type Filters } from "./filters";
@@ -13,13 +13,13 @@ export const isRunning = (job: JobOut | null): boolean => job?.status === "queue
 export const queueQuery = (filters: Filters) =>
   queryOptions({
     queryKey: ["reviews", "queue", filters],
-    queryFn: () => request<ReviewQueue>("GET", `/reviews/queue?${toSearch(filters).toString()}`),
+    queryFn: () => request("GET", `/reviews/queue?${toSearch(filters).toString()}`),
     placeholderData: keepPreviousData,
   });
 
 export const poolsQuery = queryOptions({
   queryKey: ["pools"],
-  queryFn: () => request<PoolSummary[]>("GET", "/pools"),
+  queryFn: () => request("GET", "/pools"),
   staleTime: 60_000,
 });
 
@@ -27,7 +27,7 @@ export const poolsQuery = queryOptions({
 export const reviewDetailsQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "sheet"],
-    queryFn: () => request<ReviewDetails>("GET", `/episodes/${episodeId}/review/sheet`),
+    queryFn: () => request("GET", `/episodes/${episodeId}/review/sheet`),
     refetchInterval: ({ state }) => (isRunning(state.data?.check ?? null) ? POLL_MS : false),
   });
 
@@ -43,7 +43,7 @@ export type Change =
   | { readonly type: "cancel"; readonly job: string };
 
 async function send(episodeId: string, change: Change): Promise<unknown> {
-  const path = `/episodes/${episodeId}/review`;
+  const path = `/episodes/${episodeId}/review` as const;
   switch (change.type) {
     case "claim":
       return request("POST", `${path}/claim`);
@@ -92,7 +92,7 @@ export function useNext() {
       const { after = null, direction = "next", filters } = where;
       const pool = filters?.pool ? Number(filters.pool) : null;
       const { annotator = null, outcome = null, returned = false } = filters ?? {};
-      return request<EpisodeSummary | null>("POST", "/reviews/next", { after, direction, pool, annotator, outcome, returned });
+      return request("POST", "/reviews/next", { after, direction, pool, annotator, outcome, returned });
     },
   });
 }
@@ -100,29 +100,29 @@ export function useNext() {
 export const agreementQuery = (pool: string | null) =>
   queryOptions({
     queryKey: ["reviews", "agreement", pool],
-    queryFn: () => request<Agreement>("GET", `/reviews/agreement${pool ? `?pool=${pool}` : ""}`),
+    queryFn: () => request("GET", `/reviews/agreement?${new URLSearchParams(pool ? { pool } : {}).toString()}`),
     placeholderData: keepPreviousData,
   });
 
 export const comparisonQuery = (one: string, other: string) =>
   queryOptions({
     queryKey: ["reviews", "comparison", one, other],
-    queryFn: () => request<SideBySide>("GET", `/reviews/comparison?one=${one}&other=${other}`),
+    queryFn: () => request("GET", `/reviews/comparison?one=${one}&other=${other}`),
   });
 
 /** The finished attempts at the task of an episode, the newest first. */
 export const attemptsQuery = (of: string) =>
   queryOptions({
     queryKey: ["reviews", "attempts", of],
-    queryFn: () => request<Attempt[]>("GET", `/reviews/attempts?of=${of}`),
+    queryFn: () => request("GET", `/reviews/attempts?of=${of}`),
   });
 
 /** The revisions there are, and the tasks that two of them both were given. */
 export const sharedTasksQuery = (one: string | null, other: string | null) => {
-  const query = one && other && one !== other ? `?${new URLSearchParams({ one, other }).toString()}` : "";
+  const query = one && other && one !== other ? new URLSearchParams({ one, other }).toString() : "";
   return queryOptions({
     queryKey: ["reviews", "meetings", query],
-    queryFn: () => request<SharedTasks>("GET", `/reviews/meetings${query}`),
+    queryFn: () => request("GET", `/reviews/meetings?${query}`),
     placeholderData: keepPreviousData,
   });
 };
@@ -140,7 +140,7 @@ export function useAdjudicate() {
 export const duplicatesQuery = (pool: string) =>
   queryOptions({
     queryKey: ["reviews", "duplicates", pool],
-    queryFn: () => request<Duplicates>("GET", `/pools/${pool}/duplicates`),
+    queryFn: () => request("GET", `/pools/${pool}/duplicates`),
     refetchInterval: ({ state }) => (isRunning(state.data?.job ?? null) ? POLL_MS : false),
   });
 

@@ -28,7 +28,7 @@ export function ForgottenPassword() {
 function MailForm() {
   const { t } = useI18n();
   const [login, setLogin] = useState("");
-  const send = useMutation({ mutationFn: () => request<null>("POST", "/session/forgotten", { login }) });
+  const send = useMutation({ mutationFn: () => request("POST", "/session/forgotten", { login }) });
   if (send.isSuccess) return <Text size="sm" role="status">{t("forgotten.sent")}</Text>;
   return (
     <form

@@ -4,7 +4,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation, useParams } from "react-router";
 
-import type { InvitationDetails, JoinIn, SessionOut } from "@/generated/api";
+import type { InvitationDetails, JoinIn } from "@/generated/api";
 import { sessionQuery, type Role } from "@/shared/account/account";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -21,7 +21,7 @@ export default function JoinPage() {
   const session = useQuery(sessionQuery); // its answer brings the token that the form must carry
   const invitation = useQuery({
     queryKey: ["join", secret],
-    queryFn: () => request<InvitationDetails>("POST", "/join/invitation", { secret }),
+    queryFn: () => request("POST", "/join/invitation", { secret }),
     enabled: session.isSuccess,
     retry: false,
   });
@@ -43,7 +43,7 @@ function Join({ secret, invitation }: { secret: string; invitation: InvitationDe
   const { t } = useI18n();
   const [fields, setFields] = useState<Omit<JoinIn, "secret">>({ username: "", name: "", password: "" });
   const join = useMutation({
-    mutationFn: () => request<SessionOut>("POST", "/join", { ...fields, secret }),
+    mutationFn: () => request("POST", "/join", { ...fields, secret }),
     onSuccess: () => window.location.assign("/"),
   });
   const set = (name: keyof typeof fields) => (event: { currentTarget: { value: string } }) => {

@@ -46,7 +46,7 @@ function ProofForm({ onDone }: { onDone: () => void }) {
   const security = useQuery(securityQuery).data;
   const [given, setGiven] = useState("");
   const prove = useMutation({
-    mutationFn: (body: { password: string; code: string }) => request<null>("POST", "/me/reauthenticate", body),
+    mutationFn: (body: { password: string; code: string }) => request("POST", "/me/reauthenticate", body),
     onSuccess: onDone,
   });
   if (!security) return null;

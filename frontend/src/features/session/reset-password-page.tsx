@@ -20,7 +20,7 @@ export default function ResetPasswordPage() {
   const session = useQuery(sessionQuery); // its answer brings the token that the form must carry
   const link = useQuery({
     queryKey: ["password-link", secret],
-    queryFn: () => request<PasswordLinkDetails>("POST", "/session/password-link", { secret }),
+    queryFn: () => request("POST", "/session/password-link", { secret }),
     enabled: session.isSuccess,
     retry: false,
     staleTime: Infinity,
@@ -42,7 +42,7 @@ export default function ResetPasswordPage() {
 function ResetForm({ secret, link }: { secret: string; link: PasswordLinkDetails }) {
   const { t } = useI18n();
   const [password, setPassword] = useState("");
-  const reset = useMutation({ mutationFn: () => request<null>("POST", "/session/password", { secret, password }) });
+  const reset = useMutation({ mutationFn: () => request("POST", "/session/password", { secret, password }) });
   if (reset.isSuccess) {
     return (
       <p role="status" className={styles.tagline}>

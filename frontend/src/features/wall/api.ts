@@ -1,7 +1,7 @@
 /** The wall over HTTP: live sessions, and tickets for their pictures. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
-import type { WallPage, WallStream } from "@/generated/api";
+import type { WallStream } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const POLL_MS = 3_000;
@@ -9,11 +9,11 @@ const POLL_MS = 3_000;
 export const wallQuery = (page: number) =>
   queryOptions({
     queryKey: ["wall", page],
-    queryFn: () => request<WallPage>("GET", `/wall?page=${page}`),
+    queryFn: () => request("GET", `/wall?page=${page}`),
     refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });
 
 /** Tickets for small pictures, by bridge host. Each is valid for seconds and for one use. */
 export const ticketsFor = (episodes: readonly string[]): Promise<WallStream[]> =>
-  request<WallStream[]>("POST", "/wall/tickets", { episodes });
+  request("POST", "/wall/tickets", { episodes });

@@ -1,12 +1,12 @@
 /** Webhooks over HTTP. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { DeliveryPage, WebhookIn, WebhookMade, WebhookOut } from "@/generated/api";
+import type { WebhookIn, WebhookOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const webhooksQuery = queryOptions({
   queryKey: ["webhooks"],
-  queryFn: () => request<WebhookOut[]>("GET", "/webhooks"),
+  queryFn: () => request("GET", "/webhooks"),
   refetchInterval: (query) => (query.state.data?.some(({ pending }) => pending > 0) ? 2_000 : 30_000),
 });
 
@@ -15,7 +15,7 @@ export const deliveriesQuery = (id: number) =>
   infiniteQueryOptions({
     queryKey: ["webhooks", id, "deliveries"],
     queryFn: ({ pageParam }) =>
-      request<DeliveryPage>("GET", `/webhooks/${id}/deliveries${pageParam ? `?after=${encodeURIComponent(pageParam)}` : ""}`),
+      request("GET", `/webhooks/${id}/deliveries?${new URLSearchParams(pageParam ? { after: pageParam } : {}).toString()}`),
     initialPageParam: "",
     getNextPageParam: ({ next }) => next,
     refetchInterval: (query) =>
@@ -40,9 +40,9 @@ function useSend<Input, Output>(send: (input: Input) => Promise<Output>) {
   });
 }
 
-export const useAdd = () => useSend((input: WebhookIn) => request<WebhookMade>("POST", "/webhooks", input));
+export const useAdd = () => useSend((input: WebhookIn) => request("POST", "/webhooks", input));
 
-export const useNewSecret = () => useSend((id: number) => request<WebhookMade>("POST", `/webhooks/${id}/secret`));
+export const useNewSecret = () => useSend((id: number) => request("POST", `/webhooks/${id}/secret`));
 
 export type Change =
   | { readonly type: "enable"; readonly id: number; readonly enabled: boolean }

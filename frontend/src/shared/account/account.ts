@@ -7,7 +7,7 @@ import { request, setCsrf } from "@/shared/api/http";
 export type Role = "annotator" | "reviewer" | "researcher" | "admin";
 
 /** Ask who is signed in; the server takes it as a sign that somebody uses the page. */
-export const refreshSession = async () => applySession(await request<SessionOut>("GET", "/session"));
+export const refreshSession = async () => applySession(await request("GET", "/session"));
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
@@ -44,7 +44,7 @@ export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (credentials: { username: string; password: string; code: string }) =>
-      applySession(await request<SessionOut>("POST", "/session", credentials)),
+      applySession(await request("POST", "/session", credentials)),
     onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session),
   });
 }
@@ -52,7 +52,7 @@ export function useSignIn() {
 /** Sign out and forget everything on the page; `forget` removes what would outlive it. */
 export function useSignOut(forget: () => void) {
   return useMutation({
-    mutationFn: () => request<SessionOut>("DELETE", "/session"),
+    mutationFn: () => request("DELETE", "/session"),
     onSuccess: () => {
       forget();
       window.location.assign("/");

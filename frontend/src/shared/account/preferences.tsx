@@ -69,7 +69,7 @@ export function PreferencesProvider({ children }: { children: ReactNode }) {
       const put = (updated: UserOut) =>
         client.setQueryData(sessionQuery.queryKey, (session) => session && { ...session, user: updated });
       put({ ...user, preferences: { ...user.preferences, ...changed } });
-      put(await request<UserOut>("PATCH", "/me", { preferences: { ...user.preferences, ...changed } }));
+      put(await request("PATCH", "/me", { preferences: { ...user.preferences, ...changed } }));
     },
     [client, preferences, user],
   );

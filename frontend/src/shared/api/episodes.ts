@@ -1,7 +1,6 @@
 /** What several screens ask of episodes. */
 import { queryOptions } from "@tanstack/react-query";
 
-import type { Snapshot, Trajectory } from "@/generated/vocabulary";
 import { request } from "@/shared/api/http";
 
 /** Where an episode's pictures are; the bytes never change. */
@@ -10,11 +9,11 @@ export const blobUrlOf = (episodeId: string) => (sha256: string) => `/api/episod
 export const snapshotQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "snapshot"],
-    queryFn: () => request<Snapshot>("GET", `/episodes/${episodeId}`),
+    queryFn: () => request("GET", `/episodes/${episodeId}`),
   });
 
 export const trajectoryQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "trajectory"],
-    queryFn: () => request<Trajectory>("GET", `/episodes/${episodeId}/trajectory`),
+    queryFn: () => request("GET", `/episodes/${episodeId}/trajectory`),
   });

@@ -32,17 +32,17 @@ describe("request", () => {
 
   it("raises the server's code", async () => {
     answering(refusal(409, "command_conflict"));
-    await expect(request("GET", "/x")).rejects.toMatchObject({ status: 409, code: "command_conflict", extra: { fields: [] } });
+    await expect(request("GET", "/home")).rejects.toMatchObject({ status: 409, code: "command_conflict", extra: { fields: [] } });
   });
 
   it("raises a code of its own where the answer is not the API's", async () => {
     answering(new Response("<html>Bad gateway</html>", { status: 502 }));
-    await expect(request("GET", "/x")).rejects.toMatchObject({ code: "http_502" });
+    await expect(request("GET", "/home")).rejects.toMatchObject({ code: "http_502" });
   });
 
   it("tells an unreachable server from a refusal", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
-    await expect(request("GET", "/x")).rejects.toBeInstanceOf(NetworkError);
+    await expect(request("GET", "/home")).rejects.toBeInstanceOf(NetworkError);
   });
 
   it("knows an ended sign-in by the status where an answer has no body", async () => {
@@ -72,21 +72,21 @@ describe("request", () => {
     answering(refusal(403, "reauthentication_required"), Response.json({ token: "t" }));
     const ask = vi.fn(() => Promise.resolve());
     setReauthenticationGate(ask);
-    expect(await request("POST", "/me/tokens", {})).toEqual({ token: "t" });
+    expect(await request("POST", "/me/factor")).toEqual({ token: "t" });
     expect(ask).toHaveBeenCalledOnce();
   });
 
   it("is refused where no proof is given", async () => {
     const fetch = answering(refusal(403, "reauthentication_required"));
     setReauthenticationGate(() => Promise.reject(new Error("closed")));
-    await expect(request("POST", "/me/tokens", {})).rejects.toMatchObject({ code: "reauthentication_required" });
+    await expect(request("POST", "/me/factor")).rejects.toMatchObject({ code: "reauthentication_required" });
     expect(fetch).toHaveBeenCalledOnce();
   });
 
   it("asks once, not for ever", async () => {
     answering(refusal(401, "not_signed_in"), refusal(401, "not_signed_in"));
     setSignInGate(() => Promise.resolve());
-    await expect(request("GET", "/x")).rejects.toMatchObject({ code: "not_signed_in" });
+    await expect(request("GET", "/home")).rejects.toMatchObject({ code: "not_signed_in" });
   });
 });
 

@@ -1,4 +1,5 @@
 /** Calls to the web app: JSON or a form in, JSON out, CSRF header, one error class with the server's stable code. */
+import type { Routes } from "@/generated/api";
 import type { Translate } from "@/shared/i18n/i18n";
 
 /** The server refused; nothing was changed. `code` is stable, `message` is for people. */
@@ -23,6 +24,21 @@ export class NetworkError extends Error {
 }
 
 type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
+
+/** A path as its route is named: without the query, and `{}` for each segment that is not written out. */
+type Pattern<Path extends string> = Path extends `${infer Before}?${string}`
+  ? Pattern<Before>
+  : Path extends `${infer Head}/${infer Tail}`
+    ? `${Segment<Head>}/${Pattern<Tail>}`
+    : Segment<Path>;
+type Segment<Text extends string> = Partial<Record<Text, unknown>> extends Record<Text, unknown> ? "{}" : Text; // written out, it is one key
+
+type Route<M extends Method, Path extends string> = RouteNamed<`${M} ${Pattern<Path>}`>;
+type RouteNamed<Name extends string> = Name extends keyof Routes ? Routes[Name] : { body: "no such route"; answer: never };
+
+/** What may be sent where the API takes a T: it is not changed on the way. */
+type Sent<T> = T extends FormData ? T : T extends object ? { readonly [Key in keyof T]: Sent<T[Key]> } : T;
+type Body<T> = undefined extends T ? [] : [body: Sent<T>];
 
 let csrf = "";
 type Gate = (() => Promise<void>) | null;
@@ -50,15 +66,20 @@ export async function signInAgain(): Promise<void> {
 }
 
 /**
- * Call the API. A call refused because the sign-in has ended, or because it needs a fresh proof of who asks, waits for the
+ * Call a route of the API: path, body and answer are checked against the API's own schema, the query is not. Write the path as
+ * one template, so that its type is known. A call refused because the sign-in has ended, or because it needs a fresh proof of who asks, waits for the
  * person to sign in or prove it and is then made once more, so that nothing is lost. Raises ApiError or NetworkError.
  */
-export async function request<T>(method: Method, path: string, body?: unknown): Promise<T> {
-  const form = body instanceof FormData; // the browser itself says what kind of form it is
+export async function request<M extends Method, Path extends string>(
+  method: M,
+  path: Path,
+  ...[body]: Body<Route<M, Path>["body"]>
+): Promise<Route<M, Path>["answer"]> {
+  const form = (body as unknown) instanceof FormData; // the browser itself says what kind of form it is
   const json = body !== undefined && !form;
   const headers: Record<string, string> = json ? { "Content-Type": "application/json" } : {};
   const response = await requestWithHeaders(method, path, headers, json ? JSON.stringify(body) : form ? body : null);
-  return (response.status === 204 ? null : await response.json()) as T;
+  return (response.status === 204 ? null : await response.json()) as Route<M, Path>["answer"];
 }
 
 /**

@@ -10,7 +10,7 @@ export const promptQuery = (episodeId: string, sha256: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "prompt", sha256],
     queryFn: async (): Promise<Prompt> => {
-      const value = await request<unknown>("GET", `/episodes/${encodeURIComponent(episodeId)}/blobs/${sha256}`);
+      const value = await request("GET", `/episodes/${encodeURIComponent(episodeId)}/blobs/${sha256}`);
       if (!isPrompt(value)) throw new ApiError(200, "unknown_prompt", "This prompt was kept in a form that this page does not know.");
       return value;
     },

@@ -13,7 +13,8 @@ from annotation_app.accounts.models import Group, Invitation, SignIn, Token, Use
 from annotation_app.accounts.selectors import pseudonym
 from annotation_app.accounts.services import token_make, user_ensure
 from annotation_app.audit.models import AuditEntry
-from annotation_app.episodes import selectors, services
+from annotation_app.episodes import services
+from annotation_app.episodes.selectors import trajectories
 from tests.integration.web.conftest import PASSWORD, World
 
 JSON = "application/json"
@@ -171,14 +172,14 @@ class TestErasing:
         assert episode is not None
         User.objects.filter(pk=world.ada.pk).update(email="ada@example.org", skills=["phones"])
         token_make(username="ada", name="t", days=1)
-        before = selectors.episode_trajectory(episode_id=episode.id).annotator
+        before = trajectories.episode_trajectory(episode_id=episode.id).annotator
         response = send(admin, "post", f"/people/{world.ada.pk}/erase", username="ada", remove_work=True)
         assert response.status_code == 204, response.content
         gone = User.objects.get(pk=world.ada.pk)
         assert (gone.username, gone.name, gone.email, gone.is_active) == (f"erased-{gone.pk}", gone.username, "", False)
         assert (gone.roles, gone.skills, gone.work_removed, gone.has_usable_password()) == ([], [], True, False)
         assert not Token.objects.filter(user=gone).exists()
-        assert selectors.episode_trajectory(episode_id=episode.id).annotator == before == pseudonym(gone.pk)
+        assert trajectories.episode_trajectory(episode_id=episode.id).annotator == before == pseudonym(gone.pk)
         assert admin.get("/api/people?search=ada").json()["items"] == []
         entry = AuditEntry.objects.get(verb="user.erased")
         assert "ada" not in str(entry.details) + entry.subject

@@ -7,12 +7,11 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotation_app.catalogue.search_text import to_search_text
+from annotation_app.catalogue.selectors import episodes_missing_from_catalogue, to_search_text
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.design.difficulty import Rubric
 from annotation_app.design.models import Placement
 from annotation_app.episodes.models import UNCATALOGUED, Episode
-from annotation_app.episodes.selectors import episodes_missing_from_catalogue
 from annotation_app.exports.models import Export
 from tests.integration.web.conftest import World
 from tests.integration.web.exports.test_exports import ask, finished

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from annotation_app.episodes import selectors
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.live.consumers import COMMAND_BURST, MAX_REJECTIONS, MESSAGE_LIMIT_CHARACTERS
 from annotation_app.live.store import run_in_db_thread
 from tests.integration.web.conftest import EpisodeSocket, Stack
@@ -59,7 +59,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 
 
 async def stored(desk: EpisodeSocket) -> Any:
-    return await run_in_db_thread(selectors.episode_state, episode_id=desk.episode_id)
+    return await run_in_db_thread(trajectories.episode_state, episode_id=desk.episode_id)
 
 
 async def test_bad_commands_are_refused_and_change_nothing(stack: Stack) -> None:

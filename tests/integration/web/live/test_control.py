@@ -11,6 +11,7 @@ from django.contrib.sessions.models import Session
 from annotation_app.accounts.models import User
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.live import rooms as registry_module
 from annotation_app.live.consumers import FORBIDDEN, NOT_SIGNED_IN
 from annotation_app.live.episode_driver import EpisodeDriver
@@ -225,5 +226,5 @@ async def test_whoever_loses_the_right_to_steer_is_sent_away(
     assert await desk.closed() == code
     await desk.send(**ACT, command_id=uuid4().hex)
     await desk.close()
-    state = await run_in_db_thread(selectors.episode_state, episode_id=desk.episode_id)
+    state = await run_in_db_thread(trajectories.episode_state, episode_id=desk.episode_id)
     assert state.steps == (), "what they still sent was not done"

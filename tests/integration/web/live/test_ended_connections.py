@@ -9,7 +9,8 @@ import pytest
 from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from annotation_app.episodes import selectors, services
+from annotation_app.episodes import services
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.live import rooms
 from annotation_app.live.store import run_in_db_thread
 from tests.integration.web.conftest import EpisodeSocket, Stack
@@ -74,7 +75,7 @@ async def test_an_act_whose_connection_ends_is_done_once_and_heard_of(
     for name in WRITES:
         monkeypatch.setattr(services, name, fault.once(getattr(services, name), stored=stored))
         sent.append(await act_until_known(desk))
-    state = await run_in_db_thread(selectors.episode_state, episode_id=desk.episode_id)
+    state = await run_in_db_thread(trajectories.episode_state, episode_id=desk.episode_id)
     assert [step.command_id for step in state.steps] == sent
     assert [step.error for step in state.steps] == [None] * len(sent)
     assert [len(machine.acts) for machine in stack.host.made if machine.acts] == [len(sent)]

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.tasks.models import Assignment
 from protocol.messages.events import EpisodeState
@@ -37,7 +38,7 @@ async def renew_for_ever(bridge: BridgeClient, lease: Lease) -> None:
 
 async def state_of(desk: EpisodeSocket) -> EpisodeState:
     """What the database holds of a desk's episode."""
-    state: EpisodeState = await run_in_db_thread(selectors.episode_state, episode_id=desk.episode_id)
+    state: EpisodeState = await run_in_db_thread(trajectories.episode_state, episode_id=desk.episode_id)
     return state
 
 
@@ -87,7 +88,7 @@ async def test_an_episode_is_worked_on_and_finished(stack: Stack) -> None:
     assert (ended["outcome"], ended["verdict"]["success"]) == ("success", True)
     state = await state_of(desk)
     assert [step.decision for step in state.steps] == ["accept", "override"]
-    trajectory = await run_in_db_thread(selectors.episode_trajectory, episode_id=desk.episode_id)
+    trajectory = await run_in_db_thread(trajectories.episode_trajectory, episode_id=desk.episode_id)
     assert [len(offered) for offered in trajectory.proposals] == [2, 1]
     assert (trajectory.terminated, trajectory.truncated) == (True, False)
 

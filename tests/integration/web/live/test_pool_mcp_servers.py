@@ -17,7 +17,7 @@ from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.rollout.attempts import run_attempt
 from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import episode_state
+from annotation_app.episodes.selectors.trajectories import episode_state
 from annotation_app.episodes.services import episode_next
 from annotation_app.live.rooms import registry
 from annotation_app.live.store import run_in_db_thread

@@ -7,7 +7,7 @@ import pytest
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes.models import Command, Episode, Step
-from annotation_app.episodes.selectors import episode_state
+from annotation_app.episodes.selectors.trajectories import episode_state
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.pools import services
 from annotation_app.tasks.models import Task

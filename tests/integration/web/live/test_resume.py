@@ -16,7 +16,7 @@ import pytest
 from websockets import Origin
 from websockets.sync.client import ClientConnection, connect
 
-from annotation_app.episodes import selectors
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.operations.runtime.ports import free_port
 from annotation_app.settings.base import ROOT
@@ -110,7 +110,7 @@ async def test_a_killed_process_loses_nothing_and_repeats_nothing(stack: Stack, 
         "PILOTHOUSE_BRIDGE_URL": stack.bridge_url,
     }
     sent = await asyncio.to_thread(work, free_port(), str(episode.id), session, environment)
-    state = await run_in_db_thread(selectors.episode_state, episode_id=episode.id)
+    state = await run_in_db_thread(trajectories.episode_state, episode_id=episode.id)
     assert [step.command_id for step in state.steps][:2] == [command["command_id"] for command in sent]
     assert len(state.steps) == 3
     assert [step.error for step in state.steps] == [None, None, None]

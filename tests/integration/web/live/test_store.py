@@ -8,8 +8,9 @@ from django.db import IntegrityError, connection, transaction
 
 from agent_backend.errors import CommandRejected, EpisodeFenced
 from agent_backend.interfaces import EpisodeStore
-from annotation_app.episodes import selectors, services
+from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode, Proposal, Step
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.live.store import DjangoStore, run_in_db_thread
 from protocol.trajectory.steps import Step as StepValue
 from tests.contract.test_store import DIGEST, POLICY, NewStore, StoreContract, Writer, intent, look, proposal, step
@@ -98,7 +99,7 @@ class TestDjangoStore(StoreContract):
         await write(lambda s: s.begin_act(intent(), DIGEST))
         await write(lambda s: s.append_step(step()))
         before = await write.store.load()
-        loop, steps_of = asyncio.get_running_loop(), selectors.steps_of
+        loop, steps_of = asyncio.get_running_loop(), trajectories.steps_of
 
         def overtaken(episode: Episode) -> tuple[StepValue, ...]:
             """What is done between the reading of the episode's row and that of its steps."""
@@ -107,7 +108,7 @@ class TestDjangoStore(StoreContract):
             return steps_of(episode)
 
         with monkeypatch.context() as patched:
-            patched.setattr(selectors, "steps_of", overtaken)
+            patched.setattr(trajectories, "steps_of", overtaken)
             assert await write.store.load() == before
         after = await write.store.load()
         assert (after.observation, after.steps[0].undone) == (look("before"), True)

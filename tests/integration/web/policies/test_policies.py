@@ -11,6 +11,7 @@ from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_server
 from annotation_app.policies.services import policy_ensure
@@ -229,4 +230,4 @@ def test_what_was_tried_and_is_activated_is_no_trial_any_more(
 def test_an_episode_without_steps_names_no_policy(world: World, old: PolicyRevision) -> None:
     episode = services.episode_next(user=world.ada)
     assert isinstance(episode, Episode)
-    assert selectors.episode_trajectory(episode_id=episode.id).policies == ()
+    assert trajectories.episode_trajectory(episode_id=episode.id).policies == ()

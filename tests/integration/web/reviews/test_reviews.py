@@ -11,7 +11,7 @@ from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import episode_trajectory
+from annotation_app.episodes.selectors.trajectories import episode_trajectory
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.policies.services import policy_ensure
 from annotation_app.reviews import jobs, services

@@ -5,8 +5,9 @@ from uuid import UUID
 import pytest
 
 from annotation_app.audit.models import AuditEntry
-from annotation_app.episodes import selectors, services
+from annotation_app.episodes import services
 from annotation_app.episodes.models import Branch, Episode
+from annotation_app.episodes.selectors import trajectories
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Sampling, Task, TaskState
 from protocol.trajectory.trajectories import Branch as BranchValue
@@ -39,9 +40,9 @@ class TestAskedFor:
         assert request_branch_status(world, first, 2) == 204
         second = claimed(world)
         assert second.desk.branch_of == BranchValue(episode=str(first.id), steps=1)
-        (step,) = selectors.branch_steps(episode_id=second.id)
+        (step,) = trajectories.branch_steps(episode_id=second.id)
         assert step == first.steps.get(index=0).document
-        assert selectors.episode_state(episode_id=second.id).branch_of == second.desk.branch_of
+        assert trajectories.episode_state(episode_id=second.id).branch_of == second.desk.branch_of
         assert AuditEntry.objects.filter(verb="episode.branched", subject=f"episode:{first.id}").count() == 1
 
     def test_it_waits_until_an_attempt_from_there_is_finished(self, world: World, policy: PolicyRevision) -> None:
@@ -53,7 +54,7 @@ class TestAskedFor:
         assert second.desk.branch_of is not None
         ended(second)
         assert not Branch.objects.get().open
-        assert selectors.episode_trajectory(episode_id=second.id).branch_of == second.desk.branch_of
+        assert trajectories.episode_trajectory(episode_id=second.id).branch_of == second.desk.branch_of
 
     def test_the_state_before_the_first_step_is_the_start(self, world: World, policy: PolicyRevision) -> None:
         first = ended(create_episode(world.ada, policy, "override"))

@@ -8,7 +8,7 @@ from django.test import Client
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import episode_state, episode_trajectory
+from annotation_app.episodes.selectors.trajectories import episode_state, episode_trajectory
 from annotation_app.episodes.services import episode_next
 from annotation_app.pools.services import credential_set
 from annotation_app.pools.services.mcp_servers import MAX_SERVERS

@@ -9,7 +9,7 @@ import pytest
 from agent_backend.benchmark.__main__ import main, parse_arguments
 from agent_backend.benchmark.leaderboard import build_leaderboards, render_leaderboards
 from agent_backend.benchmark.manifest import MANIFEST_FILE, RESULT_FILE, make_manifest, pin, read_manifest_file
-from agent_backend.evaluation.people import read_people
+from agent_backend.evaluation.results import read_people
 from agent_backend.rollout import machine_reuse
 from agent_backend.rollout.attempt_log import read_records
 from agent_backend.rollout.attempts import AttemptResult

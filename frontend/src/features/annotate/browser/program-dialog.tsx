@@ -2,7 +2,6 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 
-import type { TicketOut } from "@/generated/api";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import { request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -13,7 +12,7 @@ export function ProgramDialog() {
   const { t } = useI18n();
   const { episode } = useWorkspace();
   const ticket = useMutation({
-    mutationFn: () => request<TicketOut>("POST", `/episodes/${encodeURIComponent(episode.id)}/tickets`, { kind: "cdp" }),
+    mutationFn: () => request("POST", `/episodes/${encodeURIComponent(episode.id)}/tickets`, { kind: "cdp" }),
   });
   return (
     <Stack gap="sm">

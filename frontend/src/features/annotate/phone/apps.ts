@@ -10,7 +10,7 @@ const NONE: readonly string[] = [];
 export function useApps({ id, capabilities }: Pick<EpisodeState, "id" | "capabilities">): readonly string[] {
   const { data } = useQuery({
     queryKey: ["episode", id, "apps"],
-    queryFn: () => request<string[]>("GET", `/episodes/${encodeURIComponent(id)}/apps`),
+    queryFn: () => request("GET", `/episodes/${encodeURIComponent(id)}/apps`),
     enabled: capabilities.includes("open_app"),
     retry: false,
     staleTime: Infinity,

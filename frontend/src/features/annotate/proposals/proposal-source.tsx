@@ -1,7 +1,6 @@
 /** Which server and model stand behind the policy that proposes here. */
 import { useQuery } from "@tanstack/react-query";
 
-import type { Proposer as Answer } from "@/generated/api";
 import type { EpisodeState } from "@/generated/vocabulary";
 import { request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -12,7 +11,7 @@ export function ProposalSource({ episode: { id, policy } }: { episode: EpisodeSt
   const { t } = useI18n();
   const { data } = useQuery({
     queryKey: ["episode", id, "proposer", policy?.name, policy?.revision],
-    queryFn: () => request<Answer | null>("GET", `/episodes/${id}/proposer`),
+    queryFn: () => request("GET", `/episodes/${id}/proposer`),
     enabled: policy !== null,
     staleTime: Infinity,
     retry: false,

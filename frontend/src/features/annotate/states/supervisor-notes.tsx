@@ -3,7 +3,6 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { SupervisorNoteOut } from "@/generated/api";
 import { hasRole, useSessionUser } from "@/shared/account/account";
 import { request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -22,13 +21,14 @@ export function SupervisorNotes() {
   return wanted ? <Notes id={id} hasControl={view.control === "mine"} /> : null;
 }
 
+const pathOf = (episode: string) => `/episodes/${encodeURIComponent(episode)}/notes` as const;
+
 function Notes({ id, hasControl }: { id: string; hasControl: boolean }) {
   const { t } = useI18n();
   const user = useSessionUser();
-  const path = `/episodes/${encodeURIComponent(id)}/notes`;
   const notes = useQuery({
     queryKey: ["episode", id, "notes"],
-    queryFn: () => request<SupervisorNoteOut[]>("GET", path),
+    queryFn: () => request("GET", pathOf(id)),
     refetchInterval: POLL_MS,
   });
   const items = notes.data ?? [];
@@ -46,17 +46,17 @@ function Notes({ id, hasControl }: { id: string; hasControl: boolean }) {
           </ul>
         </div>
       )}
-      {watches && <NoteForm path={path} episodeId={id} />}
+      {watches && <NoteForm episodeId={id} />}
     </>
   );
 }
 
-function NoteForm({ path, episodeId }: { path: string; episodeId: string }) {
+function NoteForm({ episodeId }: { episodeId: string }) {
   const { t } = useI18n();
   const client = useQueryClient();
   const [text, setText] = useState("");
   const send = useMutation({
-    mutationFn: (text: string) => request("POST", path, { text }),
+    mutationFn: (text: string) => request("POST", pathOf(episodeId), { text }),
     onSuccess: () => {
       setText("");
       return client.invalidateQueries({ queryKey: ["episode", episodeId, "notes"] });

@@ -1,7 +1,7 @@
 /** Imports over HTTP. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { ImportOut, RefusalPage, UploadOut } from "@/generated/api";
+import type { ImportOut } from "@/generated/api";
 import { ApiError, request } from "@/shared/api/http";
 
 export const isRunning = ({ status }: ImportOut) => status === "queued" || status === "running";
@@ -9,7 +9,7 @@ export const isRunning = ({ status }: ImportOut) => status === "queued" || statu
 /** The newest imports; asked again every second while one is being taken in. */
 export const importsQuery = queryOptions({
   queryKey: ["imports"],
-  queryFn: () => request<ImportOut[]>("GET", "/imports"),
+  queryFn: () => request("GET", "/imports"),
   refetchInterval: (query) => (query.state.data?.some(isRunning) ? 1_000 : 30_000),
 });
 
@@ -17,7 +17,7 @@ export const importsQuery = queryOptions({
 export const rejectedRowsQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: ["imports", id, "refused"],
-    queryFn: ({ pageParam }) => request<RefusalPage>("GET", `/imports/${id}/refused?after=${pageParam}`),
+    queryFn: ({ pageParam }) => request("GET", `/imports/${id}/refused?after=${pageParam}`),
     initialPageParam: 0,
     getNextPageParam: (page) => page.next,
   });
@@ -25,7 +25,7 @@ export const rejectedRowsQuery = (id: string) =>
 /** The person's uploads that wait for parts. */
 export const uploadsQuery = queryOptions({
   queryKey: ["uploads"],
-  queryFn: () => request<UploadOut[]>("GET", "/imports/uploads"),
+  queryFn: () => request("GET", "/imports/uploads"),
 });
 
 /** Forget an upload and what arrived of it. One that has expired, or became an import, is left as it is. */

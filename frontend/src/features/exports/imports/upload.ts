@@ -44,7 +44,7 @@ export async function sendUpload(
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
 ): Promise<ImportOut> {
-  const path = `/imports/uploads/${upload.id}`;
+  const path = `/imports/uploads/${upload.id}` as const;
   let sent = upload.offset;
   let size = Math.min(FIRST_PART, upload.part_bytes);
   let tries = 0;
@@ -67,7 +67,7 @@ export async function sendUpload(
       sent = await offsetOf(path, signal).catch(() => sent); // without an answer, the part is tried again as it is
     }
   }
-  return request<ImportOut>("POST", `${path}/import`, { pool });
+  return request("POST", `${path}/import`, { pool });
 }
 
 async function sendPart(path: string, file: File, offset: number, size: number, signal: AbortSignal): Promise<number> {

@@ -1,7 +1,7 @@
 /** The catalogue over HTTP: the address holds the query, so that it can be sent and kept. */
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Facets, FoundPage, SavedQueryIn, SavedQueryOut } from "@/generated/api";
+import type { SavedQueryIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 /** How often a search that found nothing is repeated (ms): an episode is found seconds after it ended. */
@@ -10,7 +10,7 @@ const EMPTY_POLL_MS = 5_000;
 export const resultsQuery = (search: URLSearchParams) =>
   queryOptions({
     queryKey: ["trajectories", search.toString()],
-    queryFn: () => request<FoundPage>("GET", `/trajectories?${search.toString()}`),
+    queryFn: () => request("GET", `/trajectories?${search.toString()}`),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.items.length === 0 ? EMPTY_POLL_MS : false),
   });
@@ -20,7 +20,7 @@ export const facetsQuery = (search: URLSearchParams) => {
   unpaged.delete("after");
   return queryOptions({
     queryKey: ["trajectories", "facets", unpaged.toString()],
-    queryFn: () => request<Facets>("GET", `/trajectories/facets?${unpaged.toString()}`),
+    queryFn: () => request("GET", `/trajectories/facets?${unpaged.toString()}`),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.total === 0 ? EMPTY_POLL_MS : false),
   });
@@ -28,7 +28,7 @@ export const facetsQuery = (search: URLSearchParams) => {
 
 export const savedQueriesQuery = queryOptions({
   queryKey: ["queries"],
-  queryFn: () => request<SavedQueryOut[]>("GET", "/queries"),
+  queryFn: () => request("GET", "/queries"),
 });
 
 export type Change =
@@ -37,8 +37,8 @@ export type Change =
 
 const send = (change: Change) =>
   change.type === "keep"
-    ? request<SavedQueryOut>("POST", "/queries", change.query)
-    : request<null>("DELETE", `/queries/${change.id}`);
+    ? request("POST", "/queries", change.query)
+    : request("DELETE", `/queries/${change.id}`);
 
 export function useChangeSavedQuery() {
   const client = useQueryClient();

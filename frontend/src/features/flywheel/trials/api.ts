@@ -1,7 +1,7 @@
 /** The gate's attempts of a cycle over HTTP: those at a task, two side by side, and where their pictures are. */
 import { queryOptions } from "@tanstack/react-query";
 
-import type { SeedTrials, TaskChange, TrialComparison } from "@/generated/api";
+import type { SeedTrials, TaskChange } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export type Task = Pick<TaskChange, "suite" | "name" | "level">;
@@ -13,14 +13,14 @@ const searchOf = ({ suite, name, level }: Task) => new URLSearchParams({ suite, 
 export const trialsQuery = (cycle: string, task: Task) =>
   queryOptions({
     queryKey: ["wheels", "trials", cycle, task.suite, task.name, task.level],
-    queryFn: () => request<SeedTrials[]>("GET", `/turns/${cycle}/trials?${searchOf(task).toString()}`),
+    queryFn: () => request("GET", `/turns/${cycle}/trials?${searchOf(task).toString()}`),
   });
 
 export const trialComparisonQuery = (cycle: string, active: string, candidate: string) => {
   const search = new URLSearchParams({ active, candidate });
   return queryOptions({
     queryKey: ["wheels", "beside", cycle, active, candidate],
-    queryFn: () => request<TrialComparison>("GET", `/turns/${cycle}/trials/beside?${search.toString()}`),
+    queryFn: () => request("GET", `/turns/${cycle}/trials/beside?${search.toString()}`),
   });
 };
 

@@ -1,7 +1,7 @@
 /** Probes of models over HTTP: asked again every second while one is under way. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { FirstReplies, ProbeIn, ProbeOut } from "@/generated/api";
+import type { ProbeIn, ProbeOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "probes";
@@ -13,14 +13,14 @@ export const isUnderWay = (probe: ProbeOut | undefined): boolean => probe?.statu
 /** The newest probe of each model, without its points. */
 export const probesQuery = queryOptions({
   queryKey: [KEY, "latest"],
-  queryFn: () => request<ProbeOut[]>("GET", "/probes"),
+  queryFn: () => request("GET", "/probes"),
   refetchInterval: (query) => (query.state.data?.some(isUnderWay) ? 1_000 : 30_000),
 });
 
 /** What the first replies of each proposing revision say of its coordinate space. */
 export const firstRepliesQuery = queryOptions({
   queryKey: [KEY, "first-replies"],
-  queryFn: () => request<FirstReplies[]>("GET", "/first-replies"),
+  queryFn: () => request("GET", "/first-replies"),
   refetchInterval: 60_000,
 });
 
@@ -28,14 +28,14 @@ export const firstRepliesQuery = queryOptions({
 export const probeQuery = (id: string) =>
   queryOptions({
     queryKey: [KEY, id],
-    queryFn: () => request<ProbeOut>("GET", `/probes/${id}`),
+    queryFn: () => request("GET", `/probes/${id}`),
     refetchInterval: (query) => (isUnderWay(query.state.data) ? 1_000 : false),
   });
 
 export type ProbeChange = { readonly type: "start"; readonly probe: ProbeIn } | { readonly type: "cancel"; readonly id: string };
 
 async function send(change: ProbeChange): Promise<ProbeOut | null> {
-  if (change.type === "start") return request<ProbeOut>("POST", "/probes", change.probe);
+  if (change.type === "start") return request("POST", "/probes", change.probe);
   await request("DELETE", `/probes/${change.id}`);
   return null;
 }

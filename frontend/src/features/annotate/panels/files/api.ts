@@ -1,7 +1,6 @@
 /** What the file panel asks of the web app: the folder looked at, and a place for bytes on their way in. */
 import { queryOptions } from "@tanstack/react-query";
 
-import type { FolderListing } from "@/generated/api";
 import type { BlobRef } from "@/generated/vocabulary";
 import { request } from "@/shared/api/http";
 
@@ -9,7 +8,7 @@ import { request } from "@/shared/api/http";
 export const folderQuery = (episodeId: string, path: string, version: number) =>
   queryOptions({
     queryKey: ["episode", episodeId, "files", path, version],
-    queryFn: () => request<FolderListing>("GET", `/episodes/${encodeURIComponent(episodeId)}/files?${new URLSearchParams({ path })}`),
+    queryFn: () => request("GET", `/episodes/${encodeURIComponent(episodeId)}/files?${new URLSearchParams({ path })}`),
     placeholderData: (before) => (before?.path === path ? before : undefined),
     retry: false,
   });
@@ -18,5 +17,5 @@ export const folderQuery = (episodeId: string, path: string, version: number) =>
 export function stageUpload(episodeId: string, file: File): Promise<BlobRef> {
   const form = new FormData();
   form.append("file", file);
-  return request<BlobRef>("POST", `/episodes/${encodeURIComponent(episodeId)}/uploads`, form);
+  return request("POST", `/episodes/${encodeURIComponent(episodeId)}/uploads`, form);
 }

@@ -4,7 +4,6 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { useState, type Ref, type SyntheticEvent } from "react";
 
-import type { WebProgram } from "@/generated/api";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
@@ -24,18 +23,18 @@ const MAX_PORT = 65_535;
 export function PreviewPanel() {
   const { t } = useI18n();
   const { episode, panelRef } = useWorkspace();
-  const at = `/episodes/${encodeURIComponent(episode.id)}`;
-  const services = useQuery({ queryKey: ["episode", episode.id, "services"], queryFn: () => request<WebProgram[]>("GET", `${at}/services`), retry: false });
+  const at = `/episodes/${encodeURIComponent(episode.id)}` as const;
+  const services = useQuery({ queryKey: ["episode", episode.id, "services"], queryFn: () => request("GET", `${at}/services`), retry: false });
   const [port, setPort] = useState<number | string>(8000);
   const opening = useMutation({
     mutationFn: async ({ port: at_port, path, title }: PreviewTarget) => {
-      const { url } = await request<{ url: string }>("POST", `${at}/tickets`, { kind: "proxy", port: at_port, path });
+      const { url } = await request("POST", `${at}/tickets`, { kind: "proxy", port: at_port, path });
       return { url, title };
     },
   });
   const apart = useMutation({
     mutationFn: async ({ port: at_port, path }: PreviewTarget) => {
-      const { url } = await request<{ url: string }>("POST", `${at}/tickets`, { kind: "proxy", port: at_port, path });
+      const { url } = await request("POST", `${at}/tickets`, { kind: "proxy", port: at_port, path });
       window.open(url, "_blank", "noopener");
     },
   });

@@ -2,7 +2,6 @@
 import { useEffect, useState } from "react";
 
 import { request } from "@/shared/api/http";
-import type { Ticket } from "@/streams/connector";
 import { connectTerminals } from "@/streams/terminal";
 
 import type { Screens } from "./screens";
@@ -29,7 +28,7 @@ export function useTerminals(episodeId: string, on: boolean): Terminals {
       const set = (change: Partial<Terminals>) => setState((before) => ({ ...before, ...change }));
       set({ screens });
       const disconnect = connectTerminals({
-        ticket: () => request<Ticket>("POST", `/episodes/${encodeURIComponent(episodeId)}/tickets`, { kind: "terminal" }),
+        ticket: () => request("POST", `/episodes/${encodeURIComponent(episodeId)}/tickets`, { kind: "terminal" }),
         listener: {
           onFrame: (frame) => {
             screens.write(frame);

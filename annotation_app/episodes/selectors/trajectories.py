@@ -1,0 +1,124 @@
+"""Episodes with their steps and proposals: as the desk shows them, and as trajectories."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+from uuid import UUID
+
+from annotation_app.accounts.selectors import pseudonym
+from annotation_app.episodes.models import Episode
+from annotation_app.episodes.models import Proposal as ProposalRow
+from annotation_app.episodes.models import Step as StepRow
+from annotation_app.episodes.selectors import NO_EPISODE, state_of, task_of
+from annotation_app.errors import NotFound
+from annotation_app.transactions import repeatable_read
+from protocol.messages.events import EpisodeState
+from protocol.trajectory.mcp_servers import add_mcp_servers, redact_values
+from protocol.trajectory.proposals import Proposal, strip_token_data
+from protocol.trajectory.steps import Step, drop_undone_steps, step_policies, write_thought_later
+from protocol.trajectory.trajectories import Trajectory
+
+STEP_COLUMNS = ("document", "undoing", "late_thought__thought")
+"""What `step_of_row` takes, as names for `values_list`."""
+
+
+def steps_of(episode: Episode) -> tuple[Step, ...]:
+    """All that was done, in order; what was taken back says so."""
+    return tuple(step_of_row(*row) for row in episode.steps.order_by("index").values_list(*STEP_COLUMNS))
+
+
+def step_of_row(document: Step, undoing: int | None, late_thought: str | None) -> Step:
+    """A step with the thought that was written later, and whether it was taken back."""
+    step = document if late_thought is None else write_thought_later(document, late_thought)
+    return step if undoing is None else step.model_copy(update={"undone": True})
+
+
+def episode_state(*, episode_id: UUID) -> EpisodeState:
+    """All the desk shows of an episode: its row, steps and offers belong together, for what happens from then on is
+    applied to them. Raises NotFound."""
+    with repeatable_read():
+        episode = Episode.objects.select_related("task__pool", "assignment").filter(pk=episode_id).first()
+        if episode is None:
+            raise NotFound(NO_EPISODE)
+        return state_of(
+            episode,
+            steps=steps_of(episode),
+            proposals=tuple(strip_token_data(_proposal_value(row)) for row in episode.proposals.filter(open=True)),
+        )
+
+
+def branch_steps(*, episode_id: UUID) -> tuple[Step, ...]:
+    """The steps of an earlier episode that are done again before this one begins; none where it is no branch."""
+    branch = Episode.objects.get(pk=episode_id).desk.branch_of
+    if branch is None:
+        return ()
+    steps = drop_undone_steps(steps_of(Episode.objects.get(pk=branch.episode)))
+    return steps[: branch.steps] if len(steps) >= branch.steps else ()
+
+
+def episode_trajectory(*, episode_id: UUID) -> Trajectory:
+    """The whole attempt as it is exported. Raises NotFound."""
+    episode = Episode.objects.select_related("task__pool", "annotator").filter(pk=episode_id).first()
+    if episode is None:
+        raise NotFound(NO_EPISODE)
+    return trajectory_of(episode)
+
+
+def trajectory_of(episode: Episode) -> Trajectory:
+    """An episode's steps with everything that was offered at each, whatever became of it."""
+    return _trajectory(
+        episode, steps_of(episode), ((row.index, _proposal_value(row)) for row in episode.proposals.all())
+    )
+
+
+def trajectories_of(episodes: Collection[Episode]) -> Iterator[Trajectory]:
+    """Whole trajectories of several episodes, in this order; their steps and offers are read together, as values: rows
+    of the ORM would take longer to make than the steps themselves."""
+    keys = [episode.pk for episode in episodes]
+    steps: defaultdict[UUID, list[Step]] = defaultdict(list)
+    rows = StepRow.objects.filter(episode__in=keys).order_by("episode_id", "index")
+    for key, *row in rows.values_list("episode_id", *STEP_COLUMNS):
+        steps[key].append(step_of_row(*row))
+    offered: defaultdict[UUID, list[tuple[int, Proposal]]] = defaultdict(list)
+    columns = ("episode_id", "index", "document", "mark")
+    offers: Iterable[tuple[UUID, int, Any, str]] = ProposalRow.objects.filter(episode__in=keys).values_list(*columns)
+    for key, index, document, mark in offers:
+        offered[key].append((index, document.model_copy(update={"mark": mark or None})))
+    for episode in episodes:
+        yield _trajectory(episode, tuple(steps[episode.pk]), offered[episode.pk])
+
+
+def _trajectory(episode: Episode, steps: tuple[Step, ...], offers: Iterable[tuple[int, Proposal]]) -> Trajectory:
+    offered = defaultdict(list)
+    for index, proposal in offers:
+        offered[index].append(proposal)
+    proposals = tuple(tuple(offered[step.index]) for step in steps)
+    source = getattr(episode, "source", None)
+    if source is not None:  # it came from elsewhere: all else is as it came
+        head: Trajectory = source.head
+        own = {"id": str(episode.id), "steps": steps, "proposals": proposals[: len(head.proposals)]}
+        return head.model_copy(update=own)
+    return Trajectory(
+        id=str(episode.id),
+        task=add_mcp_servers(task_of(episode), redact_values(episode.mcp_servers or {})),
+        origin="annotation",
+        annotator=pseudonym(episode.annotator_id),
+        capabilities=episode.desk.capabilities,
+        tools=episode.desk.tools,
+        branch_of=episode.desk.branch_of,
+        steps=steps,
+        proposals=proposals,
+        policies=step_policies(steps),
+        memories=episode.desk.memories,
+        outcome=episode.outcome or None,
+        answer=episode.desk.answer,
+        verdict=episode.desk.verdict,
+        terminated=episode.status == "finished",
+        truncated=episode.status != "finished",
+        created_at=episode.created_at,
+        finished_at=episode.finished_at,
+    )
+
+
+def _proposal_value(row: ProposalRow) -> Proposal:
+    return row.document.model_copy(update={"mark": row.mark or None})
