@@ -20,6 +20,7 @@ from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.errors import Conflict
 from annotation_app.exports.folder_writer import ExportOrder, write_export
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.flywheel.curves import final_figures
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, TurnState
 from annotation_app.flywheel.paths import TURNS_FOLDER, turn_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, trainer_python, turn_lock
@@ -142,7 +143,12 @@ def train(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
             begun_with, parent = done.path, done
             made.append(phase)
     refused = count_refused(turn_folder(turn) / "train" / RL_INBOX)
-    return {"phases": made, "checkpoint": begun_with if made else "", **({"refused": refused} if refused else {})}
+    return {
+        "phases": made,
+        "checkpoint": begun_with if made else "",
+        "figures": final_figures(turn_folder(turn)),
+        **({"refused": refused} if refused else {}),
+    }
 
 
 def _trained_checkpoint(turn: Turn, phase: str) -> Checkpoint | None:
