@@ -39,6 +39,8 @@ LIKELIHOODS = ("ct", "sft")
 COPIES_FOLDER = "data"
 """Of a turn's folder: trajectories as the trainer reads them."""
 PHASES = (*LIKELIHOODS, "rl")
+CRITIC_FOLDER = "critic"
+"""In a checkpoint that PPO made."""
 RL_INBOX = "rl-inbox"
 """In the folder of a turn's trainings: where reinforcement takes its attempts from."""
 
@@ -268,6 +270,7 @@ def _phase(
         if rollout_plan is not None and not rollout_plan.tasks:
             return None
         trainer_settings = rollout_plan.trainer_settings | trainer_settings if rollout_plan else trainer_settings
+        trainer_settings = {**_last_critic(turn, plan), **trainer_settings}
         trainer_settings |= {"inbox": str(folder / "train" / RL_INBOX), **_wording(turn)}
     config, log = folder / "train" / f"{phase}.json", folder / "train" / f"{phase}.log"
     file_write(config, trainer_settings)
@@ -279,6 +282,17 @@ def _phase(
     if not made.is_dir():
         raise ProgramFailed(f"The trainer named no checkpoint: {str(made)[:200]!r}")
     return _checkpoint_record(turn, phase, made, begun_with, parent)
+
+
+def _last_critic(turn: Turn, plan: ReinforcementTraining) -> dict[str, str]:
+    """The critic that PPO left in an earlier turn of the wheel: it goes on learning, unless the recipe's settings name
+    another."""
+    if plan.algorithm != "ppo":
+        return {}
+    reinforced = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, turn__number__lt=turn.number, phase="rl")
+    last = reinforced.order_by("-turn__number").first()
+    critic = Path(checkpoint_path(last.path), CRITIC_FOLDER) if last else None
+    return {"critic": str(critic)} if critic is not None and critic.is_dir() else {}
 
 
 def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str]) -> RolloutPlan | None:
