@@ -92,7 +92,8 @@ function CurveFigure({ name, curve, beside }: { name: string; curve: Curve; besi
   const { t } = useI18n();
   const what = figureName(name, t);
   const phase = t(`flywheel.phase.${curve.phase}`);
-  const own = beside ? t("flywheel.curve.this_cycle") : what;
+  const other = beside?.curve?.figures[name] ? { name: beside.name, curve: beside.curve } : undefined;
+  const own = other ? t("flywheel.curve.this_cycle") : what;
   const last = curve.figures[name]?.at(-1);
   return (
     <figure
@@ -101,12 +102,12 @@ function CurveFigure({ name, curve, beside }: { name: string; curve: Curve; besi
     >
       <figcaption className={styles.caption}>
         {phase}: {what}
-        {beside?.curve && ` · ${t("flywheel.curve.dashed", { cycle: beside.name })}`}
+        {other && ` · ${t("flywheel.curve.dashed", { cycle: other.name })}`}
       </figcaption>
       <LineChart
         h={140}
         dataKey="update"
-        data={[...curvePoints(name, { [own]: curve, ...(beside?.curve ? { [beside.name]: beside.curve } : {}) })]}
+        data={[...curvePoints(name, { [own]: curve, ...(other ? { [other.name]: other.curve } : {}) })]}
         lineChartProps={{ accessibilityLayer: false }}
         xAxisProps={{ interval: "equidistantPreserveStart", padding: { right: 12 } }}
         yAxisProps={{ tickCount: 3, domain: ["auto", "auto"], width: 56 }}
@@ -114,7 +115,7 @@ function CurveFigure({ name, curve, beside }: { name: string; curve: Curve; besi
         withDots={false}
         series={[
           { name: own, color: "var(--ph-auto)" },
-          ...(beside?.curve ? [{ name: beside.name, color: "var(--ph-override)", strokeDasharray: "5 5" }] : []),
+          ...(other ? [{ name: other.name, color: "var(--ph-override)", strokeDasharray: "5 5" }] : []),
         ]}
         connectNulls
         curveType="linear"
