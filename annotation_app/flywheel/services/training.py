@@ -30,6 +30,7 @@ from annotation_app.flywheel.sample_rules import REFUSALS
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.lineage import lineage_record
+from annotation_app.flywheel.services.own_attempts import RL_INBOX, write_own_successes
 from annotation_app.flywheel.services.pool_tasks import played_pool, write_pool_tasks
 from annotation_app.flywheel.services.reward_judges import reward_judges_of
 from annotation_app.tasks.models import Pool
@@ -41,8 +42,6 @@ COPIES_FOLDER = "data"
 PHASES = (*LIKELIHOODS, "rl")
 CRITIC_FOLDER = "critic"
 """In a checkpoint that PPO made."""
-RL_INBOX = "rl-inbox"
-"""In the folder of a turn's trainings: where reinforcement takes its attempts from."""
 
 
 def turn_folder(turn: Turn) -> Path:
@@ -88,6 +87,8 @@ def mix(turn: Turn) -> dict[str, Any]:
             name: _folder_write(turn, f"{phase}-{name}", list(map(UUID, ids))) if ids else None
             for name, ids in chosen.items()
         }
+        if plan.shares.own > 0:
+            folders["own"] = write_own_successes(turn, turn_folder(turn) / COPIES_FOLDER / f"{phase}-own")
         _discard_if_changed(turn, phase, {name: _copy_sha256(one) for name, one in folders.items() if one is not None})
         sources = plan.shares.sources(**folders, general=turn.recipe.general)
         file_write(turn_folder(turn) / f"{phase}-sources.json", sources)

@@ -2938,11 +2938,13 @@ export interface LikelihoodTraining {
   };
 }
 /**
- * Of which tokens something is trained: what this turn brought, what earlier turns brought, general data.
+ * Of which tokens something is trained: what this turn brought, what earlier turns brought, what reinforcement of
+ * earlier turns played with success, general data.
  */
 export interface MixShares {
   fresh: number;
   earlier: number;
+  own: number;
   general: number;
 }
 /**

@@ -70,7 +70,7 @@ const RECIPE: Recipe = {
 const BUNDLED: Recipe = {
   ...RECIPE,
   ...{ policy: "nano", start: "/nano", server: "http://127.0.0.1:8092" },
-  sft: { by: "nano", updates: 80, every: 1, shares: { fresh: 0.5, earlier: 0.5, general: 0 }, settings: {} },
+  sft: { by: "nano", updates: 80, every: 1, shares: { fresh: 0.5, earlier: 0.5, own: 0, general: 0 }, settings: {} },
   trials: { ...RECIPE.trials, world: "bridge", suite: "drills", tasks: ["press"], first_seed: 1_000_000 },
 };
 const DRAFT = { name: "Small screens", recipe: BUNDLED, seeds: 20, missing: ["gate"] };

@@ -95,13 +95,13 @@ function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTrai
     <>
       <PlanSwitch phase={phase} plan={plan} initial={initial} onChange={onChange} />
       {plan && (
-        <SimpleGrid cols={{ base: 2, xs: 5 }}>
+        <SimpleGrid cols={{ base: 2, xs: 3 }}>
           <Cadence plan={plan} onChange={onChange} />
-          {(["fresh", "earlier", "general"] as const).map((name) => (
+          {(["fresh", "earlier", "own", "general"] as const).map((name) => (
             <Amount
               key={name}
               label={t(`flywheel.form.share.${name}`)}
-              value={plan.shares[name]}
+              value={plan.shares[name] ?? 0}
               onChange={(share) => onChange({ ...plan, shares: { ...plan.shares, [name]: share } })}
               min={0}
               max={1}

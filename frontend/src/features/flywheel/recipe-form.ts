@@ -8,10 +8,10 @@ export interface FlywheelDraft {
   readonly recipe: Recipe;
 }
 
-const SHARES = { fresh: 0.5, earlier: 0.5, general: 0 } as const;
+const SHARES = { fresh: 0.5, earlier: 0.5, own: 0, general: 0 } as const;
 export const PRETRAINING: LikelihoodTraining = {
   ...{ by: "ct", updates: 80, every: 4, settings: {} },
-  shares: { fresh: 0.1, earlier: 0.1, general: 0.8 },
+  shares: { fresh: 0.1, earlier: 0.1, own: 0, general: 0.8 },
 };
 export const IMITATION: LikelihoodTraining = { by: "ct", updates: 80, shares: SHARES, every: 1, settings: {} };
 

@@ -59,6 +59,7 @@ export const flywheelMessages = {
   "flywheel.form.every": "Every … cycles",
   "flywheel.form.share.fresh": "New",
   "flywheel.form.share.earlier": "Earlier",
+  "flywheel.form.share.own": "Own successes",
   "flywheel.form.share.general": "General",
   "flywheel.form.algorithm": "Algorithm",
   "flywheel.form.seeds": "Seeds a task",

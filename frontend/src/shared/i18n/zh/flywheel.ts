@@ -59,6 +59,7 @@ export const flywheelMessages = {
   "flywheel.form.every": "每隔几轮",
   "flywheel.form.share.fresh": "新数据",
   "flywheel.form.share.earlier": "旧数据",
+  "flywheel.form.share.own": "自身成功尝试",
   "flywheel.form.share.general": "通用",
   "flywheel.form.algorithm": "算法",
   "flywheel.form.seeds": "每个任务的种子数",
