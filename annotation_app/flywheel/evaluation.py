@@ -38,7 +38,7 @@ def gate_task_ids(trials: GateTrials) -> frozenset[str]:
 def write_successes(
     folders: Sequence[Path], target: Path, *, at: datetime, most: int, may: Callable[[Trajectory], bool]
 ) -> int:
-    """Write to `target` at most so many successes of each task and seed, by the verifier's word, of the attempts that
+    """Write to `target` at most so many successes of each kind of task, by the verifier's word, of the attempts that
     `may` be taken, and return how many they are. Folders that cannot be read are passed over."""
     whole = [folder for folder in folders if _is_readable(folder)]
     return write_selected(whole, target, at=at, most=most, may=may).counts.trajectories if whole else 0

@@ -14,8 +14,8 @@ from protocol.trajectory.trajectories import Trajectory
 
 RL_INBOX = "rl-inbox"
 """In the folder of a turn's trainings: where reinforcement takes its attempts from."""
-MAX_PER_TASK = 4
-"""Successes at one task and seed, the shortest ones."""
+MAX_PER_KIND = 32
+"""Successes at one kind of task, the shortest ones."""
 STALE = "attempt_stale"
 """Why reinforcement refused an attempt that imitation can use: its weights were too old for a ratio."""
 
@@ -33,7 +33,7 @@ def write_own_successes(turn: Turn, target: Path) -> Path | None:
         return task.id not in held and not trials.holds(task.suite, task.seed)
 
     target.parent.mkdir(parents=True, exist_ok=True)
-    if write_successes(tuple(_attempt_folders(turn)), target, at=turn.created_at, most=MAX_PER_TASK, may=may):
+    if write_successes(tuple(_attempt_folders(turn)), target, at=turn.created_at, most=MAX_PER_KIND, may=may):
         return target
     shutil.rmtree(target, ignore_errors=True)
     return None

@@ -25,10 +25,10 @@ def record_served_weights(data: Path, weights: ServedWeights) -> None:
 
 
 def read_served_weights(data: Path, default: ServedWeights) -> ServedWeights:
-    """What was noted last; the default where nothing was, or where its folder is gone."""
+    """What was recorded last; the default where nothing was, or where its folder is gone."""
     try:
-        noted = json.loads((data / SERVED_WEIGHTS_FILE).read_text())
-        found = ServedWeights(Path(noted["checkpoint"]), str(noted["version"]))
+        recorded = json.loads((data / SERVED_WEIGHTS_FILE).read_text())
+        found = ServedWeights(Path(recorded["checkpoint"]), str(recorded["version"]))
     except (OSError, ValueError, KeyError, TypeError):
         return default
     return found if found.checkpoint.is_dir() else default

@@ -16,8 +16,8 @@ export function CycleCurves({ cycles }: { cycles: readonly TurnRow[] }) {
   const { t } = useI18n();
   const [chosen, setChosen] = useState<string | null>(null);
   const figures = figuresByCycle(cycles);
-  const shown = PHASES.flatMap((phase) => NAMED_FIGURES.map((name) => `${phase}/${name}`)).filter((key) => (figures.get(key)?.length ?? 0) > 1);
-  const key = chosen !== null && shown.includes(chosen) ? chosen : shown[0];
+  const available = PHASES.flatMap((phase) => NAMED_FIGURES.map((name) => `${phase}/${name}`)).filter((key) => (figures.get(key)?.length ?? 0) > 1);
+  const key = chosen !== null && available.includes(chosen) ? chosen : available[0];
   if (key === undefined) return null;
   const points = figures.get(key) ?? [];
   const name = titleOf(key, t);
@@ -29,7 +29,7 @@ export function CycleCurves({ cycles }: { cycles: readonly TurnRow[] }) {
         className={styles.figureChoice}
         value={key}
         onChange={(event) => setChosen(event.currentTarget.value)}
-        data={shown.map((each) => ({ value: each, label: titleOf(each, t) }))}
+        data={available.map((each) => ({ value: each, label: titleOf(each, t) }))}
       />
       <LineChart
         h={140}

@@ -58,8 +58,8 @@ export function withGeneralPaths(general: General, kind: GeneralKind, paths: rea
   const added = paths.filter((path) => !known.has(path));
   const own = general[kind]?.kind === kind ? general[kind].paths : [];
   const sources: General = added.length === 0 ? general : { ...general, [kind]: { kind, paths: [...own, ...added] } };
-  const kept = Object.entries(sources).map(([name, source]) => [name, source.kind === kind ? { ...source, paths: source.paths.filter((path) => paths.includes(path)) } : source] as const);
-  return Object.fromEntries(kept.filter(([, { paths: left }]) => left.length > 0));
+  const remaining = Object.entries(sources).map(([name, source]) => [name, source.kind === kind ? { ...source, paths: source.paths.filter((path) => paths.includes(path)) } : source] as const);
+  return Object.fromEntries(remaining.filter(([, { paths: left }]) => left.length > 0));
 }
 
 /** Whether a text is missing, as it may be in a recipe that was written as JSON. */

@@ -1,4 +1,4 @@
-/** What the trainer measured of a cycle's trainings, update by update, also beside another cycle. */
+/** What the trainer measured of a cycle's trainings, update by update, also compared with another cycle. */
 import { LineChart } from "@mantine/charts";
 import "@mantine/charts/styles.css";
 import { NativeSelect } from "@mantine/core";
@@ -40,7 +40,7 @@ export function TrainingCurves({ cycle }: { cycle: TurnOut }) {
         <Training
           key={curve.phase}
           curve={curve}
-          beside={
+          comparison={
             compared.data && {
               name: t("flywheel.cycle_of", { number: compared.data.row.number, flywheel: compared.data.wheel }),
               curve: compared.data.curves.find(({ phase }) => phase === curve.phase),
@@ -62,10 +62,10 @@ function comparable(flywheels: readonly WheelOut[], { row }: TurnOut) {
   );
 }
 
-type Beside = { readonly name: string; readonly curve: Curve | undefined };
+type Comparison = { readonly name: string; readonly curve: Curve | undefined };
 
 /** The figures that have a name of their own; all others open on request. */
-function Training({ curve, beside }: { curve: Curve; beside: Beside | undefined }) {
+function Training({ curve, comparison }: { curve: Curve; comparison: Comparison | undefined }) {
   const { t } = useI18n();
   const [open, setOpen] = useState(false);
   const written = Object.keys(curve.figures);
@@ -75,24 +75,24 @@ function Training({ curve, beside }: { curve: Curve; beside: Beside | undefined 
     <section aria-label={t(`flywheel.phase.${curve.phase}`)}>
       <div className={styles.curves}>
         {named.map((name) => (
-          <CurveFigure key={name} name={name} curve={curve} beside={beside} />
+          <CurveFigure key={name} name={name} curve={curve} comparison={comparison} />
         ))}
       </div>
       {others.length > 0 && (
         <details className={styles.note} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{t("flywheel.curve.more", { count: others.length })}</summary>
-          <div className={styles.curves}>{open && others.map((name) => <CurveFigure key={name} name={name} curve={curve} beside={beside} />)}</div>
+          <div className={styles.curves}>{open && others.map((name) => <CurveFigure key={name} name={name} curve={curve} comparison={comparison} />)}</div>
         </details>
       )}
     </section>
   );
 }
 
-function CurveFigure({ name, curve, beside }: { name: string; curve: Curve; beside: Beside | undefined }) {
+function CurveFigure({ name, curve, comparison }: { name: string; curve: Curve; comparison: Comparison | undefined }) {
   const { t } = useI18n();
   const what = figureName(name, t);
   const phase = t(`flywheel.phase.${curve.phase}`);
-  const other = beside?.curve?.figures[name] ? { name: beside.name, curve: beside.curve } : undefined;
+  const other = comparison?.curve?.figures[name] ? { name: comparison.name, curve: comparison.curve } : undefined;
   const own = other ? t("flywheel.curve.this_cycle") : what;
   const last = curve.figures[name]?.at(-1);
   return (
