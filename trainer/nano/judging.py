@@ -21,16 +21,18 @@ WORDS = (
     *("Task: ", "\n\nStep ", ", by the agent", "\nThought: ", "\nAction: ", "\nPage: http://", "There it ended."),
     *("It was cut off here.", "The screen at first:", "The screen after step ", " ===\n", "\n=== "),
     *(',"kind":"click"}', '{"kind":"type_text","text":"', '{"kind":"press_keys","keys":["', '{"kind":"drag","path":['),
-    *("miniwob.test/miniwob/", ".pilothouse.test/", "Verdict: yes", "Verdict: no"),
+    *("miniwob.test/miniwob/", ".pilothouse.test/", "Verdict:"),
 )
-"""Of the record and the answers."""
+"""Of the record and before the answers."""
+ANSWERED = (" yes", " no")
+"""One token each, where they are whole words: judges go by how likely the model found each."""
 MULTIPLE = 64
 """Rows of the embedding come in so many."""
 
 
 def judge_phrases() -> dict[str, str]:
     """What is one token each, with the policy's own token that it begins as; none where it has no such."""
-    fixed = [*re.split(r"\{\w+\}", OUTCOME_INSTRUCTIONS), OUTCOME_QUESTION.partition("`")[0], *WORDS]
+    fixed = [*re.split(r"\{\w+\}", OUTCOME_INSTRUCTIONS), OUTCOME_QUESTION.partition("`")[0], *WORDS, *ANSWERED]
     across = {f'{{"x":{x}': f"<point>{x}" for x in range(ACROSS)}
     down = {f',"y":{y}': f" {y}</point>" for y in range(ACROSS)}
     return {**dict.fromkeys(fixed, ""), **across, **down}
@@ -40,10 +42,8 @@ def create_judge_start(checkpoint: Path, folder: Path) -> Path:
     """Write the checkpoint that `trainer.orm` begins with, beside `folder` and renamed. Raises CheckpointUnusable."""
     loaded = load_checkpoint(checkpoint)
     model, tokenizer, phrases = loaded.model, loaded.tokenizer, judge_phrases()
-    begin = {
-        phrase: tokenizer.encode(known or phrase, add_special_tokens=False) for phrase, known in phrases.items()
-    }
-    tokenizer.add_tokens([AddedToken(phrase, normalized=False) for phrase in phrases])
+    begin = {phrase: tokenizer.encode(known or phrase, add_special_tokens=False) for phrase, known in phrases.items()}
+    tokenizer.add_tokens([AddedToken(phrase, normalized=False, single_word=phrase in ANSWERED) for phrase in phrases])
     model.resize_token_embeddings(len(tokenizer), pad_to_multiple_of=MULTIPLE, mean_resizing=False)
     rows = model.get_input_embeddings().weight
     with torch.no_grad():

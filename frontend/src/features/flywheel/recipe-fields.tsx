@@ -121,7 +121,7 @@ function Reinforcement({ plan, initial, onChange }: PlanProps<ReinforcementTrain
     <>
       <PlanSwitch phase="rl" plan={plan} initial={initial} onChange={onChange} />
       {plan && (
-        <SimpleGrid cols={{ base: 2, xs: 5 }}>
+        <SimpleGrid cols={{ base: 2, xs: 3 }}>
           <Cadence plan={plan} onChange={onChange} />
           <NativeSelect
             label={t("flywheel.form.algorithm")}
