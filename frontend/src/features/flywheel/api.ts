@@ -1,7 +1,7 @@
 /** The flywheel over HTTP: flywheels, a cycle, its samples, and lineage. The API still says wheel and turn. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { CheckpointLineage, CheckpointRegistration, PoolPolicies, Recipe, RecipeDraft, RegisteredCheckpoint, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import type { CheckpointLineage, CheckpointRegistration, PoolPolicies, Recipe, RecipeDraft, RegisteredCheckpoint, RevisionSummary, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const STAGES = ["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"] as const;
@@ -49,6 +49,12 @@ export const trainingUsesQuery = (episode: string) =>
 export const poolsQuery = queryOptions({
   queryKey: ["wheels", "pools"],
   queryFn: () => request<PoolPolicies[]>("GET", "/policies/pools"),
+});
+
+/** All revisions; those that name a checkpoint can be trained. */
+export const revisionsQuery = queryOptions({
+  queryKey: ["wheels", "revisions"],
+  queryFn: () => request<RevisionSummary[]>("GET", "/policies"),
 });
 
 export const draftQuery = (pool: number) =>

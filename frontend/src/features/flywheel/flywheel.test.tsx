@@ -74,7 +74,16 @@ const BUNDLED: Recipe = {
   trials: { ...RECIPE.trials, world: "bridge", suite: "drills", tasks: ["press"], first_seed: 1_000_000 },
 };
 const DRAFT = { name: "Small screens", recipe: BUNDLED, seeds: 20, missing: ["gate"] };
-const FIXED = { "/policies/pools": [{ id: 7, name: "Small screens", active: 1 }, { id: 8, name: "Uploads", active: null }], "/wheels/draft": DRAFT };
+const POOLS = [
+  { id: 6, name: "Games", active: 2 },
+  { id: 7, name: "Small screens", active: 1 },
+  { id: 8, name: "Uploads", active: null },
+];
+const REVISIONS = [
+  { id: 1, checkpoint: "/nano" },
+  { id: 2, checkpoint: "" },
+];
+const FIXED = { "/policies/pools": POOLS, "/policies": REVISIONS, "/wheels/draft": DRAFT };
 const PLAYING: Recipe = { ...BUNDLED, rl: reinforcement(BUNDLED.trials) };
 const FLYWHEEL: WheelOut = { id: 4, name: "main", pool: "lights", every_hours: 24, recipe: RECIPE, turns: [CYCLE] };
 const SAMPLE: SampleOut = {

@@ -5,7 +5,7 @@ import type { LikelihoodTraining, Recipe, ReinforcementTraining } from "@/genera
 import { useI18n } from "@/shared/i18n/i18n";
 
 import { PlayedTasks } from "./played-tasks";
-import { GENERAL_KINDS, generalPaths, IMITATION, PRETRAINING, reinforcement, successBounds, valueUpdates, withGeneralPaths, withSuccessBound } from "./recipe-form";
+import { GENERAL_KINDS, generalPaths, IMITATION, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, withGeneralPaths, withSuccessBound } from "./recipe-form";
 
 type Props = { readonly recipe: Recipe; readonly onChange: (recipe: Recipe) => void };
 
@@ -101,7 +101,7 @@ function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTrai
             <Amount
               key={name}
               label={t(`flywheel.form.share.${name}`)}
-              value={plan.shares[name] ?? 0}
+              value={shareOf(plan, name)}
               onChange={(share) => onChange({ ...plan, shares: { ...plan.shares, [name]: share } })}
               min={0}
               max={1}

@@ -28,6 +28,9 @@ export function reinforcement({ suite, size, first_seed, parallel }: GateTrials)
   };
 }
 
+/** A share of the mix; a recipe that was written as JSON may lack it. */
+export const shareOf = ({ shares }: LikelihoodTraining, name: keyof LikelihoodTraining["shares"]): number => (shares as Partial<LikelihoodTraining["shares"]>)[name] ?? 0;
+
 /** How long PPO teaches its critic alone at first; the trainer's own default is not to. */
 export function valueUpdates({ settings }: ReinforcementTraining): number {
   return typeof settings.value_updates === "number" ? settings.value_updates : 0;
