@@ -6,7 +6,7 @@ python -m agent_backend.evaluation.rejection_sampling rollouts/s2 --tries 8 --mo
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from agent_backend.trajectory_folders import (
     read_trajectories,
 )
 from protocol.trajectory.export_folders import ExportManifest
+from protocol.trajectory.trajectories import Trajectory
 
 
 def select_trajectories(tasks: dict[TaskKey, list[Attempt]], *, tries: int | None, most: int | None) -> set[str]:
@@ -47,10 +48,12 @@ def write_selected(
     tries: int | None = None,
     most: int | None = None,
     judge_outcomes: JudgeOutcomes | None = None,
+    may: Callable[[Trajectory], bool] = lambda _: True,
 ) -> ExportManifest:
-    """Write the kept attempts of the folders to `target`; `believed`: also those that only a judge believed. Raises
-    InvalidFolder."""
-    attempts = collect_attempts(read_trajectories(folders), judge_outcomes.attempts if judge_outcomes else None)
+    """Write the kept attempts of the folders to `target`, of those that `may` be kept; with `judge_outcomes` also those
+    that only a judge believed. Raises InvalidFolder."""
+    looked_at = (found for found in read_trajectories(folders) if may(found[1]))
+    attempts = collect_attempts(looked_at, judge_outcomes.attempts if judge_outcomes else None)
     selected = select_trajectories(attempts.by_task(), tries=tries, most=most)
     pools = {read_manifest(folder).pool for folder in folders}
     filters: dict[str, JsonValue] = {"verified": True, "tries": tries, "most": most}

@@ -10,8 +10,9 @@ from django.utils.crypto import salted_hmac
 from pydantic import TypeAdapter
 
 from annotation_app.accounts.services import password_ensure, user_ensure
-from annotation_app.flywheel.services.first import flywheel_ensure
+from annotation_app.flywheel.services.first import flywheel_ensure, policy_server_moved
 from annotation_app.policies.expert import EXPERT_URL
+from annotation_app.policies.selectors import revision_server
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.services import pool_ensure, tasks_add
 from protocol.trajectory.tasks import Task
@@ -31,6 +32,8 @@ BROWSER_POOLS = (
 """Pools of the browser: name, description, and the suite whose tasks are in it."""
 SMALL_SCREENS = "Small screens"
 """The pool of the bundled policy, which the demo's flywheel trains."""
+NANO = ("nano", "7")
+"""The bundled policy and its revision."""
 NANO_CHECKPOINT = Path(__file__).parents[2] / "trainer" / "nano" / "checkpoint"
 FIRST_POOL_TASKS = 6
 """The first pool has so many tasks, the second one the rest."""
@@ -166,9 +169,11 @@ def load_demo(*, exposed: bool = False) -> int:
     )
     policies = {"scripted": policy, "expert": expert}
     if settings.ENV.nano_url:
+        if before := revision_server(name=NANO[0], revision=NANO[1]):
+            policy_server_moved(before=before, now=settings.ENV.nano_url)
         policies["nano"] = policy_ensure(
-            name="nano",
-            revision="7",
+            name=NANO[0],
+            revision=NANO[1],
             dialect="ui_tars_1_5",
             base_url=settings.ENV.nano_url,
             model="nano",

@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.conf import settings
+
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, platform_python, trainer_python
-from annotation_app.flywheel.recipe import ServingSettings
+from annotation_app.flywheel.recipe import ServingSettings, server_root
 from annotation_app.operations.runtime.model_server import ModelServerFailed, serve_command, wait_until_serving
 from annotation_app.operations.runtime.ports import PortAllocator
+from annotation_app.operations.runtime.served_weights import ServedWeights, record_served_weights
 
 STARTUP_TIMEOUT_SECONDS = 600
 """Seconds that a server may take for one call: to end what it was asked, or to read weights of many gigabytes."""
@@ -82,7 +85,8 @@ def serve_weights(
 
 
 def weights_load(programs: ProgramRunner, url: str, checkpoint: Path, version: str, *, log: Path) -> None:
-    """Have a running server go on with these weights. Raises ServingUnavailable, ServingRefused, WeightsMissing."""
+    """Have a running server go on with these weights. The bundled policy's starts with them again. Raises
+    ServingUnavailable, ServingRefused, WeightsMissing, OSError."""
     if not checkpoint.is_dir():
         raise WeightsMissing(f"There are no weights at {checkpoint}.")
     words = ["--weights", str(checkpoint), "--version", version, "--within", str(STARTUP_TIMEOUT_SECONDS)]
@@ -90,6 +94,9 @@ def weights_load(programs: ProgramRunner, url: str, checkpoint: Path, version: s
         programs.run([platform_python(), *RELOAD_COMMAND, "--server", _root(url), *words], log=log)
     except ProgramFailed as failed:
         raise classified_failure(failed, f"The model server at {url} did not take {checkpoint}", log) from None
+    bundled = settings.ENV.nano_url
+    if bundled and server_root(bundled) == server_root(url):
+        record_served_weights(settings.ENV.data, ServedWeights(checkpoint, version))
 
 
 def weights_verify(programs: ProgramRunner, url: str, version: str, tried: Path, *, log: Path) -> None:

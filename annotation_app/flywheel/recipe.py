@@ -24,20 +24,31 @@ class GeneralData(FrozenModel):
 
 
 class MixShares(FrozenModel):
-    """Of which tokens something is trained: what this turn brought, what earlier turns brought, general data."""
+    """Of which tokens something is trained: what this turn brought, what earlier turns brought, what reinforcement of
+    earlier turns played with success, general data."""
 
     fresh: Share
     earlier: Share
+    own: Share = 0.0
     general: Share
 
     def sources(
-        self, *, fresh: Path | None, earlier: Path | None, general: Mapping[str, GeneralData]
+        self,
+        *,
+        fresh: Path | None,
+        earlier: Path | None,
+        own: Path | None = None,
+        general: Mapping[str, GeneralData],
     ) -> dict[str, Any]:
         """The `sources` of `trainer ct`; a source that holds nothing gives its share to the others. Empty where no
         trajectory is among them: general data alone is no turn."""
         agent = {
             name: {"kind": "trajectories", "paths": [str(folder)], "share": share}
-            for name, folder, share in (("fresh", fresh, self.fresh), ("earlier", earlier, self.earlier))
+            for name, folder, share in (
+                ("fresh", fresh, self.fresh),
+                ("earlier", earlier, self.earlier),
+                ("own", own, self.own),
+            )
             if folder is not None and share > 0
         }
         if not agent:

@@ -140,19 +140,13 @@ class RegisteredCheckpoint(FrozenModel):
     new: bool
 
 
-class CurvePoint(FrozenModel):
-    """An update of a training: what is minimised, and what attempts came to where it played."""
-
-    update: int
-    loss: float | None
-    success: float | None
-
-
 class Curve(FrozenModel):
-    """A training, update by update."""
+    """A training, update by update: each figure has as many values as there are updates. A value is None where the
+    trainer wrote no such figure, or one that is no number."""
 
     phase: Phase
-    points: tuple[CurvePoint, ...]
+    updates: tuple[int, ...]
+    figures: dict[str, tuple[float | None, ...]]
 
 
 class TurnOut(FrozenModel):
@@ -170,6 +164,8 @@ class TurnOut(FrozenModel):
     checkpoints: tuple[CheckpointOut, ...]
     played: tuple[PlayedOut, ...]
     curves: tuple[Curve, ...]
+    folder: str
+    """Where the trainings are, with their TensorBoard files; empty before the first began."""
 
 
 class SampleOut(FrozenModel):

@@ -144,3 +144,8 @@ def evaluated_kinds(revision: PolicyRevision | None) -> dict[str, tuple[int, int
         return {}
     found = Evaluation.objects.filter(revision=revision).values_list("kinds", flat=True).first()
     return {kind: (successes, attempts) for kind, (successes, attempts) in (found or {}).items()}
+
+
+def revision_server(*, name: str, revision: str) -> str | None:
+    """The address at which a revision is served; None where there is no such revision."""
+    return PolicyRevision.objects.filter(name=name, revision=revision).values_list("base_url", flat=True).first()

@@ -57,36 +57,46 @@ def sessions(platform: TemporaryPlatform) -> Sessions:
     return {}
 
 
-@pytest.fixture
-def sign_in(browser: Browser, platform: TemporaryPlatform, sessions: Sessions) -> SignIn:
-    """Opens a page of one's own at `path`, signed in as a demo user.
+async def open_signed_in(
+    browser: Browser, url: str, sessions: Sessions, user: str, path: str, *, script: str = "", locale: str = "en-GB",
+    dark: bool = False,
+) -> Page:  # fmt: skip
+    """A page of one's own at `path` of the platform at `url`, signed in as a demo user.
 
     The first page of a user goes through the form; later ones get its cookies. `script` runs before the page's own.
     """
+    context = await browser.new_context(
+        viewport={"width": 1280, "height": 800},
+        locale=locale,
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+        base_url=url,
+        storage_state=sessions.get(user),
+    )
+    page = await context.new_page()
+    if script:
+        await page.add_init_script(script)
+    await page.goto(path)
+    if user not in sessions:
+        await page.locator("input[autocomplete=username]").fill(user)
+        await page.locator("input[type=password]").fill(f"{user}-demo")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("input[autocomplete=username]")).to_have_count(0, timeout=BOUND_MS)
+        sessions[user] = StorageState(cookies=(await context.storage_state())["cookies"])
+    await expect(page.get_by_role("banner")).to_be_visible(timeout=BOUND_MS)  # from now on it takes keys
+    return page
+
+
+@pytest.fixture
+def sign_in(browser: Browser, platform: TemporaryPlatform, sessions: Sessions) -> SignIn:
+    """Opens a page of one's own, signed in as a demo user, as `open_signed_in` does."""
 
     async def open_as(
         user: str, path: str = "/queue", *, script: str = "", locale: str = "en-GB", dark: bool = False
     ) -> Page:
-        context = await browser.new_context(
-            viewport={"width": 1280, "height": 800},
-            locale=locale,
-            color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",
-            base_url=platform.url,
-            storage_state=sessions.get(user),
+        return await open_signed_in(
+            browser, platform.url, sessions, user, path, script=script, locale=locale, dark=dark
         )
-        page = await context.new_page()
-        if script:
-            await page.add_init_script(script)
-        await page.goto(path)
-        if user not in sessions:
-            await page.locator("input[autocomplete=username]").fill(user)
-            await page.locator("input[type=password]").fill(f"{user}-demo")
-            await page.keyboard.press("Enter")
-            await expect(page.locator("input[autocomplete=username]")).to_have_count(0, timeout=BOUND_MS)
-            sessions[user] = StorageState(cookies=(await context.storage_state())["cookies"])
-        await expect(page.get_by_role("banner")).to_be_visible(timeout=BOUND_MS)  # from now on it takes keys
-        return page
 
     return open_as
 

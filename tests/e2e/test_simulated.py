@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from annotation_app.operations.runtime.stack import ROOT
-from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
 from benchmarks.parts.tasks.bad_folders import GOOD
 from tests.waiting import wait_until
 
@@ -107,22 +107,6 @@ def test_it_brings_its_own_tasks_and_does_them_once(
     assert {episode["ended"] for episode in done[0]} == {ended}
     assert done[1] == [], "what was done does not wait any more"
     assert "0 of them new" in runs[1].stdout
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_the_bundled_policy_proposes_from_pixels(tmp_path: Path) -> None:
-    """How often it is right is measured by `bench nano`; here that what it draws comes to the desk and is stored."""
-    with temporary_platform(tmp_path / "p", nano=True) as whole:
-        log = tmp_path / "log"
-        program = annotating(whole, "Small screens", "--episodes", "2", "--aim", "10", log=log)
-        assert program.wait(timeout=WITHIN) == 0, log.read_text()
-        done = read_log(log)
-        assert [one["ended"] for one in done] == ["success", "success"], log.read_text()
-        assert not any(one["shown"] for one in done), "candidates were there at every step"
-        offered = "sum(one.document.action is not None for one in Proposal.objects.filter(policy='nano 7'))"
-        words = f"from annotation_app.episodes.models import Proposal; print({offered})"
-        assert int(whole.manage("shell", "-v", "0", "-c", words)) > 0
 
 
 def test_killed_and_restarted_it_resumes_at_the_state_of_the_episode(

@@ -1,9 +1,9 @@
 """Outcome reward model: one turn that reads an attempt and says whether the task was done.
 
 It gets the prompt that judges get (`protocol.evaluation.judge_prompts`): the whole history as text, the last screens,
-one question. The label is the verifier's, else a person's. Of both answers the right one becomes likelier; `reward` is
-single-turn reinforcement over the two, exactly and without sampling. It writes a policy's checkpoint that any server
-serves.
+one question. The label is the verifier's, else a person's. The right answer becomes likelier; `reward` is single-turn
+reinforcement over both, exactly and without sampling: the chance of the right one at the token that decides. It writes
+a policy's checkpoint that any server serves.
 """
 
 from collections import Counter
@@ -18,15 +18,16 @@ from pydantic import Field
 from protocol.evaluation.calibration import Calibration, calibrate
 from protocol.evaluation.judge_prompts import build_outcome_prompt
 from protocol.training.samples import Sample
+from protocol.trajectory.trajectories import Trajectory
 from trainer.config import DatasetTrainingConfig
 from trainer.data.batches import is_held_out
-from trainer.data.packing import pack
-from trainer.data.preferences import group_order, reply_logprob_sums
-from trainer.data.rendering import Renderer, TokenizedSample, report_left_out
+from trainer.data.packing import learned_logits, pack
+from trainer.data.preferences import group_order
+from trainer.data.rendering import ReadPicture, Renderer, TokenizedSample, report_left_out
 from trainer.data.trajectories import open_folders
 from trainer.errors import NothingToLearn, SampleError
 from trainer.model.checkpoints import Checkpoint
-from trainer.rl.losses import weighted_sum
+from trainer.rl.losses import token_logprobs, weighted_sum
 from trainer.rl.rewards import known_outcome
 from trainer.runtime.distributed import backward, is_first, local_share, sum_metrics
 from trainer.runtime.runs import newest_checkpoint, open_checkpoint, train
@@ -54,39 +55,58 @@ class Config(DatasetTrainingConfig):
 
 @dataclass(frozen=True)
 class Question:
-    """An attempt with both answers, and which is right."""
+    """An attempt with the right answer, and the token that makes it this answer and not the other."""
 
-    yes: TokenizedSample
-    no: TokenizedSample
+    reply: TokenizedSample
+    decisive: int
+    """Its place among the tokens of the answer, from 0."""
+    verdicts: tuple[int, int]
+    """The tokens that stand there in both answers: yes, then no."""
     done: bool
     weight: float = 1.0
 
     @property
-    def replies(self) -> tuple[TokenizedSample, ...]:
-        """Both answers."""
-        return self.yes, self.no
+    def replies(self) -> tuple[TokenizedSample]:
+        """What is learned of it."""
+        return (self.reply,)
+
+
+def create_question(yes: TokenizedSample, no: TokenizedSample, done: bool) -> Question:
+    """Both answers to one prompt, of which one is right."""
+    begin = yes.mask.index(True)
+    answers = list(zip(yes.ids[begin:], no.ids[begin:], strict=False))
+    decisive = next(place for place, (one, other) in enumerate(answers) if one != other)
+    return Question(yes if done else no, decisive, answers[decisive], done)
 
 
 def read_questions(config: Config, checkpoint: Checkpoint) -> list[Question]:
     """Every attempt whose outcome is known. Raises NothingToLearn, FolderError."""
     left_out: Counter[str] = Counter()
-    renderer = Renderer(checkpoint, context=config.tokens // 2)
+    renderer = Renderer(checkpoint, context=config.tokens)
     questions: list[Question] = []
     for folder in open_folders(config.folders):
         for trajectory in folder.trajectories():
             if (outcome := known_outcome(trajectory)) is None:
                 left_out["attempt_unjudged"] += 1
                 continue
-            question = build_outcome_prompt(trajectory, images=config.images)
-            sample = Sample(trajectory.id, len(trajectory.steps), question, "", "human", "override")
             try:
-                yes, no = (renderer.render_sample(replace(sample, target=answer), folder.bytes) for answer in ANSWERS)
+                question = render_question(trajectory, renderer, folder.bytes, images=config.images, done=outcome > 0)
             except SampleError as error:
                 left_out[error.code] += 1
                 continue
-            questions.append(Question(yes, no, outcome > 0))
+            questions.append(question)
     report_left_out(len(questions), left_out)
     return questions
+
+
+def render_question(
+    trajectory: Trajectory, renderer: Renderer, read: ReadPicture, *, images: int, done: bool
+) -> Question:
+    """What a judge is asked about an attempt, with the right answer. Raises SampleError."""
+    question = build_outcome_prompt(trajectory, images=images)
+    sample = Sample(trajectory.id, len(trajectory.steps), question, "", "human", "override")
+    yes, no = (renderer.render_sample(replace(sample, target=answer), read) for answer in ANSWERS)
+    return create_question(yes, no, done)
 
 
 QuestionsFor = Callable[[Config, Checkpoint], Sequence[Question]]
@@ -117,7 +137,7 @@ def split_questions(questions: Sequence[Question], config: Config) -> tuple[list
     training: list[Question] = []
     held_out: list[Question] = []
     for one in questions:
-        held = is_held_out(one.yes.trajectory_id, seed=config.seed, share=config.held_out)
+        held = is_held_out(one.reply.trajectory_id, seed=config.seed, share=config.held_out)
         (held_out if held else training).append(one)
     return training, held_out
 
@@ -132,13 +152,22 @@ def balance_outcomes(questions: Sequence[Question]) -> list[Question]:
 
 
 def scores(model: Any, questions: Sequence[Question]) -> list[float]:
-    """How likely each attempt succeeded, as the model says of its two answers."""
-    found: list[float] = []
+    """How likely each attempt succeeded: the model's `yes` of its `yes` and `no`, as judges are read."""
     with torch.no_grad():  # inference mode would spoil what processes share
-        for one in questions:
-            yes, no = reply_logprob_sums(model, pack(one.replies, model).to(model.device))
-            found.append(float((yes - no).sigmoid()))
-    return found
+        return [float(_answers(model, [one])[1][0, 0]) for one in questions]
+
+
+def _answers(model: Any, questions: Sequence[Question]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The log-probability of each right answer, shape (questions,), and the chances of yes and no, which are 1
+    together, where the answer decides itself; shape (questions, 2)."""
+    one = pack([question.reply for question in questions], model).to(model.device)
+    logits = learned_logits(model, one)
+    logprobs = token_logprobs(logits, one.learned)
+    answers = torch.zeros(len(questions), device=logits.device).index_add(0, one.sample_index, logprobs)
+    begin = torch.searchsorted(one.sample_index, torch.arange(len(questions), device=logits.device))
+    decisive = begin + torch.tensor([question.decisive for question in questions], device=logits.device)
+    verdicts = torch.tensor([question.verdicts for question in questions], device=logits.device)
+    return answers, logits[decisive].gather(1, verdicts).softmax(1)
 
 
 def evaluate_calibration(model: Any, questions: Sequence[Question]) -> Calibration:
@@ -151,12 +180,11 @@ def _gradients(model: Any, sequences: Sequence[Sequence[Question]], config: Conf
     count = sum(one.weight for each in sequences for one in each)
     figures = dict.fromkeys(("loss", "likelihood_loss", "reward", "accuracy"), 0.0)
     for each in local_share(sequences):
-        one = pack([reply for question in each for reply in question.replies], model).to(model.device)
-        answers = reply_logprob_sums(model, one).view(-1, 2)
-        weights = torch.tensor([question.weight for question in each], device=answers.device)
-        right = torch.tensor([0 if question.done else 1 for question in each], device=answers.device)
-        right_logprobs = answers.gather(1, right[:, None])[:, 0]
-        chance = answers.softmax(1).gather(1, right[:, None])[:, 0]
+        right_logprobs, chances = _answers(model, each)
+        device = chances.device
+        weights = torch.tensor([question.weight for question in each], device=device)
+        right = torch.tensor([0 if question.done else 1 for question in each], device=device)
+        chance = chances.gather(1, right[:, None])[:, 0]
         losses = {"likelihood_loss": -right_logprobs, "reward": chance, "accuracy": (chance.detach() > 0.5).float()}
         parts = {name: weighted_sum(values, weights, count) for name, values in losses.items()}
         loss = config.likelihood * parts["likelihood_loss"] - config.reward * parts["reward"]

@@ -29,6 +29,9 @@ def main(arguments: list[str] | None = None) -> int:
     bundle = commands.add_parser("bundle", help="a checkpoint in half the bytes, to be served and to learn on")
     bundle.add_argument("checkpoint", type=Path)
     bundle.add_argument("folder", type=Path, help="it is replaced")
+    judge = commands.add_parser("judge", help="what `trainer orm` begins a judge of the same size with")
+    judge.add_argument("checkpoint", type=Path, help="the bundled policy, or one of its size")
+    judge.add_argument("folder", type=Path)
     for name in STAGES:
         module = import_module(f"trainer.nano.{name}")
         stage = commands.add_parser(
@@ -49,6 +52,10 @@ def main(arguments: list[str] | None = None) -> int:
             from trainer.nano.bundles import write_bundle as bundled
 
             print(bundled(options.checkpoint, options.folder))
+        elif options.command == "judge":
+            from trainer.nano.judging import create_judge_start
+
+            print(create_judge_start(options.checkpoint, options.folder))
         else:
             module = import_module(f"trainer.nano.{options.command}")
             print(module.run(read_config(module.Config, options.config, options.set)))

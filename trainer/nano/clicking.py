@@ -119,7 +119,8 @@ def run(config: Config) -> Path:
                 loss, figures = loss + SPELLING * typed, figures | more
             loss.backward()
             norm = stage.optimisers.step(update, config)
-            metrics.write(update, {**figures, "gradient": norm, "cpu_seconds": time.process_time() - began})
+            figures = {"loss": float(loss.detach()), **figures, "gradient": norm}
+            metrics.write(update, {**figures, "cpu_seconds": time.process_time() - began})
     return stage.newest
 
 

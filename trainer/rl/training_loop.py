@@ -145,6 +145,7 @@ def rollout_metrics(taken: AttemptBatch, flat: FlatBatch) -> dict[str, float]:
         "rounds": sum(one.rounds for one in attempts) / count,
         "thought": sum(one.thought for one in attempts) / count,
         "reply_tokens": reply_tokens / replies,
+        "tokens": reply_tokens,
         "skipped": float((flat.policy_mask & flat.rollout_logprobs.isnan()).sum()) / max(1.0, reply_tokens),
         "truncated": sum(not one.terminated for one in attempts) / count,
         "judged": sum(one.judged for one in attempts) / count,

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+import torch
 from tensorboardX import SummaryWriter
 
 from trainer.runtime.distributed import is_first
@@ -23,7 +24,7 @@ class MetricsWriter:
 
     def write(self, update: int, figures: Mapping[str, float]) -> None:
         """The figures of one update; what is no number is null, and no point of a curve."""
-        now = time.monotonic()
+        now, figures = time.monotonic(), {**figures, **gpu_figures()}
         numbers = {name: value for name, value in figures.items() if math.isfinite(value)}
         row = {"update": update, **dict.fromkeys(figures), **numbers, "seconds": now - self._since}
         self._since = now
@@ -31,6 +32,13 @@ class MetricsWriter:
         self._lines.flush()
         for name, value in numbers.items():
             self._board.add_scalar(name, value, update)
+
+
+def gpu_figures() -> dict[str, float]:
+    """The most GPU memory this process has held so far, in GiB; empty where it has used no GPU."""
+    if not torch.cuda.is_initialized():
+        return {}
+    return {"gpu_memory_gib": torch.cuda.max_memory_allocated() / 2**30}
 
 
 class NullMetricsWriter(MetricsWriter):

@@ -1,7 +1,5 @@
 """Wheels and their turns."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 from uuid import UUID
@@ -11,11 +9,10 @@ from django.db.models import Count, Prefetch, Q, QuerySet, Sum
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.errors import NotFound
+from annotation_app.flywheel.curves import TRAININGS, read_curves
 from annotation_app.flywheel.models import Checkpoint, Sample, Stage, Turn, TurnState, Wheel
 from annotation_app.flywheel.schemas import (
     CheckpointOut,
-    Curve,
-    CurvePoint,
     PlayedOut,
     RouteCounts,
     SampleOut,
@@ -36,8 +33,6 @@ from protocol.evaluation.statistics import wilson_rate
 TURNS_SHOWN = 30
 """Turns of a wheel that are shown, the newest."""
 PAGE_SIZE = 50
-MAX_CURVE_POINTS = 500
-"""Points of a curve, evenly taken."""
 
 
 def flywheel_reader_check(user: User) -> None:
@@ -122,7 +117,8 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
         compared=_task_changes(turn),
         checkpoints=tuple(map(checkpoint_out, checkpoints_with_counts().filter(turn=turn))),
         played=tuple(played),
-        curves=() if folder is None else tuple(_curves(folder)),
+        curves=() if folder is None else tuple(read_curves(folder)),
+        folder="" if folder is None or not (folder / TRAININGS).exists() else str(folder / TRAININGS),
     )
 
 
@@ -213,26 +209,3 @@ def _result(stages: dict[str, Stage], name: str) -> dict[str, Any]:
 
 def _rate(good: int, of: int) -> Rate | None:
     return wilson_rate(good, of) if of else None
-
-
-def _curves(folder: Path) -> Iterator[Curve]:
-    """What the trainer wrote of each training: a line an update; one that is being written is passed over. A loss that
-    is no number (Python writes NaN) is None."""
-    for phase in ("ct", "sft", "rl"):
-        file = folder / "train" / phase / "log.jsonl"
-        if not file.exists():
-            continue
-        lines = [line for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
-        step = -(-len(lines) // MAX_CURVE_POINTS) or 1
-        points = tuple(_point(json.loads(line, parse_constant=_ignore_constant)) for line in lines[::step])
-        yield Curve.model_validate({"phase": phase, "points": points})
-
-
-def _ignore_constant(_constant: str) -> None:
-    return None
-
-
-def _point(figures: dict[str, float | None]) -> CurvePoint:
-    return CurvePoint.model_validate(
-        {"update": figures["update"], "loss": figures.get("loss"), "success": figures.get("success")}
-    )

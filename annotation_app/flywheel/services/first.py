@@ -1,11 +1,12 @@
-"""The flywheel that an installation begins with."""
+"""The flywheel that an installation begins with, and where its policy is served."""
 
 from annotation_app.accounts.models import User
 from annotation_app.flywheel.drafts import draft_recipe
 from annotation_app.flywheel.models import Wheel
-from annotation_app.flywheel.recipe import Recipe
+from annotation_app.flywheel.recipe import Recipe, server_root
 from annotation_app.flywheel.selectors.drafts import pool_facts
 from annotation_app.policies.gate import Gate
+from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
 
 
@@ -20,3 +21,12 @@ def flywheel_ensure(*, pool: str, owner: User) -> None:
         found.gate = Gate(attempts=min(Gate().attempts, draft.seeds))
         found.save(update_fields=["gate"])
     Wheel.objects.create(name=pool, pool=found, recipe=Recipe.model_validate(draft.recipe), owner=owner)
+
+
+def policy_server_moved(*, before: str, now: str) -> None:
+    """Have what a model server answers be asked of where it is now: revisions, and flywheels that give it weights."""
+    PolicyRevision.objects.filter(base_url=before).update(base_url=now)
+    for wheel in Wheel.objects.select_for_update():
+        if wheel.recipe.server and server_root(wheel.recipe.server) == server_root(before):
+            wheel.recipe = wheel.recipe.model_copy(update={"server": server_root(now)})
+            wheel.save(update_fields=["recipe"])

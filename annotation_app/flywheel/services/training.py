@@ -20,6 +20,7 @@ from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.errors import Conflict
 from annotation_app.exports.folder_writer import ExportOrder, write_export
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.flywheel.curves import final_figures
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, TurnState
 from annotation_app.flywheel.paths import TURNS_FOLDER, turn_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, trainer_python, turn_lock
@@ -29,6 +30,7 @@ from annotation_app.flywheel.sample_rules import REFUSALS
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.lineage import lineage_record
+from annotation_app.flywheel.services.own_attempts import RL_INBOX, write_own_successes
 from annotation_app.flywheel.services.pool_tasks import played_pool, write_pool_tasks
 from annotation_app.flywheel.services.reward_judges import reward_judges_of
 from annotation_app.tasks.models import Pool
@@ -38,8 +40,8 @@ LIKELIHOODS = ("ct", "sft")
 COPIES_FOLDER = "data"
 """Of a turn's folder: trajectories as the trainer reads them."""
 PHASES = (*LIKELIHOODS, "rl")
-RL_INBOX = "rl-inbox"
-"""In the folder of a turn's trainings: where reinforcement takes its attempts from."""
+CRITIC_FOLDER = "critic"
+"""In a checkpoint that PPO made."""
 
 
 def turn_folder(turn: Turn) -> Path:
@@ -85,6 +87,8 @@ def mix(turn: Turn) -> dict[str, Any]:
             name: _folder_write(turn, f"{phase}-{name}", list(map(UUID, ids))) if ids else None
             for name, ids in chosen.items()
         }
+        if plan.shares.own > 0:
+            folders["own"] = write_own_successes(turn, turn_folder(turn) / COPIES_FOLDER / f"{phase}-own")
         _discard_if_changed(turn, phase, {name: _copy_sha256(one) for name, one in folders.items() if one is not None})
         sources = plan.shares.sources(**folders, general=turn.recipe.general)
         file_write(turn_folder(turn) / f"{phase}-sources.json", sources)
@@ -142,7 +146,12 @@ def train(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
             begun_with, parent = done.path, done
             made.append(phase)
     refused = count_refused(turn_folder(turn) / "train" / RL_INBOX)
-    return {"phases": made, "checkpoint": begun_with if made else "", **({"refused": refused} if refused else {})}
+    return {
+        "phases": made,
+        "checkpoint": begun_with if made else "",
+        "figures": final_figures(turn_folder(turn)),
+        **({"refused": refused} if refused else {}),
+    }
 
 
 def _trained_checkpoint(turn: Turn, phase: str) -> Checkpoint | None:
@@ -262,6 +271,7 @@ def _phase(
         if rollout_plan is not None and not rollout_plan.tasks:
             return None
         trainer_settings = rollout_plan.trainer_settings | trainer_settings if rollout_plan else trainer_settings
+        trainer_settings = {**_last_critic(turn, plan), **trainer_settings}
         trainer_settings |= {"inbox": str(folder / "train" / RL_INBOX), **_wording(turn)}
     config, log = folder / "train" / f"{phase}.json", folder / "train" / f"{phase}.log"
     file_write(config, trainer_settings)
@@ -273,6 +283,17 @@ def _phase(
     if not made.is_dir():
         raise ProgramFailed(f"The trainer named no checkpoint: {str(made)[:200]!r}")
     return _checkpoint_record(turn, phase, made, begun_with, parent)
+
+
+def _last_critic(turn: Turn, plan: ReinforcementTraining) -> dict[str, str]:
+    """The critic that PPO left in an earlier turn of the wheel: it goes on learning, unless the recipe's settings name
+    another."""
+    if plan.algorithm != "ppo":
+        return {}
+    reinforced = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, turn__number__lt=turn.number, phase="rl")
+    last = reinforced.order_by("-turn__number").first()
+    critic = Path(checkpoint_path(last.path), CRITIC_FOLDER) if last else None
+    return {"critic": str(critic)} if critic is not None and critic.is_dir() else {}
 
 
 def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str]) -> RolloutPlan | None:

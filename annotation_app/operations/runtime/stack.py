@@ -10,6 +10,7 @@ from annotation_app.operations.runtime.postgres import Postgres
 from annotation_app.operations.runtime.programs import HttpReadiness, OutputReadiness, PortReadiness, Program
 from annotation_app.operations.runtime.redis import Redis
 from annotation_app.operations.runtime.secrets import InstallationSecrets
+from annotation_app.operations.runtime.served_weights import ServedWeights, read_served_weights
 from protocol.legacy_names import current_environment
 from vm_bridge.host_keys import MANAGER, format_keys
 
@@ -146,11 +147,14 @@ class PlatformStack:
         """The bundled policy's server, which has an environment of its own."""
         if self.trainer is None:
             return ()
+        weights = read_served_weights(self.data, ServedWeights(NANO_CHECKPOINT, "default"))
         served = ("--served-model-name", "nano", "--host", LOOPBACK, "--port", str(self.ports.nano), "--threads", "1")
+        # The flywheel gives it what passed the gate.
+        changing = ("--weight-version", weights.version, "--dev")
         return (
             Program(
                 name="nano",
-                command=(str(self.trainer), "-m", "trainer.serve", str(NANO_CHECKPOINT), *served),
+                command=(str(self.trainer), "-m", "trainer.serve", str(weights.checkpoint), *served, *changing),
                 ready=PortReadiness(LOOPBACK, self.ports.nano),
                 environment={"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
             ),

@@ -2941,11 +2941,13 @@ export interface LikelihoodTraining {
   };
 }
 /**
- * Of which tokens something is trained: what this turn brought, what earlier turns brought, general data.
+ * Of which tokens something is trained: what this turn brought, what earlier turns brought, what reinforcement of
+ * earlier turns played with success, general data.
  */
 export interface MixShares {
   fresh: number;
   earlier: number;
+  own: number;
   general: number;
 }
 /**
@@ -3119,19 +3121,15 @@ export interface CheckpointOut {
   played: number;
 }
 /**
- * A training, update by update.
+ * A training, update by update: each figure has as many values as there are updates. A value is None where the
+ * trainer wrote no such figure, or one that is no number.
  */
 export interface Curve {
   phase: "ct" | "sft" | "rl";
-  points: CurvePoint[];
-}
-/**
- * An update of a training: what is minimised, and what attempts came to where it played.
- */
-export interface CurvePoint {
-  update: number;
-  loss: number | null;
-  success: number | null;
+  updates: number[];
+  figures: {
+    [k: string]: (number | null)[];
+  };
 }
 /**
  * A kind of task, how the active revision did at it, and whether reinforcement plays it.
@@ -3154,6 +3152,7 @@ export interface TurnOut {
   checkpoints: CheckpointOut[];
   played: PlayedOut[];
   curves: Curve[];
+  folder: string;
 }
 /**
  * What is known of how an attempt ended. Each is kept with the sample, also those that did not count.

@@ -17,7 +17,9 @@ from annotation_app.demo.demo_data import (
     TERMINAL_FILE,
 )
 from annotation_app.episodes import services
+from annotation_app.flywheel.models import Wheel
 from annotation_app.policies.expert import EXPERT_URL
+from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool, Task
 from tests.integration.suites import browser_tasks
 from vm_bridge.suites.desktop import DESKTOP
@@ -76,6 +78,22 @@ def test_the_bundled_policy_has_the_first_pool_where_it_is_served(settings: Any)
     assert (pool.name, str(pool.policy)) == ("Small screens", "nano 7")
     assert pool.policy is not None
     assert (pool.policy.base_url, pool.policy.scripted) == ("http://127.0.0.1:9998/v1", False)
+
+
+@pytest.mark.django_db
+def test_the_flywheel_follows_the_bundled_policys_server(settings: Any) -> None:
+    for port in (9998, 9999):
+        settings.ENV = settings.ENV.model_copy(update={"nano_url": f"http://127.0.0.1:{port}/v1"})
+        call_command("seed_demo")
+        if port == 9998:
+            made = {"name": "nano", "revision": "Small screens-0001", "base_url": "http://127.0.0.1:9998/v1"}
+            PolicyRevision.objects.create(**made, dialect="ui_tars_1_5", model="nano")
+    wheel = Wheel.objects.get(name="Small screens")
+    assert wheel.recipe.server == "http://127.0.0.1:9999"
+    assert set(PolicyRevision.objects.filter(name="nano").values_list("base_url", flat=True)) == {
+        "http://127.0.0.1:9999/v1"
+    }
+    assert Pool.objects.get(name="Small screens").gate is not None
 
 
 def test_the_tasks_are_those_of_the_bundled_suites() -> None:

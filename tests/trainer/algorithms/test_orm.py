@@ -17,13 +17,16 @@ from trainer.algorithms.orm import (
     HELD_OUT,
     Config,
     Question,
+    _answers,
     balance_outcomes,
+    create_question,
     read_questions,
     run,
     scores,
     split_questions,
 )
-from trainer.data.rendering import Renderer
+from trainer.data.packing import learned_logits, pack
+from trainer.data.rendering import Renderer, TokenizedSample
 from trainer.errors import NothingToLearn
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.runtime.metrics import LOG
@@ -40,11 +43,13 @@ def config_of(checkpoint: Checkpoint, out: Path, **more: Any) -> Config:
 
 def four(_: Config, checkpoint: Checkpoint) -> list[Question]:
     """Four attempts; three failed."""
+    return [create_question(*both_answers(checkpoint, number), number == 2) for number in range(4)]
+
+
+def both_answers(checkpoint: Checkpoint, number: int) -> tuple[TokenizedSample, TokenizedSample]:
     renderer = Renderer(checkpoint, context=256)
-    asked = [
-        tuple(renderer.render_sample(sample(number, target=answer), read) for answer in ANSWERS) for number in range(4)
-    ]
-    return [Question(yes, no, number == 2) for number, (yes, no) in enumerate(asked)]
+    yes, no = (renderer.render_sample(sample(number, target=answer), read) for answer in ANSWERS)
+    return yes, no
 
 
 def log(out: Path) -> list[dict[str, float]]:
@@ -101,13 +106,17 @@ def test_attempts_are_asked_about_as_judges_are(
     first, second = read_questions(config, checkpoint)
     assert '{"samples": 2, "left_out": {"attempt_unjudged": 1}}' in capsys.readouterr().err
     assert (first.done, second.done) == (True, False), "the verifier's word goes before a person's"
-    begin = first.yes.mask.index(True)
-    text = Renderer(checkpoint, context=32_768).text(first.yes.ids)
+    begin = first.reply.mask.index(True)
+    renderer = Renderer(checkpoint, context=32_768)
+    text = renderer.text(first.reply.ids)
     assert "Rename report.txt to final.txt." in text
     assert text.endswith("Verdict: yes<|im_end|>")
-    assert first.yes.ids[:begin] == first.no.ids[:begin]
-    assert len(first.yes.pictures) == 3
-    assert len(read_questions(config.model_copy(update={"images": 1}), checkpoint)[0].yes.pictures) == 1
+    assert renderer.text(second.reply.ids).endswith("Verdict: no<|im_end|>")
+    assert first.reply.ids[begin + first.decisive] == first.verdicts[0]
+    assert second.reply.ids[second.reply.mask.index(True) + second.decisive] == second.verdicts[1]
+    assert first.verdicts == second.verdicts
+    assert len(first.reply.pictures) == 3
+    assert len(read_questions(config.model_copy(update={"images": 1}), checkpoint)[0].reply.pictures) == 1
     with pytest.raises(NothingToLearn):
         run(config.model_copy(update={"folders": (folders[1],)}))
 
@@ -132,3 +141,18 @@ def test_the_command_says_how_far_it_can_be_trusted(
     found = json.loads((tmp_path / "run" / HELD_OUT).read_text())
     counted = ("true_positives", "false_positives", "true_negatives", "false_negatives")
     assert 0 < sum(found[name] for name in counted) < 4
+
+
+def test_a_score_is_the_yes_of_both_verdicts_where_the_answer_decides_itself(checkpoint: Checkpoint) -> None:
+    """Whichever answer is right and whatever stands beside it, as a judge's reply is read."""
+    questions = four(config_of(checkpoint, Path("none")), checkpoint)
+    failed, done = questions[0], create_question(*both_answers(checkpoint, 0), True)
+    assert scores(checkpoint.model, [failed]) == pytest.approx(scores(checkpoint.model, [done]))
+    with torch.no_grad():
+        one = pack([done.reply], checkpoint.model)
+        logits = learned_logits(checkpoint.model, one)[done.decisive]
+    yes, no = logits[list(done.verdicts)].exp().tolist()
+    assert scores(checkpoint.model, [done]) == pytest.approx([yes / (yes + no)])
+    with torch.no_grad():
+        packed = _answers(checkpoint.model, questions)[1][:, 0].tolist()
+    assert packed == pytest.approx(scores(checkpoint.model, questions), abs=1e-5)

@@ -120,6 +120,7 @@ def test_a_stage_learns_from_attempts(nano: Checkpoint, folder: TrajectoryFolder
         )
     )
     (first, *_) = (json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines())
+    assert first["loss"] > first["said"], "the whole loss, of which replies are a part"
     assert "letters" in first  # half of an update is drawn, so that reading is never left out
     assert (made / "model.safetensors").read_bytes() != (start / "model.safetensors").read_bytes()
 

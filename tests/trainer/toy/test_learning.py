@@ -32,6 +32,7 @@ def test_ppo_learns(told: Told) -> None:
     success = [line["success"] for line in log(run)]
     assert sum(success[:4]) / 4 < 0.65, "the start knows half of it"
     assert sum(success[-4:]) / 4 > 0.85
+    assert log(run)[-1]["tokens"] > 0
     assert log(run)[-1]["kl_rollout"] == pytest.approx(0, abs=1e-4), "who played and who learns are one"
 
 

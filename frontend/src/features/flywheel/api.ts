@@ -51,6 +51,12 @@ export const poolsQuery = queryOptions({
   queryFn: () => request("GET", "/policies/pools"),
 });
 
+/** All revisions; those that name a checkpoint can be trained. */
+export const revisionsQuery = queryOptions({
+  queryKey: ["wheels", "revisions"],
+  queryFn: () => request("GET", "/policies"),
+});
+
 export const draftQuery = (pool: number) =>
   queryOptions({
     queryKey: ["wheels", "draft", pool],

@@ -75,7 +75,7 @@ function CycleDetails({ cycle }: { cycle: TurnOut }) {
         ) : (
           <Checkpoints cycle={cycle} />
         )}
-        <TrainingCurves curves={cycle.curves} />
+        <TrainingCurves cycle={cycle} />
       </Section>
       {cycle.played.length > 0 && (
         <Section title={t("flywheel.played")}>

@@ -3,13 +3,13 @@ import { Alert, Button, Group, NativeSelect, NumberInput, SegmentedControl, Stac
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { PoolPolicies, RecipeDraft, Recipe, WheelOut } from "@/generated/api";
+import type { PoolPolicies, RecipeDraft, Recipe, RevisionSummary, WheelOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { Loading } from "@/shared/ui/states";
 
-import { draftQuery, poolsQuery, useChange } from "./api";
+import { draftQuery, poolsQuery, revisionsQuery, useChange } from "./api";
 import { recipeOf, sendable, type FlywheelDraft } from "./recipe-form";
 import { RecipeFields } from "./recipe-fields";
 
@@ -34,15 +34,23 @@ export function FlywheelDialog({ opened, flywheel, onClose }: Props) {
   );
 }
 
+/** The pools, and the one that a new flywheel begins with; undefined while that is not known. */
+function usePools() {
+  const pools = useQuery(poolsQuery);
+  const revisions = useQuery(revisionsQuery);
+  const known = revisions.isError ? [] : revisions.data;
+  return { pools, first: pools.data && known ? (firstWithModel(pools.data, known)?.id ?? null) : undefined };
+}
+
 /** First the pool, then the form with what is known of it. */
 function NewFlywheel({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const pools = useQuery(poolsQuery);
+  const { pools, first } = usePools();
   const [chosen, setChosen] = useState<number | null>(null);
-  const pool = chosen ?? firstWithModel(pools.data ?? [])?.id ?? null;
+  const pool = chosen ?? first ?? null;
   const draft = useQuery({ ...draftQuery(pool ?? 0), enabled: pool !== null });
   if (pools.isError) return <Problem error={pools.error} />;
-  if (!pools.data) return <Loading />;
+  if (!pools.data || first === undefined) return <Loading />;
   return (
     <Stack gap="sm">
       <NativeSelect
@@ -66,7 +74,11 @@ function NewFlywheel({ onDone }: { onDone: () => void }) {
   );
 }
 
-const firstWithModel = (pools: readonly PoolPolicies[]) => pools.find(({ active }) => active !== null) ?? pools[0];
+/** The first pool whose active revision names weights to train, else the first. */
+function firstWithModel(pools: readonly PoolPolicies[], revisions: readonly RevisionSummary[]): PoolPolicies | undefined {
+  const models = new Set(revisions.filter(({ checkpoint }) => checkpoint !== "").map(({ id }) => id));
+  return pools.find(({ active }) => active !== null && models.has(active)) ?? pools[0];
+}
 
 type FormProps = {
   readonly begin: FlywheelDraft;

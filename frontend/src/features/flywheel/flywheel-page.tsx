@@ -13,6 +13,7 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { useChange, flywheelsQuery } from "./api";
+import { CycleCurves } from "./cycle-curves";
 import { FlywheelDialog } from "./flywheel-dialog";
 import styles from "./flywheel.module.css";
 import { RateChart } from "./rate-chart";
@@ -93,6 +94,7 @@ function FlywheelSection({ flywheel, onEdit }: { flywheel: WheelOut; onEdit: () 
       ) : (
         <>
           <RateChart cycles={flywheel.turns} />
+          <CycleCurves cycles={flywheel.turns} />
           <CycleTable flywheel={flywheel} />
         </>
       )}

@@ -70,11 +70,20 @@ const RECIPE: Recipe = {
 const BUNDLED: Recipe = {
   ...RECIPE,
   ...{ policy: "nano", start: "/nano", server: "http://127.0.0.1:8092" },
-  sft: { by: "nano", updates: 80, every: 1, shares: { fresh: 0.5, earlier: 0.5, general: 0 }, settings: {} },
+  sft: { by: "nano", updates: 80, every: 1, shares: { fresh: 0.5, earlier: 0.5, own: 0, general: 0 }, settings: {} },
   trials: { ...RECIPE.trials, world: "bridge", suite: "drills", tasks: ["press"], first_seed: 1_000_000 },
 };
 const DRAFT = { name: "Small screens", recipe: BUNDLED, seeds: 20, missing: ["gate"] };
-const FIXED = { "/policies/pools": [{ id: 7, name: "Small screens", active: 1 }, { id: 8, name: "Uploads", active: null }], "/wheels/draft": DRAFT };
+const POOLS = [
+  { id: 6, name: "Games", active: 2 },
+  { id: 7, name: "Small screens", active: 1 },
+  { id: 8, name: "Uploads", active: null },
+];
+const REVISIONS = [
+  { id: 1, checkpoint: "/nano" },
+  { id: 2, checkpoint: "" },
+];
+const FIXED = { "/policies/pools": POOLS, "/policies": REVISIONS, "/wheels/draft": DRAFT };
 const PLAYING: Recipe = { ...BUNDLED, rl: reinforcement(BUNDLED.trials) };
 const FLYWHEEL: WheelOut = { id: 4, name: "main", pool: "lights", every_hours: 24, recipe: RECIPE, turns: [CYCLE] };
 const SAMPLE: SampleOut = {
@@ -89,7 +98,7 @@ const SAMPLE: SampleOut = {
   route: "sft",
   reason: "passes",
 };
-const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: CYCLE, last: true, compared: [], checkpoints: [], played: [], curves: [] };
+const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: CYCLE, last: true, compared: [], checkpoints: [], played: [], curves: [], folder: "" };
 
 const MADE: CheckpointOut = {
   id: 7,
@@ -264,6 +273,20 @@ describe("a cycle's page", () => {
     expect(screen.getByText("worse than the active one, by more than chance")).toBeTruthy();
     await user.click(screen.getByText("Excluded 5"));
     expect(await screen.findByText("No sample went there")).toBeTruthy();
+  });
+
+  it("shows a training's figures by name, others on request, and another cycle's beside them", async () => {
+    const curve = { phase: "rl" as const, updates: [1, 2], figures: { reward: [0.1, 0.4], entropy: [2, null], queue_depth: [3, 4] } };
+    const other: TurnRow = { ...CYCLE, id: "turn-1", number: 1, stages: [stage("train")] };
+    const { user } = open({ cycle: { ...OUT, curves: [curve], folder: "/data/turn-2/train" }, flywheels: [{ ...FLYWHEEL, turns: [CYCLE, other] }] });
+    expect(await screen.findByRole("figure", { name: "Reinforcement: Reward over 2 updates, 0.400 in the end" })).toBeTruthy();
+    expect(screen.getByRole("figure", { name: "Reinforcement: Entropy over 2 updates, – in the end" })).toBeTruthy();
+    expect(screen.queryByRole("figure", { name: /queue_depth/ })).toBeNull();
+    await user.click(screen.getByText("More figures (1)"));
+    expect(await screen.findByRole("figure", { name: /queue_depth/ })).toBeTruthy();
+    expect(screen.getByText("TensorBoard files: /data/turn-2/train")).toBeTruthy();
+    await user.selectOptions(await screen.findByRole("combobox", { name: "Compare with" }), "Cycle 1 of main");
+    expect(await screen.findByText(/^Reinforcement: Reward.* dashed: Cycle 2 of main/)).toBeTruthy();
   });
 
   it("compares the two revisions task by task, and leads to their episodes side by side", async () => {

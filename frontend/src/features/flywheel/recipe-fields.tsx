@@ -5,7 +5,7 @@ import type { LikelihoodTraining, Recipe, ReinforcementTraining } from "@/genera
 import { useI18n } from "@/shared/i18n/i18n";
 
 import { PlayedTasks } from "./played-tasks";
-import { IMITATION, PRETRAINING, reinforcement } from "./recipe-form";
+import { GENERAL_KINDS, generalPaths, IMITATION, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, withGeneralPaths, withSuccessBound } from "./recipe-form";
 
 type Props = { readonly recipe: Recipe; readonly onChange: (recipe: Recipe) => void };
 
@@ -53,6 +53,7 @@ function Sources({ recipe, onChange }: Props) {
           <Amount label={t("flywheel.form.least")} help={t("flywheel.form.least.help")} value={recipe.least} onChange={(least) => set({ least })} min={0} max={100_000} />
           <Amount label={t("flywheel.form.most")} help={t("flywheel.form.most.help")} value={recipe.most} onChange={(most) => set({ most })} min={1} max={100_000} />
         </SimpleGrid>
+        <General recipe={recipe} onChange={onChange} />
         <Amount label={t("flywheel.form.passes")} help={t("flywheel.form.passes.help")} value={recipe.passes} onChange={(passes) => set({ passes })} min={0} max={1} step={0.05} />
         {(["accepted_only", "replay", "judge"] as const).map((name) => (
           <Checkbox
@@ -68,6 +69,24 @@ function Sources({ recipe, onChange }: Props) {
   );
 }
 
+/** General data by kind: folders and files that trainings may mix in. */
+function General({ recipe, onChange }: Props) {
+  const { t } = useI18n();
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }}>
+      {GENERAL_KINDS.map((kind) => (
+        <TagsInput
+          key={kind}
+          label={t(`flywheel.form.general.${kind}`)}
+          description={t("flywheel.form.general.help")}
+          value={[...generalPaths(recipe.general, kind)]}
+          onChange={(paths) => onChange({ ...recipe, general: withGeneralPaths(recipe.general, kind, paths) })}
+        />
+      ))}
+    </SimpleGrid>
+  );
+}
+
 type PlanProps<Plan> = { readonly plan: Plan | null; readonly initial: Plan; readonly onChange: (plan: Plan | null) => void };
 
 function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTraining> & { readonly phase: "sft" | "ct" }) {
@@ -76,13 +95,13 @@ function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTrai
     <>
       <PlanSwitch phase={phase} plan={plan} initial={initial} onChange={onChange} />
       {plan && (
-        <SimpleGrid cols={{ base: 2, xs: 5 }}>
+        <SimpleGrid cols={{ base: 2, xs: 3 }}>
           <Cadence plan={plan} onChange={onChange} />
-          {(["fresh", "earlier", "general"] as const).map((name) => (
+          {(["fresh", "earlier", "own", "general"] as const).map((name) => (
             <Amount
               key={name}
               label={t(`flywheel.form.share.${name}`)}
-              value={plan.shares[name]}
+              value={shareOf(plan, name)}
               onChange={(share) => onChange({ ...plan, shares: { ...plan.shares, [name]: share } })}
               min={0}
               max={1}
@@ -102,7 +121,7 @@ function Reinforcement({ plan, initial, onChange }: PlanProps<ReinforcementTrain
     <>
       <PlanSwitch phase="rl" plan={plan} initial={initial} onChange={onChange} />
       {plan && (
-        <SimpleGrid cols={{ base: 2, xs: 5 }}>
+        <SimpleGrid cols={{ base: 2, xs: 3 }}>
           <Cadence plan={plan} onChange={onChange} />
           <NativeSelect
             label={t("flywheel.form.algorithm")}
@@ -117,6 +136,26 @@ function Reinforcement({ plan, initial, onChange }: PlanProps<ReinforcementTrain
               { value: "grpo", label: "GRPO" },
             ]}
           />
+          {plan.algorithm === "ppo" && (
+            <Amount
+              label={t("flywheel.form.value_updates")}
+              value={valueUpdates(plan)}
+              onChange={(value_updates) => onChange({ ...plan, settings: { ...plan.settings, value_updates } })}
+              min={0}
+              max={1_000_000}
+            />
+          )}
+          {(["from", "to"] as const).map((end, place) => (
+            <Amount
+              key={end}
+              label={t(`flywheel.form.between.${end}`)}
+              value={successBounds(plan)[place] ?? place}
+              onChange={(bound) => onChange(withSuccessBound(plan, end, bound))}
+              min={0}
+              max={1}
+              step={0.05}
+            />
+          ))}
           {play && (
             <>
               <Amount label={t("flywheel.form.seeds")} value={play.seeds} onChange={(seeds) => onChange({ ...plan, play: { ...play, seeds, pages: Math.max(seeds, play.pages - (play.pages % seeds)) } })} min={1} max={10_000} />

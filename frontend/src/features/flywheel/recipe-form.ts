@@ -8,10 +8,10 @@ export interface FlywheelDraft {
   readonly recipe: Recipe;
 }
 
-const SHARES = { fresh: 0.5, earlier: 0.5, general: 0 } as const;
+const SHARES = { fresh: 0.5, earlier: 0.5, own: 0, general: 0 } as const;
 export const PRETRAINING: LikelihoodTraining = {
   ...{ by: "ct", updates: 80, every: 4, settings: {} },
-  shares: { fresh: 0.1, earlier: 0.1, general: 0.8 },
+  shares: { fresh: 0.1, earlier: 0.1, own: 0, general: 0.8 },
 };
 export const IMITATION: LikelihoodTraining = { by: "ct", updates: 80, shares: SHARES, every: 1, settings: {} };
 
@@ -26,6 +26,43 @@ export function reinforcement({ suite, size, first_seed, parallel }: GateTrials)
       ...{ group: 1, threads: 1, ahead: 1, judges: false },
     },
   };
+}
+
+/** A share of the mix; a recipe that was written as JSON may lack it. */
+export const shareOf = ({ shares }: LikelihoodTraining, name: keyof LikelihoodTraining["shares"]): number => (shares as Partial<LikelihoodTraining["shares"]>)[name] ?? 0;
+
+/** How long PPO teaches its critic alone at first; the trainer's own default is not to. */
+export function valueUpdates({ settings }: ReinforcementTraining): number {
+  return typeof settings.value_updates === "number" ? settings.value_updates : 0;
+}
+
+/** Between which success rates a kind of task is worth playing. */
+export function successBounds({ between: [low, high] }: ReinforcementTraining): readonly [number, number] {
+  return [typeof low === "number" ? low : 0, typeof high === "number" ? high : 1];
+}
+
+/** The same plan with another lower or upper bound; the other follows where they would cross. */
+export function withSuccessBound(plan: ReinforcementTraining, end: "from" | "to", bound: number): ReinforcementTraining {
+  const [low, high] = successBounds(plan);
+  return { ...plan, between: end === "from" ? [bound, Math.max(bound, high)] : [Math.min(low, bound), bound] };
+}
+
+type General = Recipe["general"];
+export const GENERAL_KINDS = ["documents", "chats"] as const satisfies readonly General[string]["kind"][];
+type GeneralKind = (typeof GENERAL_KINDS)[number];
+
+/** Every path of a kind, whichever source it is in. */
+export const generalPaths = (general: General, kind: GeneralKind): readonly string[] =>
+  Object.values(general).flatMap((source) => (source.kind === kind ? source.paths : []));
+
+/** The sources with these paths of a kind. Sources keep their names and those of their paths that stay; new paths come into one that has the kind's name. */
+export function withGeneralPaths(general: General, kind: GeneralKind, paths: readonly string[]): General {
+  const known = new Set(generalPaths(general, kind));
+  const added = paths.filter((path) => !known.has(path));
+  const own = general[kind]?.kind === kind ? general[kind].paths : [];
+  const sources: General = added.length === 0 ? general : { ...general, [kind]: { kind, paths: [...own, ...added] } };
+  const remaining = Object.entries(sources).map(([name, source]) => [name, source.kind === kind ? { ...source, paths: source.paths.filter((path) => paths.includes(path)) } : source] as const);
+  return Object.fromEntries(remaining.filter(([, { paths: left }]) => left.length > 0));
 }
 
 /** Whether a text is missing, as it may be in a recipe that was written as JSON. */

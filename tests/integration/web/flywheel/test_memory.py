@@ -1,6 +1,7 @@
 """What a wheel remembers of its turns: what is new to a training, what may be learned from no more, whose weights it
 begins with and which checkpoints come of which."""
 
+import json
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -270,3 +271,20 @@ def test_a_turn_whose_worker_died_as_it_exchanged_who_proposes_is_brought_to_its
     ledger.stage_end(turn_id=turn.pk, name="refresh", result={})
     ledger.turn_cancel(user=admin, turn_id=turn.pk)
     assert not ledger.turn_running(turn_id=turn.pk)
+
+
+def test_the_critic_goes_on_from_cycle_to_cycle(wheel: Wheel, admin: User, tmp_path: Path) -> None:
+    def critic_in(number: int, settings: dict[str, Any] | None = None, algorithm: str = "ppo") -> tuple[Any, Path]:
+        rl = {"algorithm": algorithm, "updates": 1, "between": (0, 1), "settings": settings or {}}
+        wheel_of(admin, rl=rl)
+        import_attempts(tmp_path / f"more-{number}", {10 * number: True, 10 * number + 1: False})
+        folder = training.turn_folder(run_turn(wheel, admin)) / "train"
+        left = folder / "rl" / "update-000001" / training.CRITIC_FOLDER
+        left.mkdir()
+        return json.loads((folder / "rl.json").read_text()).get("critic", "none"), left
+
+    told, first = critic_in(2)
+    assert told == "none"
+    assert critic_in(3)[0] == str(first)
+    assert critic_in(4, settings={"critic": None})[0] is None, "the recipe's own word wins"
+    assert critic_in(5, algorithm="grpo")[0] == "none", "GRPO has no critic"

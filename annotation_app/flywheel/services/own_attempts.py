@@ -1,0 +1,53 @@
+"""Rejection sampling within the flywheel: successes that reinforcement played in earlier cycles are imitated too."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotation_app.flywheel.curves import TRAININGS
+from annotation_app.flywheel.evaluation import gate_task_ids, write_successes
+from annotation_app.flywheel.models import Turn
+from annotation_app.flywheel.paths import turn_path
+from protocol.training.inbox import PROCESSED_FOLDER, REASONS_FILE, REJECTED_FOLDER, waiting_folders
+from protocol.trajectory.trajectories import Trajectory
+
+RL_INBOX = "rl-inbox"
+"""In the folder of a turn's trainings: where reinforcement takes its attempts from."""
+MAX_PER_KIND = 32
+"""Successes at one kind of task, the shortest ones."""
+STALE = "attempt_stale"
+"""Why reinforcement refused an attempt that imitation can use: its weights were too old for a ratio."""
+
+
+def write_own_successes(turn: Turn, target: Path) -> Path | None:
+    """A folder of the attempts of earlier turns that a verifier called successful, without the gate's tasks; one that
+    is whole is left. None where there are none. Raises OSError, and ProgramFailed where the gate's tasks cannot be
+    read."""
+    if target.exists():
+        return target
+    held, trials = gate_task_ids(turn.recipe.trials), turn.recipe.trials
+
+    def may(trajectory: Trajectory) -> bool:
+        task = trajectory.task
+        return task.id not in held and not trials.holds(task.suite, task.seed)
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if write_successes(tuple(_attempt_folders(turn)), target, at=turn.created_at, most=MAX_PER_KIND, may=may):
+        return target
+    shutil.rmtree(target, ignore_errors=True)
+    return None
+
+
+def _attempt_folders(turn: Turn) -> Iterator[Path]:
+    """Of earlier turns' reinforcement: what was learned, what came too late, and what was too old to be learned."""
+    earlier = Turn.objects.filter(wheel=turn.wheel_id, number__lt=turn.number).order_by("number")
+    for turn_id in earlier.values_list("pk", flat=True):
+        inbox = turn_path(turn_id) / TRAININGS / RL_INBOX
+        if not inbox.exists():
+            continue
+        yield from sorted((inbox / PROCESSED_FOLDER).glob("*"))
+        yield from (inbox / name for name in waiting_folders(inbox))
+        for reasons in sorted((inbox / REJECTED_FOLDER).glob(f"*/{REASONS_FILE}")):
+            if json.loads(reasons.read_text()).keys() == {STALE}:
+                yield reasons.parent

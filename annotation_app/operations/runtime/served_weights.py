@@ -1,0 +1,34 @@
+"""Which weights the bundled policy's server was last given: it starts with them again."""
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+SERVED_WEIGHTS_FILE = "served-weights.json"
+"""In the data folder."""
+
+
+class ServedWeights(NamedTuple):
+    """A checkpoint's folder, and what its weights are called."""
+
+    checkpoint: Path
+    version: str
+
+
+def record_served_weights(data: Path, weights: ServedWeights) -> None:
+    """Note them, whole or not at all. Raises OSError."""
+    path = data / SERVED_WEIGHTS_FILE
+    aside = path.with_name(f"{path.name}.part")
+    aside.write_text(json.dumps({"checkpoint": str(weights.checkpoint.absolute()), "version": weights.version}))
+    os.replace(aside, path)
+
+
+def read_served_weights(data: Path, default: ServedWeights) -> ServedWeights:
+    """What was recorded last; the default where nothing was, or where its folder is gone."""
+    try:
+        recorded = json.loads((data / SERVED_WEIGHTS_FILE).read_text())
+        found = ServedWeights(Path(recorded["checkpoint"]), str(recorded["version"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return default
+    return found if found.checkpoint.is_dir() else default

@@ -1,0 +1,72 @@
+"""What a researcher does with the demo: make a flywheel in the browser, annotate, watch a cycle, get its policy's help.
+
+How often the bundled policy is right is measured by `bench nano`; here that what it proposes comes to the desk, is
+learned from, and that what was learned proposes.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from annotation_app.operations.runtime.temporary_platform import temporary_platform
+from tests.e2e.conftest import Sessions, open_signed_in
+from tests.e2e.episode_page import BOUND_MS, EpisodePage
+from tests.e2e.test_simulated import WITHIN, annotating, read_log
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+POOL, NAME = "Small screens", "mine"
+EPISODES = 10
+CYCLE_MS = 600_000
+OFFERED = "sum(one.document.action is not None for one in Proposal.objects.filter(policy='nano 7'))"
+OFFERED_BY_THE_FIRST = f"from annotation_app.episodes.models import Proposal; print({OFFERED})"
+
+
+async def test_a_flywheel_made_in_the_browser_promotes_what_it_learned(browser: Browser, tmp_path: Path) -> None:
+    sessions: Sessions = {}
+    with temporary_platform(tmp_path / "p", nano=True) as whole:
+        log = tmp_path / "log"
+        program = annotating(whole, POOL, "--episodes", str(EPISODES), "--aim", "10", log=log)
+        admin = await open_signed_in(browser, whole.url, sessions, "admin", "/flywheel")
+        await expect(admin.get_by_role("button", name=f"Run a cycle of {POOL}")).to_be_visible(timeout=BOUND_MS)
+        await make_flywheel(admin)
+
+        assert program.wait(timeout=WITHIN) == 0, log.read_text()
+        done = read_log(log)
+        assert [one["ended"] for one in done] == ["success"] * EPISODES, log.read_text()
+        assert not any(one["shown"] for one in done), "candidates were there at every step"
+        assert int(whole.manage("shell", "-v", "0", "-c", OFFERED_BY_THE_FIRST)) > 0
+
+        await admin.get_by_role("button", name=f"Run a cycle of {NAME}").click()
+        row = admin.get_by_role("row").filter(has_text="Cycle 1")
+        await expect(row.get_by_text(f"nano {NAME}-0001")).to_be_visible(timeout=CYCLE_MS)
+        await expect(row.get_by_text("passed", exact=True)).to_be_visible()
+        await admin.get_by_role("link", name="Cycle 1").click()
+        await expect(admin.get_by_text(f"{EPISODES} trajectories taken in")).to_be_visible(timeout=BOUND_MS)
+        await expect(admin.get_by_role("figure", name="Imitation: Loss over 2 updates")).to_be_visible()
+
+        annotator = await open_signed_in(browser, whole.url, sessions, "annotator", "/queue")
+        desk = EpisodePage(annotator)
+        await desk.take(POOL)
+        await expect(annotator.get_by_text(f"nano {NAME}-0001").first).to_be_visible(timeout=BOUND_MS)
+
+
+async def make_flywheel(page: Page) -> None:
+    """Make one by the form, with the shortest training and gate; the tasks as JSON."""
+    await page.get_by_role("button", name="New flywheel…").click()
+    dialog = page.get_by_role("dialog", name="New flywheel")
+    await expect(dialog.get_by_role("combobox", name="Pool")).to_be_visible(timeout=BOUND_MS)
+    await dialog.get_by_role("combobox", name="Pool").select_option(POOL)
+    await dialog.get_by_role("textbox", name="Name").fill(NAME)
+    await dialog.get_by_role("textbox", name="Updates").fill("2")
+    await dialog.get_by_text("JSON", exact=True).click()
+    written = dialog.get_by_role("textbox", name="JSON")
+    recipe = json.loads(await written.input_value())
+    assert recipe["sft"]["updates"] == 2
+    recipe["sft"]["settings"] = {"batch": 4, "ahead": 0, "shown": 1.0, "spelled": 0}
+    recipe["trials"] |= {"tasks": ["press"], "seeds": 4}
+    await written.fill(json.dumps(recipe))
+    await dialog.get_by_role("button", name="Create").click()
+    await expect(dialog).to_have_count(0, timeout=BOUND_MS)

@@ -1,0 +1,75 @@
+"""What reinforcement played with success is imitated in the next cycle."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from annotation_app.accounts.models import User
+from annotation_app.flywheel.models import Turn, Wheel
+from annotation_app.flywheel.recipe import LikelihoodTraining, MixShares
+from annotation_app.flywheel.services import ledger, training
+from annotation_app.flywheel.services.own_attempts import RL_INBOX
+from protocol.training.inbox import PROCESSED_FOLDER, REASONS_FILE, REJECTED_FOLDER
+from protocol.trajectory.export_folders import TRAJECTORIES
+from tests.integration.web.flywheel.flywheel_helpers import (
+    GATE,
+    create_wheel,
+    run_turn,
+    stop_after_stage,
+    write_fake_trainer,
+)
+from tests.unit.annotation_app.flywheel.test_trials import attempts_write
+
+
+@pytest.fixture
+def wheel(admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wheel:
+    """A wheel whose imitation has a share of own successes; its turns end with their training."""
+    monkeypatch.setattr(training, "trainer_python", lambda: write_fake_trainer(tmp_path / "trainer"))
+    stop_after_stage(monkeypatch, "train")
+    made = create_wheel(admin, tmp_path)
+    plan = LikelihoodTraining(updates=1, shares=MixShares(fresh=0.4, earlier=0.3, own=0.3, general=0))
+    return ledger.wheel_set(
+        user=admin, name="main", pool="lights", recipe=made.recipe.model_copy(update={"sft": plan, "ct": None})
+    )
+
+
+def play(turn: Turn) -> None:
+    """Leave what a reinforcement leaves: learned, late, too old, damaged, and refused for another reason."""
+    inbox = training.turn_folder(turn) / "train" / RL_INBOX
+    (inbox / PROCESSED_FOLDER).mkdir(parents=True)
+    attempts_write(inbox / PROCESSED_FOLDER / "played-000001", {50: True, 51: False, GATE: True})
+    attempts_write(inbox / "played-000002", {52: True})
+    for name, code, seed in (("stale", "attempt_stale", 53), ("unjudged", "attempt_unjudged", 54)):
+        attempts_write(inbox / REJECTED_FOLDER / name, {seed: True})
+        (inbox / REJECTED_FOLDER / name / REASONS_FILE).write_text(json.dumps({code: 1}))
+    (inbox / PROCESSED_FOLDER / "damaged").mkdir()
+
+
+def sources(turn: Turn) -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = json.loads((training.turn_folder(turn) / "sft-sources.json").read_text())
+    return found
+
+
+def test_the_successes_of_earlier_cycles_are_a_source_of_their_own(wheel: Wheel, admin: User) -> None:
+    first = run_turn(wheel, admin)
+    assert sorted(sources(first)) == ["fresh"], "nothing was played before"
+    play(first)
+    second = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    told = training.mix(second)
+    assert told["sft"]["sources"] == ["earlier", "own"]
+    copy = training.turn_folder(second) / training.COPIES_FOLDER / "sft-own"
+    assert sources(second)["own"] == {"kind": "trajectories", "paths": [str(copy)], "share": 0.3}
+    tasks = [json.loads(line)["task"]["seed"] for line in (copy / TRAJECTORIES).read_text().splitlines()]
+    assert sorted(tasks) == [50, 52, 53], "neither failures nor the gate's tasks, nor what nobody judged"
+    assert training.mix(second) == told, "done again it is the same"
+
+
+def test_without_a_share_they_are_left(wheel: Wheel, admin: User) -> None:
+    first = run_turn(wheel, admin)
+    play(first)
+    plan = LikelihoodTraining(updates=1, shares=MixShares(fresh=0.7, earlier=0.3, general=0))
+    recipe = wheel.recipe.model_copy(update={"sft": plan})
+    ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    second = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    assert training.mix(second)["sft"]["sources"] == ["earlier"]
