@@ -144,6 +144,7 @@ CELERY_BEAT_SCHEDULE = {
     "flywheel-due": {"task": "flywheel.due", "schedule": 20.0, "options": {"expires": 20}},
     "probes-again": {"task": "probes.again", "schedule": 10.0, "options": {"expires": 10}},
     "probes-due": {"task": "probes.due", "schedule": 600.0, "options": {"expires": 600}},
+    "benchmark-runs-due": {"task": "benchmark_runs.due", "schedule": 10.0, "options": {"expires": 10}},
     "judges-again": {"task": "judges.again", "schedule": 10.0, "options": {"expires": 10}},
 }
 

@@ -99,6 +99,8 @@ class Environment(BaseModel):
     """Largest request body (bytes)."""
     import_limit: int = Field(default=4 * 1024**3, gt=0)
     """Largest file to import (bytes); unpacked it may have four times as many."""
+    evaluations_at_once: int = Field(default=2, gt=0)
+    """Evaluations that were started in the app and run at once; more wait."""
     uploads_per_person_bytes: int = Field(default=8 * 1024**3, gt=0)
     """Bytes that the unfinished uploads of one person may have together."""
     uploads_total_bytes: int = Field(default=64 * 1024**3, gt=0)

@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import os
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.test import Client
 
 from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, MANIFEST_FILE, make_manifest, pin
@@ -66,14 +66,14 @@ def test_a_run_is_running_while_its_command_is_heard_of(world: World, run: Path)
     assert (record["outcome"], record["code"], record["reward"]) == ("infrastructure", "machine_gone", None)
 
 
-def test_admins_cancel_and_researchers_do_not(world: World, run: Path) -> None:
+def test_researchers_cancel_and_reviewers_do_not(world: World, run: Path) -> None:
     path = "/api/benchmarks/games-m-r1/cancel"
-    assert signed_in(world, "researcher").post(path).json()["code"] == "forbidden"
+    assert signed_in(world, "reviewer").post(path).json()["code"] == "forbidden"
     assert not cancel_path(run / ATTEMPTS_FOLDER).exists()
-    admin = signed_in(world, "admin")
-    assert admin.post(path).status_code == 204
+    researcher = signed_in(world, "researcher")
+    assert researcher.post(path).status_code == 204
     assert cancel_path(run / ATTEMPTS_FOLDER).exists()
-    assert read(admin)["runs"][0]["status"] == "cancelling"
+    assert read(researcher)["runs"][0]["status"] == "cancelling"
     assert AuditEntry.objects.filter(verb="benchmark.cancelled", subject="benchmark:games-m-r1").exists()
 
 
@@ -94,7 +94,7 @@ def test_names_that_lead_out_and_files_that_cannot_be_read(world: World, run: Pa
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The runs that workers are to begin; nobody does."""
     names: list[str] = []
-    monkeypatch.setattr(jobs.run_spawn_job, "delay", names.append)
+    monkeypatch.setattr(jobs.run_spawn_job, "apply_async", lambda words, queue: names.append(*words))
     return names
 
 
@@ -118,24 +118,24 @@ def test_the_harness_is_for_revisions_at_sets_of_games(world: World, queued: lis
     assert read(admin)["runs"][0]["harness"] is True
 
 
-def test_admins_start_a_run_of_a_revision_with_the_words_of_its_command(world: World, queued: list[str]) -> None:
+def test_a_run_of_a_revision_starts_with_the_words_of_its_command(world: World, queued: list[str]) -> None:
     revision = PolicyRevision.objects.create(
         name="m", revision="r9", dialect="ui_tars_1_5", base_url="http://models.test/v1", model="served",
         sampling={"temperature": 0.5}, memory={"images": 1},
     )  # fmt: skip
-    body = {"benchmark": "games", "revision": revision.pk, "seeds": 3, "max_steps": 40, "all_levels": True}
-    assert start(signed_in(world, "researcher"), **body).json()["code"] == "forbidden"
+    body = {"benchmark": "games", "revision": revision.pk, "seeds": 3, "max_steps": 40, "levels": []}
+    assert start(signed_in(world, "reviewer"), **body).json()["code"] == "forbidden"
     admin = signed_in(world, "admin")
     name = start(admin, **body).json()["name"]
     assert queued == [name]
     request = commands.read_request(settings.ENV.data / "benchmarks" / name)
     assert request is not None
     words = " ".join(request.words)
-    assert "--suite games --level all --seeds 3 --parallel 2 --max-steps 40" in words
+    assert "--suite games --level all --seeds 3 --first-seed 0 --parallel 2 --max-steps 40" in words
     assert "--model-url http://models.test/v1 --model served --dialect ui_tars_1_5 --policy m --revision r9" in words
     assert '--temperature 0.5 --memory {"images": 1}' in words
     (row,) = read(admin)["runs"]
-    assert (row["name"], row["status"], row["revision"], row["can_resume"]) == (name, "starting", "r9", False)
+    assert (row["name"], row["status"], row["revision"], row["can_resume"]) == (name, "waiting", "r9", False)
     assert AuditEntry.objects.filter(verb="benchmark.started", subject=f"benchmark:{name}").exists()
 
 
@@ -166,13 +166,15 @@ def test_a_command_runs_once_and_a_run_that_was_interrupted_is_resumed(world: Wo
         assert not commands.spawn(run, request), "another one runs"
         assert read(admin)["runs"][0]["status"] == "starting"
         assert admin.post(f"/api/benchmarks/{name}/resume").json()["code"] == "not_interrupted"
-    os.utime(run / commands.REQUEST_FILE, (0, 0))
+    (run / commands.PENDING_FILE).unlink()
     (run / commands.LOG_FILE).write_text("bridge_unavailable: the bridge did not answer\n")
     (row,) = read(admin)["runs"]
     assert (row["status"], row["can_resume"]) == ("interrupted", True)
     assert row["error"] == "bridge_unavailable: the bridge did not answer"
+    cache.clear()  # the job that waited has begun
     assert admin.post(f"/api/benchmarks/{name}/resume").status_code == 204
     assert queued == [name, name]
+    assert admin.post(f"/api/benchmarks/{name}/resume").json()["code"] == "not_interrupted"
 
 
 def test_a_run_sends_a_secret_only_where_its_rules_allow(world: World, queued: list[str]) -> None:
