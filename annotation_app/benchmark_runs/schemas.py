@@ -85,6 +85,8 @@ class BenchmarkChoices(FrozenModel):
     pools: tuple[str, ...]
     revisions: tuple[BenchmarkRevision, ...]
     """The newest first."""
+    images: tuple[str, ...]
+    """Kinds of machines that some bridge host makes."""
     harness_sets: tuple[str, ...] = ()
     """Sets of games that can be run with the harness."""
 

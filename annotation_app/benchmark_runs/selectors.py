@@ -129,6 +129,7 @@ def run_choices(*, user: User) -> BenchmarkChoices:
             )
             for row in revisions[:MAX_REVISIONS]
         ),
+        images=machines.images,
         harness_sets=tuple(sorted(sets)),
     )
 

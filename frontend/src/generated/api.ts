@@ -3558,7 +3558,10 @@ export interface DeliveryPage {
   next: string | null;
 }
 /**
- * A run in the list. `interrupted`: its command ended before all attempts were made, or was killed.
+ * A run in the list.
+ *
+ * `waiting`: for a place among those that run at once. `interrupted`: its command ended before all attempts were made,
+ * or was killed.
  */
 export interface BenchmarkRunRow {
   name: string;
@@ -3566,7 +3569,7 @@ export interface BenchmarkRunRow {
   policy: string;
   revision: string;
   attempts: number;
-  status: "starting" | "running" | "cancelling" | "interrupted" | "finished";
+  status: "waiting" | "starting" | "running" | "cancelling" | "interrupted" | "finished";
   progress: RolloutProgress | null;
   harness: boolean;
   software: string;
@@ -3662,11 +3665,24 @@ export interface StartedRun {
  */
 export interface BenchmarkRunIn {
   benchmark: string;
+  file?: string;
+  image?: string;
+  /**
+   * @maxItems 500
+   */
+  tasks?: string[];
+  /**
+   * @maxItems 20
+   */
+  levels?: number[];
   revision?: number | null;
+  checkpoint?: string;
+  checkpoint_revision?: string | null;
+  temperature?: number | null;
   seeds?: number;
+  first_seed?: number;
   parallel?: number;
   max_steps?: number | null;
-  all_levels?: boolean;
   harness?: ("both" | "text") | null;
 }
 /**
@@ -3674,10 +3690,18 @@ export interface BenchmarkRunIn {
  */
 export interface BenchmarkChoices {
   reachable: boolean;
-  suites: string[];
+  suites: BenchmarkSuite[];
   pools: string[];
   revisions: BenchmarkRevision[];
+  images: string[];
   harness_sets: string[];
+}
+/**
+ * A bundled suite, or a set of its tasks.
+ */
+export interface BenchmarkSuite {
+  name: string;
+  levels: number;
 }
 /**
  * A revision that can be chosen for a run.
@@ -3686,6 +3710,14 @@ export interface BenchmarkRevision {
   id: number;
   name: string;
   revision: string;
+  checkpoint: string;
+  scripted: boolean;
+}
+/**
+ * Runs that were started and have no result yet, the newest first.
+ */
+export interface UnfinishedRuns {
+  runs: BenchmarkRunRow[];
 }
 /**
  * One attempt. With the outcome `infrastructure` its machine, its verifier or a server failed, which says nothing
