@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.core.cache import cache
 
-from annotation_app.benchmark_runs import commands, selectors
+from annotation_app.benchmark_runs import commands, run_folder, selectors
 from annotation_app.celery import app
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 
@@ -17,9 +17,9 @@ def run_spawn_job(name: str) -> None:
     cache.delete(_queued_key(name))
     folder = selectors.runs_folder()
     run = folder / name
-    request = commands.read_request(run)
+    request = run_folder.read_request(run)
     if request is None or selectors.is_finished(run):
-        (run / commands.PENDING_FILE).unlink(missing_ok=True)
+        (run / run_folder.PENDING_FILE).unlink(missing_ok=True)
         return
     commands.spawn_next(folder, run, request, most=settings.ENV.evaluations_at_once)
 
@@ -27,14 +27,14 @@ def run_spawn_job(name: str) -> None:
 @app.task(name="benchmark_runs.due")
 def runs_due_job() -> None:
     """Begin pending runs for which there is a place by now, and those whose command was killed."""
-    for run in commands.pending_runs(selectors.runs_folder()):
-        if not commands.is_running(run):
+    for run in run_folder.pending_runs(selectors.runs_folder()):
+        if not run_folder.is_running(run):
             run_queue(run.name)
 
 
 def run_queue(name: str) -> None:
     """Queue the beginning of a run once; where it needs the trainer's environment, for the workers that have it."""
-    request = commands.read_request(selectors.runs_folder() / name)
+    request = run_folder.read_request(selectors.runs_folder() / name)
     queue = TRAINING_QUEUE if request is not None and request.checkpoint else DEFAULT_QUEUE
     if cache.add(_queued_key(name), True, REQUEUE_AFTER_SECONDS):
         run_spawn_job.apply_async((name,), queue=queue)

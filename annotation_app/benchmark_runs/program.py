@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agent_backend.benchmark import __main__ as benchmark
-from annotation_app.benchmark_runs import commands
+from annotation_app.benchmark_runs import run_folder
 from annotation_app.operations.install.extra_environments import TRAINER_FOLDER
 from annotation_app.operations.runtime.child_processes import child_process
 from annotation_app.operations.runtime.model_server import ModelServerFailed, serve_command, wait_until_serving
@@ -26,8 +26,8 @@ SERVED_MODEL = "checkpoint"
 def main(argv: Sequence[str]) -> int:
     """Make or resume the run. Returns what the benchmark run returns, and 1 where its weights are not served."""
     run, words = Path(argv[0]), argv[1:]
-    request = commands.read_request(run)
-    if request is None or not commands.is_pending(run):  # it was cancelled meanwhile
+    request = run_folder.read_request(run)
+    if request is None or not run_folder.is_pending(run):  # it was cancelled meanwhile
         return 0
     try:
         with served_checkpoint(request.checkpoint, run) as served:
@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"model_server_failed: {error}", file=sys.stderr)
         code = 1
     if code != INTERRUPTED:
-        (run / commands.PENDING_FILE).unlink(missing_ok=True)
+        (run / run_folder.PENDING_FILE).unlink(missing_ok=True)
     return code
 
 

@@ -23,7 +23,7 @@ from agent_backend.rollout.progress import cancel_path, progress_path
 from agent_backend.trajectory_folders import InvalidFolder
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
-from annotation_app.benchmark_runs import commands
+from annotation_app.benchmark_runs import run_folder
 from annotation_app.benchmark_runs.schemas import (
     BenchmarkChoices,
     BenchmarkRevision,
@@ -91,14 +91,14 @@ def _read_row(folder: Path) -> BenchmarkRunRow | None:
     """The row of a run; None where there is no run in this folder. Raises InvalidManifest."""
     if (folder / MANIFEST_FILE).is_file():
         return _row(folder)
-    request = commands.read_request(folder)
+    request = run_folder.read_request(folder)
     return None if request is None else _started_row(folder, request)
 
 
 def run_out(*, user: User, name: str) -> BenchmarkRunOut:
     """A run with its newest attempts. Raises Forbidden and NotFound."""
     folder = run_path(user=user, name=name)
-    request = commands.read_request(folder)
+    request = run_folder.read_request(folder)
     if request is not None and not (folder / MANIFEST_FILE).is_file():
         return BenchmarkRunOut(run=_started_row(folder, request), images=(), records=())
     try:
@@ -156,7 +156,7 @@ def run_path(*, user: User, name: str) -> Path:
     """A run's folder. Raises Forbidden and NotFound."""
     runs_reader_check(user)
     folder = runs_folder() / name
-    known = (MANIFEST_FILE, commands.REQUEST_FILE)
+    known = (MANIFEST_FILE, run_folder.REQUEST_FILE)
     if RUN_NAME.fullmatch(name) is None or not any((folder / file).is_file() for file in known):
         raise NotFound("There is no such run.", field="run")
     return folder
@@ -176,7 +176,7 @@ def _row(folder: Path) -> BenchmarkRunRow:
     policy = manifest.plan.get("policy")
     policy = policy if isinstance(policy, dict) else {}
     status = _status(folder, progress)
-    resumable = status == "interrupted" and commands.read_request(folder) is not None
+    resumable = status == "interrupted" and run_folder.read_request(folder) is not None
     return BenchmarkRunRow(
         name=folder.name,
         benchmark=manifest.name,
@@ -189,11 +189,11 @@ def _row(folder: Path) -> BenchmarkRunRow:
         software=manifest.software,
         created_at=manifest.created_at,
         can_resume=resumable,
-        error=commands.last_line(folder) if resumable else "",
+        error=run_folder.last_line(folder) if resumable else "",
     )
 
 
-def _started_row(folder: Path, request: commands.RunRequest) -> BenchmarkRunRow:
+def _started_row(folder: Path, request: run_folder.RunRequest) -> BenchmarkRunRow:
     """A run that was started here and has no manifest yet, or never got one."""
     status = _status(folder, None)
     return BenchmarkRunRow(
@@ -208,7 +208,7 @@ def _started_row(folder: Path, request: commands.RunRequest) -> BenchmarkRunRow:
         software="",
         created_at=request.at,
         can_resume=status == "interrupted",
-        error=commands.last_line(folder) if status == "interrupted" else "",
+        error=run_folder.last_line(folder) if status == "interrupted" else "",
     )
 
 
@@ -217,8 +217,8 @@ def _status(folder: Path, progress: RolloutProgress | None) -> RunStatus:
         return "finished"
     heard = None if progress is None or progress.ended else progress.updated_at
     is_heard = heard is not None and datetime.now(UTC) - heard <= SILENT_AFTER
-    if not (is_heard or commands.is_running(folder)):
-        return "waiting" if commands.is_pending(folder) else "interrupted"
+    if not (is_heard or run_folder.is_running(folder)):
+        return "waiting" if run_folder.is_pending(folder) else "interrupted"
     if cancel_path(folder / ATTEMPTS_FOLDER).exists():
         return "cancelling"
     return "starting" if progress is None or progress.ended else "running"

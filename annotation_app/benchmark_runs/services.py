@@ -19,7 +19,7 @@ from agent_backend.trajectory_folders import write_atomically
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import person_by_username, role_check
 from annotation_app.audit.services import audit_record
-from annotation_app.benchmark_runs import commands, selectors
+from annotation_app.benchmark_runs import run_folder, selectors
 from annotation_app.benchmark_runs.jobs import run_queue
 from annotation_app.benchmark_runs.schemas import FILE_PREFIX, POOL_PREFIX, BenchmarkRunIn
 from annotation_app.errors import Conflict, Invalid, NotFound
@@ -52,7 +52,7 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
     folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
     source = _source(run)
     folder.mkdir(parents=True)
-    request = commands.RunRequest(
+    request = run_folder.RunRequest(
         benchmark=run.benchmark,
         policy=policy,
         revision=label,
@@ -62,8 +62,8 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
         harness=run.harness is not None,
         at=datetime.now(UTC),
     )
-    write_atomically(folder / commands.REQUEST_FILE, request.model_dump_json(indent=1).encode() + b"\n")
-    commands.set_pending(folder)
+    write_atomically(folder / run_folder.REQUEST_FILE, request.model_dump_json(indent=1).encode() + b"\n")
+    run_folder.set_pending(folder)
     audit_record(actor=user, verb="benchmark.started", subject=f"benchmark:{folder.name}")
     run_queue(folder.name)
     return folder.name
@@ -78,13 +78,13 @@ def run_resume(*, user: User, name: str) -> None:
     """Have a run of the web app begun again where it ended. Raises Forbidden, NotFound, and Conflict where it runs,
     has finished or was started on the command line."""
     folder = selectors.run_path(user=user, name=name)
-    if commands.read_request(folder) is None:
+    if run_folder.read_request(folder) is None:
         raise Conflict("This run was started on the command line: resume it there.", code="not_started_here")
-    if selectors.is_finished(folder) or commands.is_running(folder):
+    if selectors.is_finished(folder) or run_folder.is_running(folder):
         raise Conflict("This run has finished, or its command runs.", code="not_interrupted")
-    if commands.is_pending(folder):
+    if run_folder.is_pending(folder):
         raise Conflict("This run waits for a place; it begins by itself.", code="not_interrupted")
-    commands.set_pending(folder)
+    run_folder.set_pending(folder)
     audit_record(actor=user, verb="benchmark.resumed", subject=f"benchmark:{name}")
     run_queue(name)
 
@@ -93,7 +93,7 @@ def run_cancel(*, user: User, name: str) -> None:
     """Let a run begin no further attempt; those that run end, and what was made is kept. Raises Forbidden and
     NotFound."""
     folder = selectors.run_path(user=user, name=name)
-    commands.cancel_pending(folder)
+    run_folder.cancel_pending(folder)
     cancel_path(folder / ATTEMPTS_FOLDER).touch()
     audit_record(actor=user, verb="benchmark.cancelled", subject=f"benchmark:{name}")
 

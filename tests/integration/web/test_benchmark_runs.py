@@ -18,7 +18,7 @@ from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.progress import cancel_path, progress_path
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
-from annotation_app.benchmark_runs import commands, jobs
+from annotation_app.benchmark_runs import commands, jobs, run_folder
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.pools.services import credential_set
 from annotation_app.tasks.models import Task as TaskRow
@@ -112,7 +112,7 @@ def test_the_harness_is_for_revisions_at_sets_of_games(world: World, queued: lis
     assert start(admin, benchmark="lmgame", revision=revision.pk, harness="pictures").status_code == 422
     assert queued == []
     name = start(admin, benchmark="lmgame", revision=revision.pk, harness="text").json()["name"]
-    request = commands.read_request(settings.ENV.data / "benchmarks" / name)
+    request = run_folder.read_request(settings.ENV.data / "benchmarks" / name)
     assert request is not None
     assert "--harness=text" in request.words
     assert read(admin)["runs"][0]["harness"] is True
@@ -128,7 +128,7 @@ def test_a_run_of_a_revision_starts_with_the_words_of_its_command(world: World, 
     admin = signed_in(world, "admin")
     name = start(admin, **body).json()["name"]
     assert queued == [name]
-    request = commands.read_request(settings.ENV.data / "benchmarks" / name)
+    request = run_folder.read_request(settings.ENV.data / "benchmarks" / name)
     assert request is not None
     words = " ".join(request.words)
     assert "--suite games --level all --seeds 3 --first-seed 0 --parallel 2 --max-steps 40" in words
@@ -143,7 +143,7 @@ def test_a_pool_is_copied_and_what_is_not_there_is_refused(world: World, queued:
     admin = signed_in(world, "admin")
     pool = world.pool
     name = start(admin, benchmark=f"pool:{pool.name}").json()["name"]
-    request = commands.read_request(settings.ENV.data / "benchmarks" / name)
+    request = run_folder.read_request(settings.ENV.data / "benchmarks" / name)
     assert request is not None
     source = Path(request.words[request.words.index("--tasks") + 1])
     assert len(source.read_text().splitlines()) == pool.tasks.count() > 0
@@ -159,15 +159,15 @@ def test_a_command_runs_once_and_a_run_that_was_interrupted_is_resumed(world: Wo
     admin = signed_in(world, "admin")
     name = start(admin, benchmark="games").json()["name"]
     run = settings.ENV.data / "benchmarks" / name
-    request = commands.read_request(run)
+    request = run_folder.read_request(run)
     assert request is not None
-    with (run / commands.LOCK_FILE).open("w") as lock:
+    with (run / run_folder.LOCK_FILE).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert not commands.spawn(run, request), "another one runs"
         assert read(admin)["runs"][0]["status"] == "starting"
         assert admin.post(f"/api/benchmarks/{name}/resume").json()["code"] == "not_interrupted"
-    (run / commands.PENDING_FILE).unlink()
-    (run / commands.LOG_FILE).write_text("bridge_unavailable: the bridge did not answer\n")
+    (run / run_folder.PENDING_FILE).unlink()
+    (run / run_folder.LOG_FILE).write_text("bridge_unavailable: the bridge did not answer\n")
     (row,) = read(admin)["runs"]
     assert (row["status"], row["can_resume"]) == ("interrupted", True)
     assert row["error"] == "bridge_unavailable: the bridge did not answer"
@@ -193,7 +193,7 @@ def test_the_environment_of_a_command_has_no_key_of_the_web_app(world: World, mo
     monkeypatch.setenv("PILOTHOUSE_DATABASE_URL", "postgres://app:of-the-app-alone@db")
     monkeypatch.setenv("PILOTHOUSE_SECRET_KEY", "of-the-app-alone")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://spans.test")
-    request = commands.RunRequest(
+    request = run_folder.RunRequest(
         benchmark="games", policy="m", revision="r", words=(), at=datetime.now(UTC), base_url="http://models.test/v1"
     )
     admin = user_ensure(username="alex", password=PASSWORD, name="Alex", roles=["admin"])

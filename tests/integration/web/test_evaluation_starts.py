@@ -14,7 +14,7 @@ from django.test import Client
 
 from agent_backend.rollout.progress import cancel_path
 from annotation_app.accounts.services import user_ensure
-from annotation_app.benchmark_runs import commands, jobs, selectors
+from annotation_app.benchmark_runs import commands, jobs, run_folder, selectors
 from annotation_app.policies.models import PolicyRevision
 from tests.integration.web.conftest import PASSWORD, World
 
@@ -59,7 +59,7 @@ def status(client: Client, name: str) -> str:
 def running(name: str) -> Iterator[Path]:
     """The command of a run runs."""
     run = selectors.runs_folder() / name
-    with (run / commands.LOCK_FILE).open("w") as lock:
+    with (run / run_folder.LOCK_FILE).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield run
 
@@ -71,7 +71,7 @@ def test_a_run_waits_for_a_place_and_is_begun_once(researcher: Client, begun: li
         jobs.runs_due_job()
         assert begun == [first]
         assert (status(researcher, first), status(researcher, second)) == ("starting", "waiting")
-    (selectors.runs_folder() / first / commands.PENDING_FILE).unlink()  # it ended by itself
+    (selectors.runs_folder() / first / run_folder.PENDING_FILE).unlink()  # it ended by itself
     jobs.runs_due_job()
     with running(second):
         jobs.runs_due_job()
@@ -94,14 +94,14 @@ def test_a_waiting_run_that_is_cancelled_never_begins(researcher: Client, begun:
     jobs.runs_due_job()
     assert name not in begun
     (row,) = (run for run in researcher.get("/api/benchmarks").json()["runs"] if run["name"] == name)
-    assert (row["status"], row["error"], row["can_resume"]) == ("interrupted", commands.CANCELLED, True)
+    assert (row["status"], row["error"], row["can_resume"]) == ("interrupted", run_folder.CANCELLED, True)
 
 
 def test_tasks_of_a_file_are_attempted_and_a_wrong_line_is_named(researcher: Client, begun: list[str]) -> None:
     name = start(researcher, benchmark="file:mine.jsonl", file=f"{TASK}\n", image="browser", first_seed=5)["name"]
     run = selectors.runs_folder() / name
     assert (run / "mine.jsonl").read_text() == f"{TASK}\n"
-    request = commands.read_request(run)
+    request = run_folder.read_request(run)
     assert request is not None
     assert " ".join(request.words) == (
         f"--tasks {run}/mine.jsonl --image browser --seeds 1 --first-seed 5 --parallel 2 --expert"
@@ -121,7 +121,7 @@ def test_weights_are_served_that_are_ours_and_under_a_name_that_is_theirs(
     weights.mkdir(parents=True)
     body = {"revision": revision.pk, "temperature": 0.5}
     name = start(researcher, checkpoint=str(weights), **body)["name"]
-    request = commands.read_request(selectors.runs_folder() / name)
+    request = run_folder.read_request(selectors.runs_folder() / name)
     assert request is not None
     assert (request.policy, request.revision, request.checkpoint, request.base_url) == (
         "m",

@@ -54,7 +54,7 @@ function Progress({ run }: { run: BenchmarkRunRow }) {
   return (
     <>
       <Crumbs name={run.name} />
-      <Section title={t("evaluations.progress", { name: run.name })}>
+      <Section title={t("evaluations.of", { name: `${run.policy} ${run.revision}`, what: run.benchmark })}>
         <p className={styles.note}>{t(`benchmarks.status.${run.status}.help`)}</p>
         <RunTable runs={[run]} withDetails={false} />
         <ApiCalls
@@ -65,7 +65,9 @@ function Progress({ run }: { run: BenchmarkRunRow }) {
         />
       </Section>
       <Section title={t("benchmarks.attempts")}>
-        <Attempts run={run} />
+        <div className={styles.attempts}>
+          <Attempts run={run} />
+        </div>
       </Section>
     </>
   );

@@ -200,7 +200,7 @@ describe("the evaluation pages", () => {
     expect((await screen.findByRole("link", { name: "drills-m-r2" })).getAttribute("href")).toBe("/evaluations/run:drills-m-r2");
     cleanup();
     open("/evaluations/run:drills-m-r2", { unfinished: true });
-    expect(await screen.findByText("drills-m-r2: in progress")).toBeTruthy();
+    expect(await screen.findByText("m r2 on drills")).toBeTruthy();
     expect(screen.getByText("3 of 8")).toBeTruthy();
     expect(screen.getByText("$0.50")).toBeTruthy();
     expect(screen.getByRole("button", { name: "Cancel drills-m-r2" })).toBeTruthy();

@@ -1,5 +1,6 @@
 """The process of a run: when it is pending no more, and weights that are served for it."""
 
+import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,16 +8,17 @@ from pathlib import Path
 import httpx
 import pytest
 
-from annotation_app.benchmark_runs import commands, program
+from annotation_app.benchmark_runs import program, run_folder
+from annotation_app.operations.runtime.stack import ROOT
 
 MAIN = "annotation_app.benchmark_runs.program.benchmark.main"
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    request = commands.RunRequest(benchmark="games", policy="m", revision="r", words=(), at=datetime.now(UTC))
-    (tmp_path / commands.REQUEST_FILE).write_text(request.model_dump_json())
-    commands.set_pending(tmp_path, 1)
+    request = run_folder.RunRequest(benchmark="games", policy="m", revision="r", words=(), at=datetime.now(UTC))
+    (tmp_path / run_folder.REQUEST_FILE).write_text(request.model_dump_json())
+    run_folder.set_pending(tmp_path, 1)
     return tmp_path
 
 
@@ -33,14 +35,20 @@ def test_only_a_run_that_was_ended_from_outside_stays_pending(
     monkeypatch.setattr(MAIN, benchmark)
     assert program.main([str(run), "--suite", "games"]) == code
     assert given == [["--suite", "games", "--out", str(run)]]
-    assert commands.is_pending(run) is pending
+    assert run_folder.is_pending(run) is pending
 
 
 def test_a_run_that_was_cancelled_meanwhile_makes_no_attempt(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MAIN, lambda words: pytest.fail("it was cancelled"))
-    commands.cancel_pending(run)
+    run_folder.cancel_pending(run)
     assert program.main([str(run)]) == 0
-    assert commands.last_line(run) == commands.CANCELLED
+    assert run_folder.last_line(run) == run_folder.CANCELLED
+
+
+def test_its_process_starts_with_nothing_but_the_environment_of_a_command(tmp_path: Path) -> None:
+    environment = {"PATH": "/usr/bin", "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", "annotation_app.benchmark_runs.program", str(tmp_path)]
+    subprocess.run(words, env=environment, cwd=ROOT, check=True, timeout=60)
 
 
 @pytest.fixture
@@ -70,10 +78,10 @@ def test_weights_that_are_not_served_end_the_run_with_a_reason(
     run: Path, trainer: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     trainer.write_text("#!/bin/sh\necho no weights >&2\nexit 3\n")
-    request = commands.read_request(run)
+    request = run_folder.read_request(run)
     assert request is not None
-    (run / commands.REQUEST_FILE).write_text(request.model_copy(update={"checkpoint": "/w"}).model_dump_json())
+    (run / run_folder.REQUEST_FILE).write_text(request.model_copy(update={"checkpoint": "/w"}).model_dump_json())
     monkeypatch.setattr(MAIN, lambda words: pytest.fail("nothing answers"))
     assert program.main([str(run)]) == 1
     assert "model_server_failed: the model server ended with 3: no weights" in capfd.readouterr().err
-    assert not commands.is_pending(run)
+    assert not run_folder.is_pending(run)

@@ -6,7 +6,6 @@ export const evaluationMessages = {
   "evaluations.none": "No evaluations yet",
   "evaluations.none.help": "Finished benchmark runs and reports on registered revisions appear here. Start an evaluation here.",
   "evaluations.unfinished": "Not finished",
-  "evaluations.progress": "{name}: in progress",
   "evaluations.unreadable": "Cannot be read: {names}",
   "evaluations.choose": "Compare",
   "evaluations.choose_one": "Compare {name} on {what}",

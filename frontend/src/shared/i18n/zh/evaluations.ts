@@ -6,7 +6,6 @@ export const evaluationMessages = {
   "evaluations.none": "还没有评测",
   "evaluations.none.help": "已完成的基准测试运行和已登记版本的报告会显示在这里。可在此启动评测。",
   "evaluations.unfinished": "未完成",
-  "evaluations.progress": "{name}：进行中",
   "evaluations.unreadable": "无法读取：{names}",
   "evaluations.choose": "对比",
   "evaluations.choose_one": "选择 {name} 在 {what} 上的评测进行对比",
