@@ -1783,6 +1783,7 @@ export interface FoundEpisode {
  */
 export interface FoundPage {
   items: FoundEpisode[];
+  total: number;
   next: string | null;
 }
 /**
