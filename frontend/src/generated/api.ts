@@ -4049,3 +4049,17 @@ export interface Hour {
   acts: number;
   override: Rate | null;
 }
+/**
+ * A task, and what it looks like.
+ */
+export interface TaskPicture {
+  name: string;
+  picture: string;
+}
+/**
+ * The tasks of a suite in one form.
+ */
+export interface TaskPictures {
+  tasks: TaskPicture[];
+  pending: boolean;
+}

@@ -1,12 +1,12 @@
 /** The benchmarks page: what runs now, what was lost, who may cancel, and how runs compare, in both languages. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { MemoryRouter, useLocation } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { BenchmarkChoices, BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage as Benchmarks, LeaderboardRow } from "@/generated/api";
+import type { BenchmarkChoices, BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage as Benchmarks, LeaderboardRow, TaskPictures } from "@/generated/api";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
@@ -111,6 +111,8 @@ const CHOICES: BenchmarkChoices = {
   harness_sets: ["lmgame"],
 };
 
+const PICTURES: TaskPictures = { tasks: [{ name: "rows", picture: "data:image/webp;base64,AA==" }, { name: "tabs", picture: "" }], pending: false };
+
 function Here() {
   return <output data-testid="here">{useLocation().pathname}</output>;
 }
@@ -126,6 +128,7 @@ function open(page: Partial<Benchmarks>, { language = "en", starter = true }: { 
       if (path.endsWith("/benchmarks")) return Promise.resolve(Response.json({ name: "games-m-r3" }, { status: 201 }));
       return Promise.resolve(new Response(null, { status: 204 }));
     }
+    if (path.includes("/pictures")) return Promise.resolve(Response.json(PICTURES));
     if (path.endsWith("/choices")) return Promise.resolve(Response.json(CHOICES));
     return Promise.resolve(Response.json(path.endsWith("/benchmarks") ? { runs: [], leaderboards: [], unreadable: [], ...page } : DETAILS));
   });
@@ -192,6 +195,7 @@ describe("the benchmarks page", () => {
     expect(bodies).toEqual([
       {
         benchmark: "pool:Shop",
+        tasks: [],
         levels: [1],
         revision: 7,
         checkpoint: "/data/r4",
@@ -205,6 +209,23 @@ describe("the benchmarks page", () => {
       },
     ]);
     await waitFor(() => expect(screen.getByTestId("here").textContent).toBe("/evaluations/run:games-m-r3"));
+  });
+
+  it("starts a run of tasks that are chosen by their pictures", async () => {
+    const { bodies, user } = open({});
+    await user.click(await screen.findByRole("button", { name: "Start an evaluation…" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Start an evaluation" }));
+    const details = (await dialog.findByText(/choose some by their pictures/)).closest("details");
+    if (details) {
+      details.open = true;
+      fireEvent(details, new Event("toggle"));
+    }
+    expect(await dialog.findByText("No picture")).toBeTruthy();
+    await user.click(dialog.getByRole("button", { name: "rows" }));
+    expect(dialog.getByRole("button", { name: "rows" }).getAttribute("aria-pressed")).toBe("true");
+    await user.click(dialog.getByRole("button", { name: "Start" }));
+    await waitFor(() => expect(bodies).toHaveLength(1));
+    expect(bodies[0]).toMatchObject({ benchmark: "drills", tasks: ["rows"], levels: [1] });
   });
 
   it("starts a run of the tasks of a file", async () => {

@@ -11,6 +11,8 @@ export interface RunRequest {
   readonly file: string;
   readonly image: string;
   readonly levels: readonly string[];
+  /** Names of tasks of a suite; none: all. */
+  readonly tasks: readonly string[];
   /** A registered revision's number; empty: the tasks' own scripts. */
   readonly revision: string;
   readonly checkpoint: string;
@@ -29,6 +31,7 @@ export const firstRequest = ({ suites, pools }: BenchmarkChoices): RunRequest =>
   file: "",
   image: "",
   levels: ["1"],
+  tasks: [],
   revision: "",
   checkpoint: "",
   checkpointRevision: "",
@@ -53,9 +56,9 @@ export function runOf(request: RunRequest, choices: BenchmarkChoices): Benchmark
   };
 }
 
-function tasksOf({ benchmark, fileName, file, image, levels }: RunRequest) {
-  const tasks = benchmark === FILE ? { benchmark: FILE + fileName, file, image } : { benchmark };
-  return { ...tasks, levels: levels.length === 0 ? [1] : levels.map(Number) };
+function tasksOf({ benchmark, fileName, file, image, levels, tasks }: RunRequest) {
+  if (benchmark === FILE) return { benchmark: FILE + fileName, file, image };
+  return { benchmark, tasks: [...tasks], levels: levels.length === 0 ? [1] : levels.map(Number) };
 }
 
 function policyOf({ revision, benchmark, checkpoint, checkpointRevision, temperature, harness }: RunRequest, choices: BenchmarkChoices) {

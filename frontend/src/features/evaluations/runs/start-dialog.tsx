@@ -10,6 +10,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
+import { TaskGallery } from "@/shared/ui/task-gallery";
 
 import { choicesQuery, useStart } from "./api";
 import { canStart } from "./can-start";
@@ -81,15 +82,16 @@ function StartForm({ choices, onCancel, onStarted }: PanelProps & { choices: Ben
   );
 }
 
-function TaskFields({ choices: { suites, pools, images }, request, onChange }: FieldsProps) {
+function TaskFields({ choices: { suites, pools, images, harness_sets: sets }, request, onChange }: FieldsProps) {
   const { t } = useI18n();
-  const levels = suites.find(({ name }) => name === request.benchmark)?.levels ?? 1;
+  const suite = suites.find(({ name }) => name === request.benchmark);
+  const levels = suite?.levels ?? 1;
   return (
     <>
       <NativeSelect
         label={t("benchmarks.start.tasks")}
         value={request.benchmark}
-        onChange={(event) => onChange({ benchmark: event.currentTarget.value, levels: ["1"] })}
+        onChange={(event) => onChange({ benchmark: event.currentTarget.value, levels: ["1"], tasks: [] })}
         data={[
           { group: t("benchmarks.start.suites"), items: suites.map(({ name }) => name) },
           { group: t("benchmarks.start.pools"), items: pools.map((name) => ({ value: POOL + name, label: name })) },
@@ -106,8 +108,21 @@ function TaskFields({ choices: { suites, pools, images }, request, onChange }: F
           onChange={(chosen) => onChange({ levels: chosen })}
         />
       )}
+      {suite && !sets.includes(suite.name) && <TaskChoice key={suite.name} suite={suite.name} request={request} onChange={onChange} />}
       {request.benchmark === FILE && <FileFields images={images} request={request} onChange={onChange} />}
     </>
+  );
+}
+
+/** Single tasks of a suite, by their pictures; these are asked for when it is opened. */
+function TaskChoice({ suite, request, onChange }: Omit<FieldsProps, "choices"> & { suite: string }) {
+  const { t } = useI18n();
+  const [opened, setOpened] = useState(false);
+  return (
+    <details onToggle={(event) => setOpened(event.currentTarget.open)}>
+      <summary>{request.tasks.length === 0 ? t("benchmarks.start.all_tasks") : t("benchmarks.start.some_tasks", { names: request.tasks.join(", ") })}</summary>
+      {opened && <TaskGallery form={{ suite, level: Number(request.levels[0] ?? 1) }} chosen={request.tasks} onChange={(tasks) => onChange({ tasks })} />}
+    </details>
   );
 }
 

@@ -19,6 +19,8 @@ export const benchmarkMessages = {
   "benchmarks.start.suites": "Bundled suites",
   "benchmarks.start.pools": "Pools",
   "benchmarks.start.expert": "The tasks' own scripts",
+  "benchmarks.start.all_tasks": "All tasks: choose some by their pictures",
+  "benchmarks.start.some_tasks": "Tasks: {names}",
   "benchmarks.start.files": "Tasks of your own",
   "benchmarks.start.file": "A file…",
   "benchmarks.start.file.choose": "File of tasks",
