@@ -27,7 +27,8 @@ def main(argv: Sequence[str]) -> int:
     """Make or resume the run. Returns what the benchmark run returns, and 1 where its weights are not served."""
     run, words = Path(argv[0]), argv[1:]
     request = run_folder.read_request(run)
-    if request is None or not run_folder.is_pending(run):  # it was cancelled meanwhile
+    if request is None or not run_folder.is_pending(run):
+        print(run_folder.CANCELLED, file=sys.stderr)
         return 0
     try:
         with served_checkpoint(request.checkpoint, run) as served:

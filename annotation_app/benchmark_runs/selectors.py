@@ -215,13 +215,19 @@ def _started_row(folder: Path, request: run_folder.RunRequest) -> BenchmarkRunRo
 def _status(folder: Path, progress: RolloutProgress | None) -> RunStatus:
     if is_finished(folder):
         return "finished"
-    heard = None if progress is None or progress.ended else progress.updated_at
-    is_heard = heard is not None and datetime.now(UTC) - heard <= SILENT_AFTER
-    if not (is_heard or run_folder.is_running(folder)):
+    if not _is_made(folder, progress):
         return "waiting" if run_folder.is_pending(folder) else "interrupted"
     if cancel_path(folder / ATTEMPTS_FOLDER).exists():
         return "cancelling"
     return "starting" if progress is None or progress.ended else "running"
+
+
+def _is_made(folder: Path, progress: RolloutProgress | None) -> bool:
+    """Whether the command of a run runs: that of a run of the command line is heard of, any other holds a lock."""
+    if (folder / run_folder.LOCK_FILE).exists():
+        return run_folder.is_running(folder)
+    heard = None if progress is None or progress.ended else progress.updated_at
+    return heard is not None and datetime.now(UTC) - heard <= SILENT_AFTER
 
 
 def _progress(folder: Path) -> RolloutProgress | None:

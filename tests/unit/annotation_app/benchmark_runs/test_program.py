@@ -38,10 +38,13 @@ def test_only_a_run_that_was_ended_from_outside_stays_pending(
     assert run_folder.is_pending(run) is pending
 
 
-def test_a_run_that_was_cancelled_meanwhile_makes_no_attempt(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_cancelled_meanwhile_makes_no_attempt(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(MAIN, lambda words: pytest.fail("it was cancelled"))
     run_folder.cancel_pending(run)
     assert program.main([str(run)]) == 0
+    assert run_folder.CANCELLED in capfd.readouterr().err
     assert run_folder.last_line(run) == run_folder.CANCELLED
 
 

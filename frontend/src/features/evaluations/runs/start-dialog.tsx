@@ -144,6 +144,7 @@ function PolicyFields({ choices: { revisions, harness_sets: harnessSets }, reque
       {revision && !revision.scripted && (
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <Autocomplete
+            size="xs"
             label={t("benchmarks.start.checkpoint")}
             description={t("benchmarks.start.checkpoint.help")}
             data={[...new Set(others)]}
