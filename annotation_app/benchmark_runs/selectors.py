@@ -36,6 +36,7 @@ from annotation_app.benchmark_runs.schemas import (
 )
 from annotation_app.errors import NotFound
 from annotation_app.live.suite_tasks import machine_choices
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
 from protocol.evaluation.benchmarks import Leaderboard
@@ -118,7 +119,7 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     machines = async_to_sync(machine_choices)()
     levels = {suite.name: max((task.levels for task in suite.tasks), default=1) for suite in machines.suites}
     sets = {name: levels[suite] for name, (suite, _) in TASK_SETS.items() if suite in levels}
-    revisions = PolicyRevision.objects.filter(retired_at=None).order_by("-id")
+    revisions = PolicyRevision.objects.filter(retired_at=None).exclude(base_url=EXPERT_URL).order_by("-id")
     return BenchmarkChoices(
         reachable=machines.reachable,
         suites=tuple(BenchmarkSuite(name=name, levels=most) for name, most in sorted((levels | sets).items())),

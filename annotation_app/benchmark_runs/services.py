@@ -23,6 +23,7 @@ from annotation_app.benchmark_runs import run_folder, selectors
 from annotation_app.benchmark_runs.jobs import run_queue
 from annotation_app.benchmark_runs.schemas import FILE_PREFIX, POOL_PREFIX, BenchmarkRunIn
 from annotation_app.errors import Conflict, Invalid, NotFound
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.models import Provider as ProviderChoice
 from annotation_app.tasks.models import Pool, Task
@@ -41,6 +42,9 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
         revision = PolicyRevision.objects.filter(pk=run.revision).first()
         if revision is None:
             raise NotFound("There is no such revision.", field="revision")
+        if revision.base_url == EXPERT_URL:
+            message = "This revision is the tasks' own scripts: start the run without a revision."
+            raise Invalid(message, code="not_a_model", field="revision")
     if run.harness is not None and (revision is None or run.benchmark not in TASK_SETS):
         message = f"The harness is for revisions, at {', '.join(TASK_SETS)}."
         raise Invalid(message, code="no_harness", field="harness")

@@ -15,6 +15,7 @@ from django.test import Client
 from agent_backend.rollout.progress import cancel_path
 from annotation_app.accounts.services import user_ensure
 from annotation_app.benchmark_runs import commands, jobs, run_folder, selectors
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
 from tests.integration.web.conftest import PASSWORD, World
 
@@ -135,6 +136,18 @@ def test_weights_are_served_that_are_ours_and_under_a_name_that_is_theirs(
     taken = start(researcher, checkpoint=str(weights), checkpoint_revision="r1", **body)
     assert (taken["code"], taken["extra"]["fields"][0]["field"]) == ("revision_taken", "checkpoint_revision")
     assert start(researcher, checkpoint=str(weights))["code"] == "invalid"
+
+
+def test_the_revision_that_nobody_serves_is_not_asked(
+    researcher: Client, begun: list[str], revision: PolicyRevision
+) -> None:
+    experts = PolicyRevision.objects.create(
+        name="e", revision="1", dialect="ui_tars_1_5", base_url=EXPERT_URL, model="e"
+    )
+    assert start(researcher, revision=experts.pk)["code"] == "not_a_model"
+    choices = researcher.get("/api/benchmarks/-/choices").json()
+    assert [one["name"] for one in choices["revisions"] if one["name"] in ("e", "m")] == ["m"]
+    assert begun == []
 
 
 def test_the_command_starts_what_the_page_starts(
