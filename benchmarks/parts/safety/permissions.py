@@ -162,7 +162,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/evaluations": only("admin", absent=True, body=body_of(run="none")),
     "GET /api/evaluations/{evaluation_id}": only("researcher", "admin", absent=True),
     "GET /api/evaluations/{evaluation_id}/against/{before_id}": only("researcher", "admin", absent=True),
-    "GET /api/suites/{suite}/pictures": only("researcher", "admin", absent=True),
+    "GET /api/suites/{suite}/pictures": only("researcher", "admin"),
     "GET /api/pools/definitions": only("admin", absent=True, path="?pool=none"),
     "GET /api/pools/{pool_id}/tasks": only("admin"),
     "POST /api/pools/{pool_id}/tasks": only("admin"),

@@ -20,8 +20,10 @@ async def _start(page: Page, *, attempts: int) -> None:
     await page.get_by_role("button", name="Start an evaluation…").click(timeout=BOUND_MS)
     dialog = page.get_by_role("dialog", name="Start an evaluation")
     await dialog.get_by_label("Tasks", exact=True).select_option(label="A file…", timeout=BOUND_MS)
-    file = {"name": "lights.json", "mimeType": "application/json", "buffer": json.dumps(task).encode()}
-    await page.locator("input[type=file]").set_input_files([file])
+    buffer = json.dumps(task).encode()
+    await page.locator("input[type=file]").set_input_files(
+        {"name": "lights.json", "mimeType": "application/json", "buffer": buffer}
+    )
     await dialog.get_by_label("Attempts").fill(str(attempts))
     await assert_accessible(page, "start an evaluation")
     await dialog.get_by_role("button", name="Start", exact=True).click()

@@ -1,4 +1,4 @@
-/** A search counts what it found; how that divides is asked for when somebody narrows. */
+/** A search counts what it found; it divides that when somebody narrows. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen, waitFor } from "@testing-library/react";
@@ -25,9 +25,9 @@ const FACETS: Facets = {
 afterEach(() => vi.unstubAllGlobals());
 
 it("counts what was found at once, and divides it when a filter is opened", async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   vi.stubGlobal("fetch", (path: string) => {
-    asked.push(path);
+    requests.push(path);
     if (path.includes("/facets")) return Promise.resolve(Response.json(FACETS));
     return Promise.resolve(Response.json(path.startsWith("/api/trajectories") ? { items: [], total: 7, next: null } : []));
   });
@@ -46,8 +46,8 @@ it("counts what was found at once, and divides it when a filter is opened", asyn
   expect(screen.getByRole("status").textContent).toBe("7");
   const policies = screen.getByRole("combobox", { name: "Policy" });
   expect(policies).toHaveProperty("value", "m r1");
-  expect(asked.some((path) => path.includes("/facets"))).toBe(false);
+  expect(requests.some((path) => path.includes("/facets"))).toBe(false);
   await userEvent.setup().click(policies);
-  await waitFor(() => expect(asked.filter((path) => path.includes("/facets"))).toHaveLength(1));
+  await waitFor(() => expect(requests.filter((path) => path.includes("/facets"))).toHaveLength(1));
   expect(await screen.findByRole("option", { name: "m r1 (7)" })).toBeTruthy();
 });
