@@ -15,6 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation_app.settings.local")
 setup(set_prefix=False)
 
 from annotation_app.live.consumers import EpisodeConsumer  # noqa: E402 - it needs the apps loaded
+from annotation_app.web.former_cookies import with_former_cookies  # noqa: E402 - it needs the settings
 from annotation_app.web.request_handler import RequestHandler, without_root_path  # noqa: E402 - it needs the settings
 from annotation_app.web.sign_in_admission import bounded_sign_ins  # noqa: E402 - it needs the settings
 from annotation_app.web.websocket_origins import same_origin_only  # noqa: E402 - it needs the settings
@@ -22,10 +23,12 @@ from annotation_app.web.websocket_origins import same_origin_only  # noqa: E402 
 routes = [path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]  # type: ignore[arg-type]  # as documented
 
 application = without_root_path(
-    ProtocolTypeRouter(
-        {
-            "http": bounded_sign_ins(RequestHandler()),
-            "websocket": same_origin_only(AuthMiddlewareStack(URLRouter(routes))),  # type: ignore[arg-type]  # as documented
-        }
+    with_former_cookies(
+        ProtocolTypeRouter(
+            {
+                "http": bounded_sign_ins(RequestHandler()),
+                "websocket": same_origin_only(AuthMiddlewareStack(URLRouter(routes))),  # type: ignore[arg-type]  # as documented
+            }
+        )
     )
 )

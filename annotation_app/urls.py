@@ -23,6 +23,7 @@ from annotation_app.imports.uploads_api import router as uploads
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
 from annotation_app.live.machine_api import router as machine_api
+from annotation_app.live.suite_api import router as suites
 from annotation_app.notifications.api import notices_router, webhooks_router
 from annotation_app.pools.api import router as pools
 from annotation_app.probes.api import router as probes
@@ -39,7 +40,7 @@ api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
     *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, flywheel, probes),
-    *(notices_router, webhooks_router, benchmark_runs, evaluations, wall, home),
+    *(notices_router, webhooks_router, benchmark_runs, evaluations, wall, home, suites),
 )
 for router in ROUTERS:
     api.add_router("", router)

@@ -114,6 +114,7 @@ def repeat_tasks(arguments: argparse.Namespace, manifest: BenchmarkManifest) -> 
 
 async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkResult]:
     """Make or resume a run. Raises AgentError and BridgeError; what was done stays in the folder."""
+    began = datetime.now(UTC)
     plan = build_plan(arguments)
     async with bridge_client(arguments) as bridge:
         tasks = await list_tasks(plan, bridge)
@@ -126,7 +127,7 @@ async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkR
     manifest = pin(run, manifest)
     attempts = run / ATTEMPTS_FOLDER
     if not attempts.exists():
-        await roll_out(arguments, attempts)
+        await roll_out(arguments, attempts, began)
     result = build_result(run, manifest, arguments.people)
     write_atomically(run / RESULT_FILE, result.model_dump_json(indent=1).encode() + b"\n")
     return run, result

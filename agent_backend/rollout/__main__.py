@@ -70,8 +70,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return arguments
 
 
-async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
-    """Make the attempts and write the folder. Raises AgentError, BridgeError."""
+async def roll_out(arguments: argparse.Namespace, out: Path, since: datetime | None = None) -> ExportManifest:
+    """Make the attempts and write the folder; `since` is when the command began. Raises AgentError, BridgeError."""
+    since = since or datetime.now(UTC)
     plan = build_plan(arguments)
     attempt_log = AttemptLog(log_path(out))
     folder = TrajectoryFolderWriter(out, _filters(plan), on_existing=attempt_log.add_missing)
@@ -83,7 +84,7 @@ async def roll_out(arguments: argparse.Namespace, out: Path) -> ExportManifest:
             plan=plan,
             bridge=bridge,
             folder=folder,
-            progress=ProgressFile(out),
+            progress=ProgressFile(out, since),
         )
         await runner.run(arguments.parallel)
     lost: list[JsonValue] = [task.id for task in runner.lost]

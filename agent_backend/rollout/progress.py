@@ -1,6 +1,7 @@
 """How far a rollout is: a file beside the folder, replaced soon after an attempt begins or ends."""
 
 import asyncio
+import contextlib
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,10 +34,14 @@ class RolloutCancelled(AgentError):
 
 
 class ProgressFile:
-    """Writes the progress of one command; attempts that an earlier one made are `done` from the beginning."""
+    """Writes the progress of one command; attempts that an earlier one made are `done` from the beginning.
 
-    def __init__(self, folder: Path) -> None:
+    What was asked before `since`, by default now, was asked of an earlier command.
+    """
+
+    def __init__(self, folder: Path, since: datetime | None = None) -> None:
         self._path, self._cancel = progress_path(folder), cancel_path(folder)
+        self._since = since or datetime.now(UTC)
         self._progress = RolloutProgress(started_at=datetime.now(UTC))
         self._running: dict[str, RunningAttempt] = {}
         self._changed = False
@@ -44,7 +49,9 @@ class ProgressFile:
 
     def open(self, total: int, done: int) -> None:
         """Say how many attempts there are, and how many were made before. What an earlier command was asked is over."""
-        self._cancel.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            if self._cancel.stat().st_mtime < self._since.timestamp():
+                self._cancel.unlink()
         self._change(total=total, done=done)
         self._write()
 

@@ -1,4 +1,4 @@
-"""Benchmark runs over HTTP: researchers and admins look; admins start, cancel and resume."""
+"""Benchmark runs over HTTP: researchers and admins look, start, cancel and resume."""
 
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from annotation_app.benchmark_runs.schemas import (
     BenchmarkRunOut,
     BenchmarksPage,
     StartedRun,
+    UnfinishedRuns,
 )
 
 router = Router(tags=["benchmarks"], auth=TOKEN_OR_SESSION_AUTH)
@@ -29,14 +30,20 @@ def benchmarks_list(request: HttpRequest) -> BenchmarksPage:
 
 @router.post("/benchmarks", response={201: StartedRun})
 def benchmark_start(request: HttpRequest, body: BenchmarkRunIn) -> Status[StartedRun]:
-    """Start a run; a worker begins it."""
+    """Start an evaluation; a worker begins it where there is a place. Its report is `/evaluations/run:NAME`."""
     return Status(201, StartedRun(name=services.run_start(user=user_of(request), run=body)))
 
 
 @router.get("/benchmarks/-/choices", response=BenchmarkChoices)
 def benchmark_choices(request: HttpRequest) -> BenchmarkChoices:
-    """Suites, pools and revisions that a run is chosen from; for admins."""
+    """Suites, pools and revisions that a run is chosen from."""
     return selectors.run_choices(user=user_of(request))
+
+
+@router.get("/benchmarks/-/unfinished", response=UnfinishedRuns)
+def benchmarks_unfinished(request: HttpRequest) -> UnfinishedRuns:
+    """Runs without a result: those that wait, run, or were interrupted."""
+    return selectors.unfinished_runs(user=user_of(request))
 
 
 @router.get("/benchmarks/{run}", response=BenchmarkRunOut)

@@ -1,35 +1,68 @@
 """What people see of benchmark runs."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
+from annotation_app.policies.schemas import Checkpoint, Name
 from protocol.base import FrozenModel
 from protocol.evaluation.benchmarks import Harness, Leaderboard
 from protocol.evaluation.records import AttemptRecord, RolloutProgress
 
-RunStatus = Literal["starting", "running", "cancelling", "interrupted", "finished"]
+RunStatus = Literal["waiting", "starting", "running", "cancelling", "interrupted", "finished"]
+POOL_PREFIX, FILE_PREFIX = "pool:", "file:"
+MAX_SEED = 2**31 - 1
+MAX_FILE_CHARACTERS = 1_000_000
+BENCHMARK_PATTERN = r"^([a-z0-9][a-z0-9_-]*|pool:[^\x00-\x1f]+|file:[A-Za-z0-9][A-Za-z0-9._-]*\.(jsonl|ndjson|json))$"
 
 
 class BenchmarkRunIn(FrozenModel):
     """A run to be started: which tasks, by whom, how often."""
 
-    benchmark: Annotated[str, StringConstraints(max_length=110, pattern=r"^([a-z0-9][a-z0-9_-]*|pool:[^\x00-\x1f]+)$")]
-    """A bundled suite, or `pool:` and the name of a pool."""
+    benchmark: Annotated[str, StringConstraints(max_length=110, pattern=BENCHMARK_PATTERN)]
+    """A bundled suite, `pool:` and the name of a pool, or `file:` and the name of a file of tasks."""
+    file: Annotated[str, StringConstraints(max_length=MAX_FILE_CHARACTERS)] = ""
+    """What that file holds: tasks as JSON Lines, or as JSON."""
+    image: Annotated[str, StringConstraints(max_length=100, pattern=r"^[^\x00-\x1f]*$")] = ""
+    """Of a file: the kind of its machines; empty: that of the tasks' platform."""
+    tasks: Annotated[tuple[Name, ...], Field(max_length=500)] = ()
+    """Of a suite: the names of tasks; none: all."""
+    levels: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(max_length=20)] = (1,)
+    """Of a suite; none: every level."""
     revision: int | None = None
     """Whose attempts; none: the tasks' own scripts."""
+    checkpoint: Checkpoint = ""
+    """A folder of weights that is served for this run, and asked as the revision is (dialect, memory, prompt)."""
+    checkpoint_revision: Name | None = None
+    """What a checkpoint is called as a revision of the policy; none: as its folder."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """At which replies are drawn; none: as the revision says."""
     seeds: Annotated[int, Field(ge=1, le=1_000)] = 1
-    """Attempts at each task."""
+    """Attempts at each task, with rising seeds."""
+    first_seed: Annotated[int, Field(ge=0, le=MAX_SEED - 1_000)] = 0
     parallel: Annotated[int, Field(ge=1, le=64)] = 2
     """Machines at a time."""
     max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
     """Of every attempt, in place of the tasks' own limits."""
-    all_levels: bool = False
-    """Of a suite: every level instead of the first."""
     harness: Harness | None = None
     """Only for a revision on a set of games: gives the policy a memory, and the screen in words beside or in place of
     its picture."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.benchmark.startswith(FILE_PREFIX) != bool(self.file.strip()):
+            raise ValueError("file: tasks are sent with a benchmark that is `file:` and a name, and with no other")
+        if self.revision is None and (self.checkpoint or self.temperature is not None):
+            raise ValueError("revision: a checkpoint and a temperature are for a policy")
+        return self
+
+
+class BenchmarkSuite(FrozenModel):
+    """A bundled suite, or a set of its tasks."""
+
+    name: str
+    levels: int = 1
 
 
 class BenchmarkRevision(FrozenModel):
@@ -38,6 +71,9 @@ class BenchmarkRevision(FrozenModel):
     id: int
     name: str
     revision: str
+    checkpoint: str
+    """The folder of its weights; empty: not known."""
+    scripted: bool
 
 
 class BenchmarkChoices(FrozenModel):
@@ -45,10 +81,12 @@ class BenchmarkChoices(FrozenModel):
 
     reachable: bool
     """Whether the bridge answered; where it did not its suites are not known."""
-    suites: tuple[str, ...]
+    suites: tuple[BenchmarkSuite, ...]
     pools: tuple[str, ...]
     revisions: tuple[BenchmarkRevision, ...]
     """The newest first."""
+    images: tuple[str, ...]
+    """Kinds of machines that some bridge host makes."""
     harness_sets: tuple[str, ...] = ()
     """Sets of games that can be run with the harness."""
 
@@ -60,7 +98,11 @@ class StartedRun(FrozenModel):
 
 
 class BenchmarkRunRow(FrozenModel):
-    """A run in the list. `interrupted`: its command ended before all attempts were made, or was killed."""
+    """A run in the list.
+
+    `waiting`: for a place among those that run at once. `interrupted`: its command ended before all attempts were made,
+    or was killed.
+    """
 
     name: str
     benchmark: str
@@ -78,6 +120,12 @@ class BenchmarkRunRow(FrozenModel):
     """Whether it was started here and did not finish."""
     error: str
     """The last line of its command, where that ended before all attempts were made."""
+
+
+class UnfinishedRuns(FrozenModel):
+    """Runs that were started and have no result yet, the newest first."""
+
+    runs: tuple[BenchmarkRunRow, ...]
 
 
 class BenchmarksPage(FrozenModel):

@@ -1,5 +1,6 @@
 """Reading benchmark runs from the folder that `./pilothouse benchmark` writes."""
 
+import contextlib
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,17 +23,20 @@ from agent_backend.rollout.progress import cancel_path, progress_path
 from agent_backend.trajectory_folders import InvalidFolder
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
-from annotation_app.benchmark_runs import commands
+from annotation_app.benchmark_runs import run_folder
 from annotation_app.benchmark_runs.schemas import (
     BenchmarkChoices,
     BenchmarkRevision,
     BenchmarkRunOut,
     BenchmarkRunRow,
     BenchmarksPage,
+    BenchmarkSuite,
     RunStatus,
+    UnfinishedRuns,
 )
 from annotation_app.errors import NotFound
 from annotation_app.live.suite_tasks import machine_choices
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
 from protocol.evaluation.benchmarks import Leaderboard
@@ -42,8 +46,6 @@ RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 MAX_RUNS, MAX_RECORDS, MAX_REVISIONS = 200, 200, 500
 SILENT_AFTER = timedelta(seconds=30)
 """A command renews its progress every five seconds; one that is silent for so long was killed."""
-STARTS_WITHIN = timedelta(seconds=20)
-"""How long a run may take to be begun by a worker."""
 
 
 def runs_folder() -> Path:
@@ -52,17 +54,20 @@ def runs_folder() -> Path:
     return folder
 
 
+def runs_reader_check(user: User) -> None:
+    """Raises Forbidden for those who neither see nor start runs."""
+    role_check(user, Role.ADMIN, Role.RESEARCHER)
+
+
 def runs_page(*, user: User) -> BenchmarksPage:
     """The newest runs and all leaderboards. Raises Forbidden."""
-    role_check(user, Role.ADMIN, Role.RESEARCHER)
+    runs_reader_check(user)
     rows: list[BenchmarkRunRow] = []
     unreadable: list[str] = []
     for folder in runs_folder().glob("*/"):
         try:
-            if (folder / MANIFEST_FILE).is_file():
-                rows.append(_row(folder))
-            elif (request := commands.read_request(folder)) is not None:
-                rows.append(_started_row(folder, request))
+            if (row := _read_row(folder)) is not None:
+                rows.append(row)
         except InvalidManifest:
             unreadable.append(folder.name)
     rows.sort(key=lambda row: row.created_at, reverse=True)
@@ -71,10 +76,30 @@ def runs_page(*, user: User) -> BenchmarksPage:
     )
 
 
+def unfinished_runs(*, user: User) -> UnfinishedRuns:
+    """The newest runs without a result. Raises Forbidden."""
+    runs_reader_check(user)
+    rows = []
+    for folder in runs_folder().glob("*/"):
+        with contextlib.suppress(InvalidManifest):  # the page of all runs names it
+            if not is_finished(folder) and (row := _read_row(folder)) is not None:
+                rows.append(row)
+    rows.sort(key=lambda row: row.created_at, reverse=True)
+    return UnfinishedRuns(runs=tuple(rows[:MAX_RUNS]))
+
+
+def _read_row(folder: Path) -> BenchmarkRunRow | None:
+    """The row of a run; None where there is no run in this folder. Raises InvalidManifest."""
+    if (folder / MANIFEST_FILE).is_file():
+        return _row(folder)
+    request = run_folder.read_request(folder)
+    return None if request is None else _started_row(folder, request)
+
+
 def run_out(*, user: User, name: str) -> BenchmarkRunOut:
     """A run with its newest attempts. Raises Forbidden and NotFound."""
     folder = run_path(user=user, name=name)
-    request = commands.read_request(folder)
+    request = run_folder.read_request(folder)
     if request is not None and not (folder / MANIFEST_FILE).is_file():
         return BenchmarkRunOut(run=_started_row(folder, request), images=(), records=())
     try:
@@ -90,21 +115,32 @@ def run_out(*, user: User, name: str) -> BenchmarkRunOut:
 
 def run_choices(*, user: User) -> BenchmarkChoices:
     """What a run is chosen from. Raises Forbidden."""
-    role_check(user, Role.ADMIN)
+    runs_reader_check(user)
     machines = async_to_sync(machine_choices)()
-    suites = {suite.name for suite in machines.suites}
-    sets = {name for name, (suite, _) in TASK_SETS.items() if suite in suites}
-    revisions = PolicyRevision.objects.order_by("-id").values_list("id", "name", "revision")
+    levels = {suite.name: max((task.levels for task in suite.tasks), default=1) for suite in machines.suites}
+    sets = {name: levels[suite] for name, (suite, _) in TASK_SETS.items() if suite in levels}
+    revisions = PolicyRevision.objects.filter(retired_at=None).exclude(base_url=EXPERT_URL).order_by("-id")
     return BenchmarkChoices(
         reachable=machines.reachable,
-        suites=tuple(sorted(suites | sets)),
+        suites=tuple(BenchmarkSuite(name=name, levels=most) for name, most in sorted((levels | sets).items())),
         pools=tuple(Pool.objects.order_by("name").values_list("name", flat=True)),
         revisions=tuple(
-            BenchmarkRevision(id=number, name=name, revision=revision)
-            for number, name, revision in revisions[:MAX_REVISIONS]
+            BenchmarkRevision(
+                id=row.pk, name=row.name, revision=row.revision, checkpoint=row.checkpoint, scripted=row.scripted
+            )
+            for row in revisions[:MAX_REVISIONS]
         ),
+        images=machines.images,
         harness_sets=tuple(sorted(sets)),
     )
+
+
+def revision_id(policy: str, revision: str) -> int:
+    """The number of a registered revision. Raises NotFound."""
+    found = PolicyRevision.objects.filter(name=policy, revision=revision).first()
+    if found is None:
+        raise NotFound(f"{policy} {revision} is not registered.", field="revision")
+    return found.pk
 
 
 def is_finished(run: Path) -> bool:
@@ -119,9 +155,9 @@ def run_result_path(run: Path) -> Path:
 
 def run_path(*, user: User, name: str) -> Path:
     """A run's folder. Raises Forbidden and NotFound."""
-    role_check(user, Role.ADMIN, Role.RESEARCHER)
+    runs_reader_check(user)
     folder = runs_folder() / name
-    known = (MANIFEST_FILE, commands.REQUEST_FILE)
+    known = (MANIFEST_FILE, run_folder.REQUEST_FILE)
     if RUN_NAME.fullmatch(name) is None or not any((folder / file).is_file() for file in known):
         raise NotFound("There is no such run.", field="run")
     return folder
@@ -141,7 +177,7 @@ def _row(folder: Path) -> BenchmarkRunRow:
     policy = manifest.plan.get("policy")
     policy = policy if isinstance(policy, dict) else {}
     status = _status(folder, progress)
-    resumable = status == "interrupted" and commands.read_request(folder) is not None
+    resumable = status == "interrupted" and run_folder.read_request(folder) is not None
     return BenchmarkRunRow(
         name=folder.name,
         benchmark=manifest.name,
@@ -154,43 +190,45 @@ def _row(folder: Path) -> BenchmarkRunRow:
         software=manifest.software,
         created_at=manifest.created_at,
         can_resume=resumable,
-        error=commands.last_line(folder) if resumable else "",
+        error=run_folder.last_line(folder) if resumable else "",
     )
 
 
-def _started_row(folder: Path, request: commands.RunRequest) -> BenchmarkRunRow:
+def _started_row(folder: Path, request: run_folder.RunRequest) -> BenchmarkRunRow:
     """A run that was started here and has no manifest yet, or never got one."""
-    running = commands.is_running(folder) or _age(folder / commands.REQUEST_FILE) < STARTS_WITHIN
+    status = _status(folder, None)
     return BenchmarkRunRow(
         name=folder.name,
         benchmark=request.benchmark,
         policy=request.policy,
         revision=request.revision,
         attempts=0,
-        status="starting" if running else "interrupted",
+        status=status,
         progress=None,
         harness=request.harness,
         software="",
         created_at=request.at,
-        can_resume=not running,
-        error="" if running else commands.last_line(folder),
+        can_resume=status == "interrupted",
+        error=run_folder.last_line(folder) if status == "interrupted" else "",
     )
-
-
-def _age(path: Path) -> timedelta:
-    return datetime.now(UTC) - datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 def _status(folder: Path, progress: RolloutProgress | None) -> RunStatus:
     if is_finished(folder):
         return "finished"
+    if not _is_made(folder, progress):
+        return "waiting" if run_folder.is_pending(folder) else "interrupted"
+    if cancel_path(folder / ATTEMPTS_FOLDER).exists():
+        return "cancelling"
+    return "starting" if progress is None or progress.ended else "running"
+
+
+def _is_made(folder: Path, progress: RolloutProgress | None) -> bool:
+    """Whether the command of a run runs: that of a run of the command line is heard of, any other holds a lock."""
+    if (folder / run_folder.LOCK_FILE).exists():
+        return run_folder.is_running(folder)
     heard = None if progress is None or progress.ended else progress.updated_at
-    is_heard = heard is not None and datetime.now(UTC) - heard <= SILENT_AFTER
-    if not (is_heard or commands.is_running(folder)):
-        return "interrupted"
-    if progress is None or progress.ended:
-        return "starting"
-    return "cancelling" if cancel_path(folder / ATTEMPTS_FOLDER).exists() else "running"
+    return heard is not None and datetime.now(UTC) - heard <= SILENT_AFTER
 
 
 def _progress(folder: Path) -> RolloutProgress | None:

@@ -1,22 +1,29 @@
-"""Starting, resuming and cancelling benchmark runs."""
+"""Starting, resuming and cancelling benchmark runs, which the pages call evaluations."""
 
 import json
 import re
 import secrets
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from django.conf import settings
 
 from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, TASK_SETS
 from agent_backend.rollout.options import EXPERT
 from agent_backend.rollout.progress import cancel_path
+from agent_backend.rollout.task_sources import InvalidSource, read_tasks
 from agent_backend.trajectory_folders import write_atomically
 from annotation_app.accounts.models import Role, User
-from annotation_app.accounts.selectors import role_check
+from annotation_app.accounts.selectors import person_by_username, role_check
 from annotation_app.audit.services import audit_record
-from annotation_app.benchmark_runs import commands, selectors
-from annotation_app.benchmark_runs.jobs import run_spawn_job
-from annotation_app.benchmark_runs.schemas import BenchmarkRunIn
+from annotation_app.benchmark_runs import run_folder, selectors
+from annotation_app.benchmark_runs.jobs import run_queue
+from annotation_app.benchmark_runs.schemas import FILE_PREFIX, POOL_PREFIX, BenchmarkRunIn
 from annotation_app.errors import Conflict, Invalid, NotFound
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.models import Provider as ProviderChoice
 from annotation_app.tasks.models import Pool, Task
@@ -28,53 +35,70 @@ UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def run_start(*, user: User, run: BenchmarkRunIn) -> str:
-    """Have a run begun by a worker. Returns its name. Raises Forbidden, NotFound and Invalid."""
-    role_check(user, Role.ADMIN)
+    """Have a run begun by a worker. Returns its name. Raises Forbidden, NotFound, Invalid and Conflict."""
+    role_check(user, Role.ADMIN, Role.RESEARCHER)
     revision = None
     if run.revision is not None:
         revision = PolicyRevision.objects.filter(pk=run.revision).first()
         if revision is None:
             raise NotFound("There is no such revision.", field="revision")
+        if revision.base_url == EXPERT_URL:
+            message = "This revision is the tasks' own scripts: start the run without a revision."
+            raise Invalid(message, code="not_a_model", field="revision")
     if run.harness is not None and (revision is None or run.benchmark not in TASK_SETS):
         message = f"The harness is for revisions, at {', '.join(TASK_SETS)}."
         raise Invalid(message, code="no_harness", field="harness")
-    name = f"{run.benchmark.removeprefix(commands.POOL_PREFIX)}-{_run_label(revision)}-{secrets.token_hex(3)}"
+    if run.checkpoint and revision is not None:
+        _checkpoint_check(run, revision)
+    policy, label = _policy_label(run, revision)
+    what = run.benchmark.partition(":")[2] or run.benchmark
+    name = f"{what}-{policy}-{label}-{secrets.token_hex(3)}" if revision else f"{what}-{EXPERT}-{secrets.token_hex(3)}"
     folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
-    tasks = _pool_lines(run)
+    source = _source(run)
     folder.mkdir(parents=True)
-    request = commands.RunRequest(
+    request = run_folder.RunRequest(
         benchmark=run.benchmark,
-        policy=EXPERT if revision is None else revision.name,
-        revision=EXPERT if revision is None else revision.revision,
-        words=(*_task_words(run, folder, tasks), *_policy_words(revision)),
-        base_url="" if revision is None else revision.base_url,
+        policy=policy,
+        revision=label,
+        words=(*_task_words(run, folder, source), *_policy_words(revision), *_run_policy_words(run, label)),
+        checkpoint=run.checkpoint,
+        base_url="" if revision is None or run.checkpoint else revision.base_url,
         harness=run.harness is not None,
         at=datetime.now(UTC),
     )
-    write_atomically(folder / commands.REQUEST_FILE, request.model_dump_json(indent=1).encode() + b"\n")
+    write_atomically(folder / run_folder.REQUEST_FILE, request.model_dump_json(indent=1).encode() + b"\n")
+    run_folder.set_pending(folder)
     audit_record(actor=user, verb="benchmark.started", subject=f"benchmark:{folder.name}")
-    run_spawn_job.delay(folder.name)
+    run_queue(folder.name)
     return folder.name
+
+
+def run_start_by(*, username: str, run: BenchmarkRunIn) -> str:
+    """The same, by a user name. Raises NotFound too where no active user has this name."""
+    return run_start(user=person_by_username(username=username), run=run)
 
 
 def run_resume(*, user: User, name: str) -> None:
     """Have a run of the web app begun again where it ended. Raises Forbidden, NotFound, and Conflict where it runs,
     has finished or was started on the command line."""
-    role_check(user, Role.ADMIN)
     folder = selectors.run_path(user=user, name=name)
-    if commands.read_request(folder) is None:
+    if run_folder.read_request(folder) is None:
         raise Conflict("This run was started on the command line: resume it there.", code="not_started_here")
-    if selectors.is_finished(folder) or commands.is_running(folder):
+    if selectors.is_finished(folder) or run_folder.is_running(folder):
         raise Conflict("This run has finished, or its command runs.", code="not_interrupted")
+    if run_folder.is_pending(folder):
+        raise Conflict("This run waits for a place; it begins by itself.", code="not_interrupted")
+    run_folder.set_pending(folder)
     audit_record(actor=user, verb="benchmark.resumed", subject=f"benchmark:{name}")
-    run_spawn_job.delay(name)
+    run_queue(name)
 
 
 def run_cancel(*, user: User, name: str) -> None:
     """Let a run begin no further attempt; those that run end, and what was made is kept. Raises Forbidden and
     NotFound."""
-    role_check(user, Role.ADMIN)
-    cancel_path(selectors.run_path(user=user, name=name) / ATTEMPTS_FOLDER).touch()
+    folder = selectors.run_path(user=user, name=name)
+    run_folder.cancel_pending(folder)
+    cancel_path(folder / ATTEMPTS_FOLDER).touch()
     audit_record(actor=user, verb="benchmark.cancelled", subject=f"benchmark:{name}")
 
 
@@ -104,16 +128,60 @@ def _policy_words(revision: PolicyRevision | None) -> tuple[str, ...]:
     )
 
 
-def _run_label(revision: PolicyRevision | None) -> str:
-    """Who acts, in the name of a run."""
-    return EXPERT if revision is None else f"{revision.name}-{revision.revision}"
+def _run_policy_words(run: BenchmarkRunIn, label: str) -> tuple[str, ...]:
+    """What differs in this run from how the revision is asked; the last word counts."""
+    words = ["--revision", label] if run.checkpoint else []
+    words += ["--temperature", f"{run.temperature:g}"] if run.temperature is not None else []
+    return tuple(words)
 
 
-def _pool_lines(run: BenchmarkRunIn) -> tuple[Pool, str] | None:
-    """A pool and its tasks, a line each; None where the run is of a suite. Raises NotFound and Invalid."""
-    if not run.benchmark.startswith(commands.POOL_PREFIX):
+def _policy_label(run: BenchmarkRunIn, revision: PolicyRevision | None) -> tuple[str, str]:
+    """Who acts: the policy's name and the revision's."""
+    if revision is None:
+        return EXPERT, EXPERT
+    if not run.checkpoint or run.checkpoint == revision.checkpoint:
+        return revision.name, run.checkpoint_revision or revision.revision
+    folder = UNSAFE_CHARACTERS.sub("-", Path(run.checkpoint).name).lstrip("._-")[:64]
+    return revision.name, run.checkpoint_revision or folder
+
+
+def _checkpoint_check(run: BenchmarkRunIn, revision: PolicyRevision) -> None:
+    """Weights may be served that a revision names, or that are in the data folder, under a name that is theirs.
+
+    Raises Invalid (`hosted_model`, `foreign_checkpoint`, `weights_missing`) and Conflict (`revision_taken`).
+    """
+    if revision.scripted or revision.provider != ProviderChoice.OPENAI_COMPATIBLE:
+        raise Invalid("This policy has no weights that could be served.", code="hosted_model", field="checkpoint")
+    folder = Path(run.checkpoint).absolute()
+    named = PolicyRevision.objects.filter(checkpoint=run.checkpoint).exists()
+    if not named and settings.ENV.data.resolve() not in folder.resolve().parents:
+        message = "Only weights in the data folder, and those of registered revisions, can be served."
+        raise Invalid(message, code="foreign_checkpoint", field="checkpoint")
+    if not folder.is_dir():
+        raise Invalid("There are no weights in this folder.", code="weights_missing", field="checkpoint")
+    name, label = _policy_label(run, revision)
+    known = PolicyRevision.objects.filter(name=name, revision=label).first()
+    if known is not None and known.checkpoint != run.checkpoint:
+        message = f"{name} {label} is registered with other weights; give these another name."
+        raise Conflict(message, code="revision_taken", field="checkpoint_revision")
+
+
+@dataclass(frozen=True)
+class TaskFile:
+    """Tasks that are copied into the folder of a run."""
+
+    name: str
+    lines: str
+    image: str
+
+
+def _source(run: BenchmarkRunIn) -> TaskFile | None:
+    """The tasks of a pool or a file; None where the run is of a suite. Raises NotFound and Invalid."""
+    if run.benchmark.startswith(FILE_PREFIX):
+        return _uploaded(run)
+    if not run.benchmark.startswith(POOL_PREFIX):
         return None
-    pool = Pool.objects.filter(name=run.benchmark.removeprefix(commands.POOL_PREFIX)).first()
+    pool = Pool.objects.filter(name=run.benchmark.removeprefix(POOL_PREFIX)).first()
     if pool is None:
         raise NotFound("There is no such pool.", field="benchmark")
     rows = Task.objects.filter(pool=pool).order_by("id")
@@ -121,17 +189,36 @@ def _pool_lines(run: BenchmarkRunIn) -> tuple[Pool, str] | None:
     if not tasks:
         raise Invalid("This pool has no tasks.", code="no_tasks", field="benchmark")
     server_secrets_check(tasks, pool=pool.name)
-    return pool, "".join(f"{task.model_dump_json()}\n" for task in tasks)
+    name = f"{UNSAFE_CHARACTERS.sub('-', pool.name).strip('.-') or 'pool'}.jsonl"
+    return TaskFile(name, "".join(f"{task.model_dump_json()}\n" for task in tasks), pool.image)
 
 
-def _task_words(run: BenchmarkRunIn, folder: Path, tasks: tuple[Pool, str] | None) -> tuple[str, ...]:
-    words = ["--seeds", str(run.seeds), "--parallel", str(run.parallel)]
+def _uploaded(run: BenchmarkRunIn) -> TaskFile:
+    """The tasks of a file that was sent. Raises Invalid, which names the line."""
+    name = run.benchmark.removeprefix(FILE_PREFIX)
+    with tempfile.TemporaryDirectory(prefix="pilothouse-tasks-") as folder:
+        file = Path(folder, name)
+        file.write_text(run.file)
+        try:
+            tasks = read_tasks(file)
+        except InvalidSource as error:
+            raise Invalid(str(error).replace(f"{file}", name), code=error.code, field="file") from None
+    server_secrets_check(tasks, pool="")
+    return TaskFile(name, run.file, run.image)
+
+
+def _task_words(run: BenchmarkRunIn, folder: Path, source: TaskFile | None) -> tuple[str, ...]:
+    words = ["--seeds", str(run.seeds), "--first-seed", str(run.first_seed), "--parallel", str(run.parallel)]
     words += [] if run.harness is None else [f"--harness={run.harness}"]
     words += [] if run.max_steps is None else ["--max-steps", str(run.max_steps)]
-    if tasks is None:
-        what = (run.benchmark,) if run.benchmark in TASK_SETS else ("--suite", run.benchmark)
-        return (*what, *(("--level", "all") if run.all_levels else ()), *words)
-    pool, lines = tasks
-    source = folder / f"{UNSAFE_CHARACTERS.sub('-', pool.name).strip('.-') or 'pool'}.jsonl"
-    source.write_text(lines)
-    return ("--tasks", str(source), "--image", pool.image, *words)
+    if source is None:
+        what = [run.benchmark] if run.benchmark in TASK_SETS else ["--suite", run.benchmark]
+        levels = [str(level) for level in run.levels] or ["all"]
+        return (*what, *_repeated("--level", levels), *_repeated("--task", run.tasks), *words)
+    path = folder / source.name
+    path.write_text(source.lines)
+    return ("--tasks", str(path), *(("--image", source.image) if source.image else ()), *words)
+
+
+def _repeated(option: str, values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for value in values for word in (option, value))

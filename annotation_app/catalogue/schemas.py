@@ -51,6 +51,8 @@ class FoundPage(FrozenModel):
     """A page, newest first; `next` asks for the following one, however much is added meanwhile."""
 
     items: tuple[FoundEpisode, ...]
+    total: int
+    """Of all pages."""
     next: str | None
 
 

@@ -42,6 +42,8 @@ MACHINE_RENEWAL_SECONDS = 9.0
 """How often a machine's lease is renewed, and so how soon its loss is known to who only looks (seconds)."""
 MACHINE_WAIT_SECONDS = 45.0
 """How long an episode waits for a free machine (seconds)."""
+QUOTA_WAIT_SECONDS = 2.0
+"""How soon people are told that they, or the pool, have as many machines as they may have (seconds)."""
 
 
 @asynccontextmanager
@@ -210,6 +212,7 @@ class EpisodeDriver:
                 request_id=self._request,
                 ttl=MACHINE_TTL_SECONDS,
                 wait=MACHINE_WAIT_SECONDS,
+                quota_wait=QUOTA_WAIT_SECONDS,
             )
         except StaleLease:  # after any other error the same request asks again: the place, or the lease, is kept
             self._request = uuid4().hex

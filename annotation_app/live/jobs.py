@@ -1,12 +1,21 @@
-"""What is fetched in the background."""
+"""What is fetched and made in the background."""
 
 import asyncio
+from typing import Any
 
 from annotation_app.celery import app
 from annotation_app.live.recordings import recordings_collect
+from annotation_app.live.task_pictures import pictures_make
+from protocol.trajectory.tasks import TaskVariant
 
 
 @app.task(name="live.recordings_collect")
 def recordings_collect_job() -> None:
     """Store the videos of episodes that have ended."""
     asyncio.run(recordings_collect())
+
+
+@app.task(name="live.task_pictures")
+def task_pictures_job(suite: str, variant: dict[str, Any]) -> None:
+    """Make the pictures of a suite's tasks in one form."""
+    asyncio.run(pictures_make(suite, TaskVariant.model_validate(variant)))

@@ -144,6 +144,7 @@ CELERY_BEAT_SCHEDULE = {
     "flywheel-due": {"task": "flywheel.due", "schedule": 20.0, "options": {"expires": 20}},
     "probes-again": {"task": "probes.again", "schedule": 10.0, "options": {"expires": 10}},
     "probes-due": {"task": "probes.due", "schedule": 600.0, "options": {"expires": 600}},
+    "benchmark-runs-due": {"task": "benchmark_runs.due", "schedule": 10.0, "options": {"expires": 10}},
     "judges-again": {"task": "judges.again", "schedule": 10.0, "options": {"expires": 10}},
 }
 
@@ -188,6 +189,8 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = ENV.https
 CSRF_COOKIE_NAME = "__Host-csrftoken" if ENV.https else "csrftoken"
+FORMER_COOKIE_NAMES: dict[str, str] = {}
+"""By the name of a cookie, the one it had before: sign-ins of that time go on."""
 CSRF_COOKIE_HTTPONLY = True  # pages get the token with the session; those of other ports share the cookies of a host
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = ENV.https

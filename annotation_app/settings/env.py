@@ -1,5 +1,6 @@
 """The environment of the web app, read once; a wrong value fails at start, with its name."""
 
+import hashlib
 import json
 import logging
 import os
@@ -98,6 +99,8 @@ class Environment(BaseModel):
     """Largest request body (bytes)."""
     import_limit: int = Field(default=4 * 1024**3, gt=0)
     """Largest file to import (bytes); unpacked it may have four times as many."""
+    evaluations_at_once: int = Field(default=2, gt=0)
+    """Evaluations that were started in the app and run at once; more wait."""
     uploads_per_person_bytes: int = Field(default=8 * 1024**3, gt=0)
     """Bytes that the unfinished uploads of one person may have together."""
     uploads_total_bytes: int = Field(default=64 * 1024**3, gt=0)
@@ -172,6 +175,20 @@ def check_production(environment: Environment) -> None:
     for name in ("secret_key", "bridge_master_key" if environment.bridge_master_key else "secret"):
         if len(getattr(environment, name)) < MIN_SECRET_CHARACTERS:
             raise ImproperlyConfigured(f"{PREFIX}{name.upper()} needs at least {MIN_SECRET_CHARACTERS} characters")
+
+
+def cookie_settings(secret_key: str, *, https: bool) -> dict[str, Any]:
+    """Django's names of cookies, with a part that is this installation's own: a browser sends the cookies of a host
+    name to all its ports, and thus to other installations there."""
+    prefix = "__Host-" if https else ""
+    installation = hashlib.sha256(f"cookies:{secret_key}".encode()).hexdigest()[:8]
+    former = {name: f"{prefix}{name}" for name in ("sessionid", "csrftoken")}
+    own = {name: f"{prefix}{installation}-{name}" for name in former}
+    return {
+        "SESSION_COOKIE_NAME": own["sessionid"],
+        "CSRF_COOKIE_NAME": own["csrftoken"],
+        "FORMER_COOKIE_NAMES": {own[name]: former[name] for name in former},
+    }
 
 
 def email_settings(url: str) -> dict[str, Any]:

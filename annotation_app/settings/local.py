@@ -7,6 +7,7 @@ from pathlib import Path
 
 from annotation_app.settings.base import *  # noqa: F403
 from annotation_app.settings.base import ENV
+from annotation_app.settings.env import cookie_settings
 
 
 def _persisted_secret(path: Path) -> str:
@@ -24,3 +25,4 @@ def _persisted_secret(path: Path) -> str:
 
 SECRET_KEY = ENV.secret_key or _persisted_secret(ENV.data / "secret_key")
 CREDENTIALS_KEYS = ENV.list_of("credentials_keys") or [_persisted_secret(ENV.data / "credentials_key")]
+globals().update(cookie_settings(SECRET_KEY, https=ENV.https))

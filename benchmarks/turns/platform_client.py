@@ -87,10 +87,15 @@ class PlatformClient:
         return next(list(one["turns"]) for one in self._ask("GET", "/api/wheels") if one["name"] == name)
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        headers = {"X-CSRFToken": self._http.cookies.get("csrftoken") or ""}
+        headers = {"X-CSRFToken": csrf_token(self._http)}
         answer = self._http.request(method, path, json=body, headers=headers)
         answer.raise_for_status()
         return answer.json() if answer.content else None
+
+
+def csrf_token(http: httpx.Client) -> str:
+    """The token that changes need; the cookie's name begins with the installation's part."""
+    return next((value for name, value in http.cookies.items() if name.endswith("csrftoken")), "")
 
 
 @contextmanager
@@ -114,7 +119,7 @@ def sign_in(platform: TemporaryPlatform) -> Iterator[PlatformClient]:
     """The demo's admin."""
     with httpx.Client(base_url=platform.url, timeout=TIMEOUT_SECONDS, headers={"Origin": platform.url}) as http:
         http.get("/api/session").raise_for_status()
-        token = {"X-CSRFToken": http.cookies.get("csrftoken") or ""}
+        token = {"X-CSRFToken": csrf_token(http)}
         body = {"username": "admin", "password": "admin-demo"}
         http.post("/api/session", json=body, headers=token).raise_for_status()
         yield PlatformClient(http, platform)

@@ -134,7 +134,7 @@ function lists(world: World): Record<string, unknown> {
     "/reviews/agreement": { decisions: { episodes: 12, share: 0.75, alpha: 0.61 }, alpha: null, steps_judged_together: 0, mean_agreement: null, tasks: [], gold: [] } satisfies Agreement,
     "/exports": empty ? [] : EXPORTS,
     "/datasets": [],
-    "/trajectories": { items: [], next: null } satisfies FoundPage,
+    "/trajectories": { items: [], total: 9, next: null } satisfies FoundPage,
     "/trajectories/facets": { total: 9, pools: [], decisions: [], policies: [], applications: [], actions: [], outcomes: [], reviews: [{ value: "accepted", count: 7 }] } satisfies Facets,
     "/fleet": fleet(empty),
     "/home": home(empty),

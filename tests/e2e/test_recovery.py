@@ -65,7 +65,7 @@ async def test_a_draft_outlives_a_reload_and_an_expired_sign_in(sign_in: SignIn,
     await expect(episode_page.thought).to_have_value(THOUGHT)
     await expect(episode_page.line).to_have_text(LINE)
 
-    await page.context.clear_cookies(name="sessionid")
+    await page.context.clear_cookies(name=re.compile("sessionid$"))
     await sockets[-1].close(code=4000)
     dialog = page.get_by_role("dialog", name="Sign in again")
     await dialog.locator("input[type=password]").fill("annotator-demo")

@@ -67,8 +67,10 @@ class BridgeClient(BridgeRequests):
         request_id: str | None = None,
         ttl: float = 60,
         wait: float = 30,
+        quota_wait: float | None = None,
     ) -> Lease:
-        """A lease on a machine of `image` for `ttl` seconds, waiting at most `wait`.
+        """A lease on a machine of `image` for `ttl` seconds, waiting at most `wait`, and at most `quota_wait` where
+        the user or the pool has as many as they may have.
 
         The machine has answered: one that does not, because its host has just died, is declined and another is
         claimed. Raises NoMachine. Whoever retries soon under the same `request_id` keeps the place in the
@@ -76,14 +78,26 @@ class BridgeClient(BridgeRequests):
         """
         request = request_id or uuid.uuid4().hex
         body = AllocateRequest(
-            image=image, holder=holder, user=user, pool=pool, session=session, request_id=request, ttl=ttl, wait=wait
+            image=image,
+            holder=holder,
+            user=user,
+            pool=pool,
+            session=session,
+            request_id=request,
+            ttl=ttl,
+            wait=wait if quota_wait is None else min(wait, quota_wait),
         )
         end = time.monotonic() + wait
         try:
             while True:
                 given = await self.claim(body)
                 if isinstance(given, QueuePosition):
-                    raise NoMachine(f"no {image} became free within {wait:g} s; {_describe_queue_position(given)}")
+                    left = end - time.monotonic()
+                    if quota_wait is not None and given.why == "none_free" and body.wait < left:
+                        quota_wait, body = None, body.model_copy(update={"wait": left})
+                        continue
+                    waited = wait if given.why == "none_free" else body.wait
+                    raise NoMachine(f"no {image} became free within {waited:g} s; {_describe_queue_position(given)}")
                 unanswered = await self._probe_failure(given)
                 if unanswered is None:
                     return given

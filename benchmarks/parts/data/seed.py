@@ -332,14 +332,14 @@ def _copy_steps(copies: _TableCopies, keys: list[_Key], draw: random.Random) -> 
 
 EPISODE_TEXT_TABLE = "CREATE TEMPORARY TABLE told (episode uuid, text text, decisions varchar(8)[])"
 ENTRIES = f"""
-INSERT INTO catalogue_entry (episode_id, pool_id, kind, words, decisions, policies, applications, steps,
-                             reward, created_at)
+INSERT INTO catalogue_entry (episode_id, pool_id, kind, words, decisions, policies, applications, actions,
+                             steps, reward, created_at)
 SELECT episode.id, task.pool_id, task.kind,
        setweight(to_tsvector('english', task.definition::jsonb ->> 'instruction'), 'A')
        || setweight(to_tsvector('english', told.text), 'B')
        || setweight(to_tsvector('english', repeat(E'click Click at (20, 30)\n', {EPISODE})), 'C'),
-       told.decisions, '{{nano r1}}', ARRAY[task.definition::jsonb -> 'parameters' ->> 'application'], {EPISODE},
-       1, episode.created_at
+       told.decisions, '{{nano r1}}', ARRAY[task.definition::jsonb -> 'parameters' ->> 'application'], '{{click}}',
+       {EPISODE}, 1, episode.created_at
 FROM told JOIN episodes_episode episode ON episode.id = told.episode JOIN tasks_task task ON task.id = episode.task_id
 """
 

@@ -56,6 +56,7 @@ class Person(NamedTuple):
 
 def seed(people: int) -> list[str]:
     """People, signed in, and two pools: one in which one person does a task, one in which three do. Their sessions."""
+    from django.conf import settings
     from django.test import Client
 
     from annotation_app.accounts.models import User
@@ -72,7 +73,7 @@ def seed(people: int) -> list[str]:
     for person in User.objects.bulk_create(made):
         client = Client()
         client.force_login(person)
-        sessions.append(client.cookies["sessionid"].value)
+        sessions.append(client.cookies[settings.SESSION_COOKIE_NAME].value)
     return sessions
 
 

@@ -13,6 +13,7 @@ from django.core.management import call_command
 def main() -> None:
     django.setup()
     call_command("migrate", verbosity=0)
+    from django.conf import settings
     from django.test import Client
 
     from annotation_app.accounts.services import user_ensure
@@ -45,7 +46,7 @@ def main() -> None:
         client.force_login(user)
         episode = episode_next(user=user)
         assert episode is not None
-        claimed.append({"episode": str(episode.pk), "session": client.cookies["sessionid"].value})
+        claimed.append({"episode": str(episode.pk), "session": client.cookies[settings.SESSION_COOKIE_NAME].value})
     print(json.dumps(claimed))
 
 

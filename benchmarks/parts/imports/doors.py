@@ -112,6 +112,7 @@ def _store_non_finite(episodes: list[UUID]) -> None:
 async def _first_messages(episodes: list[UUID]) -> list[str]:
     """For each episode what is wrong with the first message of its socket; empty where nothing is."""
     from asgiref.sync import sync_to_async
+    from django.conf import settings
     from django.test import Client
 
     from annotation_app.accounts.models import User
@@ -119,7 +120,7 @@ async def _first_messages(episodes: list[UUID]) -> list[str]:
 
     client = Client()
     await sync_to_async(client.force_login)(await User.objects.aget(username="researcher"))
-    session = client.cookies["sessionid"].value
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
     try:
         return [await _first_message(episode, session) for episode in episodes]
     finally:

@@ -17,6 +17,7 @@ FORM = ("drills", "form")
 
 def main() -> None:
     django.setup()
+    from django.conf import settings
     from django.test import Client
 
     from annotation_app.accounts.services import user_ensure
@@ -35,7 +36,7 @@ def main() -> None:
         tasks_add(pool=pool, definitions=[_task(kind, number, place) for place in range(count)])
         client = Client()
         client.force_login(person)
-        session = client.cookies["sessionid"].value
+        session = client.cookies[settings.SESSION_COOKIE_NAME].value
         seeded.append({"name": person.username, "kind": kind, "pool": pool.pk, "session": session})
     print(json.dumps(seeded))
 

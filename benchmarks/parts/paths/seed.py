@@ -10,6 +10,7 @@ import django
 
 def main() -> None:
     django.setup()
+    from django.conf import settings
     from django.test import Client
 
     from annotation_app.accounts.services import user_ensure
@@ -21,7 +22,7 @@ def main() -> None:
     tasks_add(pool=pool, definitions=[Task(id="paths-1", instruction="Click.", platform="desktop", max_steps=1_000)])
     client = Client()
     client.force_login(person)
-    print(json.dumps({"session": client.cookies["sessionid"].value, "pool": pool.pk}))
+    print(json.dumps({"session": client.cookies[settings.SESSION_COOKIE_NAME].value, "pool": pool.pk}))
 
 
 if __name__ == "__main__":

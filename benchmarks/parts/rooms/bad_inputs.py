@@ -123,6 +123,7 @@ BAD_INPUTS: tuple[BadInput, ...] = (
     BadInput("POST", "design/placements", "node", {"tasks": ["{task}"], "node": FAR}),
     BadInput("POST", "benchmarks", "benchmark", {"benchmark": "pool:none"}),
     BadInput("POST", "benchmarks", "seeds", {"benchmark": "games", "seeds": 0}),
+    BadInput("POST", "benchmarks", "file", {"benchmark": "file:mine.jsonl", "file": "{}"}),
     BadInput("POST", "evaluations", "run", {"run": "no-such-run"}),
     BadInput("GET", "wall?page=0", "page"),
     BadInput("POST", "wall/tickets", "episodes", {"episodes": []}),

@@ -29,6 +29,7 @@ from annotation_app.encryption import encrypt_value
 from annotation_app.notifications.models import Webhook
 from annotation_app.notifications.services.webhooks import webhook_ping
 from annotation_app.client.signatures import generate_secret
+from django.conf import settings
 from django.test import Client
 admin = User.objects.get(username="admin")
 webhook = Webhook.objects.create(
@@ -37,7 +38,7 @@ webhook = Webhook.objects.create(
 webhook_ping(user=admin, webhook_id=webhook.pk)
 client = Client()
 client.force_login(admin)
-print(client.cookies["sessionid"].value)
+print(client.cookies[settings.SESSION_COOKIE_NAME].value)
 """
 """A receiver that does not answer, and the session of an admin."""
 

@@ -68,11 +68,12 @@ def _sessions(live: int) -> dict[str, Any]:
 
 
 def _session(person: Any) -> str:
+    from django.conf import settings
     from django.test import Client
 
     client = Client()
     client.force_login(person)
-    return str(client.cookies["sessionid"].value)
+    return str(client.cookies[settings.SESSION_COOKIE_NAME].value)
 
 
 if __name__ == "__main__":

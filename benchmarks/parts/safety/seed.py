@@ -47,13 +47,14 @@ def main() -> None:
 
 
 def _session(user: Any) -> str:
+    from django.conf import settings
     from django.test import Client
 
     if user is None:
         return ""
     client = Client()
     client.force_login(user)
-    return str(client.cookies["sessionid"].value)
+    return str(client.cookies[settings.SESSION_COOKIE_NAME].value)
 
 
 def _calls(things: Any) -> list[dict[str, Any]]:

@@ -210,6 +210,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "webhook_id": _webhook,
     "probe_id": _probe,
     "screen": lambda things: "desktop-1280x720-0.png",
+    "suite": lambda things: "desktop",
     "machine_id": lambda things: "m-1",
     "host": lambda things: "here",
     "image": lambda things: "desktop",

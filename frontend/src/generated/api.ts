@@ -1786,6 +1786,7 @@ export interface FoundEpisode {
  */
 export interface FoundPage {
   items: FoundEpisode[];
+  total: number;
   next: string | null;
 }
 /**
@@ -3560,7 +3561,10 @@ export interface DeliveryPage {
   next: string | null;
 }
 /**
- * A run in the list. `interrupted`: its command ended before all attempts were made, or was killed.
+ * A run in the list.
+ *
+ * `waiting`: for a place among those that run at once. `interrupted`: its command ended before all attempts were made,
+ * or was killed.
  */
 export interface BenchmarkRunRow {
   name: string;
@@ -3568,7 +3572,7 @@ export interface BenchmarkRunRow {
   policy: string;
   revision: string;
   attempts: number;
-  status: "starting" | "running" | "cancelling" | "interrupted" | "finished";
+  status: "waiting" | "starting" | "running" | "cancelling" | "interrupted" | "finished";
   progress: RolloutProgress | null;
   harness: boolean;
   software: string;
@@ -3664,11 +3668,24 @@ export interface StartedRun {
  */
 export interface BenchmarkRunIn {
   benchmark: string;
+  file?: string;
+  image?: string;
+  /**
+   * @maxItems 500
+   */
+  tasks?: string[];
+  /**
+   * @maxItems 20
+   */
+  levels?: number[];
   revision?: number | null;
+  checkpoint?: string;
+  checkpoint_revision?: string | null;
+  temperature?: number | null;
   seeds?: number;
+  first_seed?: number;
   parallel?: number;
   max_steps?: number | null;
-  all_levels?: boolean;
   harness?: ("both" | "text") | null;
 }
 /**
@@ -3676,10 +3693,18 @@ export interface BenchmarkRunIn {
  */
 export interface BenchmarkChoices {
   reachable: boolean;
-  suites: string[];
+  suites: BenchmarkSuite[];
   pools: string[];
   revisions: BenchmarkRevision[];
+  images: string[];
   harness_sets: string[];
+}
+/**
+ * A bundled suite, or a set of its tasks.
+ */
+export interface BenchmarkSuite {
+  name: string;
+  levels: number;
 }
 /**
  * A revision that can be chosen for a run.
@@ -3688,6 +3713,14 @@ export interface BenchmarkRevision {
   id: number;
   name: string;
   revision: string;
+  checkpoint: string;
+  scripted: boolean;
+}
+/**
+ * Runs that were started and have no result yet, the newest first.
+ */
+export interface UnfinishedRuns {
+  runs: BenchmarkRunRow[];
 }
 /**
  * One attempt. With the outcome `infrastructure` its machine, its verifier or a server failed, which says nothing
@@ -4018,6 +4051,20 @@ export interface Hour {
   acts: number;
   override: Rate | null;
 }
+/**
+ * A task, and what it looks like.
+ */
+export interface TaskPicture {
+  name: string;
+  picture: string;
+}
+/**
+ * The tasks of a suite in one form.
+ */
+export interface TaskPictures {
+  tasks: TaskPicture[];
+  pending: boolean;
+}
 
 /** What each route takes and answers, by its method and its path with `{}` for each parameter. */
 export interface Routes {
@@ -4246,6 +4293,7 @@ export interface Routes {
   "GET /benchmarks": { body: undefined; answer: BenchmarksPage };
   "POST /benchmarks": { body: BenchmarkRunIn; answer: StartedRun };
   "GET /benchmarks/-/choices": { body: undefined; answer: BenchmarkChoices };
+  "GET /benchmarks/-/unfinished": { body: undefined; answer: UnfinishedRuns };
   "GET /benchmarks/{}": { body: undefined; answer: BenchmarkRunOut };
   "POST /benchmarks/{}/cancel": { body: undefined; answer: null };
   "POST /benchmarks/{}/resume": { body: undefined; answer: null };
@@ -4256,4 +4304,5 @@ export interface Routes {
   "GET /wall": { body: undefined; answer: WallPage };
   "POST /wall/tickets": { body: WallTicketsIn; answer: WallStream[] };
   "GET /home": { body: undefined; answer: Home };
+  "GET /suites/{}/pictures": { body: undefined; answer: TaskPictures };
 }

@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import os
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.test import Client
 
 from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, MANIFEST_FILE, make_manifest, pin
@@ -18,7 +18,7 @@ from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.progress import cancel_path, progress_path
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
-from annotation_app.benchmark_runs import commands, jobs
+from annotation_app.benchmark_runs import commands, jobs, run_folder
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.pools.services import credential_set
 from annotation_app.tasks.models import Task as TaskRow
@@ -66,14 +66,14 @@ def test_a_run_is_running_while_its_command_is_heard_of(world: World, run: Path)
     assert (record["outcome"], record["code"], record["reward"]) == ("infrastructure", "machine_gone", None)
 
 
-def test_admins_cancel_and_researchers_do_not(world: World, run: Path) -> None:
+def test_researchers_cancel_and_reviewers_do_not(world: World, run: Path) -> None:
     path = "/api/benchmarks/games-m-r1/cancel"
-    assert signed_in(world, "researcher").post(path).json()["code"] == "forbidden"
+    assert signed_in(world, "reviewer").post(path).json()["code"] == "forbidden"
     assert not cancel_path(run / ATTEMPTS_FOLDER).exists()
-    admin = signed_in(world, "admin")
-    assert admin.post(path).status_code == 204
+    researcher = signed_in(world, "researcher")
+    assert researcher.post(path).status_code == 204
     assert cancel_path(run / ATTEMPTS_FOLDER).exists()
-    assert read(admin)["runs"][0]["status"] == "cancelling"
+    assert read(researcher)["runs"][0]["status"] == "cancelling"
     assert AuditEntry.objects.filter(verb="benchmark.cancelled", subject="benchmark:games-m-r1").exists()
 
 
@@ -94,7 +94,7 @@ def test_names_that_lead_out_and_files_that_cannot_be_read(world: World, run: Pa
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The runs that workers are to begin; nobody does."""
     names: list[str] = []
-    monkeypatch.setattr(jobs.run_spawn_job, "delay", names.append)
+    monkeypatch.setattr(jobs.run_spawn_job, "apply_async", lambda words, queue: names.append(*words))
     return names
 
 
@@ -112,30 +112,30 @@ def test_the_harness_is_for_revisions_at_sets_of_games(world: World, queued: lis
     assert start(admin, benchmark="lmgame", revision=revision.pk, harness="pictures").status_code == 422
     assert queued == []
     name = start(admin, benchmark="lmgame", revision=revision.pk, harness="text").json()["name"]
-    request = commands.read_request(settings.ENV.data / "benchmarks" / name)
+    request = run_folder.read_request(settings.ENV.data / "benchmarks" / name)
     assert request is not None
     assert "--harness=text" in request.words
     assert read(admin)["runs"][0]["harness"] is True
 
 
-def test_admins_start_a_run_of_a_revision_with_the_words_of_its_command(world: World, queued: list[str]) -> None:
+def test_a_run_of_a_revision_starts_with_the_words_of_its_command(world: World, queued: list[str]) -> None:
     revision = PolicyRevision.objects.create(
         name="m", revision="r9", dialect="ui_tars_1_5", base_url="http://models.test/v1", model="served",
         sampling={"temperature": 0.5}, memory={"images": 1},
     )  # fmt: skip
-    body = {"benchmark": "games", "revision": revision.pk, "seeds": 3, "max_steps": 40, "all_levels": True}
-    assert start(signed_in(world, "researcher"), **body).json()["code"] == "forbidden"
+    body = {"benchmark": "games", "revision": revision.pk, "seeds": 3, "max_steps": 40, "levels": []}
+    assert start(signed_in(world, "reviewer"), **body).json()["code"] == "forbidden"
     admin = signed_in(world, "admin")
     name = start(admin, **body).json()["name"]
     assert queued == [name]
-    request = commands.read_request(settings.ENV.data / "benchmarks" / name)
+    request = run_folder.read_request(settings.ENV.data / "benchmarks" / name)
     assert request is not None
     words = " ".join(request.words)
-    assert "--suite games --level all --seeds 3 --parallel 2 --max-steps 40" in words
+    assert "--suite games --level all --seeds 3 --first-seed 0 --parallel 2 --max-steps 40" in words
     assert "--model-url http://models.test/v1 --model served --dialect ui_tars_1_5 --policy m --revision r9" in words
     assert '--temperature 0.5 --memory {"images": 1}' in words
     (row,) = read(admin)["runs"]
-    assert (row["name"], row["status"], row["revision"], row["can_resume"]) == (name, "starting", "r9", False)
+    assert (row["name"], row["status"], row["revision"], row["can_resume"]) == (name, "waiting", "r9", False)
     assert AuditEntry.objects.filter(verb="benchmark.started", subject=f"benchmark:{name}").exists()
 
 
@@ -143,7 +143,7 @@ def test_a_pool_is_copied_and_what_is_not_there_is_refused(world: World, queued:
     admin = signed_in(world, "admin")
     pool = world.pool
     name = start(admin, benchmark=f"pool:{pool.name}").json()["name"]
-    request = commands.read_request(settings.ENV.data / "benchmarks" / name)
+    request = run_folder.read_request(settings.ENV.data / "benchmarks" / name)
     assert request is not None
     source = Path(request.words[request.words.index("--tasks") + 1])
     assert len(source.read_text().splitlines()) == pool.tasks.count() > 0
@@ -159,20 +159,22 @@ def test_a_command_runs_once_and_a_run_that_was_interrupted_is_resumed(world: Wo
     admin = signed_in(world, "admin")
     name = start(admin, benchmark="games").json()["name"]
     run = settings.ENV.data / "benchmarks" / name
-    request = commands.read_request(run)
+    request = run_folder.read_request(run)
     assert request is not None
-    with (run / commands.LOCK_FILE).open("w") as lock:
+    with (run / run_folder.LOCK_FILE).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert not commands.spawn(run, request), "another one runs"
         assert read(admin)["runs"][0]["status"] == "starting"
         assert admin.post(f"/api/benchmarks/{name}/resume").json()["code"] == "not_interrupted"
-    os.utime(run / commands.REQUEST_FILE, (0, 0))
-    (run / commands.LOG_FILE).write_text("bridge_unavailable: the bridge did not answer\n")
+    (run / run_folder.PENDING_FILE).unlink()
+    (run / run_folder.LOG_FILE).write_text("bridge_unavailable: the bridge did not answer\n")
     (row,) = read(admin)["runs"]
     assert (row["status"], row["can_resume"]) == ("interrupted", True)
     assert row["error"] == "bridge_unavailable: the bridge did not answer"
+    cache.clear()  # the job that waited has begun
     assert admin.post(f"/api/benchmarks/{name}/resume").status_code == 204
     assert queued == [name, name]
+    assert admin.post(f"/api/benchmarks/{name}/resume").json()["code"] == "not_interrupted"
 
 
 def test_a_run_sends_a_secret_only_where_its_rules_allow(world: World, queued: list[str]) -> None:
@@ -191,7 +193,7 @@ def test_the_environment_of_a_command_has_no_key_of_the_web_app(world: World, mo
     monkeypatch.setenv("PILOTHOUSE_DATABASE_URL", "postgres://app:of-the-app-alone@db")
     monkeypatch.setenv("PILOTHOUSE_SECRET_KEY", "of-the-app-alone")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://spans.test")
-    request = commands.RunRequest(
+    request = run_folder.RunRequest(
         benchmark="games", policy="m", revision="r", words=(), at=datetime.now(UTC), base_url="http://models.test/v1"
     )
     admin = user_ensure(username="alex", password=PASSWORD, name="Alex", roles=["admin"])

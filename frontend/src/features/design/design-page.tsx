@@ -12,7 +12,7 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 import { DownloadButton } from "@/shared/ui/download-button";
 
-import { designQuery, useChange, type CellSelection } from "./api";
+import { designQuery, tasksQuery, useChange, type CellSelection } from "./api";
 import { CellDetail } from "./cell-detail";
 import styles from "./design.module.css";
 import { GapList } from "./gap-list";
@@ -21,9 +21,13 @@ import { NodeForm } from "./node-form";
 import { TreeTable } from "./tree-table";
 import { WriterForm } from "./writer-form";
 
+/** No cell: tasks without a place. */
+const NOWHERE: CellSelection = { node: null, level: null };
+
 export default function DesignPage() {
   const { t } = useI18n();
   const design = useQuery(designQuery);
+  useQuery(tasksQuery(NOWHERE, 0)); // beside the graph, which says where they are shown
   return (
     <div className={styles.page}>
       <PagePath crumbs={[{ label: t("design.title") }]} />
@@ -37,9 +41,9 @@ export default function DesignPage() {
 function Overview({ design }: { design: Design }) {
   const { t } = useI18n();
   const admin = hasRole(useUser(), "admin");
-  const [selected, setSelected] = useState<CellSelection>({ node: null, level: null });
+  const [selected, setSelected] = useState(NOWHERE);
   const node = design.nodes.find(({ id }) => id === selected.node) ?? null;
-  const selection: CellSelection = node ? selected : { node: null, level: null };
+  const selection: CellSelection = node ? selected : NOWHERE;
   return (
     <div className={styles.halves}>
       <div className={styles.half}>

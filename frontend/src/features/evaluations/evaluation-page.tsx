@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 
-import type { EvaluationOut, GateOutcome } from "@/generated/api";
+import type { BenchmarkRunRow, EvaluationOut, GateOutcome } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ApiCalls } from "@/shared/ui/api-calls";
@@ -19,18 +19,57 @@ import { comparisonQuery, evaluationQuery, evaluationsQuery, policyNames } from 
 import { ComparisonTable } from "./comparison";
 import { RegisterDialog } from "./register-dialog";
 import { Report } from "./report";
+import { runQuery } from "./runs/api";
+import { Attempts, RunTable } from "./runs/run-table";
 import styles from "./evaluations.module.css";
 
+const RUN = "run:";
+
 export default function EvaluationPage({ evaluationId }: { evaluationId: string }) {
-  const { t } = useI18n();
-  const evaluation = useQuery(evaluationQuery(evaluationId));
+  const isRun = evaluationId.startsWith(RUN);
+  const run = useQuery({ ...runQuery(evaluationId.slice(RUN.length)), enabled: isRun }).data?.run;
+  return <Page>{run && run.status !== "finished" ? <Progress run={run} /> : <Whole id={evaluationId} />}</Page>;
+}
+
+function Whole({ id }: { id: string }) {
+  const evaluation = useQuery(evaluationQuery(id));
   return (
-    <Page>
-      <PagePath crumbs={[{ label: t("evaluations.title"), to: "/evaluations" }, { label: evaluation.data ? policyNames(evaluation.data.row) : "…" }]} />
+    <>
+      <Crumbs name={evaluation.data ? policyNames(evaluation.data.row) : "…"} />
       {evaluation.isPending && <Loading />}
       {evaluation.isError && !evaluation.data && <ErrorState error={evaluation.error} onRetry={() => void evaluation.refetch()} />}
-      {evaluation.data && <Details id={evaluationId} evaluation={evaluation.data} />}
-    </Page>
+      {evaluation.data && <Details id={id} evaluation={evaluation.data} />}
+    </>
+  );
+}
+
+function Crumbs({ name }: { name: string }) {
+  const { t } = useI18n();
+  return <PagePath crumbs={[{ label: t("evaluations.title"), to: "/evaluations" }, { label: name }]} />;
+}
+
+/** How far an evaluation is; its report takes this place when it has ended. */
+function Progress({ run }: { run: BenchmarkRunRow }) {
+  const { t } = useI18n();
+  return (
+    <>
+      <Crumbs name={run.name} />
+      <Section title={t("evaluations.of", { name: `${run.policy} ${run.revision}`, what: run.benchmark })}>
+        <p className={styles.note}>{t(`benchmarks.status.${run.status}.help`)}</p>
+        <RunTable runs={[run]} withDetails={false} />
+        <ApiCalls
+          calls={[
+            { title: t("evaluations.call.progress"), method: "GET", path: `/benchmarks/${run.name}` },
+            { title: t("evaluations.call.cancel"), method: "POST", path: `/benchmarks/${run.name}/cancel` },
+          ]}
+        />
+      </Section>
+      <Section title={t("benchmarks.attempts")}>
+        <div className={styles.attempts}>
+          <Attempts run={run} />
+        </div>
+      </Section>
+    </>
   );
 }
 

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 
-import type { EvaluationPage, EvaluationRow } from "@/generated/api";
+import type { BenchmarkRunIn, EvaluationPage, EvaluationRow } from "@/generated/api";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ApiCalls } from "@/shared/ui/api-calls";
@@ -16,6 +16,9 @@ import { RateText } from "@/shared/ui/tables/rate";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { evaluationsQuery, pathOf, policyNames } from "./api";
+import { unfinishedQuery } from "./runs/api";
+import { RunTable } from "./runs/run-table";
+import { StartButton } from "./runs/start-dialog";
 import styles from "./evaluations.module.css";
 
 export default function EvaluationsPage() {
@@ -26,8 +29,21 @@ export default function EvaluationsPage() {
       <PagePath crumbs={[{ label: t("evaluations.title") }]} />
       {evaluations.isPending && <Loading />}
       {evaluations.isError && !evaluations.data && <ErrorState error={evaluations.error} onRetry={() => void evaluations.refetch()} />}
+      <Unfinished />
       {evaluations.data && <Overview page={evaluations.data} />}
     </Page>
+  );
+}
+
+/** Evaluations that wait, run, or were interrupted. */
+function Unfinished() {
+  const { t } = useI18n();
+  const runs = useQuery(unfinishedQuery).data?.runs ?? [];
+  if (runs.length === 0) return null;
+  return (
+    <Section title={t("evaluations.unfinished")}>
+      <RunTable runs={runs} />
+    </Section>
   );
 }
 
@@ -41,14 +57,17 @@ function Overview({ page: { items, unreadable } }: { page: EvaluationPage }) {
     <Section
       title={t("evaluations.title")}
       aside={
-        <Button
-          size="xs"
-          variant="default"
-          disabled={!after || !before}
-          onClick={() => after && before && void navigate(`${pathOf(after.id)}?${new URLSearchParams({ against: before.id }).toString()}`)}
-        >
-          {t("evaluations.compare_chosen")}
-        </Button>
+        <>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={!after || !before}
+            onClick={() => after && before && void navigate(`${pathOf(after.id)}?${new URLSearchParams({ against: before.id }).toString()}`)}
+          >
+            {t("evaluations.compare_chosen")}
+          </Button>
+          <StartButton />
+        </>
       }
     >
       {items.length === 0 ? (
@@ -61,7 +80,12 @@ function Overview({ page: { items, unreadable } }: { page: EvaluationPage }) {
         />
       )}
       {unreadable.length > 0 && <p className={styles.failed}>{t("evaluations.unreadable", { names: unreadable.join(", ") })}</p>}
-      <ApiCalls calls={[{ title: t("evaluations.call.list"), method: "GET", path: "/evaluations" }]} />
+      <ApiCalls
+        calls={[
+          { title: t("evaluations.call.list"), method: "GET", path: "/evaluations" },
+          { title: t("evaluations.call.start"), method: "POST", path: "/benchmarks", body: { benchmark: "drills", revision: 1, seeds: 2 } satisfies BenchmarkRunIn },
+        ]}
+      />
     </Section>
   );
 }

@@ -1,12 +1,12 @@
 /** The evaluation pages: the list and the choice of two, a report with its curves, a comparison, and registering a run. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { cleanup, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { MemoryRouter, Route, Routes, useLocation } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { EvaluationComparison, EvaluationOut, EvaluationRow, SuiteResult, TaskResult } from "@/generated/api";
+import type { BenchmarkRunRow, EvaluationComparison, EvaluationOut, EvaluationRow, SuiteResult, TaskResult } from "@/generated/api";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { makeRate } from "@/shared/testing/rates";
 import { TopBarProvider } from "@/shared/ui/top-bar";
@@ -92,12 +92,27 @@ const COMPARISON: EvaluationComparison = {
   overall: { gained: 3, chance: 0.14, finding: "chance" },
 };
 
+const RUN: BenchmarkRunRow = {
+  name: "drills-m-r2",
+  benchmark: "drills",
+  policy: "m",
+  revision: "r2",
+  attempts: 8,
+  status: "running",
+  progress: { total: 8, done: 3, successes: 2, infrastructure: 0, cost_usd: 0.5, running: [], started_at: AT, updated_at: AT, ended: false },
+  harness: false,
+  software: "0.1.0",
+  created_at: AT,
+  can_resume: false,
+  error: "",
+};
+
 function Here() {
   const { pathname, search } = useLocation();
   return <output data-testid="here">{pathname + search}</output>;
 }
 
-function open(at: string, { out = OUT, language = "en", admin = true }: { out?: EvaluationOut; language?: Language; admin?: boolean } = {}) {
+function open(at: string, { out = OUT, language = "en", admin = true, unfinished = false }: { out?: EvaluationOut; language?: Language; admin?: boolean; unfinished?: boolean } = {}) {
   account.admin = admin;
   const sent: unknown[] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
@@ -105,6 +120,8 @@ function open(at: string, { out = OUT, language = "en", admin = true }: { out?: 
       sent.push([method, path, typeof body === "string" ? JSON.parse(body) : null]);
       return Promise.resolve(Response.json({ code: "server_missing", message: "model missing", extra: {} }, { status: 422 }));
     }
+    if (path.endsWith("/benchmarks/-/unfinished")) return Promise.resolve(Response.json({ runs: unfinished ? [RUN] : [] }));
+    if (path.includes("/benchmarks/")) return Promise.resolve(Response.json({ run: unfinished ? RUN : { ...RUN, status: "finished" }, images: [], records: [] }));
     if (path.includes("/against/")) return Promise.resolve(Response.json(COMPARISON));
     if (path.endsWith("/evaluations")) return Promise.resolve(Response.json({ items: [ROW, OLD], unreadable: ["broken"] }));
     return Promise.resolve(Response.json(path.endsWith("/7") ? { ...OUT, row: OLD } : out));
@@ -176,6 +193,18 @@ describe("the evaluation pages", () => {
       expect(sent).toEqual([["POST", "/api/evaluations", { run: "drills-m-r2", base_url: "http://here/v1", model: "m", checkpoint: "", weight_version: "" }]]),
     );
     expect(await dialog.findByText("model missing")).toBeTruthy();
+  });
+
+  it("list evaluations in progress, and show one until its report is there", async () => {
+    open("/evaluations", { unfinished: true });
+    expect((await screen.findByRole("link", { name: "drills-m-r2" })).getAttribute("href")).toBe("/evaluations/run:drills-m-r2");
+    cleanup();
+    open("/evaluations/run:drills-m-r2", { unfinished: true });
+    expect(await screen.findByText("m r2 on drills")).toBeTruthy();
+    expect(screen.getByText("3 of 8")).toBeTruthy();
+    expect(screen.getByText("$0.50")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Cancel drills-m-r2" })).toBeTruthy();
+    expect(screen.queryByText("Cost per success")).toBeNull();
   });
 
   it("offer researchers no registering, and speak Chinese", async () => {

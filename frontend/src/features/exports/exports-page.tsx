@@ -4,13 +4,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 
-import type { ExportFilters, ExportOut, ExportPlan, Facets } from "@/generated/api";
+import type { ExportFilters, ExportOut, ExportPlan } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ApiCalls } from "@/shared/ui/api-calls";
 import { Dialog } from "@/shared/ui/dialog";
 import { QueryRows } from "@/shared/ui/tables/query-rows";
 import { Page, Section } from "@/shared/ui/page";
+import { ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { exportsQuery, versionsQuery } from "./api";
@@ -18,6 +19,7 @@ import { ExportForm } from "./export-form";
 import { ExportTable } from "./export-table";
 import { FreezeDialog } from "./freeze-dialog";
 import { ImportsSection } from "./imports/section";
+import { facetsQuery } from "./search/api";
 import { SearchSections } from "./search/search-sections";
 import { VersionTable } from "./version-table";
 
@@ -27,7 +29,7 @@ const ACCEPTED = { filters: { review: "accepted" }, plan: { format: "canonical" 
 export default function ExportsPage() {
   const { t } = useI18n();
   const [search, setSearch] = useSearchParams();
-  const [exporting, setExporting] = useState<Facets | null>(null);
+  const [exporting, setExporting] = useState(false);
   const exports = hasRole(useUser(), "researcher");
   return (
     <Page>
@@ -35,20 +37,27 @@ export default function ExportsPage() {
       <SearchSections
         search={search}
         onSearch={setSearch}
-        aside={(facets) =>
+        aside={(total) =>
           exports && (
-            <Button disabled={facets.total === 0} onClick={() => setExporting(facets)}>
+            <Button disabled={total === 0} onClick={() => setExporting(true)}>
               {t("exports.these")}
             </Button>
           )
         }
       />
       {exports && <Files />}
-      <Dialog opened={exporting !== null} onClose={() => setExporting(null)} title={t("exports.these")} size="lg">
-        {exporting && <ExportForm search={search} found={exporting} onDone={() => setExporting(null)} />}
+      <Dialog opened={exporting} onClose={() => setExporting(false)} title={t("exports.these")} size="lg">
+        <ExportPanel search={search} onDone={() => setExporting(false)} />
       </Dialog>
     </Page>
   );
+}
+
+/** The form, once it is known how what was found divides. */
+function ExportPanel({ search, onDone }: { search: URLSearchParams; onDone: () => void }) {
+  const facets = useQuery(facetsQuery(search));
+  if (facets.isError) return <ErrorState error={facets.error} onRetry={() => void facets.refetch()} />;
+  return facets.data ? <ExportForm search={search} found={facets.data} onDone={onDone} /> : <Loading />;
 }
 
 /** What was exported, frozen and imported. */

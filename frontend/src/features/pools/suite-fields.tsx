@@ -5,6 +5,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { PoolRow, SuiteIn, SuiteInfo } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 
+import { TaskGallery } from "@/shared/ui/task-gallery";
+
 import { choicesQuery } from "./api";
 import styles from "./pools.module.css";
 
@@ -36,18 +38,31 @@ export function SuiteFields({ platform, choice, onChange }: Props) {
   }
   return (
     <Stack gap="xs">
-      <Group align="start">
-        <Select
-          label={t("pools.upload.suite_name")}
-          data={suites.map(({ name }) => name)}
-          value={choice?.suite ?? null}
-          onChange={(name) => onChange(name === null ? null : { suite: name, tasks: [], level: 1, first_seed: 0, seeds: 1, language: "en" })}
-          allowDeselect={false}
-        />
-        {choice && suite && <TaskSelect suite={suite} choice={choice} onChange={onChange} />}
-      </Group>
-      {choice && suite && <VariantFields suite={suite} choice={choice} onChange={onChange} />}
+      <Select
+        label={t("pools.upload.suite_name")}
+        data={suites.map(({ name }) => name)}
+        value={choice?.suite ?? null}
+        onChange={(name) => onChange(name === null ? null : { suite: name, tasks: [], level: 1, first_seed: 0, seeds: 1, language: "en" })}
+        allowDeselect={false}
+        w={220}
+      />
+      {choice && suite && <ChosenFields suite={suite} choice={choice} onChange={onChange} />}
     </Stack>
+  );
+}
+
+/** Which of the suite's tasks are wanted, by name or picture, and in which form. */
+function ChosenFields({ suite, choice, onChange }: ChosenProps) {
+  return (
+    <>
+      <TaskSelect suite={suite} choice={choice} onChange={onChange} />
+      <TaskGallery
+        form={{ suite: suite.name, level: choice.level, language: choice.language }}
+        chosen={choice.tasks}
+        onChange={(tasks) => onChange({ ...choice, tasks })}
+      />
+      <VariantFields suite={suite} choice={choice} onChange={onChange} />
+    </>
   );
 }
 

@@ -7,12 +7,14 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from annotation_app.accounts.models import User
 from annotation_app.catalogue.selectors import episodes_missing_from_catalogue, to_search_text
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.design.difficulty import Rubric
 from annotation_app.design.models import Placement
 from annotation_app.episodes.models import UNCATALOGUED, Episode
 from annotation_app.exports.models import Export
+from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import World
 from tests.integration.web.exports.test_exports import ask, finished
 
@@ -56,6 +58,19 @@ def test_facets_count_every_kind_of_value_in_one_pass(committed: World, ended: E
     assert facets["reviews"] == [{"value": "accepted", "count": 1}, {"value": "pending", "count": 1}]
     assert facets["applications"] == [{"value": "fake", "count": 2}]
     assert client.get("/api/trajectories/facets", {"text": "elephant"}).json()["total"] == 0
+
+
+def test_a_page_counts_all_that_was_found_without_joining_a_table(committed: World, ended: Episode) -> None:
+    client = committed.client(committed.ravi)
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get("/api/trajectories").json()
+    (counted,) = (query["sql"] for query in queries if 'COUNT(*) AS "__count" FROM "catalogue_entry"' in query["sql"])
+    assert "JOIN" not in counted
+    assert page["total"] == len(page["items"]) == 2
+    User.objects.filter(pk=committed.ben.pk).update(work_removed=True)
+    assert client.get("/api/trajectories").json()["total"] == 1
+    Pool.objects.filter(pk=ended.task.pool_id).update(practice=True)
+    assert client.get("/api/trajectories").json()["total"] == 0
 
 
 def test_a_level_finds_what_was_placed_there(committed: World, ended: Episode) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import io
 import threading
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from django.urls import path
 
 from annotation_app.accounts.models import User
 from annotation_app.live.store import run_in_db_thread
+from annotation_app.web.former_cookies import with_former_cookies
 from annotation_app.web.request_handler import REQUEST_THREAD_COUNT, RequestHandler, without_root_path
 from annotation_app.web.request_logging import silence_access_log
 from annotation_app.web.sign_in_admission import MAX_SIGN_INS, SIGN_IN_PATHS, bounded_sign_ins
@@ -61,7 +63,8 @@ def make_request(where: str, *headers: tuple[bytes, bytes], root_path: str = "")
     scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": where, "raw_path": where.encode()}
     more = {"query_string": b"", "headers": [(b"host", b"localhost"), *headers], "client": ("127.0.0.1", 1)}
     communicator: Any = ApplicationCommunicator
-    return communicator(without_root_path(RequestHandler()), {**scope, **more, "root_path": root_path})
+    application = without_root_path(with_former_cookies(RequestHandler()))
+    return communicator(application, {**scope, **more, "root_path": root_path})
 
 
 async def answer(request: Any) -> bytes:
@@ -94,6 +97,15 @@ class TestThreads:
             post_init.disconnect(note, sender=User)
         assert [*loaded, str(committed.ada.pk)] == told.decode().split()
         assert loaded[0].startswith("request")
+
+    async def test_a_sign_in_outlives_the_former_name_of_its_cookie(self, committed: World, settings: Any) -> None:
+        former = settings.SESSION_COOKIE_NAME
+        session = await run_in_db_thread(session_of, user=committed.ada)
+        settings.SESSION_COOKIE_NAME = "0a1b2c3d-sessionid"
+        request = partial(make_request, "/thread", (b"cookie", f"{former}={session}".encode()))
+        assert (await answer(request())).split()[-1] == b"None"
+        settings.FORMER_COOKIE_NAMES = {settings.SESSION_COOKIE_NAME: former}
+        assert (await answer(request())).split()[-1] == str(committed.ada.pk).encode()
 
     async def test_no_client_says_where_the_application_lies(self) -> None:
         assert await answer(make_request("/where", root_path="/where")) == b"/where /where"

@@ -22,7 +22,6 @@ export const facetsQuery = (search: URLSearchParams) => {
     queryKey: ["trajectories", "facets", unpaged.toString()],
     queryFn: () => request("GET", `/trajectories/facets?${unpaged.toString()}`),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.total === 0 ? EMPTY_POLL_MS : false),
   });
 };
 

@@ -34,11 +34,12 @@ const WIDTH = 150;
 
 type Props = {
   readonly search: URLSearchParams;
+  /** How what was found divides; asked for when somebody begins to narrow. */
   readonly facets: Facets | undefined;
   readonly setFilter: (name: string, value: string | null) => void;
 };
 
-export function FilterBar({ search, facets, setFilter }: Props) {
+export function FilterBar({ search, facets, setFilter, onNarrow }: Props & { readonly onNarrow: () => void }) {
   const { t } = useI18n();
   const [further, setFurther] = useState(FURTHER.some((name) => search.has(name)));
   const pools = useQuery(poolsQuery).data ?? [];
@@ -62,8 +63,9 @@ export function FilterBar({ search, facets, setFilter }: Props) {
           placeholder={t(label)}
           clearable
           w={WIDTH}
-          data={(facets?.[many] ?? []).map(({ value, count }) => ({ value, label: `${value} (${String(count)})` }))}
+          data={optionsOf(facets?.[many], search.get(name))}
           value={search.get(name)}
+          onFocus={onNarrow}
           onChange={(value) => setFilter(name, value)}
         />
       ))}
@@ -76,6 +78,12 @@ export function FilterBar({ search, facets, setFilter }: Props) {
       )}
     </div>
   );
+}
+
+/** The values with their counts; while they are not counted, the chosen one. */
+function optionsOf(values: Facets["policies"] | undefined, chosen: string | null): { value: string; label: string }[] {
+  if (values) return values.map(({ value, count }) => ({ value, label: `${value} (${String(count)})` }));
+  return chosen === null ? [] : [{ value: chosen, label: chosen }];
 }
 
 function FurtherFilters({ search, setFilter }: Omit<Props, "facets">) {

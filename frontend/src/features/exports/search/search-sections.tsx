@@ -1,9 +1,9 @@
 /** Finding ended trajectories by words and conditions; what is found is opened in the replay, or exported as it stands. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 
-import type { Facets, FoundEpisode } from "@/generated/api";
+import type { FoundEpisode } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -18,13 +18,15 @@ type Props = {
   readonly search: URLSearchParams;
   readonly onSearch: (search: URLSearchParams) => void;
   /** What can be done with all that is found; nothing while it is not counted. */
-  readonly aside: (facets: Facets) => ReactNode;
+  readonly aside: (total: number) => ReactNode;
 };
 
 export function SearchSections({ search, onSearch, aside }: Props) {
   const { t } = useI18n();
   const results = useQuery(resultsQuery(search));
-  const facets = useQuery(facetsQuery(search)).data;
+  const [narrowing, setNarrowing] = useState(false);
+  const facets = useQuery({ ...facetsQuery(search), enabled: narrowing }).data;
+  const total = results.data?.total;
   const setFilter = (name: string, value: string | null) => {
     const next = new URLSearchParams(search);
     next.delete("after");
@@ -34,8 +36,8 @@ export function SearchSections({ search, onSearch, aside }: Props) {
   };
   return (
     <>
-      <FilterBar search={search} facets={facets} setFilter={setFilter} />
-      <Section title={facets ? t("trajectories.found", { count: facets.total }) : t("trajectories.title")} aside={facets && aside(facets)}>
+      <FilterBar search={search} facets={facets} setFilter={setFilter} onNarrow={() => setNarrowing(true)} />
+      <Section title={total === undefined ? t("trajectories.title") : t("trajectories.found", { count: total })} aside={total !== undefined && aside(total)}>
         {results.isPending && <Loading />}
         {results.isError && <ErrorState error={results.error} onRetry={() => void results.refetch()} />}
         {results.data && <Found results={results.data.items} narrowed={search.size > 0} />}

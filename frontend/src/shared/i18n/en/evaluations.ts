@@ -4,7 +4,8 @@ import type { Message } from "@/shared/i18n/messages";
 export const evaluationMessages = {
   "evaluations.title": "Evaluations",
   "evaluations.none": "No evaluations yet",
-  "evaluations.none.help": "Finished benchmark runs and reports on registered revisions appear here. An admin starts runs on the page Benchmarks.",
+  "evaluations.none.help": "Finished benchmark runs and reports on registered revisions appear here. Start an evaluation here.",
+  "evaluations.unfinished": "Not finished",
   "evaluations.unreadable": "Cannot be read: {names}",
   "evaluations.choose": "Compare",
   "evaluations.choose_one": "Compare {name} on {what}",
@@ -75,6 +76,9 @@ export const evaluationMessages = {
   "evaluations.register.new": "The revision is not registered yet. Enter where it is served. Dialect, sampling, memory and prompt come from the run. The revision makes no proposals until an admin activates it. The gates of pools judge the report, but do not promote the revision.",
   "evaluations.register.known": "The report is added to the registered revision. The gates of pools judge it, but do not promote the revision.",
   "evaluations.call.list": "List evaluations",
+  "evaluations.call.start": "Start an evaluation",
+  "evaluations.call.progress": "Follow its progress",
+  "evaluations.call.cancel": "Cancel it",
   "evaluations.call.one": "Read this evaluation",
   "evaluations.call.compare": "Compare with an earlier one",
 } as const satisfies Record<string, Message>;

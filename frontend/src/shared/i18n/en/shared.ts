@@ -197,4 +197,7 @@ export const sharedMessages = {
   "api_calls.copy": "Copy",
   "api_calls.copied": "Copied",
   "api_calls.copy_of": "Copy the call for {name}",
+  "suite.pictures": "What the tasks look like",
+  "suite.pictures.pending": "Is made…",
+  "suite.pictures.none": "No picture",
 } as const satisfies Record<string, Message>;

@@ -4,7 +4,8 @@ import type { Message } from "@/shared/i18n/messages";
 export const evaluationMessages = {
   "evaluations.title": "评测",
   "evaluations.none": "还没有评测",
-  "evaluations.none.help": "已完成的基准测试运行和已登记版本的报告会显示在这里。管理员可在“基准测试”页面启动运行。",
+  "evaluations.none.help": "已完成的基准测试运行和已登记版本的报告会显示在这里。可在此启动评测。",
+  "evaluations.unfinished": "未完成",
   "evaluations.unreadable": "无法读取：{names}",
   "evaluations.choose": "对比",
   "evaluations.choose_one": "选择 {name} 在 {what} 上的评测进行对比",
@@ -72,6 +73,9 @@ export const evaluationMessages = {
   "evaluations.register.new": "该版本尚未登记。请填写其服务地址；方言、采样、记忆和提示词沿用此次运行的设置。在管理员启用之前，它不会在任何任务池中提出建议。各任务池的门槛会评判该报告，但都不会自动启用它。",
   "evaluations.register.known": "报告会添加到已登记的版本。各任务池的门槛会评判它，但都不会自动启用该版本。",
   "evaluations.call.list": "列出评测",
+  "evaluations.call.start": "启动评测",
+  "evaluations.call.progress": "查看进度",
+  "evaluations.call.cancel": "取消",
   "evaluations.call.one": "读取此评测",
   "evaluations.call.compare": "与较早的评测对比",
 } as const satisfies Record<string, Message>;

@@ -195,4 +195,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "api_calls.copy": "复制",
   "api_calls.copied": "已复制",
   "api_calls.copy_of": "复制 {name} 调用",
+  "suite.pictures": "任务的样子",
+  "suite.pictures.pending": "正在生成…",
+  "suite.pictures.none": "没有图片",
 };

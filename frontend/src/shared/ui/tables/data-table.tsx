@@ -32,7 +32,7 @@ interface Props<Row> {
   readonly keyOf: (row: Row) => Key;
   readonly columns: readonly Column<Row>[];
   readonly label?: string | undefined;
-  readonly details?: Details<Row>;
+  readonly details?: Details<Row> | undefined;
 }
 
 /** Columns whose head is for ears only: what is in them speaks for itself. */

@@ -1,19 +1,19 @@
 /** The benchmarks page: what runs now, what was lost, who may cancel, and how runs compare, in both languages. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { MemoryRouter } from "react-router";
+import { MemoryRouter, useLocation } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { BenchmarkChoices, BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage as Benchmarks, LeaderboardRow } from "@/generated/api";
+import type { BenchmarkChoices, BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage as Benchmarks, LeaderboardRow, TaskPictures } from "@/generated/api";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import BenchmarksPage from "./benchmarks-page";
 
-const account = vi.hoisted(() => ({ admin: true }));
-vi.mock("@/shared/account/account", () => ({ useUser: () => ({}), hasRole: () => account.admin }));
+const account = vi.hoisted(() => ({ starter: true }));
+vi.mock("@/shared/account/account", () => ({ useUser: () => ({}), hasRole: () => account.starter }));
 
 const AT = "2026-01-01T10:00:00Z";
 const RUN: BenchmarkRunRow = {
@@ -100,22 +100,35 @@ const DETAILS: BenchmarkRunOut = {
 
 const CHOICES: BenchmarkChoices = {
   reachable: true,
-  suites: ["drills", "games", "lmgame"],
+  suites: [
+    { name: "drills", levels: 3 },
+    { name: "games", levels: 1 },
+    { name: "lmgame", levels: 1 },
+  ],
   pools: ["Shop"],
-  revisions: [{ id: 7, name: "m", revision: "r3" }],
+  images: ["browser"],
+  revisions: [{ id: 7, name: "m", revision: "r3", checkpoint: "/data/r3", scripted: false }],
   harness_sets: ["lmgame"],
 };
 
-function open(page: Partial<Benchmarks>, { language = "en", admin = true }: { language?: Language; admin?: boolean } = {}) {
-  account.admin = admin;
+const PICTURES: TaskPictures = { tasks: [{ name: "rows", picture: "data:image/webp;base64,AA==" }, { name: "tabs", picture: "" }], pending: false };
+
+function Here() {
+  return <output data-testid="here">{useLocation().pathname}</output>;
+}
+
+function open(page: Partial<Benchmarks>, { language = "en", starter = true }: { language?: Language; starter?: boolean } = {}) {
+  account.starter = starter;
   const sent: [string, string][] = [];
   const bodies: unknown[] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (method !== "GET") {
       sent.push([method, path]);
       if (typeof body === "string") bodies.push(JSON.parse(body));
+      if (path.endsWith("/benchmarks")) return Promise.resolve(Response.json({ name: "games-m-r3" }, { status: 201 }));
       return Promise.resolve(new Response(null, { status: 204 }));
     }
+    if (path.includes("/pictures")) return Promise.resolve(Response.json(PICTURES));
     if (path.endsWith("/choices")) return Promise.resolve(Response.json(CHOICES));
     return Promise.resolve(Response.json(path.endsWith("/benchmarks") ? { runs: [], leaderboards: [], unreadable: [], ...page } : DETAILS));
   });
@@ -125,6 +138,7 @@ function open(page: Partial<Benchmarks>, { language = "en", admin = true }: { la
         <I18nProvider language={language}>
           <MemoryRouter>
             <TopBarProvider>
+              <Here />
               <BenchmarksPage />
             </TopBarProvider>
           </MemoryRouter>
@@ -155,7 +169,7 @@ describe("the benchmarks page", () => {
     expect(screen.getByText("maze, level 1, seed 0")).toBeTruthy();
   });
 
-  it("lets an admin cancel a running run after a word", async () => {
+  it("lets a running run be cancelled after a word", async () => {
     const { sent, user } = open({ runs: [RUN, { ...RUN, name: "done", status: "finished" }] });
     expect(await screen.findAllByRole("button", { name: /^Cancel/ })).toHaveLength(1);
     await user.click(screen.getByRole("button", { name: "Cancel games-m-r2" }));
@@ -166,23 +180,72 @@ describe("the benchmarks page", () => {
 
   it("starts a run of a pool by a revision", async () => {
     const { sent, bodies, user } = open({});
-    await user.click(await screen.findByRole("button", { name: "Start a run…" }));
-    const dialog = within(await screen.findByRole("dialog", { name: "Start a run" }));
+    await user.click(await screen.findByRole("button", { name: "Start an evaluation…" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Start an evaluation" }));
     const tasks = await dialog.findByLabelText("Tasks");
-    expect(dialog.getByLabelText("All levels")).toBeTruthy();
+    expect(dialog.getByText("Levels")).toBeTruthy();
     await user.selectOptions(tasks, "Shop");
-    expect(dialog.queryByLabelText("All levels")).toBeNull();
+    expect(dialog.queryByText("Levels")).toBeNull();
     await user.selectOptions(dialog.getByLabelText("Policy"), "m r3");
     await user.type(dialog.getByLabelText("Most steps"), "30");
+    await user.type(dialog.getByLabelText("Temperature"), "0.5");
+    await user.type(dialog.getByLabelText("Serve a checkpoint"), "/data/r4");
     await user.click(dialog.getByRole("button", { name: "Start" }));
     await waitFor(() => expect(sent).toEqual([["POST", "/api/benchmarks"]]));
-    expect(bodies).toEqual([{ benchmark: "pool:Shop", revision: 7, seeds: 1, parallel: 2, max_steps: 30, all_levels: false, harness: null }]);
+    expect(bodies).toEqual([
+      {
+        benchmark: "pool:Shop",
+        tasks: [],
+        levels: [1],
+        revision: 7,
+        checkpoint: "/data/r4",
+        checkpoint_revision: null,
+        temperature: 0.5,
+        seeds: 1,
+        first_seed: 0,
+        parallel: 2,
+        max_steps: 30,
+        harness: null,
+      },
+    ]);
+    await waitFor(() => expect(screen.getByTestId("here").textContent).toBe("/evaluations/run:games-m-r3"));
+  });
+
+  it("starts a run of tasks that are chosen by their pictures", async () => {
+    const { bodies, user } = open({});
+    await user.click(await screen.findByRole("button", { name: "Start an evaluation…" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Start an evaluation" }));
+    const details = (await dialog.findByText(/choose some by their pictures/)).closest("details");
+    if (details) {
+      details.open = true;
+      fireEvent(details, new Event("toggle"));
+    }
+    expect(await dialog.findByText("No picture")).toBeTruthy();
+    await user.click(dialog.getByRole("button", { name: "rows" }));
+    expect(dialog.getByRole("button", { name: "rows" }).getAttribute("aria-pressed")).toBe("true");
+    await user.click(dialog.getByRole("button", { name: "Start" }));
+    await waitFor(() => expect(bodies).toHaveLength(1));
+    expect(bodies[0]).toMatchObject({ benchmark: "drills", tasks: ["rows"], levels: [1] });
+  });
+
+  it("starts a run of the tasks of a file", async () => {
+    const { bodies, user } = open({});
+    await user.click(await screen.findByRole("button", { name: "Start an evaluation…" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Start an evaluation" }));
+    await user.selectOptions(await dialog.findByLabelText("Tasks"), "A file…");
+    expect(dialog.getByRole("button", { name: "Start" })).toHaveProperty("disabled", true);
+    const input = document.querySelector<HTMLInputElement>("input[type=file]");
+    if (input) await user.upload(input, new File(['{"id": "a"}'], "my tasks.jsonl"));
+    await waitFor(() => expect(dialog.getByRole("button", { name: "Start" })).toHaveProperty("disabled", false));
+    await user.click(dialog.getByRole("button", { name: "Start" }));
+    await waitFor(() => expect(bodies).toHaveLength(1));
+    expect(bodies[0]).toMatchObject({ benchmark: "file:my-tasks.jsonl", file: '{"id": "a"}', image: "", revision: null });
   });
 
   it("offers the harness to a revision at a set of games alone", async () => {
     const { bodies, user } = open({});
-    await user.click(await screen.findByRole("button", { name: "Start a run…" }));
-    const dialog = within(await screen.findByRole("dialog", { name: "Start a run" }));
+    await user.click(await screen.findByRole("button", { name: "Start an evaluation…" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Start an evaluation" }));
     await user.selectOptions(await dialog.findByLabelText("Tasks"), "lmgame");
     expect(dialog.queryByLabelText("Harness")).toBeNull();
     await user.selectOptions(dialog.getByLabelText("Policy"), "m r3");
@@ -213,8 +276,8 @@ describe("the benchmarks page", () => {
     await waitFor(() => expect(sent).toEqual([["POST", "/api/benchmarks/games-m-r2/resume"]]));
   });
 
-  it("offers researchers no cancelling", async () => {
-    open({ runs: [RUN] }, { admin: false });
+  it("offers no cancelling to those who start none", async () => {
+    open({ runs: [RUN] }, { starter: false });
     expect(await screen.findByText("3 of 8")).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Cancel/ })).toBeNull();
   });

@@ -1,10 +1,8 @@
 /** Benchmark runs: how far each is, what is being attempted now, and how finished runs of the same tasks compare. */
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Fragment, useState } from "react";
+import { Fragment } from "react";
 
 import type { BenchmarksPage as Benchmarks } from "@/generated/api";
-import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -14,7 +12,7 @@ import { benchmarksQuery } from "./api";
 import { GameTable } from "./game-table";
 import { LeaderboardTable } from "./leaderboard-table";
 import { RunTable } from "./run-table";
-import { StartDialog } from "./start-dialog";
+import { StartButton } from "./start-dialog";
 import styles from "./benchmarks.module.css";
 
 export default function BenchmarksPage() {
@@ -32,15 +30,12 @@ export default function BenchmarksPage() {
 
 function Overview({ page: { runs, leaderboards, unreadable } }: { page: Benchmarks }) {
   const { t } = useI18n();
-  const admin = hasRole(useUser(), "admin");
-  const [starting, setStarting] = useState(false);
-  return (
+    return (
     <>
       <Section
         title={t("benchmarks.runs")}
-        aside={admin && <Button size="xs" onClick={() => setStarting(true)}>{t("benchmarks.start.open")}</Button>}
+        aside={<StartButton />}
       >
-        <StartDialog opened={starting} onClose={() => setStarting(false)} />
         {runs.length === 0 ? <Empty title={t("benchmarks.none")}>{t("benchmarks.none.help")}</Empty> : <RunTable runs={runs} />}
         {unreadable.length > 0 && <p className={styles.failed}>{t("benchmarks.unreadable", { names: unreadable.join(", ") })}</p>}
       </Section>

@@ -7,7 +7,9 @@ import { request } from "@/shared/api/http";
 const RUNNING_MS = 2_000;
 const IDLE_MS = 30_000;
 
-export const isActive = ({ status }: BenchmarkRunRow): boolean => status === "starting" || status === "running" || status === "cancelling";
+const ACTIVE: ReadonlySet<BenchmarkRunRow["status"]> = new Set(["waiting", "starting", "running", "cancelling"]);
+
+export const isActive = ({ status }: BenchmarkRunRow): boolean => ACTIVE.has(status);
 
 /** The page; asked again every two seconds while attempts are made. */
 export const benchmarksQuery = queryOptions({
@@ -16,14 +18,22 @@ export const benchmarksQuery = queryOptions({
   refetchInterval: (query) => (query.state.data?.runs.some(isActive) ? RUNNING_MS : IDLE_MS),
 });
 
-export const runQuery = (run: BenchmarkRunRow) =>
+/** Runs without a result, for the page of evaluations. */
+export const unfinishedQuery = queryOptions({
+  queryKey: ["benchmarks", "unfinished"],
+  queryFn: () => request("GET", "/benchmarks/-/unfinished"),
+  refetchInterval: (query) => (query.state.data?.runs.some(isActive) ? RUNNING_MS : IDLE_MS),
+});
+
+/** A run with its newest attempts; asked again every two seconds until it ends. */
+export const runQuery = (name: string) =>
   queryOptions({
-    queryKey: ["benchmarks", "run", run.name],
-    queryFn: () => request("GET", `/benchmarks/${run.name}`),
-    refetchInterval: isActive(run) ? RUNNING_MS : false,
+    queryKey: ["benchmarks", "run", name],
+    queryFn: () => request("GET", `/benchmarks/${name}`),
+    refetchInterval: (query) => (query.state.data && isActive(query.state.data.run) ? RUNNING_MS : false),
   });
 
-/** What a run is chosen from; for admins. */
+/** What a run is chosen from. */
 export const choicesQuery = queryOptions({
   queryKey: ["benchmarks", "choices"],
   queryFn: () => request("GET", "/benchmarks/-/choices"),

@@ -4,7 +4,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 
 import type { AttemptRecord, BenchmarkRunRow } from "@/generated/api";
-import { hasRole, useUser } from "@/shared/account/account";
+import { useUser } from "@/shared/account/account";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
@@ -13,15 +13,23 @@ import { Problem } from "@/shared/ui/problem";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
 import { isActive, runQuery, useCancel, useResume } from "./api";
+import { canStart } from "./can-start";
 import styles from "./benchmarks.module.css";
 
-const STATUS_TONES = { starting: "policy", running: "policy", cancelling: "warn", interrupted: "warn", finished: "ok" } as const;
+const STATUS_TONES = { waiting: "neutral", starting: "policy", running: "policy", cancelling: "warn", interrupted: "warn", finished: "ok" } as const;
+const CANCELLABLE: ReadonlySet<BenchmarkRunRow["status"]> = new Set(["waiting", "starting", "running"]);
 const OUTCOME_TONES = { success: "ok", failure: "danger", unjudged: "neutral", infrastructure: "warn" } as const;
 
-export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
+type TableProps = {
+  readonly runs: readonly BenchmarkRunRow[];
+  /** Whether a row opens to its attempts. */
+  readonly withDetails?: boolean;
+};
+
+export function RunTable({ runs, withDetails = true }: TableProps) {
   const { t, language, relative } = useI18n();
   const cancel = useCancel();
-  const admin = hasRole(useUser(), "admin");
+  const starter = canStart(useUser());
   return (
     <DataTable
       rows={runs}
@@ -60,9 +68,9 @@ export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
           header: t("benchmarks.actions"),
           kind: "actions",
           cell: (run) =>
-            admin && (
+            starter && (
               <>
-                {run.status === "running" && (
+                {CANCELLABLE.has(run.status) && (
                   <ConfirmButton
                     label={t("benchmarks.cancel")}
                     ariaLabel={t("benchmarks.cancel_one", { run: run.name })}
@@ -75,18 +83,21 @@ export function RunTable({ runs }: { runs: readonly BenchmarkRunRow[] }) {
             ),
         },
       ]}
-      details={{
-        header: t("benchmarks.attempts"),
-        ariaLabel: (run) => t("benchmarks.attempts_one", { run: run.name }),
-        body: (run) => <Attempts run={run} />,
-      }}
+      details={
+        withDetails
+          ? {
+              header: t("benchmarks.attempts"),
+              ariaLabel: (run) => t("benchmarks.attempts_one", { run: run.name }),
+              body: (run) => <Attempts run={run} />,
+            }
+          : undefined
+      }
     />
   );
 }
 
-/** A finished run's name leads to its evaluation. */
-function RunName({ run: { name, status } }: { run: BenchmarkRunRow }) {
-  if (status !== "finished") return <strong className={styles.name}>{name}</strong>;
+/** A run's name leads to its evaluation. */
+function RunName({ run: { name } }: { run: BenchmarkRunRow }) {
   return (
     <Anchor component={Link} to={`/evaluations/run:${name}`} className={styles.name}>
       {name}
@@ -120,9 +131,9 @@ function Done({ run: { attempts, progress, status } }: { run: BenchmarkRunRow })
   );
 }
 
-function Attempts({ run }: { run: BenchmarkRunRow }) {
+export function Attempts({ run }: { run: BenchmarkRunRow }) {
   const { t, relative } = useI18n();
-  const details = useQuery(runQuery(run));
+  const details = useQuery(runQuery(run.name));
   const running = isActive(run) ? (details.data?.run.progress?.running ?? []) : [];
   return (
     <>

@@ -1,0 +1,100 @@
+"""What the folder of a run that was started in the web app says of it; needs no Django.
+
+A run is pending from its start until its command has ended by itself. A pending run whose command does not run waits
+for a place, or was killed: it is begun again.
+"""
+
+import contextlib
+import fcntl
+import os
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from protocol.base import FrozenModel
+
+REQUEST_FILE, LOG_FILE, LOCK_FILE, PENDING_FILE = "request.json", "command.log", "command.lock", "command.pending"
+CANCELLED = "cancelled: no further attempts were wanted"
+"""The last line of a run that was cancelled before its command began."""
+
+
+class RunRequest(FrozenModel):
+    """What a run was started with: the words of its command, and where its model is."""
+
+    benchmark: str
+    policy: str
+    revision: str
+    words: tuple[str, ...]
+    at: datetime
+    harness: bool = False
+    checkpoint: str = ""
+    """The folder of weights that is served for it; empty: its model's server runs."""
+    base_url: str = ""
+    """By which the key of the model's server is found when the command begins; empty: there is none."""
+
+
+def read_request(run: Path) -> RunRequest | None:
+    """What a run was started with; None where it was not started here."""
+    try:
+        return RunRequest.model_validate_json((run / REQUEST_FILE).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def last_line(run: Path) -> str:
+    """The last line that a run's command wrote; empty where there is none."""
+    try:
+        lines = (run / LOG_FILE).read_text(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1][:500] if lines else ""
+
+
+def is_running(run: Path) -> bool:
+    """Whether the command of a run that was started here runs: it holds the run's lock."""
+    if not (run / LOCK_FILE).exists():
+        return False
+    lock = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        return not try_lock(lock)
+    finally:
+        os.close(lock)
+
+
+def set_pending(run: Path, starts: int = 0) -> None:
+    """A run is to be made; its command was begun so often."""
+    (run / PENDING_FILE).write_text(str(starts))
+
+
+def cancel_pending(run: Path) -> None:
+    """Begin the command of a run no more. Says so in its log where it does not run."""
+    if is_pending(run) and not is_running(run):
+        with (run / LOG_FILE).open("a") as log:
+            log.write(f"{CANCELLED}\n")
+    (run / PENDING_FILE).unlink(missing_ok=True)
+
+
+def is_pending(run: Path) -> bool:
+    """Whether a run waits for a place, is made, or was killed."""
+    return (run / PENDING_FILE).exists()
+
+
+def pending_runs(folder: Path) -> list[Path]:
+    """The pending runs of a folder of runs, in the order in which they were wanted."""
+    return [file.parent for file in sorted(folder.glob(f"*/{PENDING_FILE}"), key=_requested_at)]
+
+
+def _requested_at(pending: Path) -> float:
+    with contextlib.suppress(OSError):
+        return pending.with_name(REQUEST_FILE).stat().st_mtime
+    return 0.0
+
+
+def try_lock(lock: int) -> bool:
+    """Whether nobody else has this lock; it is taken then."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,36 @@
+"""Suites over HTTP: what their tasks look like."""
+
+from typing import Annotated
+
+from asgiref.sync import async_to_sync
+from django.http import HttpRequest
+from ninja import Path, Query, Router
+from pydantic import Field, StringConstraints
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
+from annotation_app.live.jobs import task_pictures_job
+from annotation_app.live.suite_tasks import suite_tasks
+from annotation_app.live.task_pictures import TaskPictures, pictures_known
+from annotation_app.policies.selectors import policies_reader_check
+from protocol.trajectory.tasks import Language, TaskVariant
+
+router = Router(tags=["suites"], auth=TOKEN_OR_SESSION_AUTH)
+SuiteName = Annotated[str, Path(), StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")]
+
+
+@router.get("/suites/{suite}/pictures", response=TaskPictures)
+def suite_pictures(
+    request: HttpRequest,
+    suite: SuiteName,
+    level: Annotated[int, Query(), Field(ge=1, le=100)] = 1,
+    seed: Annotated[int, Query(), Field(ge=0, le=2**31 - 1)] = 0,
+    language: Annotated[Language, Query()] = "en",
+) -> TaskPictures:
+    """What the tasks of a suite look like at their start. A worker makes pictures that are missing: ask again."""
+    policies_reader_check(user_of(request))
+    variant = TaskVariant(seed=seed, level=level, language=language)
+    found, begins = pictures_known(suite, async_to_sync(suite_tasks)(suite, variant), variant)
+    if begins:
+        task_pictures_job.delay(suite, variant.model_dump(mode="json"))
+    return found

@@ -1,0 +1,174 @@
+"""Evaluations started in the app: how many at once, what is begun again, uploaded tasks, checkpoints, the command."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from agent_backend.rollout.progress import cancel_path
+from annotation_app.accounts.services import user_ensure
+from annotation_app.benchmark_runs import commands, jobs, run_folder, selectors
+from annotation_app.policies.expert import EXPERT_URL
+from annotation_app.policies.models import PolicyRevision
+from tests.integration.web.conftest import PASSWORD, World
+
+TASK = '{"id": "press", "instruction": "Press the button.", "platform": "browser"}'
+
+
+@pytest.fixture
+def researcher(world: World) -> Client:
+    return world.client(user_ensure(username="rene", password=PASSWORD, name="Rene", roles=["researcher"]))
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[str]:
+    """The runs whose command was begun; none of them runs. One may run at once."""
+    names: list[str] = []
+
+    def begin(words: list[str], **_: Any) -> None:
+        names.append(Path(words[words.index("annotation_app.benchmark_runs.program") + 1]).name)
+
+    monkeypatch.setattr("annotation_app.benchmark_runs.commands.subprocess.Popen", begin)
+    settings.ENV = settings.ENV.model_copy(update={"evaluations_at_once": 1})
+    return names
+
+
+@pytest.fixture
+def revision(world: World, tmp_path: Path) -> PolicyRevision:
+    return PolicyRevision.objects.create(
+        name="m", revision="r1", dialect="ui_tars_1_5", base_url="http://models.test/v1", model="served"
+    )
+
+
+def start(client: Client, **body: object) -> Any:
+    return client.post("/api/benchmarks", {"benchmark": "games", **body}, content_type="application/json").json()
+
+
+def status(client: Client, name: str) -> str:
+    runs = client.get("/api/benchmarks/-/unfinished").json()["runs"]
+    return next(str(run["status"]) for run in runs if run["name"] == name)
+
+
+@contextmanager
+def running(name: str) -> Iterator[Path]:
+    """The command of a run runs."""
+    run = selectors.runs_folder() / name
+    with (run / run_folder.LOCK_FILE).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield run
+
+
+def test_a_run_waits_for_a_place_and_is_begun_once(researcher: Client, begun: list[str]) -> None:
+    first = start(researcher)["name"]
+    with running(first):
+        second = start(researcher)["name"]
+        jobs.runs_due_job()
+        assert begun == [first]
+        assert (status(researcher, first), status(researcher, second)) == ("starting", "waiting")
+    (selectors.runs_folder() / first / run_folder.PENDING_FILE).unlink()  # it ended by itself
+    jobs.runs_due_job()
+    with running(second):
+        jobs.runs_due_job()
+    assert begun == [first, second]
+
+
+def test_a_run_that_was_killed_is_begun_again_but_not_for_ever(researcher: Client, begun: list[str]) -> None:
+    name = start(researcher)["name"]
+    for _ in range(commands.MAX_STARTS + 1):
+        jobs.runs_due_job()
+    assert begun == [name] * commands.MAX_STARTS
+    assert status(researcher, name) == "interrupted"
+
+
+def test_a_waiting_run_that_is_cancelled_never_begins(researcher: Client, begun: list[str]) -> None:
+    with running(start(researcher)["name"]):
+        name = start(researcher)["name"]
+        assert researcher.post(f"/api/benchmarks/{name}/cancel").status_code == 204
+        assert cancel_path(selectors.runs_folder() / name / "attempts").exists()
+    jobs.runs_due_job()
+    assert name not in begun
+    (row,) = (run for run in researcher.get("/api/benchmarks").json()["runs"] if run["name"] == name)
+    assert (row["status"], row["error"], row["can_resume"]) == ("interrupted", run_folder.CANCELLED, True)
+
+
+def test_tasks_of_a_file_are_attempted_and_a_wrong_line_is_named(researcher: Client, begun: list[str]) -> None:
+    name = start(researcher, benchmark="file:mine.jsonl", file=f"{TASK}\n", image="browser", first_seed=5)["name"]
+    run = selectors.runs_folder() / name
+    assert (run / "mine.jsonl").read_text() == f"{TASK}\n"
+    request = run_folder.read_request(run)
+    assert request is not None
+    assert " ".join(request.words) == (
+        f"--tasks {run}/mine.jsonl --image browser --seeds 1 --first-seed 5 --parallel 2 --expert"
+    )
+    wrong = start(researcher, benchmark="file:mine.jsonl", file=f"{TASK}\n{{}}\n")
+    assert (wrong["code"], wrong["extra"]["fields"][0]["field"]) == ("invalid_source", "file")
+    assert wrong["message"].startswith("mine.jsonl, line 2: ")
+    for body in ({"file": TASK}, {"benchmark": "file:mine.jsonl"}, {"benchmark": "file:../a.jsonl", "file": TASK}):
+        assert start(researcher, **body)["code"] == "invalid"
+    assert begun == [name]
+
+
+def test_weights_are_served_that_are_ours_and_under_a_name_that_is_theirs(
+    researcher: Client, begun: list[str], revision: PolicyRevision, settings: Any, tmp_path: Path
+) -> None:
+    weights = settings.ENV.data.absolute() / "runs" / "step-10"
+    weights.mkdir(parents=True)
+    body = {"revision": revision.pk, "temperature": 0.5}
+    name = start(researcher, checkpoint=str(weights), **body)["name"]
+    request = run_folder.read_request(selectors.runs_folder() / name)
+    assert request is not None
+    assert (request.policy, request.revision, request.checkpoint, request.base_url) == (
+        "m",
+        "step-10",
+        str(weights),
+        "",
+    )
+    assert request.words[-4:] == ("--revision", "step-10", "--temperature", "0.5")
+    assert start(researcher, checkpoint=str(weights.parent / "none"), **body)["code"] == "weights_missing"
+    assert start(researcher, checkpoint=str(tmp_path.parent.parent), **body)["code"] == "foreign_checkpoint"
+    taken = start(researcher, checkpoint=str(weights), checkpoint_revision="r1", **body)
+    assert (taken["code"], taken["extra"]["fields"][0]["field"]) == ("revision_taken", "checkpoint_revision")
+    assert start(researcher, checkpoint=str(weights))["code"] == "invalid"
+
+
+def test_the_revision_that_nobody_serves_is_not_asked(
+    researcher: Client, begun: list[str], revision: PolicyRevision
+) -> None:
+    experts = PolicyRevision.objects.create(
+        name="e", revision="1", dialect="ui_tars_1_5", base_url=EXPERT_URL, model="e"
+    )
+    assert start(researcher, revision=experts.pk)["code"] == "not_a_model"
+    choices = researcher.get("/api/benchmarks/-/choices").json()
+    assert [one["name"] for one in choices["revisions"] if one["name"] in ("e", "m")] == ["m"]
+    assert begun == []
+
+
+def test_the_command_starts_what_the_page_starts(
+    researcher: Client, begun: list[str], revision: PolicyRevision, tmp_path: Path
+) -> None:
+    tasks = tmp_path / "mine.jsonl"
+    tasks.write_text(TASK)
+    printed = StringIO()
+    call_command("start_run", "rene", str(tasks), "--revision", "m", "r1", "--seeds", "2", stdout=printed)
+    name = printed.getvalue().strip()
+    assert begun == [name]
+    assert status(researcher, name) == "waiting"
+    for words, told in ((("nobody", "games"), "not_found"), (("rene", "pool:none"), "There is no such pool")):
+        with pytest.raises(CommandError, match=told):
+            call_command("start_run", *words)
+    with pytest.raises(CommandError, match="seeds"):
+        call_command("start_run", "rene", "games", "--seeds", "0")
+
+
+@pytest.fixture(autouse=True)
+def _no_job_waits() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
