@@ -24,6 +24,7 @@ from agent_backend.errors import CommandRejected
 from agent_backend.interfaces import EpisodeStore, Intent
 from protocol.actions.inputs import MAX_TEXT
 from protocol.actions.types import CONTROL_KINDS, Action, CallTool, NoAction, RunCode, RunCommand
+from protocol.blobs import BlobRef
 from protocol.messages.events import TakeoverInput
 from protocol.trajectory.observations import ActionError, BrowserPage, Observation
 from protocol.trajectory.proposals import Proposal
@@ -95,12 +96,17 @@ class ActionExecutor:
         if self._record.state.autopilot and intent.actor == "human":
             await self._record.change(autopilot=False)
 
-    async def act(self, intent: Intent, *, settle: bool) -> Intent | None:
+    async def act(self, intent: Intent, *, settle: bool, expected: BlobRef | None = None) -> Intent | None:
         """Do what was intended, and store what came of it. Returns the stored intent of the next action of the same
         reply, where there is one."""
         self.running = intent
         result = await self.active_session.act(
-            intent.command_id, intent.action, self._record.last_observation, settle=settle, snapshot=True
+            intent.command_id,
+            intent.action,
+            self._record.last_observation,
+            settle=settle,
+            snapshot=True,
+            expected=expected,
         )
         self.running = None
         return await self.write(intent, await self._release_after_failure(intent, result))

@@ -249,9 +249,11 @@ class MachineSession:
         *,
         settle: bool = True,
         snapshot: bool = False,
+        expected: BlobRef | None = None,
     ) -> ActionResult:
         """Do one action once, and say how it ended; `last_observation` is the frame to name where the machine can show
-        none. With `snapshot` the result has the way back to before it, where there is one."""
+        none. With `snapshot` the result has the way back to before it, where there is one. `expected` is a picture at
+        which the wait for rest may end; see `Machine.perform`."""
         started = datetime.now(UTC)
         if action.kind in CONTROL_KINDS:
             return ActionResult(last_observation, last_observation, started, started)
@@ -263,7 +265,7 @@ class MachineSession:
             if isinstance(action, UploadFile):
                 await self._upload_file(action.blob)
             transition = await retry_unavailable(
-                lambda: self._machine.perform(command_id, action, settle=settle, snapshot=snapshot),
+                lambda: self._machine.perform(command_id, action, settle=settle, snapshot=snapshot, expected=expected),
                 within=self._timeout_seconds,
             )
             await self._fetch_pictures(transition.before)

@@ -7,13 +7,14 @@ from functools import partial
 
 from agent_backend.episode.memory_requests import MemorySummarizer
 from agent_backend.episode.proposal_requests import PreparedRequest, ProposalRequest, ReadBlob, is_prepared
-from agent_backend.episode.speculation import Guess, Speculator
+from agent_backend.episode.speculation import Guess, Speculator, picture_after
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.twins import OpenTwin
 from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
-from agent_backend.interfaces import EpisodeStore, Policy, SaveBlob, SummarizingPolicy, discard_blob
+from agent_backend.interfaces import EpisodeStore, Intent, Policy, SaveBlob, SummarizingPolicy, discard_blob
 from agent_backend.telemetry.requests import OnRequest, PolicyRequest, keep_prompt, report_request
 from protocol.actions.types import CONTROL_KINDS
+from protocol.blobs import BlobRef
 from protocol.messages.events import EpisodeState, Partial
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import PolicyRef, Proposal
@@ -107,6 +108,10 @@ class ProposalRequester:
         read = guess.twin.pictures.read
         propose = partial(self._propose, guess.twin_policy, request, read, prepared.hold_blob)
         prepared.task = asyncio.create_task(prepared.answer(propose, self._save_blob))
+
+    def expected_picture(self, intent: Intent) -> BlobRef | None:
+        """What the twin showed after the act that is intended now; None where it did not do it."""
+        return None if self._prepared is None else picture_after(self._prepared.guess, intent)
 
     def _discard(self, prepared: PreparedRequest | None) -> None:
         if prepared is not None and prepared.task is not None:
@@ -306,6 +311,10 @@ class ProposalManager:
         policy = self._current_policy()
         if policy is not None and not self._has_ended(observation):
             self._requester.request_now(policy, self._question(drop_undone_steps(steps), observation))
+
+    def expected_picture(self, intent: Intent) -> BlobRef | None:
+        """The picture that an act is likely to lead to, where a twin did it before."""
+        return self._requester.expected_picture(intent)
 
     def _follow(self) -> None:
         """Have the twin come to where the episode stands, also while the policy is asked."""

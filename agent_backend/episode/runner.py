@@ -348,10 +348,10 @@ class EpisodeRunner:
             self._skipping_settle = asyncio.create_task(session.skip_settle())
 
     async def _act(self, intent: Intent | None) -> None:
-        """Carry an intent out, and the actions of the same reply after it. Who waits to act next gets no settle in
-        between."""
+        """Carry out an intent and the reply's actions after it. Who waits to act next gets no settle in between."""
         while intent is not None:
-            intent = await self._executor.act(intent, settle=not self._inbox.holds(Act))
+            expected, settle = self._proposals.expected_picture(intent), not self._inbox.holds(Act)
+            intent = await self._executor.act(intent, settle=settle, expected=expected)
         await self._proposals.publish_waiting()
         if self.state.status == "running":
             await self._apply_control_action(self.state.steps[-1])

@@ -17,6 +17,8 @@ from agent_backend.episode.twins import (
     reads_same,
 )
 from agent_backend.interfaces import EpisodeStore, Intent, Policy
+from protocol.actions.types import Gesture, RunCode, RunCommand, Wait
+from protocol.blobs import BlobRef
 from protocol.messages.events import EpisodeState
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Proposal
@@ -29,6 +31,8 @@ MAX_TWINS = 3
 """Most twins that an episode takes one after the other: after one that was given up for a claim, or that showed
 something else, as a screen caught between two redraws does."""
 CLOSE_SECONDS = 5.0
+LASTING_ACTIONS = (Wait, Gesture, RunCommand, RunCode)
+"""What they do is not over when the screen shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,14 @@ def _guessed_step(state: EpisodeState, best: Proposal, result: ActionResult) -> 
         started_at=datetime.now(UTC),
     )
     return build_step(intent, result, state.proposals, state.policy)
+
+
+def picture_after(guess: Guess, intent: Intent) -> BlobRef | None:
+    """What the screen is likely to show after an act: where the guess did the same, what it showed, unless the act does
+    something for a time, which must not be cut short."""
+    step = guess.steps[-1]
+    same = (step.index, step.proposal_id, step.action) == (intent.index, intent.proposal_id, intent.action)
+    return guess.observation.screenshot if same and not isinstance(intent.action, LASTING_ACTIONS) else None
 
 
 def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observation) -> bool:

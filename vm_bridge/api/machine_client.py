@@ -221,9 +221,15 @@ class RemoteMachine:
         return Observation.model_validate_json(await self._observation_call("observe", ObserveRequest(settle=settle)))
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
     ) -> Transition:
-        body = PerformRequest(command_id=command_id, action=action, settle=settle, snapshot=snapshot)
+        body = PerformRequest(command_id=command_id, action=action, settle=settle, snapshot=snapshot, expected=expected)
         answer = await self._observation_call(
             "perform", body, timeout_seconds=CALL_TIMEOUT_SECONDS + action_timeout(action)
         )

@@ -99,6 +99,8 @@ class PerformRequest(FrozenModel):
     settle: bool = True
     snapshot: bool = False
     """Whether the answer names the state before the act."""
+    expected: BlobRef | None = None
+    """A picture at which the wait may end; see `Machine.perform`."""
 
 
 class EvaluateRequest(FrozenModel):

@@ -75,9 +75,15 @@ class UnreliableMachine(FakeMachine):
         return await super().blob(ref)
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
     ) -> Transition:
-        transition = await super().perform(command_id, action, settle=settle, snapshot=snapshot)
+        transition = await super().perform(command_id, action, settle=settle, snapshot=snapshot, expected=expected)
         if UnreliableMachine.lost:
             UnreliableMachine.lost -= 1
             raise BridgeUnavailable("no answer in time")

@@ -28,7 +28,13 @@ class BrowserMachine:
         return await self._browser.observe(self._fence, settle=settle)
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
     ) -> Transition:
         return await self._browser.perform(self._fence, command_id, action, settle=settle, snapshot=snapshot)
 

@@ -87,6 +87,8 @@ class FakeComputer:
         self.settle_seconds = 0.0
         self.lose_next_result = False
         self.acts: list[Action] = []
+        self.expected: list[BlobRef | None] = []
+        """What each act was expected to lead to."""
         self.resets = 0
         self.typed = ""
         self.clipboard = ""

@@ -43,9 +43,16 @@ class FakeMachine:
         return await self._computer.observe(settle=settle)
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
     ) -> Transition:
         self._computer.admit(self._token)
+        self._computer.expected.append(expected)
         return await self._computer.perform(command_id, action, settle=settle, snapshot=snapshot)
 
     async def snapshot(self) -> MachineSnapshot:

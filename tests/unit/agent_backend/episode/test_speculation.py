@@ -12,7 +12,7 @@ from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.speculation import MAX_TWINS
 from agent_backend.episode.twins import REACHES_OUTSIDE, TwinLease, reads_same, shows_same
 from agent_backend.interfaces import Policy
-from protocol.actions.types import CallTool, Click, Finish, TypeText
+from protocol.actions.types import Action, CallTool, Click, Finish, RunCommand, TypeText, Wait
 from protocol.messages.events import EpisodeState, Undo
 from protocol.trajectory.observations import BrowserPage, Observation, Tab
 from protocol.trajectory.steps import Step
@@ -101,6 +101,30 @@ async def test_an_accepted_guess_is_done_on_the_machine_and_needs_no_other_quest
     await next_offered(harness, 1)
     assert harness.sandbox.acts == [first.action]
     assert harness.policy.asked[1][0].thought == first.thought
+
+
+async def test_the_act_may_end_at_what_the_twin_showed(harness: SpeculatingHarness) -> None:
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    step = harness.runner.state.steps[0]
+    assert step.after is not None
+    assert harness.sandbox.expected == [step.after.screenshot]
+    await harness.guessed(3)
+    await harness.send(act(2, "mine"))
+    await next_offered(harness, 2)
+    assert harness.sandbox.expected[1:] == [None], "nobody did that before"
+
+
+@pytest.mark.parametrize("action", [Wait(seconds=1), RunCommand(command="ls")])
+async def test_what_lasts_is_not_cut_short(harness: SpeculatingHarness, action: Action) -> None:
+    harness.seeded.answers[0] = (("I do this.", action),)
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    assert harness.sandbox.expected == [None]
 
 
 async def test_another_step_than_the_guess_is_asked_about_and_the_twin_follows(harness: SpeculatingHarness) -> None:
