@@ -132,9 +132,9 @@ class InMemoryEpisodeStore:
             ProposalsReady(version=self._next, proposals=tuple(map(strip_token_data, proposals)), policy=policy)
         )
 
-    async def withdraw_proposals(self, reason: str) -> DurableEvent:
+    async def withdraw_proposals(self, reason: str, observation: Observation | None = None) -> DurableEvent:
         self._check_fence()
-        return await self._apply(ProposalsWithdrawn(version=self._next, reason=reason))
+        return await self._apply(ProposalsWithdrawn(version=self._next, reason=reason, observation=observation))
 
     async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
         self._check_fence()

@@ -67,9 +67,13 @@ class Speculator:
         self._given_up_after = -1
         """After how many steps a twin was given up last: the next one is taken after a later step."""
 
+    def may_follow(self, state: EpisodeState) -> bool:
+        """Whether a twin may do what is done in this episode."""
+        return self._left > 0 and may_speculate(state.task)
+
     def follow(self, state: EpisodeState, policy: Policy) -> None:
         """Come to where the episode stands, and do what its policy ranks first, where it has said that. Never waits."""
-        if self._left <= 0 or state.autopilot or not may_speculate(state.task):
+        if state.autopilot or not self.may_follow(state):
             return
         self._goal = (state, policy)
         self._wakeup.set()

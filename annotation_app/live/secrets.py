@@ -111,12 +111,15 @@ class SecretMaskingMachine(MaskedMachine):
         settle: bool = True,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         if self._secrets.names_in(action) and command_id != self._checked_command_id:
             await self._check(command_id, action)
             self._checked_command_id = command_id
         whole = substitute_secrets(action, self._secrets.values)
-        return await super().perform(command_id, whole, settle=settle, snapshot=snapshot, expected=expected)
+        return await super().perform(
+            command_id, whole, settle=settle, snapshot=snapshot, expected=expected, wait_for_timers=wait_for_timers
+        )
 
     async def _check(self, command_id: str, action: Action) -> None:
         """Raises SecretNotAllowed; OutcomeUnknown for a command that may have been done before a crash."""

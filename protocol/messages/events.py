@@ -181,10 +181,12 @@ class ProposalsReady(_DurableEvent):
 
 
 class ProposalsWithdrawn(_DurableEvent):
-    """Pending candidates are void: resampled, or a new policy revision took over."""
+    """Pending candidates are void: resampled, a new policy revision took over, or the screen changed."""
 
     type: Literal["proposals.withdrawn"] = "proposals.withdrawn"
     reason: str
+    observation: Observation | None = None
+    """The screen to act on from now on, where it changed."""
 
 
 class ProposalMarked(_DurableEvent):

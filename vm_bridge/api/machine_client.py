@@ -228,8 +228,16 @@ class RemoteMachine:
         settle: bool = True,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
-        body = PerformRequest(command_id=command_id, action=action, settle=settle, snapshot=snapshot, expected=expected)
+        body = PerformRequest(
+            command_id=command_id,
+            action=action,
+            settle=settle,
+            snapshot=snapshot,
+            expected=expected,
+            wait_for_timers=wait_for_timers,
+        )
         answer = await self._observation_call(
             "perform", body, timeout_seconds=CALL_TIMEOUT_SECONDS + action_timeout(action)
         )

@@ -123,8 +123,11 @@ def painted_machine_factory(times: Times) -> Callable[[EpisodeState], Coroutine[
             settle: bool = True,
             snapshot: bool = False,
             expected: BlobRef | None = None,
+            wait_for_timers: bool = True,
         ) -> Transition:
-            transition = await super().perform(command_id, action, settle=settle, snapshot=snapshot, expected=expected)
+            transition = await super().perform(
+                command_id, action, settle=settle, snapshot=snapshot, expected=expected, wait_for_timers=wait_for_timers
+            )
             times.seen = Moment()
             return transition
 

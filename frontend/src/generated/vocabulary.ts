@@ -1069,12 +1069,13 @@ export interface ImageLimits {
   max_pixels: number;
 }
 /**
- * Pending candidates are void: resampled, or a new policy revision took over.
+ * Pending candidates are void: resampled, a new policy revision took over, or the screen changed.
  */
 export interface ProposalsWithdrawn {
   version: number;
   type: "proposals.withdrawn";
   reason: string;
+  observation: Observation | null;
 }
 /**
  * A candidate was judged.

@@ -126,7 +126,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
         ...view,
         partials: [],
         withdrawn: event.reason,
-        episode: { ...episode, proposals: [], ...NOT_THINKING },
+        episode: { ...episode, observation: event.observation ?? episode.observation, proposals: [], ...NOT_THINKING },
       };
     case "proposal.marked":
       return {

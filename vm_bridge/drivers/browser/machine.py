@@ -35,6 +35,7 @@ class BrowserMachine:
         settle: bool = True,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         return await self._browser.perform(self._fence, command_id, action, settle=settle, snapshot=snapshot)
 

@@ -133,6 +133,7 @@ class ComputerDriver:
         settle: bool,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
         save_state: Callable[[], Awaitable[MachineSnapshot]] | None = None,
     ) -> Transition:
         """See `Machine.perform`. `save_state` takes the snapshot before the act where a machine keeps whole states;
@@ -149,7 +150,8 @@ class ComputerDriver:
                 elif snapshot and not self._rested:
                     await self.observe(fence, settle=True)
             wanted = snapshot and save_state is None
-            done = await self._act(fence, action, settle=settle, snapshot=wanted, expected=expected)
+            waits = {"settle": settle, "wait_for_timers": wait_for_timers}
+            done = await self._act(fence, action, snapshot=wanted, expected=expected, **waits)
             return done if saved is None else done.model_copy(update={"snapshot": saved})
 
         return await self.command_log.once(command_id, action, settle=settle, act=act)
@@ -215,7 +217,14 @@ class ComputerDriver:
         return seen
 
     async def _act(
-        self, fence: int, action: Action, *, settle: bool, snapshot: bool, expected: BlobRef | None
+        self,
+        fence: int,
+        action: Action,
+        *,
+        settle: bool,
+        snapshot: bool,
+        expected: BlobRef | None,
+        wait_for_timers: bool,
     ) -> Transition:
         async with self.one_at_a_time:
             started = datetime.now(UTC)
@@ -224,7 +233,8 @@ class ComputerDriver:
             skip_settle = partial(self.skip_settle, fence)
             try:
                 async with end_at(awaited, self.frames, self.pictures.encode, skip_settle) as shown:
-                    done = await self._send_action(fence, action, settle=settle, digest=snapshot)
+                    waits = {"settle": settle, "wait_for_timers": wait_for_timers}
+                    done = await self._send_action(fence, action, digest=snapshot, **waits)
             except OutcomeUnknown:
                 self.history.mark_not_replayable()
                 raise
@@ -249,6 +259,7 @@ class ComputerDriver:
                 started_at=started,
                 ended_at=datetime.now(UTC),
                 snapshot=taken,
+                timer_pending=done.timer_pending,
             )
 
     async def _after_early_end(self, fence: int, after: Observation, expected: BlobRef) -> Observation:
@@ -276,7 +287,9 @@ class ComputerDriver:
             raise OutcomeUnknown(f"what the act brought out is lost: {gone}") from gone
         return self.file_staging.keep(data, offered.media_type)
 
-    async def _send_action(self, fence: int, action: Action, *, settle: bool, digest: bool) -> PerformReply:
+    async def _send_action(
+        self, fence: int, action: Action, *, settle: bool, wait_for_timers: bool, digest: bool
+    ) -> PerformReply:
         body, link = action.model_dump(mode="json"), self.link
         if link.gone:
             raise MachineGone("the machine has ended")
@@ -288,6 +301,7 @@ class ComputerDriver:
                 fence=fence,
                 action=body,
                 settle=settle,
+                wait_for_timers=wait_for_timers,
                 digest=digest,
             )
         except MachineGone as gone:

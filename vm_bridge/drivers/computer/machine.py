@@ -71,10 +71,17 @@ class ComputerMachine:
         settle: bool = True,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         wanted = snapshot and self.capabilities.snapshots
         return await self._computer.perform(
-            self._fence, command_id, action, settle=settle, snapshot=wanted, expected=expected
+            self._fence,
+            command_id,
+            action,
+            settle=settle,
+            snapshot=wanted,
+            expected=expected,
+            wait_for_timers=wait_for_timers,
         )
 
     async def skip_settle(self) -> None:

@@ -276,6 +276,7 @@ class RemoteMachine:
         settle: bool = True,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         return await self._driver.perform(self._fence, command_id, action, settle=settle, expected=expected)
 

@@ -180,8 +180,15 @@ class QemuMachine(ComputerMachine):
         settle: bool = True,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         save = self.snapshot if snapshot else None
         return await self._computer.perform(
-            self._fence, command_id, action, settle=settle, save_state=save, expected=expected
+            self._fence,
+            command_id,
+            action,
+            settle=settle,
+            save_state=save,
+            expected=expected,
+            wait_for_timers=wait_for_timers,
         )

@@ -50,10 +50,13 @@ class FakeMachine:
         settle: bool = True,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         self._computer.admit(self._token)
         self._computer.expected.append(expected)
-        return await self._computer.perform(command_id, action, settle=settle, snapshot=snapshot)
+        return await self._computer.perform(
+            command_id, action, settle=settle, snapshot=snapshot, wait_for_timers=wait_for_timers
+        )
 
     async def snapshot(self) -> MachineSnapshot:
         self._computer.admit(self._token)

@@ -105,10 +105,13 @@ class FailingMachine(UnreliableMachine):
         settle: bool = True,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         if isinstance(action, TypeText):
             raise InvalidAction("there is no field")
-        return await super().perform(command_id, action, settle=settle, snapshot=snapshot, expected=expected)
+        return await super().perform(
+            command_id, action, settle=settle, snapshot=snapshot, expected=expected, wait_for_timers=wait_for_timers
+        )
 
 
 async def test_a_failing_action_stops_the_rest_and_releases_what_is_held(

@@ -1,5 +1,6 @@
 """The first candidate is done ahead on a twin, and what the policy says of it is shown only where the guess held."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from functools import partial
@@ -44,6 +45,7 @@ class SpeculatingHarness(EpisodeHarness):
 
     def __init__(self) -> None:
         self.twins: list[FakeSandbox] = []
+        self.timer: asyncio.Event | None = None
         self.released = 0
         self.room = True
         super().__init__()
@@ -58,6 +60,7 @@ class SpeculatingHarness(EpisodeHarness):
         if not self.room:
             return None
         sandbox = FakeSandbox("desktop", width=320, height=240)
+        sandbox.timer = self.timer
         self.twins.append(sandbox)
         return TwinLease(self.twin_machine(sandbox), policy_for=same_policy, release=self._release)
 
@@ -115,6 +118,21 @@ async def test_the_act_may_end_at_what_the_twin_showed(harness: SpeculatingHarne
     await harness.send(act(2, "mine"))
     await next_offered(harness, 2)
     assert harness.sandbox.expected[1:] == [None], "nobody did that before"
+
+
+async def test_an_act_beside_a_twin_waits_for_the_timers_of_programs(harness: SpeculatingHarness) -> None:
+    harness.timer = harness.sandbox.timer = asyncio.Event()
+    harness.timer.set()
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    after = harness.runner.state.steps[0].after
+    assert after is not None
+    assert after == harness.runner.state.observation
+    assert harness.policy.frames[1] == after.screenshot, "the twin waited for the same redraw"
+    await harness.guessed(3)
+    assert len(harness.twins) == 1
 
 
 @pytest.mark.parametrize("action", [Wait(seconds=1), RunCommand(command="ls")])

@@ -39,6 +39,7 @@ class Page:
         settle: bool = True,
         snapshot: bool = False,
         expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         self.done.append(action)
         frame = text_observation(self.url)
