@@ -349,8 +349,8 @@ class EpisodeRunner:
     async def _act(self, intent: Intent | None) -> None:
         """Carry out an intent and the reply's actions after it. Who waits to act next gets no settle in between."""
         while intent is not None:
-            waits = {"settle": not self._inbox.holds(Act), "wait_for_timers": self._proposals.act_at_once}
-            intent = await self._executor.act(intent, expected=self._proposals.expected_picture(intent), **waits)
+            options = {"settle": not self._inbox.holds(Act), "wait_for_timers": self._proposals.act_at_once}
+            intent = await self._executor.act(intent, expected=self._proposals.expected_picture(intent), **options)
         await self._proposals.publish_waiting()
         if self.state.status == "running":
             await self._apply_control_action(self.state.steps[-1])

@@ -150,8 +150,8 @@ class ComputerDriver:
                 elif snapshot and not self._rested:
                     await self.observe(fence, settle=True)
             wanted = snapshot and save_state is None
-            waits = {"settle": settle, "wait_for_timers": wait_for_timers}
-            done = await self._act(fence, action, snapshot=wanted, expected=expected, **waits)
+            options = {"settle": settle, "wait_for_timers": wait_for_timers}
+            done = await self._act(fence, action, snapshot=wanted, expected=expected, **options)
             return done if saved is None else done.model_copy(update={"snapshot": saved})
 
         return await self.command_log.once(command_id, action, settle=settle, act=act)
@@ -233,8 +233,8 @@ class ComputerDriver:
             skip_settle = partial(self.skip_settle, fence)
             try:
                 async with end_at(awaited, self.frames, self.pictures.encode, skip_settle) as shown:
-                    waits = {"settle": settle, "wait_for_timers": wait_for_timers}
-                    done = await self._send_action(fence, action, digest=snapshot, **waits)
+                    options = {"settle": settle, "wait_for_timers": wait_for_timers}
+                    done = await self._send_action(fence, action, digest=snapshot, **options)
             except OutcomeUnknown:
                 self.history.mark_not_replayable()
                 raise

@@ -198,8 +198,8 @@ class Server:
             case "tool":
                 return self._tools[message["tool"]](message)
         digest = home_digest() if message.get("digest") else None
-        waits = {"settle": message["settle"], "wait_for_timers": message.get("wait_for_timers", True)}
-        return {**self._started_desktop().perform(message["action"], **waits), "digest": digest}
+        options = {"settle": message["settle"], "wait_for_timers": message.get("wait_for_timers", True)}
+        return {**self._started_desktop().perform(message["action"], **options), "digest": digest}
 
     def _frame(self, message: Message) -> Message:
         return self._started_desktop().frame(message["serial"], message["wait"])
