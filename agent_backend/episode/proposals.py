@@ -7,7 +7,7 @@ from agent_backend.episode.memory_requests import MemorySummarizer
 from agent_backend.episode.proposal_requests import ProposalRequest, ProposalRequester, ReadBlob, RetryPolicy
 from agent_backend.episode.speculation import Guess, Speculator
 from agent_backend.episode.state import EpisodeStateTracker
-from agent_backend.episode.twins import OpenTwin
+from agent_backend.episode.twins import TwinSource
 from agent_backend.errors import PolicyError
 from agent_backend.interfaces import EpisodeStore, Intent, Policy, SummarizingPolicy
 from protocol.actions.types import CONTROL_KINDS
@@ -31,7 +31,7 @@ class ProposalManager:
         read: ReadBlob,
         retry_policy: RetryPolicy,
         wake: Callable[[], None],
-        open_twin: OpenTwin | None = None,
+        twins: TwinSource | None = None,
         ends_with_page: bool = False,
     ) -> None:
         self._record = record
@@ -42,7 +42,7 @@ class ProposalManager:
             wake, read, self._publish_partials, retry_policy, store.save_blob, on_request
         )
         self._summarizer = MemorySummarizer(wake, on_request)
-        self._speculator = Speculator(store, open_twin, self._prepare) if open_twin is not None else None
+        self._speculator = Speculator(store, twins, self._prepare) if twins is not None else None
         self._ends_with_page = ends_with_page
         self._stored_at: float | None = None
         self.failure: PolicyError | None = None

@@ -30,7 +30,7 @@ from agent_backend.episode.provisioning import MachineFactory, MachineProvisione
 from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretConfirmation, SecretRules
 from agent_backend.episode.settling import SettleControl
 from agent_backend.episode.state import EpisodeStateTracker
-from agent_backend.episode.twins import OpenTwin
+from agent_backend.episode.twins import TwinSource
 from agent_backend.errors import CommandRejected, PolicyError
 from agent_backend.interfaces import CommandRecord, Emit, EpisodeCommand, EpisodeStore, Intent
 from protocol.actions.types import FINAL_ACTIONS, INFEASIBLE_ANSWER, Action, CallUser, Finish, Infeasible
@@ -77,7 +77,7 @@ class EpisodeRunner:
         emit: Emit,
         limits: RunnerLimits = DEFAULT_LIMITS,
         secrets: SecretRules = NO_SECRETS,
-        open_twin: OpenTwin | None = None,
+        twins: TwinSource | None = None,
         machine_task: MachineTask = same_task,
     ) -> None:
         self._store = store
@@ -87,7 +87,7 @@ class EpisodeRunner:
         self._settles = settles = SettleControl(self.wake)
         self._executor = ActionExecutor(record, store, limits.executor, settles, self._request_ahead, self._may_follow)
         pictures, retry, ends = self._executor.pictures.read, limits.retry_policy, limits.ends_with_page
-        self._proposals = ProposalManager(record, store, current_policy, pictures, retry, self.wake, open_twin, ends)
+        self._proposals = ProposalManager(record, store, current_policy, pictures, retry, self.wake, twins, ends)
         how = (limits.executor.reach, limits.machine_retry_seconds, machine_task)
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *how)
         self._inbox = CommandQueue(limits.inbox)

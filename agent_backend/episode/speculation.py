@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 from agent_backend.episode.machine_session import ActionResult, build_step
 from agent_backend.episode.twins import (
-    OpenTwin,
     Twin,
     TwinDiverged,
+    TwinSource,
     can_be_guessed,
     may_speculate,
     reads_same,
@@ -55,9 +55,9 @@ class Speculator:
         on_guess: Called with each guess, to ask the policy about it.
     """
 
-    def __init__(self, store: EpisodeStore, open_twin: OpenTwin, on_guess: Callable[[Guess], None]) -> None:
+    def __init__(self, store: EpisodeStore, twins: TwinSource, on_guess: Callable[[Guess], None]) -> None:
         self._store = store
-        self._open_twin = open_twin
+        self._twins = twins
         self._on_guess = on_guess
         self._goal: tuple[EpisodeState, Policy] | None = None
         self._wakeup = asyncio.Event()
@@ -69,7 +69,7 @@ class Speculator:
 
     def may_follow(self, state: EpisodeState) -> bool:
         """Whether a twin may do what is done in this episode."""
-        return self._left > 0 and may_speculate(state.task)
+        return self._twins.wanted and self._left > 0 and may_speculate(state.task)
 
     def follow(self, state: EpisodeState, policy: Policy) -> None:
         """Come to where the episode stands, and do what its policy ranks first, where it has said that. Never waits."""
@@ -110,7 +110,7 @@ class Speculator:
         if self._twin is None and len(state.steps) == self._given_up_after:
             return
         if self._twin is None:
-            lease = await self._open_twin(state)
+            lease = await self._twins.open(state)
             if lease is None:
                 return
             self._twin = Twin(lease, self._store)

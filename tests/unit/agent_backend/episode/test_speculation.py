@@ -41,7 +41,9 @@ class SeededPolicy(FakePolicy):
 
 
 class SpeculatingHarness(EpisodeHarness):
-    """An episode that may have twins."""
+    """An episode that may have twins, and where it gets them."""
+
+    wanted = True
 
     def __init__(self) -> None:
         self.twins: list[FakeSandbox] = []
@@ -52,11 +54,9 @@ class SpeculatingHarness(EpisodeHarness):
         self.policy = self.current = self.seeded = SeededPolicy()
 
     def new_runner(self) -> EpisodeRunner:
-        return EpisodeRunner(
-            self.store, self._open, lambda: self.current, self.hear, self.limits, self.secrets, self._open_twin
-        )
+        return EpisodeRunner(self.store, self._open, lambda: self.current, self.hear, self.limits, self.secrets, self)
 
-    async def _open_twin(self, state: EpisodeState) -> TwinLease | None:
+    async def open(self, state: EpisodeState) -> TwinLease | None:
         if not self.room:
             return None
         sandbox = FakeSandbox("desktop", width=320, height=240)
