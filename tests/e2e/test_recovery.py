@@ -93,6 +93,8 @@ async def test_a_killed_web_process_loses_and_doubles_nothing(
     await expect(lost).to_be_visible(timeout=BOUND_MS)
     await page.keyboard.press("1")
     await expect(episode_page.banners.get_by_text("1 command waits to be sent.")).to_be_visible(timeout=BOUND_MS)
+    await expect(page.get_by_role("button", name="Sending…")).to_be_visible()
+    await page.keyboard.press("Enter")  # does nothing before that one is answered
 
     await expect(lost).to_have_count(0, timeout=RESTART_MS)
     await episode_page.stepped(2)
