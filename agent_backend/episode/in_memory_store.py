@@ -16,6 +16,7 @@ from protocol.messages.events import (
     StepStarted,
     StepUndone,
     ThoughtWritten,
+    WithdrawalReason,
 )
 from protocol.messages.state import apply_event
 from protocol.trajectory.observations import Observation
@@ -132,7 +133,9 @@ class InMemoryEpisodeStore:
             ProposalsReady(version=self._next, proposals=tuple(map(strip_token_data, proposals)), policy=policy)
         )
 
-    async def withdraw_proposals(self, reason: str, observation: Observation | None = None) -> DurableEvent:
+    async def withdraw_proposals(
+        self, reason: WithdrawalReason, observation: Observation | None = None
+    ) -> DurableEvent:
         self._check_fence()
         return await self._apply(ProposalsWithdrawn(version=self._next, reason=reason, observation=observation))
 

@@ -12,7 +12,7 @@ from agent_backend.errors import PolicyError
 from agent_backend.interfaces import EpisodeStore, Intent, Policy, SummarizingPolicy
 from protocol.actions.types import CONTROL_KINDS
 from protocol.blobs import BlobRef
-from protocol.messages.events import EpisodeState, Partial
+from protocol.messages.events import EpisodeState, Partial, WithdrawalReason
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step, drop_undone_steps
 
@@ -178,11 +178,11 @@ class ProposalManager:
 
     async def switch_policy(self) -> None:
         """Change to the current policy: withdraw the proposals and the failure of the earlier one."""
-        await self.withdraw("a new policy took over")
+        await self.withdraw("policy_changed")
         if self._state.noting == "failed":
             await self._record.publish_noting("idle")
 
-    async def withdraw(self, reason: str, observation: Observation | None = None) -> None:
+    async def withdraw(self, reason: WithdrawalReason, observation: Observation | None = None) -> None:
         """Withdraw proposals and cancel the pending request; the policy is asked again, about `observation` from now on
         where it is given."""
         self._requester.cancel()

@@ -321,7 +321,7 @@ class EpisodeRunner:
         before = self._record.last_observation.screenshot
         await self._executor.set_time_scale(rate)
         if self._record.last_observation.screenshot != before and not self.state.takeover:
-            await self._proposals.withdraw("time went on")
+            await self._proposals.withdraw("time_went_on")
 
     async def _take_over(self, command: Takeover) -> None:
         """Begin direct input, or end it with what was done as one step."""
@@ -344,7 +344,7 @@ class EpisodeRunner:
     async def _take_redraw(self) -> None:
         """What was offered for a screen that a program's timer has changed is void."""
         if (observation := await self._executor.take_redraw()) is not None:
-            await self._proposals.withdraw("the screen changed", observation)
+            await self._proposals.withdraw("screen_changed", observation)
 
     async def _act(self, intent: Intent | None) -> None:
         """Carry out an intent and the reply's actions after it. Who waits to act next gets no settle in between."""

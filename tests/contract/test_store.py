@@ -291,7 +291,7 @@ class StoreContract:
 
     async def test_offers_are_withdrawn_together_with_the_screen_they_were_for(self, write: Writer) -> None:
         await write(lambda s: s.add_proposals((proposal(1),), POLICY))
-        await write(lambda s: s.withdraw_proposals("the screen changed", look("redrawn")))
+        await write(lambda s: s.withdraw_proposals("screen_changed", look("redrawn")))
         state = await write.store.load()
         assert (state.proposals, state.observation) == ((), look("redrawn"))
 

@@ -22,6 +22,7 @@ from protocol.messages.events import (
     StepStarted,
     StepUndone,
     ThoughtWritten,
+    WithdrawalReason,
 )
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Mark, PolicyRef, strip_token_data
@@ -178,7 +179,7 @@ def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...],
 
 @transaction.atomic(durable=True)
 def proposals_withdraw(
-    *, episode_id: UUID, token: int, reason: str, observation: Observation | None = None
+    *, episode_id: UUID, token: int, reason: WithdrawalReason, observation: Observation | None = None
 ) -> DurableEvent:
     """Void the pending offers; their rows stay. `observation` is the screen to act on from now on, where it changed."""
     episode = episode_lock(episode_id, token)

@@ -1069,12 +1069,12 @@ export interface ImageLimits {
   max_pixels: number;
 }
 /**
- * Pending candidates are void: resampled, a new policy revision took over, or the screen changed.
+ * Pending candidates are void.
  */
 export interface ProposalsWithdrawn {
   version: number;
   type: "proposals.withdrawn";
-  reason: string;
+  reason: "resampled" | "policy_changed" | "time_went_on" | "screen_changed";
   observation: Observation | null;
 }
 /**

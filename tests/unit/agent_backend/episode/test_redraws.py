@@ -56,7 +56,7 @@ async def test_the_screen_is_shown_before_the_timer_and_proposals_are_asked_for_
     await harness.redrawn()
     await harness.offered_after(1)
     state = harness.store.state
-    assert harness.withdrawn == ["the screen changed"]
+    assert harness.withdrawn == ["screen_changed"]
     assert state.observation is not None
     assert state.observation.screenshot is not None
     assert state.observation.screenshot.sha256 in harness.store.blobs
