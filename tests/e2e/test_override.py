@@ -1,5 +1,6 @@
 """Doing it oneself: every way to say a step, everything a person can do with a task, compared with what is recorded."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 
@@ -16,6 +17,7 @@ from protocol.actions.types import (
     MouseClick,
     MouseDown,
     MouseUp,
+    OpenApp,
     Point,
     Press,
     PressKeys,
@@ -295,6 +297,29 @@ async def test_candidates_are_marked_and_asked_for_again(sign_in: SignIn, drill:
     await episode_page.stepped(1)
     (step,) = await episode_page.steps()
     assert (step.proposal_id, step.acceptable_ids, step.wrong_ids) == (first.id, (), (second.id,))
+    await episode_page.leave()
+
+
+async def test_a_screen_that_a_timer_changes_is_proposed_for_again(sign_in: SignIn, drill: Drill) -> None:
+    page = await sign_in("annotator")
+    episode_page = await drill(page)
+    await episode_page.override(OpenApp(name="terminal"), THOUGHT)
+    await episode_page.stepped(1)
+    await episode_page.override(TypeText(text="sleep 1; echo seen\n"), THOUGHT)
+    await expect(episode_page.steps_shown).to_have_text(re.compile("^Step 3 of"), timeout=BOUND_MS)
+    shown = (await episode_page.steps())[-1].after
+    state = await episode_page.state()
+    async with asyncio.timeout(BOUND_MS / 1000):
+        while state.observation == shown or not state.proposals:
+            await page.wait_for_timeout(100)
+            state = await episode_page.state()
+    await expect(episode_page.cards.first).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("1")
+    await episode_page.stepped(3)
+    last = (await episode_page.steps())[-1]
+    assert last.proposal_id in {proposal.id for proposal in state.proposals}
+    assert shown is not None
+    assert last.before.screenshot != shown.screenshot
     await episode_page.leave()
 
 
