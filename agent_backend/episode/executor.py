@@ -257,7 +257,8 @@ class ActionExecutor:
         try:
             observation = self._settles.take()
         except BridgeError as error:
-            await self.fail(str(error))
+            if self._record.state.status != "failed":  # somebody else may have found out before
+                await self.fail(str(error))
             return None
         if observation.screenshot == before.screenshot:
             return None

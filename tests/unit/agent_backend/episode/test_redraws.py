@@ -165,13 +165,20 @@ async def test_the_actions_of_one_reply_wait_for_the_timer_in_between(harness: T
     assert first.after.screenshot == harness.store.state.steps[1].before.screenshot
 
 
-async def test_a_machine_that_is_gone_while_its_timer_is_waited_for_ends_the_episode(harness: TimedHarness) -> None:
+@pytest.mark.parametrize("found_out", [False, True], ids=["by the wait", "before"])
+async def test_a_machine_that_is_gone_while_its_timer_is_waited_for_ends_the_episode(
+    harness: TimedHarness, found_out: bool
+) -> None:
     await harness.started()
     await harness.send(act(1))
     await harness.offered_after(1)
     harness.sandbox.crash()
+    if found_out:
+        harness.runner.lose_machine("its host says so")
+        await harness.until(lambda: harness.store.state.status == "failed")
     harness.timer.set()
-    await harness.until(lambda: harness.store.state.status == "failed")
+    await harness.until(lambda: harness.store.state.status == "failed" and harness.runner._settles._rest is None)
+    assert (harness.store.state.error == "its host says so") is found_out
     assert len(harness.store.state.steps) == 1
 
 
