@@ -31,6 +31,7 @@ from protocol.messages.events import (
     Takeover,
     TakeoverInput,
     Undo,
+    WithdrawalReason,
     WriteThought,
 )
 from protocol.trajectory.memory import Memory
@@ -184,8 +185,11 @@ class EpisodeStore(Protocol):
         """Store what was offered at the present step → proposals.ready, which tells of tokens only how many."""
         ...
 
-    async def withdraw_proposals(self, reason: str) -> DurableEvent:
-        """Void the pending offers, keeping their rows → proposals.withdrawn."""
+    async def withdraw_proposals(
+        self, reason: WithdrawalReason, observation: Observation | None = None
+    ) -> DurableEvent:
+        """Void the pending offers, keeping their rows → proposals.withdrawn; the screen to act on is `observation` from
+        now on, where it is given."""
         ...
 
     async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:

@@ -95,12 +95,22 @@ class Machine(Protocol):
         ...
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         """Do one action once and wait until the screen rests (bounded).
 
         With `snapshot` the transition names the state before the act, where the machine can go back to it; an act
-        waits for no snapshot that fails.
+        waits for no snapshot that fails. `expected` is a picture that the act is likely to lead to, as another machine
+        showed it at rest: the wait may end as soon as the screen shows it, unless it showed it before the act.
+        Without `wait_for_timers` a screen also rests where only a program's own timer may still change it; the
+        transition is `timer_pending` then, and `observe(settle=True)` goes on with the wait. An act ends that wait.
 
         Idempotent at the side effect: a resend of `command_id` with the same action gives the stored
         transition, with another action raises CommandConflict; after a crash in between raises OutcomeUnknown.

@@ -72,19 +72,27 @@ class Recheck:
 
 
 def decide_settled(
-    evidence: SettleEvidence, *, limit: float = MAX_SETTLE_SECONDS
-) -> Literal["rested", "timeout"] | Recheck:
-    """Whether the screen rests, or when to look again; `limit` is in seconds after the act."""
+    evidence: SettleEvidence, *, limit: float = MAX_SETTLE_SECONDS, wait_for_timers: bool = True
+) -> Literal["rested", "timeout", "timer_pending"] | Recheck:
+    """Whether the screen rests, or when to look again; `limit` is in seconds after the act. Without `wait_for_timers` a
+    screen that only a time can change which is further off than an animation's next tick is `timer_pending`."""
     ends = evidence.acted_at + limit
     if evidence.now >= ends:
         return "timeout"
     if any(_is_active(tid, evidence, ends) for tid in evidence.second):
         return Recheck(min(evidence.now + BUSY_POLL_SECONDS, ends), moved=True)
-    waits = [at for tid in evidence.second if (at := _recheck_at(tid, evidence, ends)) is not None]
+    waits = {tid: at for tid in evidence.second if (at := _recheck_at(tid, evidence, ends)) is not None}
     still_at = evidence.first_at + IDLE_SECONDS + min(evidence.scheduling_delay, MAX_SCHEDULING_DELAY_SECONDS)
-    if evidence.now < still_at:
-        waits.append(still_at)
-    return Recheck(min(max(min(waits), evidence.now + BUSY_POLL_SECONDS), ends), moved=False) if waits else "rested"
+    rechecks = [*waits.values(), *([still_at] if evidence.now < still_at else [])]
+    if not rechecks:
+        return "rested"
+    soon = evidence.now + ANIMATION_PERIOD_SECONDS
+    is_still = evidence.now >= still_at and all(
+        at > soon and not evidence.second[tid].running for tid, at in waits.items()
+    )
+    if is_still and not wait_for_timers:
+        return "timer_pending"
+    return Recheck(min(max(min(rechecks), evidence.now + BUSY_POLL_SECONDS), ends), moved=False)
 
 
 def has_earlier_timer(before: ThreadSample | None, ends: float) -> bool:

@@ -18,12 +18,14 @@ from agent_backend.episode.machine_session import (
     build_step,
     unknown_result,
 )
+from agent_backend.episode.settling import SettleControl
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.takeover import GestureRecorder, build_gesture
 from agent_backend.errors import CommandRejected
 from agent_backend.interfaces import EpisodeStore, Intent
 from protocol.actions.inputs import MAX_TEXT
 from protocol.actions.types import CONTROL_KINDS, Action, CallTool, NoAction, RunCode, RunCommand
+from protocol.blobs import BlobRef
 from protocol.messages.events import TakeoverInput
 from protocol.trajectory.observations import ActionError, BrowserPage, Observation
 from protocol.trajectory.proposals import Proposal
@@ -55,12 +57,14 @@ class ActionExecutor:
         record: EpisodeStateTracker,
         store: EpisodeStore,
         limits: ExecutorLimits,
+        settles: SettleControl,
         on_step: Callable[[tuple[Step, ...], Observation], None],
         may_follow: Callable[[Action, Observation], bool],
     ) -> None:
         self._record = record
         self._store = store
         self._limits = limits
+        self._settles = settles
         self._on_step = on_step
         self._may_follow = may_follow
         self.pictures = PictureCache(store, max_entries=limits.pictures)
@@ -95,12 +99,22 @@ class ActionExecutor:
         if self._record.state.autopilot and intent.actor == "human":
             await self._record.change(autopilot=False)
 
-    async def act(self, intent: Intent, *, settle: bool) -> Intent | None:
+    async def act(
+        self, intent: Intent, *, settle: bool, wait_for_timers: bool, expected: BlobRef | None = None
+    ) -> Intent | None:
         """Do what was intended, and store what came of it. Returns the stored intent of the next action of the same
         reply, where there is one."""
+        if intent.action.kind not in CONTROL_KINDS:
+            await self._settles.end(self.active_session)
         self.running = intent
         result = await self.active_session.act(
-            intent.command_id, intent.action, self._record.last_observation, settle=settle, snapshot=True
+            intent.command_id,
+            intent.action,
+            self._record.last_observation,
+            settle=settle,
+            snapshot=True,
+            expected=expected,
+            wait_for_timers=wait_for_timers or bool(intent.further_actions),
         )
         self.running = None
         return await self.write(intent, await self._release_after_failure(intent, result))
@@ -192,6 +206,8 @@ class ActionExecutor:
             await self.fail(result.machine_lost)
         elif result.after is None:
             await self.observe_settled()
+        elif result.timer_pending:
+            self._settles.go_on(self.active_session)
         return None
 
     def _next_intent(self, intent: Intent, step: Step) -> Intent | None:
@@ -218,9 +234,12 @@ class ActionExecutor:
         intent = await self._store.past_intent(step.command_id)
         if intent is None or intent.snapshot is None:
             raise CommandRejected("cannot_undo", "the machine did not remember how it was before this step")
+        waited = await self._settles.end(self.active_session)
         try:
             return await self.active_session.restore(intent.snapshot)
         except BridgeError as error:
+            if waited:
+                self._settles.go_on(self.active_session)
             raise CommandRejected(error.code, str(error)) from error
 
     async def observe_settled(self) -> None:
@@ -230,6 +249,21 @@ class ActionExecutor:
         except BridgeError as error:
             return await self.fail(str(error))
         await self._set_observation(observation)
+
+    async def take_redraw(self) -> Observation | None:
+        """The screen after the timers that the last act did not wait for, with its pictures stored; None where it shows
+        what it showed before."""
+        before = self._record.last_observation
+        try:
+            observation = self._settles.take()
+        except BridgeError as error:
+            if self._record.state.status != "failed":  # somebody else may have found out before
+                await self.fail(str(error))
+            return None
+        if observation.screenshot == before.screenshot:
+            return None
+        await self.pictures.save(observation)
+        return observation.model_copy(update={"text": before.text, "attachment": before.attachment})
 
     async def set_time_scale(self, rate: float) -> None:
         """Let the machine's own time go at this pace, and look. Raises CommandRejected where it cannot."""
@@ -303,6 +337,7 @@ class ActionExecutor:
             said = {"decision": "takeover", "thought": self.thought, "action": build_gesture(events)}
             intent = self.intent(command_id=first, **said)
             await self.begin(intent, digest)
+            await self._settles.end(self.active_session)
             self._gesture = GestureRecorder(intent, loop.time())
         else:
             await self._store.check_fence()

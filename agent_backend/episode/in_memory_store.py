@@ -16,6 +16,7 @@ from protocol.messages.events import (
     StepStarted,
     StepUndone,
     ThoughtWritten,
+    WithdrawalReason,
 )
 from protocol.messages.state import apply_event
 from protocol.trajectory.observations import Observation
@@ -132,9 +133,11 @@ class InMemoryEpisodeStore:
             ProposalsReady(version=self._next, proposals=tuple(map(strip_token_data, proposals)), policy=policy)
         )
 
-    async def withdraw_proposals(self, reason: str) -> DurableEvent:
+    async def withdraw_proposals(
+        self, reason: WithdrawalReason, observation: Observation | None = None
+    ) -> DurableEvent:
         self._check_fence()
-        return await self._apply(ProposalsWithdrawn(version=self._next, reason=reason))
+        return await self._apply(ProposalsWithdrawn(version=self._next, reason=reason, observation=observation))
 
     async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
         self._check_fence()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from agent_backend.episode.executor import ExecutorLimits
-from agent_backend.episode.proposals import RetryPolicy
+from agent_backend.episode.proposal_requests import RetryPolicy
 
 
 @dataclass(frozen=True, slots=True)

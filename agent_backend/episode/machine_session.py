@@ -140,6 +140,8 @@ class ActionResult:
     machine_lost: str = ""
     snapshot: MachineSnapshot | None = None
     """The way back to before the act, where there is one."""
+    timer_pending: bool = False
+    """Whether a program has set itself a time that was not waited for."""
 
 
 def unknown_result(
@@ -249,9 +251,12 @@ class MachineSession:
         *,
         settle: bool = True,
         snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> ActionResult:
         """Do one action once, and say how it ended; `last_observation` is the frame to name where the machine can show
-        none. With `snapshot` the result has the way back to before it, where there is one."""
+        none. With `snapshot` the result has the way back to before it, where there is one. `expected` and
+        `wait_for_timers` say when the wait for rest may end; see `Machine.perform`."""
         started = datetime.now(UTC)
         if action.kind in CONTROL_KINDS:
             return ActionResult(last_observation, last_observation, started, started)
@@ -263,7 +268,14 @@ class MachineSession:
             if isinstance(action, UploadFile):
                 await self._upload_file(action.blob)
             transition = await retry_unavailable(
-                lambda: self._machine.perform(command_id, action, settle=settle, snapshot=snapshot),
+                lambda: self._machine.perform(
+                    command_id,
+                    action,
+                    settle=settle,
+                    snapshot=snapshot,
+                    expected=expected,
+                    wait_for_timers=wait_for_timers,
+                ),
                 within=self._timeout_seconds,
             )
             await self._fetch_pictures(transition.before)
@@ -282,6 +294,7 @@ class MachineSession:
             transition.ended_at,
             transition.error,
             snapshot=transition.snapshot,
+            timer_pending=transition.timer_pending,
         )
 
     async def _observe(self, action: Screenshot | Zoom, last_observation: Observation) -> ActionResult:

@@ -34,9 +34,18 @@ class MaskedMachine:
         return mask_secrets(await self._machine.observe(settle=settle), self._values())
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
-        done = await self._machine.perform(command_id, action, settle=settle, snapshot=snapshot)
+        done = await self._machine.perform(
+            command_id, action, settle=settle, snapshot=snapshot, expected=expected, wait_for_timers=wait_for_timers
+        )
         values = self._values()
         observed = {name: mask_secrets(getattr(done, name), values) for name in ("before", "after")}
         return done.model_copy(update={**observed, "error": mask_error(done.error, values)})

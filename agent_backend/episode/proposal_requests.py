@@ -1,16 +1,20 @@
-"""What a policy is asked at a decision point, and such questions put ahead of their moment."""
+"""What a policy is asked at a decision point: requests with retries, and such that are put ahead of their moment."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
-from agent_backend.episode.speculation import Guess, matches_guess
-from agent_backend.interfaces import Policy, SaveBlob
+from agent_backend.episode.speculation import Guess, matches_guess, picture_after
+from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
+from agent_backend.interfaces import Intent, Policy, SaveBlob, discard_blob
+from agent_backend.telemetry.requests import OnRequest, PolicyRequest, keep_prompt, report_request
 from protocol.actions.tools import Tool
 from protocol.blobs import BlobRef
+from protocol.messages.events import Partial
 from protocol.trajectory.memory import Memory
 from protocol.trajectory.observations import Observation
-from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.proposals import PolicyRef, Proposal
 from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 
@@ -70,3 +74,183 @@ def is_prepared(prepared: PreparedRequest, policy: Policy, request: ProposalRequ
     return (
         same and prepared.guess.policy is policy and matches_guess(prepared.guess, request.steps, request.observation)
     )
+
+
+PARTIAL_INTERVAL_SECONDS = 0.1
+"""Seconds between two looks at growing texts: ten a second read as flowing and do not flood a socket."""
+CLOSE_SECONDS = 5.0
+"""How long `close` waits for cancelled requests to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often a silent policy is asked again at one decision point, and after how long (seconds)."""
+
+    first: float = 1.0
+    longest: float = 30.0
+    tries: int = 12
+
+
+def retry_delay(error: PolicyError, failures: int, retry_policy: RetryPolicy) -> float:
+    """Seconds until the next question: longer each time, and as long as the server asks for. A server that refuses the
+    request would refuse it again: somebody must change something first."""
+    if isinstance(error, PolicyRejected):
+        return retry_policy.longest
+    requested_delay = error.retry_after if isinstance(error, PolicyUnavailable) else None
+    return max(min(retry_policy.longest, retry_policy.first * 2.0 ** (failures - 1)), requested_delay or 0.0)
+
+
+class ProposalRequester:
+    """Asks, listens, gives up, asks again later. It never stores: who asked records the answer."""
+
+    def __init__(
+        self,
+        on_done: Callable[[], None],
+        blob: ReadBlob,
+        on_partials: Callable[[tuple[Partial, ...]], Awaitable[None]],
+        retry_policy: RetryPolicy,
+        save_blob: SaveBlob = discard_blob,
+        on_request: OnRequest | None = None,
+    ) -> None:
+        self._save_blob = save_blob
+        self._on_request = on_request
+        self._prepared: PreparedRequest | None = None
+        self._on_done = on_done
+        self._read_blob = blob
+        self._on_partials = on_partials
+        self._retry_policy = retry_policy
+        self._request: ProposalRequest | None = None
+        self._task: asyncio.Task[tuple[Proposal, ...]] | None = None
+        self._cancelled: set[asyncio.Task[tuple[Proposal, ...]]] = set()
+        self._failures = 0
+        self.policy: Policy | None = None
+        """The policy that was asked last."""
+        self.retry_at: float | None = 0.0
+        """When the next question may be asked (loop time); None when patience has run out."""
+
+    @property
+    def policy_ref(self) -> PolicyRef | None:
+        """The revision that was asked last."""
+        return None if self.policy is None else self.policy.ref
+
+    @property
+    def active(self) -> bool:
+        """Whether a question is out or an answer waits to be taken."""
+        return self._task is not None
+
+    @property
+    def result_ready(self) -> bool:
+        """Whether an answer, or a failure, waits to be taken."""
+        return self._task is not None and self._task.done()
+
+    def request_now(self, policy: Policy, request: ProposalRequest) -> None:
+        """Put one question; an earlier one is dropped."""
+        prepared, self._prepared = self._prepared, None
+        self.cancel()
+        self.policy = policy
+        self._request = request
+        if prepared is not None and prepared.task is not None and is_prepared(prepared, policy, request):
+            prepared.take()
+            self._request, self._task = prepared.request, prepared.task
+        else:
+            self._discard(prepared)
+            self._task = asyncio.create_task(self._propose(policy, request, self._read_blob, self._save_blob))
+        self._task.add_done_callback(lambda _: self._on_done())
+
+    def prepare(self, guess: Guess, request: ProposalRequest) -> None:
+        """Put a question that may be put soon; it replaces the one prepared before."""
+        self._discard(self._prepared)
+        self._prepared = prepared = PreparedRequest(guess, request)
+        read = guess.twin.pictures.read
+        propose = partial(self._propose, guess.twin_policy, request, read, prepared.hold_blob)
+        prepared.task = asyncio.create_task(prepared.answer(propose, self._save_blob))
+
+    def expected_picture(self, intent: Intent) -> BlobRef | None:
+        """What the twin showed after the act that is intended now; None where it did not do it."""
+        return None if self._prepared is None else picture_after(self._prepared.guess, intent)
+
+    def _discard(self, prepared: PreparedRequest | None) -> None:
+        if prepared is not None and prepared.task is not None:
+            self._drop_task(prepared.task)
+
+    def take(self) -> tuple[Proposal, ...] | PolicyError:
+        """The answer, once; a failure sets the time to ask again."""
+        assert self._task is not None
+        task, self._task = self._task, None
+        try:
+            proposals = task.result()
+        except PolicyError as error:
+            self._failures += 1
+            delay = retry_delay(error, self._failures, self._retry_policy)
+            exhausted = self._failures >= self._retry_policy.tries
+            self.retry_at = None if exhausted else asyncio.get_running_loop().time() + delay
+            return error
+        self.reset_retries()
+        return proposals
+
+    def reset_retries(self) -> None:
+        """Forget earlier failures: the next question may be asked at once."""
+        self._failures = 0
+        self.retry_at = 0.0
+
+    def cancel(self) -> None:
+        """Cancel the running question; its request is closed in the background."""
+        self._request = None
+        task, self._task = self._task, None
+        if task is not None:
+            self._drop_task(task)
+
+    def _drop_task(self, task: asyncio.Task[tuple[Proposal, ...]]) -> None:
+        self._cancelled.add(task)
+        task.add_done_callback(self._discard_result)
+        task.cancel()
+
+    def _discard_result(self, task: asyncio.Task[tuple[Proposal, ...]]) -> None:
+        self._cancelled.discard(task)
+        if not task.cancelled():
+            task.exception()  # retrieve it, so that asyncio does not report it: the request was cancelled
+
+    async def close(self) -> None:
+        """Drop the question and wait until nothing of it runs."""
+        self.cancel()
+        prepared, self._prepared = self._prepared, None
+        self._discard(prepared)
+        if self._cancelled:
+            await asyncio.wait(self._cancelled, timeout=CLOSE_SECONDS)
+
+    async def _propose(
+        self, policy: Policy, request: ProposalRequest, read_blob: ReadBlob, save_blob: SaveBlob
+    ) -> tuple[Proposal, ...]:
+        reported_at = 0.0
+
+        async def report(partials: tuple[Partial, ...]) -> None:
+            nonlocal reported_at
+            now = asyncio.get_running_loop().time()
+            if now - reported_at >= PARTIAL_INTERVAL_SECONDS and self._request is request:
+                reported_at = now
+                await self._on_partials(partials)
+
+        async def propose(save_blob: SaveBlob) -> tuple[Proposal, ...]:
+            proposals = await policy.propose(
+                request.task,
+                request.steps,
+                request.observation,
+                kinds=request.kinds,
+                tools=request.tools,
+                memories=request.memories,
+                blob=read_blob,
+                partial=report,
+                save_blob=save_blob,
+            )
+            if not proposals:
+                raise PolicyError("the policy offered nothing")
+            return proposals
+
+        if self._on_request is None:
+            return await propose(save_blob)
+
+        async def reported(sent: PolicyRequest) -> tuple[Proposal, ...]:
+            sent.proposals = await propose(keep_prompt(sent, save_blob))
+            return sent.proposals
+
+        return await report_request(policy, policy.ref, reported, self._on_request)

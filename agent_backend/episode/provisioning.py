@@ -171,4 +171,4 @@ class MachineProvisioner:
         """What was offered for a screen that is no longer there cannot be taken."""
         state = self._record.state
         if state.proposals and before is not None and self._record.last_observation.screenshot != before.screenshot:
-            await self._record.write(self._store.withdraw_proposals("the screen changed while nobody was here"))
+            await self._record.write(self._store.withdraw_proposals("screen_changed"))

@@ -4,7 +4,6 @@ One task makes every durable change, one after another. Preparing a machine and 
 that a step is stored while the policy already reads the new screen.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
@@ -29,8 +28,9 @@ from agent_backend.episode.limits import DEFAULT_LIMITS, RunnerLimits
 from agent_backend.episode.proposals import CurrentPolicy, ProposalManager
 from agent_backend.episode.provisioning import MachineFactory, MachineProvisioner, MachineTask, same_task
 from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretConfirmation, SecretRules
+from agent_backend.episode.settling import SettleControl
 from agent_backend.episode.state import EpisodeStateTracker
-from agent_backend.episode.twins import OpenTwin
+from agent_backend.episode.twins import TwinSource
 from agent_backend.errors import CommandRejected, PolicyError
 from agent_backend.interfaces import CommandRecord, Emit, EpisodeCommand, EpisodeStore, Intent
 from protocol.actions.types import FINAL_ACTIONS, INFEASIBLE_ANSWER, Action, CallUser, Finish, Infeasible
@@ -77,28 +77,29 @@ class EpisodeRunner:
         emit: Emit,
         limits: RunnerLimits = DEFAULT_LIMITS,
         secrets: SecretRules = NO_SECRETS,
-        open_twin: OpenTwin | None = None,
+        twins: TwinSource | None = None,
         machine_task: MachineTask = same_task,
     ) -> None:
         self._store = store
         self._limits = limits
         self._record = record = EpisodeStateTracker(store, emit)
         self._secrets = SecretConfirmation(self._record, secrets)
-        self._executor = ActionExecutor(self._record, store, limits.executor, self._request_ahead, self._may_follow)
+        self._settles = settles = SettleControl(self.wake)
+        self._executor = ActionExecutor(record, store, limits.executor, settles, self._request_ahead, self._may_follow)
         pictures, retry, ends = self._executor.pictures.read, limits.retry_policy, limits.ends_with_page
-        self._proposals = ProposalManager(record, store, current_policy, pictures, retry, self.wake, open_twin, ends)
+        self._proposals = ProposalManager(record, store, current_policy, pictures, retry, self.wake, twins, ends)
         how = (limits.executor.reach, limits.machine_retry_seconds, machine_task)
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *how)
         self._inbox = CommandQueue(limits.inbox)
         self._wakeup = Wakeup()
         self._stopping = False
-        self._skipping_settle: asyncio.Task[None] | None = None
         self._machine_lost_reason = ""
         self._handlers: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
             (lambda: bool(self._machine_lost_reason), self._fail),
             (lambda: self._provisioner.done, self._provisioner.begin),
             (lambda: self._proposals.policy_changed, self._proposals.switch_policy),
             (lambda: isinstance(self._inbox.first, TakeoverInput), self._take_inputs),
+            (lambda: settles.rested, self._take_redraw),
             (lambda: bool(self._inbox), self._take_command),
             (lambda: Wakeup.is_due(self._executor.releases_at), self._executor.release_gesture),
             (lambda: Wakeup.is_due(self._executor.gesture_ends_at), self._executor.close_gesture),
@@ -134,7 +135,7 @@ class EpisodeRunner:
         if self._stopping:
             await reply(rejection(command, "not_running", CLOSING_MESSAGE))
         elif isinstance(command, SkipSettle):
-            self._skip_settle()
+            self._settles.skip(self._executor.session)
             await reply(Acknowledged(command_id=command.command_id))
         else:
             await self._queue(command, reply)
@@ -147,7 +148,7 @@ class EpisodeRunner:
         if not is_new:
             return
         if isinstance(command, Act) and not self._wakeup.waiting and self._executor.only_settles(command.command_id):
-            self._skip_settle()
+            self._settles.skip(self._executor.session)
         self.wake()
 
     def _may_follow(self, action: Action, observation: Observation) -> bool:
@@ -194,9 +195,7 @@ class EpisodeRunner:
         self._stopping = True
         await self._proposals.close()
         await self._provisioner.close()
-        if self._skipping_settle is not None:
-            self._skipping_settle.cancel()
-            await asyncio.gather(self._skipping_settle, return_exceptions=True)
+        await self._settles.close()
         if self._executor.session is not None:
             await self._executor.session.close()
         while self._inbox:
@@ -322,7 +321,7 @@ class EpisodeRunner:
         before = self._record.last_observation.screenshot
         await self._executor.set_time_scale(rate)
         if self._record.last_observation.screenshot != before and not self.state.takeover:
-            await self._proposals.withdraw("time went on")
+            await self._proposals.withdraw("time_went_on")
 
     async def _take_over(self, command: Takeover) -> None:
         """Begin direct input, or end it with what was done as one step."""
@@ -342,16 +341,16 @@ class EpisodeRunner:
         if self.state.status in ("running", "paused"):
             await self._executor.fail(why)
 
-    def _skip_settle(self) -> None:
-        session = self._executor.session
-        if session is not None and (self._skipping_settle is None or self._skipping_settle.done()):
-            self._skipping_settle = asyncio.create_task(session.skip_settle())
+    async def _take_redraw(self) -> None:
+        """What was offered for a screen that a program's timer has changed is void."""
+        if (observation := await self._executor.take_redraw()) is not None:
+            await self._proposals.withdraw("screen_changed", observation)
 
     async def _act(self, intent: Intent | None) -> None:
-        """Carry an intent out, and the actions of the same reply after it. Who waits to act next gets no settle in
-        between."""
+        """Carry out an intent and the reply's actions after it. Who waits to act next gets no settle in between."""
         while intent is not None:
-            intent = await self._executor.act(intent, settle=not self._inbox.holds(Act))
+            options = {"settle": not self._inbox.holds(Act), "wait_for_timers": self._proposals.act_at_once}
+            intent = await self._executor.act(intent, expected=self._proposals.expected_picture(intent), **options)
         await self._proposals.publish_waiting()
         if self.state.status == "running":
             await self._apply_control_action(self.state.steps[-1])
@@ -368,6 +367,7 @@ class EpisodeRunner:
     async def _finish(self, outcome: Outcome, answer: str, command: CommandRecord | None = None) -> None:
         """End with the annotator's outcome, and the verifier's beside it."""
         self._proposals.cancel_request()
+        await self._settles.finish()
         await self._executor.release_held_inputs(f"end-{self.state.id}-{len(self.state.steps)}")
         verdict = await self._executor.active_session.judge(INFEASIBLE_ANSWER if outcome == "infeasible" else answer)
         await self._end(command, status="finished", outcome=outcome, answer=answer, verdict=verdict)

@@ -9,14 +9,16 @@ from datetime import UTC, datetime
 
 from agent_backend.episode.machine_session import ActionResult, build_step
 from agent_backend.episode.twins import (
-    OpenTwin,
     Twin,
     TwinDiverged,
+    TwinSource,
     can_be_guessed,
     may_speculate,
     reads_same,
 )
 from agent_backend.interfaces import EpisodeStore, Intent, Policy
+from protocol.actions.types import Gesture, RunCode, RunCommand, Wait
+from protocol.blobs import BlobRef
 from protocol.messages.events import EpisodeState
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Proposal
@@ -29,6 +31,8 @@ MAX_TWINS = 3
 """Most twins that an episode takes one after the other: after one that was given up for a claim, or that showed
 something else, as a screen caught between two redraws does."""
 CLOSE_SECONDS = 5.0
+LASTING_ACTIONS = (Wait, Gesture, RunCommand, RunCode)
+"""What they do is not over when the screen shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,9 @@ class Speculator:
         on_guess: Called with each guess, to ask the policy about it.
     """
 
-    def __init__(self, store: EpisodeStore, open_twin: OpenTwin, on_guess: Callable[[Guess], None]) -> None:
+    def __init__(self, store: EpisodeStore, twins: TwinSource, on_guess: Callable[[Guess], None]) -> None:
         self._store = store
-        self._open_twin = open_twin
+        self._twins = twins
         self._on_guess = on_guess
         self._goal: tuple[EpisodeState, Policy] | None = None
         self._wakeup = asyncio.Event()
@@ -63,9 +67,13 @@ class Speculator:
         self._given_up_after = -1
         """After how many steps a twin was given up last: the next one is taken after a later step."""
 
+    def may_follow(self, state: EpisodeState) -> bool:
+        """Whether a twin may do what is done in this episode."""
+        return self._twins.wanted and self._left > 0 and may_speculate(state.task)
+
     def follow(self, state: EpisodeState, policy: Policy) -> None:
         """Come to where the episode stands, and do what its policy ranks first, where it has said that. Never waits."""
-        if self._left <= 0 or state.autopilot or not may_speculate(state.task):
+        if state.autopilot or not self.may_follow(state):
             return
         self._goal = (state, policy)
         self._wakeup.set()
@@ -102,7 +110,7 @@ class Speculator:
         if self._twin is None and len(state.steps) == self._given_up_after:
             return
         if self._twin is None:
-            lease = await self._open_twin(state)
+            lease = await self._twins.open(state)
             if lease is None:
                 return
             self._twin = Twin(lease, self._store)
@@ -138,6 +146,14 @@ def _guessed_step(state: EpisodeState, best: Proposal, result: ActionResult) -> 
         started_at=datetime.now(UTC),
     )
     return build_step(intent, result, state.proposals, state.policy)
+
+
+def picture_after(guess: Guess, intent: Intent) -> BlobRef | None:
+    """What the screen is likely to show after an act: where the guess did the same, what it showed, unless the act does
+    something for a time, which must not be cut short."""
+    step = guess.steps[-1]
+    same = (step.index, step.proposal_id, step.action) == (intent.index, intent.proposal_id, intent.action)
+    return guess.observation.screenshot if same and not isinstance(intent.action, LASTING_ACTIONS) else None
 
 
 def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observation) -> bool:

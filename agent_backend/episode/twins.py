@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from agent_backend.episode.machine_session import ActionResult, MachineSession, PictureCache
 from agent_backend.interfaces import EpisodeStore, Policy
@@ -38,8 +39,17 @@ class TwinLease:
     release: Callable[[], Awaitable[None]]
 
 
-OpenTwin = Callable[[EpisodeState], Awaitable[TwinLease | None]]
-"""Leases a twin; None where there is no room for one, or the pool wants none."""
+class TwinSource(Protocol):
+    """Where an episode gets its twins."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the episode may have one."""
+        ...
+
+    async def open(self, state: EpisodeState) -> TwinLease | None:
+        """Lease a twin; None where there is no room for one, or none is wanted. Raises BridgeError."""
+        ...
 
 
 class TwinDiverged(Exception):

@@ -234,6 +234,7 @@ def apply_event(state: EpisodeState, event: Event) -> EpisodeState:
             fields |= {"proposals": event.proposals, "thinking": "ready"}
         case ProposalsWithdrawn():
             fields |= {"proposals": (), "thinking": "waiting"}
+            fields |= {} if event.observation is None else {"observation": event.observation}
         case ProposalsThinking():
             fields |= {"thinking": event.thinking}
         case EpisodeChanged():

@@ -82,7 +82,7 @@ class EpisodeDriver:
             lambda: self._policy,
             self._emit,
             secrets=self._secrets,
-            open_twin=self._twins.open,
+            twins=self._twins,
             machine_task=self._machine_task,
         )
 

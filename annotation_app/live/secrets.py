@@ -13,6 +13,7 @@ from annotation_app.tasks.secret_masking import (
 )
 from protocol.actions.secrets import SecretUse, find_secret_names
 from protocol.actions.types import Action
+from protocol.blobs import BlobRef
 from protocol.trajectory.observations import Observation, Transition
 from vm_bridge.errors import InvalidAction, OutcomeUnknown, UnsupportedAction
 from vm_bridge.machine import ExpertSuggestion, Machine
@@ -103,13 +104,22 @@ class SecretMaskingMachine(MaskedMachine):
         raise UnsupportedAction("terminals of a machine with secrets are reached by actions")
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         if self._secrets.names_in(action) and command_id != self._checked_command_id:
             await self._check(command_id, action)
             self._checked_command_id = command_id
         whole = substitute_secrets(action, self._secrets.values)
-        return await super().perform(command_id, whole, settle=settle, snapshot=snapshot)
+        return await super().perform(
+            command_id, whole, settle=settle, snapshot=snapshot, expected=expected, wait_for_timers=wait_for_timers
+        )
 
     async def _check(self, command_id: str, action: Action) -> None:
         """Raises SecretNotAllowed; OutcomeUnknown for a command that may have been done before a crash."""

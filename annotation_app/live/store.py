@@ -27,6 +27,7 @@ from protocol.messages.events import (
     Ping,
     StorageChanged,
     TakeControl,
+    WithdrawalReason,
 )
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Mark, PolicyRef, Proposal
@@ -183,8 +184,10 @@ class DjangoStore:
     async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
         return await self._write(services.proposals_add, proposals=proposals, policy=policy)
 
-    async def withdraw_proposals(self, reason: str) -> DurableEvent:
-        return await self._write(services.proposals_withdraw, reason=reason)
+    async def withdraw_proposals(
+        self, reason: WithdrawalReason, observation: Observation | None = None
+    ) -> DurableEvent:
+        return await self._write(services.proposals_withdraw, reason=reason, observation=observation)
 
     async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
         return await self._write(services.proposal_mark, proposal_id=proposal_id, mark=mark)

@@ -34,9 +34,14 @@ class TwinAllocator:
         """Let the episode have twins of this image from now on."""
         self._image, self._pool = image, pool
 
+    @property
+    def wanted(self) -> bool:
+        """Whether the episode may have twins."""
+        return bool(self._image)
+
     async def open(self, state: EpisodeState) -> TwinLease | None:
         """A twin, where the episode may have one and room is left now. Raises BridgeError."""
-        if not self._image or state.status != "running":
+        if not self.wanted or state.status != "running":
             return None
         await self.release()
         try:

@@ -49,6 +49,7 @@ from protocol.trajectory.trajectories import Branch, Outcome
 EpisodeStatus = Literal["warming", "running", "paused", "finished", "left", "failed"]
 Control = Literal["mine", "other", "nobody"]
 Thinking = Literal["idle", "waiting", "streaming", "ready", "failed", "off"]
+WithdrawalReason = Literal["resampled", "policy_changed", "time_went_on", "screen_changed"]
 Noting = Literal["off", "idle", "writing", "failed"]
 """How the policy's notes stand: it writes none, none is due, one is being written, or the last one failed."""
 
@@ -181,10 +182,12 @@ class ProposalsReady(_DurableEvent):
 
 
 class ProposalsWithdrawn(_DurableEvent):
-    """Pending candidates are void: resampled, or a new policy revision took over."""
+    """Pending candidates are void."""
 
     type: Literal["proposals.withdrawn"] = "proposals.withdrawn"
-    reason: str
+    reason: WithdrawalReason
+    observation: Observation | None = None
+    """The screen to act on from now on, where it changed."""
 
 
 class ProposalMarked(_DurableEvent):

@@ -63,7 +63,7 @@ def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
         case ProposalsReady():
             return {"policy": event.policy, **_proposals_changed(event.proposals, "ready")}
         case ProposalsWithdrawn():
-            return _proposals_changed((), "idle")
+            return {"observation": event.observation or state.observation, **_proposals_changed((), "idle")}
         case ProposalMarked():
             return {"proposals": _mark_proposal(state.proposals, event.proposal_id, event.mark)}
         case EpisodeChanged():

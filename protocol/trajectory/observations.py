@@ -164,6 +164,8 @@ class Transition(FrozenModel):
     ended_at: datetime
     snapshot: MachineSnapshot | None = None
     """The way back to before the act, where it was asked for and there is one."""
+    timer_pending: bool = False
+    """Whether a program has set itself a time that was not waited for: then it may change the screen."""
 
 
 class Verdict(FrozenModel):

@@ -289,6 +289,12 @@ class StoreContract:
         await write(lambda s: s.add_proposals((proposal(3, rank=1),), POLICY))
         assert [p.id for p in (await write.store.load()).proposals] == ["proposal-3"]
 
+    async def test_offers_are_withdrawn_together_with_the_screen_they_were_for(self, write: Writer) -> None:
+        await write(lambda s: s.add_proposals((proposal(1),), POLICY))
+        await write(lambda s: s.withdraw_proposals("screen_changed", look("redrawn")))
+        state = await write.store.load()
+        assert (state.proposals, state.observation) == ((), look("redrawn"))
+
     async def test_marks_come_and_go(self, write: Writer) -> None:
         await write(lambda s: s.add_proposals((proposal(1), proposal(2)), POLICY))
         await write(lambda s: s.mark_proposal("proposal-2", "acceptable"))

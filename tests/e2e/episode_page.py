@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Locator, Page, expect
 
-from protocol.actions.types import Action, Click, DoubleClick, PressKeys, RightClick, TypeText
+from protocol.actions.types import Action, Click, DoubleClick, OpenApp, PressKeys, RightClick, TypeText
 from protocol.messages.events import EpisodeState, Snapshot
 from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Trajectory
@@ -21,6 +21,8 @@ def action_call(action: Action) -> str:
             return f"{action.kind}({action.x}, {action.y})"
         case TypeText():
             return f'type_text("{action.text}")'.replace("\n", "\\n")
+        case OpenApp():
+            return f'open_app("{action.name}")'
         case PressKeys():
             return f'press_keys("{"+".join(action.keys)}")'
         case _:

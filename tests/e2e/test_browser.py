@@ -12,6 +12,7 @@ from annotation_app.operations.runtime.temporary_platform import TemporaryPlatfo
 from protocol.actions.types import ChooseFiles, Click, PressKeys
 from protocol.messages.events import EpisodeState
 from protocol.trajectory.observations import BrowserPage
+from protocol.trajectory.trajectories import Trajectory
 from tests.e2e.conftest import SignIn
 from tests.e2e.episode_page import BOUND_MS, EpisodePage, open_queue
 from tests.e2e.test_pages import (
@@ -194,11 +195,22 @@ async def test_a_small_picture_is_large_and_exact(sign_in: SignIn) -> None:
 
 @pytest.mark.usefixtures("pools")
 async def test_a_classic_task_is_scored_by_its_own_reward(sign_in: SignIn) -> None:
-    episode_page = await take(await sign_in("annotator"), CLASSIC)
-    await accept_to_the_end(episode_page)
-    verdict = (await episode_page.state()).verdict
-    assert verdict is not None
-    assert verdict.success
+    """On a page that has ended Enter finishes the task and opens the next one; it does no candidate."""
+    page = await sign_in("annotator")
+    episode_page = await take(page, CLASSIC)
+    while not (await page_of(episode_page)).done:
+        await stepped(episode_page, page.keyboard.press("1"))
+    finished, steps = episode_page.episode, await episode_page.steps()
+    await page.keyboard.press("Enter")
+    await page.wait_for_url(lambda url: "/desk/" in url and finished not in url, timeout=BOUND_MS)
+    ended = Trajectory.model_validate_json(
+        await (await page.request.get(f"/api/episodes/{finished}/trajectory")).body()
+    )
+    assert ended.verdict is not None
+    assert ended.verdict.success
+    assert (ended.outcome, ended.steps) == ("success", steps)
+    await episode_page.opened()
+    await episode_page.leave()
 
 
 @pytest.mark.usefixtures("pools")

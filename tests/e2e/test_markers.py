@@ -1,6 +1,7 @@
 """The marker of typed text stands where the text will land: behind what was typed before."""
 
 import pytest
+from playwright.async_api import expect
 
 from protocol.actions.types import Click, PressKeys, TypeText
 from tests.e2e.conftest import Drill, SignIn
@@ -37,4 +38,10 @@ async def test_text_is_marked_behind_the_text_before_it(sign_in: SignIn, drill: 
     )
     await page.reload()  # no field has the focus then
     await desk.rested()
+    marks = page.locator("svg g[data-tone]")
+    await expect(marks.first).to_be_attached(timeout=BOUND_MS)
+    await page.keyboard.press("Shift+H")
+    await expect(marks).to_have_count(0, timeout=BOUND_MS)
+    await page.keyboard.press("Shift+H")
+    await expect(marks.first).to_be_attached(timeout=BOUND_MS)
     await desk.leave()

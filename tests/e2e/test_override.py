@@ -1,5 +1,6 @@
 """Doing it oneself: every way to say a step, everything a person can do with a task, compared with what is recorded."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 
@@ -16,9 +17,11 @@ from protocol.actions.types import (
     MouseClick,
     MouseDown,
     MouseUp,
+    OpenApp,
     Point,
     Press,
     PressKeys,
+    Release,
     RightClick,
     Scroll,
     SetClipboard,
@@ -109,7 +112,6 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     episode_page = await drill(page)
     await select_all_without_a_thought(episode_page)
 
-    await episode_page.think(THOUGHT)
     await page.keyboard.press("i")
     field = page.get_by_role("textbox", name="Text to type")
     await expect(field).to_be_focused(timeout=BOUND_MS)
@@ -119,6 +121,7 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     await page.keyboard.insert_text(TEXT[2:])
     await expect(field).to_have_value(TEXT)
     await page.keyboard.press("Enter")
+    await think_when_asked(episode_page)
     await episode_page.stepped(2)
 
     for number, key in ((3, "a"), (4, "c")):
@@ -146,19 +149,30 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     read = [step.after.text for step in steps if step.after is not None and step.action.kind == "get_clipboard"]
     assert read == [TEXT, "from outside"]
     await episode_page.leave()
+    replay = f"/episodes/{episode_page.episode}"
+    for number, text in ((5, TEXT), (6, "from outside")):
+        await page.goto(f"{replay}?step={number}")
+        await expect(page.get_by_role("figure").get_by_text(text, exact=True)).to_be_visible(timeout=BOUND_MS)
 
 
 async def select_all_without_a_thought(episode_page: EpisodePage) -> None:
-    """A hotkey is not done with the thought of a candidate: the cursor goes to an empty thought."""
+    """A hotkey is not done with the thought of a candidate."""
     page = episode_page.page
     await page.keyboard.press("k")
     await expect(page.get_by_role("textbox", name="Press the keys")).to_be_focused(timeout=BOUND_MS)
     await page.keyboard.press("Control+a")
-    await expect(episode_page.thought).to_be_focused(timeout=BOUND_MS)
-    await page.keyboard.press("Enter")
-    await page.keyboard.insert_text(THOUGHT)
-    await page.keyboard.press("Enter")
+    await think_when_asked(episode_page)
     await episode_page.stepped(1)
+
+
+async def think_when_asked(episode_page: EpisodePage) -> None:
+    """The cursor is in an empty thought, and nothing is done before something is written."""
+    await expect(episode_page.thought).to_be_focused(timeout=BOUND_MS)
+    await expect(episode_page.thought).to_have_value("")
+    keyboard = episode_page.page.keyboard
+    await keyboard.press("Enter")
+    await keyboard.insert_text(THOUGHT)
+    await keyboard.press("Enter")
 
 
 async def look_back_at_the_clipboard(episode_page: EpisodePage) -> None:
@@ -194,6 +208,8 @@ async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> No
     keyboard = await page.context.new_cdp_session(page)
     await keyboard.send("Input.imeSetComposition", {"text": "ni", "selectionStart": 2, "selectionEnd": 2})
     await keyboard.send("Input.insertText", {"text": "你"})
+    await page.keyboard.down("ArrowLeft")
+    await page.evaluate("dispatchEvent(new Event('blur'))")  # the key-up of another window's key never comes
     for key in ("ö", "@"):  # as a German keyboard prints them
         await keyboard.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": key, "text": key, "code": "Quote"})
         await keyboard.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": "Quote"})
@@ -213,7 +229,9 @@ async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> No
         MouseDown(point=Point(x=401, y=305), button="left"),
         MouseUp(point=Point(x=733, y=511), button="left"),
     ]
-    assert [one.key for one in done if isinstance(one, Press)] == ["h", "i"], "leaving sends no Escape"
+    assert [one.key for one in done if isinstance(one, Press)] == ["h", "i", "left"], "leaving sends no Escape"
+    released = done.index(Release(key="left"))
+    assert isinstance(done[released + 1], TypeText), "what is held is let go before anything else is typed"
     assert "".join(one.text for one in done if isinstance(one, TypeText)) == "你ö@"
     assert steps[-1].thought == THOUGHT
     await episode_page.leave()
@@ -279,6 +297,29 @@ async def test_candidates_are_marked_and_asked_for_again(sign_in: SignIn, drill:
     await episode_page.stepped(1)
     (step,) = await episode_page.steps()
     assert (step.proposal_id, step.acceptable_ids, step.wrong_ids) == (first.id, (), (second.id,))
+    await episode_page.leave()
+
+
+async def test_a_screen_that_a_timer_changes_is_proposed_for_again(sign_in: SignIn, drill: Drill) -> None:
+    page = await sign_in("annotator")
+    episode_page = await drill(page)
+    await episode_page.override(OpenApp(name="terminal"), THOUGHT)
+    await episode_page.stepped(1)
+    await episode_page.override(TypeText(text="sleep 1; echo seen\n"), THOUGHT)
+    await expect(episode_page.steps_shown).to_have_text(re.compile("^Step 3 of"), timeout=BOUND_MS)
+    shown = (await episode_page.steps())[-1].after
+    state = await episode_page.state()
+    async with asyncio.timeout(BOUND_MS / 1000):
+        while state.observation == shown or not state.proposals:
+            await page.wait_for_timeout(100)
+            state = await episode_page.state()
+    await expect(episode_page.cards.first).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("1")
+    await episode_page.stepped(3)
+    last = (await episode_page.steps())[-1]
+    assert last.proposal_id in {proposal.id for proposal in state.proposals}
+    assert shown is not None
+    assert last.before.screenshot != shown.screenshot
     await episode_page.leave()
 
 

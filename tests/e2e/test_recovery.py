@@ -65,6 +65,12 @@ async def test_a_draft_outlives_a_reload_and_an_expired_sign_in(sign_in: SignIn,
     await expect(episode_page.thought).to_have_value(THOUGHT)
     await expect(episode_page.line).to_have_text(LINE)
 
+    offline = episode_page.banners.get_by_text("You are offline.")
+    await page.context.set_offline(True)
+    await expect(offline).to_be_visible(timeout=BOUND_MS)
+    await page.context.set_offline(False)
+    await expect(offline).to_have_count(0, timeout=BOUND_MS)
+
     await page.context.clear_cookies(name=re.compile("sessionid$"))
     await sockets[-1].close(code=4000)
     dialog = page.get_by_role("dialog", name="Sign in again")
@@ -93,6 +99,8 @@ async def test_a_killed_web_process_loses_and_doubles_nothing(
     await expect(lost).to_be_visible(timeout=BOUND_MS)
     await page.keyboard.press("1")
     await expect(episode_page.banners.get_by_text("1 command waits to be sent.")).to_be_visible(timeout=BOUND_MS)
+    await expect(page.get_by_role("button", name="Sending…")).to_be_visible()
+    await page.keyboard.press("Enter")  # does nothing before that one is answered
 
     await expect(lost).to_have_count(0, timeout=RESTART_MS)
     await episode_page.stepped(2)

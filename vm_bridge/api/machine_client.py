@@ -221,9 +221,23 @@ class RemoteMachine:
         return Observation.model_validate_json(await self._observation_call("observe", ObserveRequest(settle=settle)))
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
-        body = PerformRequest(command_id=command_id, action=action, settle=settle, snapshot=snapshot)
+        body = PerformRequest(
+            command_id=command_id,
+            action=action,
+            settle=settle,
+            snapshot=snapshot,
+            expected=expected,
+            wait_for_timers=wait_for_timers,
+        )
         answer = await self._observation_call(
             "perform", body, timeout_seconds=CALL_TIMEOUT_SECONDS + action_timeout(action)
         )

@@ -197,7 +197,14 @@ async def observe(machine: LeasedMachine, body: ObserveRequest) -> Response:
 @machine_routes.post("/machines/{machine_id}/perform", response_class=Response, responses=MSGPACK_RESPONSE)
 async def perform(machine: LeasedMachine, body: PerformRequest) -> Response:
     """Do one action once; a resend of the same command gives the stored transition."""
-    transition = await machine.perform(body.command_id, body.action, settle=body.settle, snapshot=body.snapshot)
+    transition = await machine.perform(
+        body.command_id,
+        body.action,
+        settle=body.settle,
+        snapshot=body.snapshot,
+        expected=body.expected,
+        wait_for_timers=body.wait_for_timers,
+    )
     return Response(await pack_response(machine, transition), media_type=MEDIA_TYPE)
 
 

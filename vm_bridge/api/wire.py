@@ -99,6 +99,10 @@ class PerformRequest(FrozenModel):
     settle: bool = True
     snapshot: bool = False
     """Whether the answer names the state before the act."""
+    expected: BlobRef | None = None
+    """A picture at which the wait may end; see `Machine.perform`."""
+    wait_for_timers: bool = True
+    """Whether to wait for the times that programs have set themselves."""
 
 
 class EvaluateRequest(FrozenModel):

@@ -9,8 +9,9 @@ from typing import ClassVar
 
 from protocol.trajectory.observations import MachineSnapshot
 from protocol.trajectory.tasks import Task
-from vm_bridge.drivers.computer.driver import ComputerDriver, ComputerMachine
+from vm_bridge.drivers.computer.driver import ComputerDriver
 from vm_bridge.drivers.computer.guest_link import EmptyReply
+from vm_bridge.drivers.computer.machine import ComputerMachine
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import MAX_RESET_SECONDS, FrameSource

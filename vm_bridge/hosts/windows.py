@@ -8,9 +8,10 @@ from pathlib import Path
 
 from protocol.trajectory.observations import MachineSnapshot, Observation
 from protocol.trajectory.tasks import Task
-from vm_bridge.drivers.computer.driver import ACTION_KINDS, ComputerMachine
+from vm_bridge.drivers.computer.driver import ACTION_KINDS
 from vm_bridge.drivers.computer.frames import GuestScreen
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestCapabilities, GuestLink
+from vm_bridge.drivers.computer.machine import ComputerMachine
 from vm_bridge.drivers.computer.machine_io import GuestTerminals
 from vm_bridge.drivers.computer.remote_frames import FrameCanvas
 from vm_bridge.drivers.task_parameters import parse_mcp_servers, parse_screen_size

@@ -22,6 +22,7 @@ from protocol.messages.events import (
     StepStarted,
     StepUndone,
     ThoughtWritten,
+    WithdrawalReason,
 )
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Mark, PolicyRef, strip_token_data
@@ -177,11 +178,13 @@ def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...],
 
 
 @transaction.atomic(durable=True)
-def proposals_withdraw(*, episode_id: UUID, token: int, reason: str) -> DurableEvent:
-    """Void the pending offers; their rows stay."""
+def proposals_withdraw(
+    *, episode_id: UUID, token: int, reason: WithdrawalReason, observation: Observation | None = None
+) -> DurableEvent:
+    """Void the pending offers; their rows stay. `observation` is the screen to act on from now on, where it changed."""
     episode = episode_lock(episode_id, token)
     _proposals_close(episode)
-    event = ProposalsWithdrawn(version=episode.version + 1, reason=reason)
+    event = ProposalsWithdrawn(version=episode.version + 1, reason=reason, observation=observation)
     event_apply(episode, event)
     return event
 

@@ -16,6 +16,7 @@ from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint, Sampl
 from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile
 from protocol.actions.types import Action, Click
+from protocol.blobs import BlobRef
 from protocol.messages.events import Act, EpisodeState, Event, ProposalsReady
 from protocol.trajectory.observations import Transition
 from protocol.trajectory.tasks import Task
@@ -115,9 +116,18 @@ def painted_machine_factory(times: Times) -> Callable[[EpisodeState], Coroutine[
 
     class Noting(FakeMachine):
         async def perform(
-            self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+            self,
+            command_id: str,
+            action: Action,
+            *,
+            settle: bool = True,
+            snapshot: bool = False,
+            expected: BlobRef | None = None,
+            wait_for_timers: bool = True,
         ) -> Transition:
-            transition = await super().perform(command_id, action, settle=settle, snapshot=snapshot)
+            transition = await super().perform(
+                command_id, action, settle=settle, snapshot=snapshot, expected=expected, wait_for_timers=wait_for_timers
+            )
             times.seen = Moment()
             return transition
 

@@ -46,6 +46,8 @@ class Played:
 class Episode:
     """One episode on a machine, with another machine for its twin where there is one."""
 
+    wanted = True
+
     def __init__(self, task: Task, machine: Sandbox, twin: Sandbox | None, policy: TimedPolicy | TimedExpert) -> None:
         state = EpisodeState(
             id="bench", version=0, status="warming", task=task, pool="bench", created_at=datetime.now(UTC)
@@ -58,7 +60,7 @@ class Episode:
         self.machine = machine.bind(next(TOKENS))
         """The machine as the episode has it."""
         self.runner = EpisodeRunner(
-            self.store, self._open, lambda: self.policy, self._hear, open_twin=self._open_twin if twin else None
+            self.store, self._open, lambda: self.policy, self._hear, twins=self if twin else None
         )
 
     async def _hear(self, event: Event) -> None:
@@ -70,7 +72,7 @@ class Episode:
         self.machine = self._machine.bind(next(TOKENS))
         return self.machine
 
-    async def _open_twin(self, state: EpisodeState) -> TwinLease:
+    async def open(self, state: EpisodeState) -> TwinLease:
         assert self._twin is not None
         machine = self._twin.bind(next(TOKENS))
         policy = self.policy

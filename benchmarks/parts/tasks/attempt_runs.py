@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from agent_backend.episode.executor import ExecutorLimits
 from agent_backend.episode.limits import RunnerLimits
-from agent_backend.episode.proposals import RetryPolicy
+from agent_backend.episode.proposal_requests import RetryPolicy
 from agent_backend.errors import AgentError
 from agent_backend.evaluation.attempts import collect_attempts
 from agent_backend.policy.expert import ExpertPolicy

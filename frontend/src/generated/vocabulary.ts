@@ -1069,12 +1069,13 @@ export interface ImageLimits {
   max_pixels: number;
 }
 /**
- * Pending candidates are void: resampled, or a new policy revision took over.
+ * Pending candidates are void.
  */
 export interface ProposalsWithdrawn {
   version: number;
   type: "proposals.withdrawn";
-  reason: string;
+  reason: "resampled" | "policy_changed" | "time_went_on" | "screen_changed";
+  observation: Observation | null;
 }
 /**
  * A candidate was judged.

@@ -8,6 +8,7 @@ import type {
   Partial as PartialCandidate,
   PendingAct,
   Proposal,
+  ProposalsWithdrawn,
   Step,
 } from "@/generated/vocabulary";
 
@@ -17,7 +18,7 @@ export interface EpisodeView {
   readonly control: Control;
   readonly holder: string;
   readonly partials: readonly PartialCandidate[];
-  readonly withdrawn: string;
+  readonly withdrawn: ProposalsWithdrawn["reason"] | null;
   /** What was offered at each step, as far as this page saw it (by step index). */
   readonly offered: Readonly<Record<number, readonly Proposal[]>>;
   readonly gap: boolean;
@@ -26,7 +27,7 @@ export interface EpisodeView {
 }
 
 export function viewOf(episode: EpisodeState, control: Control = "nobody"): EpisodeView {
-  return { episode, control, holder: "", partials: [], withdrawn: "", offered: {}, gap: false, storageFull: false };
+  return { episode, control, holder: "", partials: [], withdrawn: null, offered: {}, gap: false, storageFull: false };
 }
 
 /** The view after one event; events already applied change nothing, a missing one only raises `gap`. */
@@ -89,7 +90,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
       return {
         ...view,
         partials: [],
-        withdrawn: "",
+        withdrawn: null,
         episode: {
           ...episode,
           steps: episode.steps.map((step) => (step.index === event.index ? { ...step, undone: true } : step)),
@@ -112,7 +113,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
       return {
         ...view,
         partials: [],
-        withdrawn: "",
+        withdrawn: null,
         episode: {
           ...episode,
           proposals: event.proposals,
@@ -126,7 +127,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
         ...view,
         partials: [],
         withdrawn: event.reason,
-        episode: { ...episode, proposals: [], ...NOT_THINKING },
+        episode: { ...episode, observation: event.observation ?? episode.observation, proposals: [], ...NOT_THINKING },
       };
     case "proposal.marked":
       return {
@@ -149,7 +150,7 @@ function stepAdded(view: EpisodeView, step: Step, pending: PendingAct | null): E
   return {
     ...view,
     partials: [],
-    withdrawn: "",
+    withdrawn: null,
     offered: { ...view.offered, [step.index]: episode.proposals },
     episode: {
       ...episode,

@@ -43,6 +43,9 @@ async def test_help_is_seen_at_home_found_on_the_wall_and_taken_over(sign_in: Si
 
     await tile.focus()
     await admin.keyboard.press("Enter")
+    await admin.get_by_role("textbox", name="Note for the annotator").fill("Open the other file.")
+    await admin.get_by_role("button", name="Send note").click()
+    await expect(annotator.get_by_text("Open the other file.")).to_be_visible(timeout=BOUND_MS)
     await admin.get_by_role("button", name="Take control").click(timeout=BOUND_MS)
     await expect(desk.banners.get_by_text(re.compile("^View only: "))).to_be_visible(timeout=BOUND_MS)
     await admin.goto("/wall")

@@ -1,5 +1,6 @@
 """The frame after an act holds what the act did, also where a program takes its time."""
 
+import asyncio
 import itertools
 from pathlib import Path
 
@@ -54,6 +55,31 @@ async def test_a_late_redraw_is_in_the_frame(desktop: LocalSandbox, how: str, at
             assert done.after.rest == "rested"
             assert abs(await grey(machine, done.after, click.x, click.y) - STEP * count) <= 1
         await do(machine, RunCommand(command="pkill -f redrawing.py"))
+
+
+@pytest.mark.slow
+async def test_a_late_redraw_may_be_waited_for_after_the_act(desktop: LocalSandbox) -> None:
+    machine, click = await open_window(desktop, "loop", "1500", "1", "still")
+    done = await machine.perform(f"settle-{next(numbers):04}", click, wait_for_timers=False)
+    assert (done.timer_pending, done.after.rest) == (True, "rested")
+    assert await grey(machine, done.after, click.x, click.y) <= 1
+    assert await grey(machine, done.after, click.x + 150, click.y - 100) == pytest.approx(STEP, abs=1), "its feedback"
+    later = await machine.observe(settle=True)
+    assert later.rest == "rested"
+    assert await grey(machine, later, click.x, click.y) == pytest.approx(STEP, abs=1)
+
+    done = await machine.perform(f"settle-{next(numbers):04}", click, wait_for_timers=False)
+    waiting = asyncio.create_task(machine.observe(settle=True))
+    await machine.skip_settle()
+    assert (await waiting).rest == "hurried"
+
+
+@pytest.mark.slow
+async def test_an_act_that_sets_no_late_timer_leaves_nothing_to_wait_for(desktop: LocalSandbox) -> None:
+    machine, click = await open_window(desktop, "loop", "50", "1", "still")
+    done = await machine.perform(f"settle-{next(numbers):04}", click, wait_for_timers=False)
+    assert (done.timer_pending, done.after.rest) == (False, "rested")
+    assert await grey(machine, done.after, click.x, click.y) == pytest.approx(STEP, abs=1)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from agent_backend.episode.executor import ExecutorLimits
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.episode.limits import RunnerLimits
-from agent_backend.episode.proposals import RetryPolicy
+from agent_backend.episode.proposal_requests import RetryPolicy
 from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.secret_confirmation import NO_SECRETS, SecretRules
 from agent_backend.interfaces import CommandRecord, EpisodeCommand, Intent, Policy
@@ -75,9 +75,18 @@ class UnreliableMachine(FakeMachine):
         return await super().blob(ref)
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
-        transition = await super().perform(command_id, action, settle=settle, snapshot=snapshot)
+        transition = await super().perform(
+            command_id, action, settle=settle, snapshot=snapshot, expected=expected, wait_for_timers=wait_for_timers
+        )
         if UnreliableMachine.lost:
             UnreliableMachine.lost -= 1
             raise BridgeUnavailable("no answer in time")

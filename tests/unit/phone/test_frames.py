@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from vm_bridge.drivers.frame_watcher import FrameWatcher
 from vm_bridge.drivers.phone.adb import AdbRequestFailed
 from vm_bridge.drivers.phone.frames import decode_screencap
-from vm_bridge.drivers.remote.captures import FrameWatcher
 from vm_bridge.errors import MachineGone
 from vm_bridge.sandbox import Frame
 

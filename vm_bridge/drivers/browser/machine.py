@@ -28,7 +28,14 @@ class BrowserMachine:
         return await self._browser.observe(self._fence, settle=settle)
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         return await self._browser.perform(self._fence, command_id, action, settle=settle, snapshot=snapshot)
 

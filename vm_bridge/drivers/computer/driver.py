@@ -1,19 +1,18 @@
-"""A computer driven through the guest inside its sandbox: `ComputerDriver` is shared by all its leases,
-`ComputerMachine` is what one lease sees."""
+"""A computer driven through the guest inside its sandbox, shared by all its leases."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
-from protocol.actions.tools import Tool
 from protocol.actions.types import Action, UploadFile, find_off_screen_point
 from protocol.blobs import BlobRef
-from protocol.trajectory.observations import MachineSnapshot, Observation, Rest, Transition, Verdict
+from protocol.trajectory.observations import MachineSnapshot, Observation, Rest, Transition
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.command_log import ActionHistory, CommandLog, RecordedAction, StateFingerprint
+from vm_bridge.drivers.computer.early_end import end_at
 from vm_bridge.drivers.computer.frames import DesktopFrames, GuestScreen, ScreenshotStore
 from vm_bridge.drivers.computer.guest_link import (
     AttachmentOffer,
@@ -24,10 +23,10 @@ from vm_bridge.drivers.computer.guest_link import (
     ObserveReply,
     PerformReply,
 )
-from vm_bridge.drivers.computer.machine_io import GuestFiles, GuestIO, GuestTerminals
+from vm_bridge.drivers.computer.machine_io import GuestIO
 from vm_bridge.drivers.computer.suite_environment import GuestEnvironment
 from vm_bridge.drivers.file_staging import FileStaging
-from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers, parse_screen_size
+from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers
 from vm_bridge.errors import (
     BridgeError,
     InvalidAction,
@@ -36,12 +35,10 @@ from vm_bridge.errors import (
     StaleLease,
     UnknownBlob,
     UnsupportedAction,
-    UnsupportedTask,
 )
-from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, ExpertSuggestion, action_timeout
+from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, action_timeout
 from vm_bridge.settle import MAX_SETTLE_SECONDS
-from vm_bridge.suites import Suite, evaluate_task, find_suite
-from vm_bridge.suites.harbor import HarborSuite
+from vm_bridge.suites import Suite, find_suite
 
 MACHINE_IO_KINDS = (
     *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
@@ -122,10 +119,7 @@ class ComputerDriver:
     async def observe(self, fence: int, *, settle: bool) -> Observation:
         """See `Machine.observe`."""
         async with self.one_at_a_time:
-            seen = await self.link.call(
-                "observe", ObserveReply, timeout=MAX_SETTLE_SECONDS + MAX_ACTION_SECONDS, fence=fence, settle=settle
-            )
-            self._check_fence(fence)
+            seen = await self._look(fence, settle=settle)
             return await self._observation(
                 seen.after, seen.rest, seen.settle_ms, seen.text, application=seen.application
             )
@@ -138,6 +132,8 @@ class ComputerDriver:
         *,
         settle: bool,
         snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
         save_state: Callable[[], Awaitable[MachineSnapshot]] | None = None,
     ) -> Transition:
         """See `Machine.perform`. `save_state` takes the snapshot before the act where a machine keeps whole states;
@@ -153,7 +149,9 @@ class ComputerDriver:
                     saved = await save_state()
                 elif snapshot and not self._rested:
                     await self.observe(fence, settle=True)
-            done = await self._act(fence, action, settle=settle, snapshot=snapshot and save_state is None)
+            wanted = snapshot and save_state is None
+            options = {"settle": settle, "wait_for_timers": wait_for_timers}
+            done = await self._act(fence, action, snapshot=wanted, expected=expected, **options)
             return done if saved is None else done.model_copy(update={"snapshot": saved})
 
         return await self.command_log.once(command_id, action, settle=settle, act=act)
@@ -212,12 +210,31 @@ class ComputerDriver:
         if any(not _is_valid_text(value) for _, value in action if isinstance(value, str)):
             raise InvalidAction("text holds a null character or half a surrogate pair")
 
-    async def _act(self, fence: int, action: Action, *, settle: bool, snapshot: bool) -> Transition:
+    async def _look(self, fence: int, *, settle: bool) -> ObserveReply:
+        timeout = MAX_SETTLE_SECONDS + MAX_ACTION_SECONDS
+        seen = await self.link.call("observe", ObserveReply, timeout=timeout, fence=fence, settle=settle)
+        self._check_fence(fence)
+        return seen
+
+    async def _act(
+        self,
+        fence: int,
+        action: Action,
+        *,
+        settle: bool,
+        snapshot: bool,
+        expected: BlobRef | None,
+        wait_for_timers: bool,
+    ) -> Transition:
         async with self.one_at_a_time:
             started = datetime.now(UTC)
             await self._upload_file(fence, action)
+            awaited = expected if settle and self.capabilities.width else None
+            skip_settle = partial(self.skip_settle, fence)
             try:
-                done = await self._send_action(fence, action, settle=settle, digest=snapshot)
+                async with end_at(awaited, self.frames, self.pictures.encode, skip_settle) as shown:
+                    options = {"settle": settle, "wait_for_timers": wait_for_timers}
+                    done = await self._send_action(fence, action, digest=snapshot, **options)
             except OutcomeUnknown:
                 self.history.mark_not_replayable()
                 raise
@@ -233,6 +250,8 @@ class ComputerDriver:
             after = await self._observation(
                 done.after, done.rest, done.settle_ms, done.text, brought, application=done.application
             )
+            if awaited is not None and shown.is_set() and done.rest == "hurried":
+                after = await self._after_early_end(fence, after, awaited)
             return Transition(
                 before=before,
                 after=after,
@@ -240,7 +259,19 @@ class ComputerDriver:
                 started_at=started,
                 ended_at=datetime.now(UTC),
                 snapshot=taken,
+                timer_pending=done.timer_pending,
             )
+
+    async def _after_early_end(self, fence: int, after: Observation, expected: BlobRef) -> Observation:
+        """What the screen rests at after a settle that was ended at a picture, which may have gone meanwhile."""
+        self._rested = after.screenshot is not None and after.screenshot.sha256 == expected.sha256
+        if self._rested:
+            return after.model_copy(update={"rest": "rested", "settled": True})
+        seen = await self._look(fence, settle=True)
+        took = after.settle_ms + seen.settle_ms
+        return await self._observation(
+            seen.after, seen.rest, took, after.text, after.attachment, application=seen.application
+        )
 
     async def _upload_file(self, fence: int, action: Action) -> None:
         """Give the guest the file that an act puts in place. Raises InvalidAction when its bytes are not held."""
@@ -256,7 +287,9 @@ class ComputerDriver:
             raise OutcomeUnknown(f"what the act brought out is lost: {gone}") from gone
         return self.file_staging.keep(data, offered.media_type)
 
-    async def _send_action(self, fence: int, action: Action, *, settle: bool, digest: bool) -> PerformReply:
+    async def _send_action(
+        self, fence: int, action: Action, *, settle: bool, wait_for_timers: bool, digest: bool
+    ) -> PerformReply:
         body, link = action.model_dump(mode="json"), self.link
         if link.gone:
             raise MachineGone("the machine has ended")
@@ -268,6 +301,7 @@ class ComputerDriver:
                 fence=fence,
                 action=body,
                 settle=settle,
+                wait_for_timers=wait_for_timers,
                 digest=digest,
             )
         except MachineGone as gone:
@@ -304,97 +338,6 @@ class ComputerDriver:
         )
 
 
-class SandboxController(Protocol):
-    """Who keeps the processes of a computer. Both raise StaleLease when the lease of that token has ended."""
-
-    async def prepare(self, fencing_token: int, task: Task) -> None:
-        """Put the sandbox back to its image's first state, for a task."""
-        ...
-
-    async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
-        """Put it back to an earlier state. Raises CannotRestore."""
-        ...
-
-
 def _is_valid_text(value: str) -> bool:
     """Whether a string can be written to a file, a path or a command line."""
     return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
-
-
-class ComputerMachine:
-    """A computer seen through one lease."""
-
-    def __init__(self, computer: ComputerDriver, fence: int, controller: SandboxController) -> None:
-        self._computer, self._fence, self._controller = computer, fence, controller
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._computer.capabilities
-
-    async def prepare(self, task: Task) -> Observation:
-        # What cannot be is refused before anything is thrown away.
-        suite = find_suite(self._computer.suites, task)
-        if isinstance(suite, HarborSuite):
-            suite.check(task)
-        elif suite is None and self._computer.able.needs_suite:
-            raise UnsupportedTask("these machines do tasks from folders of Harbor only")
-        parse_mcp_servers(task), parse_image_format(task), parse_screen_size(task)
-        await self._controller.prepare(self._fence, task)
-        return await self._computer.set_up(self._fence, task)
-
-    async def snapshot(self) -> MachineSnapshot:
-        if not self.capabilities.snapshots:
-            raise UnsupportedAction("this machine cannot go back to an earlier state")
-        return await self._computer.snapshot(self._fence)
-
-    async def restore(self, snapshot: MachineSnapshot) -> Observation:
-        if not self.capabilities.snapshots:
-            raise UnsupportedAction("this machine cannot go back to an earlier state")
-        await self._controller.restore(self._fence, snapshot)
-        return await self.observe(settle=True)
-
-    async def observe(self, *, settle: bool = False) -> Observation:
-        return await self._computer.observe(self._fence, settle=settle)
-
-    async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
-    ) -> Transition:
-        wanted = snapshot and self.capabilities.snapshots
-        return await self._computer.perform(self._fence, command_id, action, settle=settle, snapshot=wanted)
-
-    async def skip_settle(self) -> None:
-        await self._computer.skip_settle(self._fence)
-
-    async def evaluate(self, *, answer: str = "") -> Verdict:
-        computer = self._computer
-        return await evaluate_task(computer.suites, computer.task, lambda: computer.environment(self._fence), answer)
-
-    async def suggest_expert_action(self) -> ExpertSuggestion | None:
-        task = self._computer.task
-        suite = None if task is None else find_suite(self._computer.suites, task)
-        if task is None or not isinstance(suite, HarborSuite):
-            return None
-        return suite.suggest(task, self._computer.history.commands())
-
-    async def set_time_scale(self, rate: float) -> None:
-        raise UnsupportedAction("a computer's time is everybody's")
-
-    async def blob(self, ref: BlobRef) -> bytes:
-        return self._computer.read_blob(ref)
-
-    @property
-    def files(self) -> GuestFiles:
-        return GuestFiles(self._computer.link, self._fence)
-
-    @property
-    def terminals(self) -> GuestTerminals:
-        return GuestTerminals(self._computer.link, self._fence)
-
-    async def tools(self) -> tuple[Tool, ...]:
-        return await self._computer.inside(self._fence).tools()
-
-    async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
-        return self._computer.file_staging.keep(data, media_type)
-
-    async def close(self) -> None:
-        """Nothing is held."""

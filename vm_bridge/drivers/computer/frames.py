@@ -16,6 +16,7 @@ import numpy as np
 
 from protocol.blobs import BlobRef
 from vm_bridge.drivers.computer.guest_link import SLOTS, FrameRef, GuestLink
+from vm_bridge.drivers.frame_watcher import CapturedFrame
 from vm_bridge.drivers.image_encoding import StripedJpeg, encode_image, encode_stripes
 from vm_bridge.drivers.task_parameters import MAX_HEIGHT, MAX_WIDTH, ImageFormat
 from vm_bridge.errors import MachineGone, UnknownBlob
@@ -112,6 +113,11 @@ class ScreenshotStore:
         while len(self._blobs) > MAX_CACHED_BLOBS:
             self._blobs.popitem(last=False)
         return ref
+
+    def encode(self, shot: CapturedFrame) -> bytes:
+        """The bytes that a look of these pixels is stored as."""
+        image = np.frombuffer(shot.pixels, np.uint8).reshape(shot.height, shot.width, 4)
+        return encode_stripes(image).file if self.format == "jpeg" else encode_image(image, self.format)
 
     def read_blob(self, ref: BlobRef) -> bytes:
         """Raises UnknownBlob when they are no longer kept."""

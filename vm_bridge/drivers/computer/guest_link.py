@@ -84,6 +84,7 @@ class PerformReply(ObserveReply):
     before_text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
     error: ActionError | None
     attachment: AttachmentOffer | None
+    timer_pending: bool = False
     digest: str | None = None
     """Of the person's files before the act, where it was asked for."""
 

@@ -19,8 +19,8 @@ from protocol.blobs import BlobRef
 from protocol.trajectory.observations import ActionError, MachineSnapshot, Observation, Rest, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.command_log import CommandLog
+from vm_bridge.drivers.frame_watcher import CapturedFrame, ExpectedPicture, FrameWatcher, watch_frames
 from vm_bridge.drivers.image_encoding import encode_image
-from vm_bridge.drivers.remote.captures import CapturedFrame, FrameWatcher, watch_frames
 from vm_bridge.drivers.remote.errors import TransportError
 from vm_bridge.drivers.task_parameters import ImageFormat, parse_image_format
 from vm_bridge.errors import (
@@ -129,11 +129,13 @@ class RemoteDriver:
                 rest, took = await self._rest(watch, time.monotonic()) if settle else ("skipped", 0.0)
                 return await self._observation(watch.shot, rest, took)
 
-    async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
+    async def perform(
+        self, fence: int, command_id: str, action: Action, *, settle: bool, expected: BlobRef | None = None
+    ) -> Transition:
         """See `Machine.perform`."""
         if fence < self.fence:
             raise StaleLease(f"fencing token {fence} is behind {self.fence}")
-        act = partial(self._act, fence, action, settle=settle)
+        act = partial(self._act, fence, action, settle=settle, expected=expected)
         return await self._command_log.once(command_id, action, settle=settle, act=act)
 
     async def skip_settle(self, fence: int) -> None:
@@ -161,7 +163,7 @@ class RemoteDriver:
         except KeyError:
             raise UnknownBlob(f"blob {ref.sha256} is no longer kept") from None
 
-    async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
+    async def _act(self, fence: int, action: Action, *, settle: bool, expected: BlobRef | None) -> Transition:
         async with self._one_at_a_time:
             if action.kind not in self._body.kinds:
                 raise UnsupportedAction(f"{self._body.name} cannot {action.kind}")
@@ -170,16 +172,19 @@ class RemoteDriver:
             await self.admit(fence)
             self._skip_settle.clear()
             async with watch_frames(self._body.frames) as watch:
-                return await self._watch_action(watch, action, settle=settle)
+                return await self._watch_action(watch, action, settle=settle, expected=expected)
 
-    async def _watch_action(self, watch: FrameWatcher, action: Action, *, settle: bool) -> Transition:
+    async def _watch_action(
+        self, watch: FrameWatcher, action: Action, *, settle: bool, expected: BlobRef | None
+    ) -> Transition:
         started, seen = datetime.now(UTC), watch.shot
         point = find_off_screen_point(action, seen.width, seen.height)
         if point is not None:
             raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
         before = await self._observation(seen, "skipped", 0.0)
         given, error = await self._perform_action(action, (seen.width, seen.height))
-        rest, took = await self._rest(watch, time.monotonic()) if settle else ("skipped", 0.0)
+        awaited = None if expected in (None, before.screenshot) else ExpectedPicture(expected, self._encode)
+        rest, took = await self._rest(watch, time.monotonic(), awaited) if settle else ("skipped", 0.0)
         after = await self._observation(watch.shot, rest, took, given)
         return Transition(before=before, after=after, error=error, started_at=started, ended_at=datetime.now(UTC))
 
@@ -204,16 +209,19 @@ class RemoteDriver:
             return None
         return await acts.do(action, size, self._blobs)
 
-    async def _rest(self, watch: FrameWatcher, since: float) -> tuple[Rest, float]:
+    async def _rest(
+        self, watch: FrameWatcher, since: float, awaited: ExpectedPicture | None = None
+    ) -> tuple[Rest, float]:
         """How the settle ended, and how long it took (milliseconds)."""
-        rest = await watch.settle(self._skip_settle, since=since, quiet=self._body.quiet, limit=MAX_SETTLE_SECONDS)
+        rest = await watch.settle(
+            self._skip_settle, since=since, quiet=self._body.quiet, limit=MAX_SETTLE_SECONDS, awaited=awaited
+        )
         return rest, (time.monotonic() - since) * 1000
 
     async def _observation(
         self, shot: CapturedFrame, rest: Rest, settle_ms: float, given: str | bytes | None = None
     ) -> Observation:
-        image = np.frombuffer(shot.pixels, np.uint8).reshape(shot.height, shot.width, 4)
-        picture = await asyncio.to_thread(encode_image, image, self._format)
+        picture = await asyncio.to_thread(self._encode, shot)
         return Observation(
             screenshot=self._keep(picture, f"image/{self._format}"),
             width=shot.width,
@@ -225,6 +233,10 @@ class RemoteDriver:
             text=given if isinstance(given, str) else None,
             attachment=self._keep(given, "application/octet-stream") if isinstance(given, bytes) else None,
         )
+
+    def _encode(self, shot: CapturedFrame) -> bytes:
+        image = np.frombuffer(shot.pixels, np.uint8).reshape(shot.height, shot.width, 4)
+        return encode_image(image, self._format)
 
     def _keep(self, data: bytes, media_type: str) -> BlobRef:
         ref = BlobRef.of(data, media_type)
@@ -257,9 +269,16 @@ class RemoteMachine:
         return await self._driver.observe(self._fence, settle=settle)
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
-        return await self._driver.perform(self._fence, command_id, action, settle=settle)
+        return await self._driver.perform(self._fence, command_id, action, settle=settle, expected=expected)
 
     async def skip_settle(self) -> None:
         await self._driver.skip_settle(self._fence)

@@ -37,7 +37,7 @@ class Desktop(Protocol):
 
     def observe(self, *, settle: bool) -> Message: ...
 
-    def perform(self, action: Message, *, settle: bool) -> Message: ...
+    def perform(self, action: Message, *, settle: bool, wait_for_timers: bool) -> Message: ...
 
     def frame(self, serial: int, wait: float) -> Message: ...
 
@@ -198,7 +198,8 @@ class Server:
             case "tool":
                 return self._tools[message["tool"]](message)
         digest = home_digest() if message.get("digest") else None
-        return {**self._started_desktop().perform(message["action"], settle=message["settle"]), "digest": digest}
+        options = {"settle": message["settle"], "wait_for_timers": message.get("wait_for_timers", True)}
+        return {**self._started_desktop().perform(message["action"], **options), "digest": digest}
 
     def _frame(self, message: Message) -> Message:
         return self._started_desktop().frame(message["serial"], message["wait"])

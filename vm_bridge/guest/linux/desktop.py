@@ -5,7 +5,7 @@ import select
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -41,6 +41,21 @@ class ApplicationProbe(Protocol):
         ...
 
 
+@dataclass
+class Settle:
+    """A wait for rest: what was seen before the act and since; times are seconds of the monotonic clock."""
+
+    before: ThreadSamples
+    acted_at: float
+    limit: float
+    """In seconds after the act."""
+    began: float
+    first_at: float
+    first: ThreadSamples
+    delay_before: float
+    woken: WokenThreads
+
+
 class LinuxDesktop:
     """One desktop, driven by one thread; only `hurry` and `frame` may be called from others."""
 
@@ -61,6 +76,8 @@ class LinuxDesktop:
         self._create_stream = stream
         self._machine_io = machine_io
         self._redraw_delays = RedrawDelays()
+        self._unfinished: Settle | None = None
+        """The settle of the last act, where it did not wait for a time that a program has set itself."""
         self._interrupted = threading.Event()
         self._frame_wait_cancelled = os.eventfd(0)
         self._input: ActionInput | None = None
@@ -82,15 +99,19 @@ class LinuxDesktop:
         self._machine_io.interrupt()
 
     def observe(self, *, settle: bool) -> Answer:
-        """One look, with `settle` after the screen has come to rest, with its icons on it."""
-        self._interrupted.clear()
-        if settle and self.icons is not None:
-            self.icons.wait()
-        rest, took = (
-            self._settle(self._current_threads(), time.monotonic(), MAX_SETTLE_SECONDS, act=False)
-            if settle
-            else ("skipped", 0.0)
-        )
+        """One look, with `settle` after the screen has come to rest, with its icons on it. After an act that did not
+        wait for timers it goes on with that act's wait."""
+        if not settle:
+            rest, took = "skipped", 0.0
+        elif self._unfinished is not None:
+            # An interrupt since the act was meant for this wait.
+            unfinished, self._unfinished = self._unfinished, None
+            rest, took = self._settle(unfinished)
+        else:
+            self._interrupted.clear()
+            if self.icons is not None:
+                self.icons.wait()
+            rest, took = self._settle(self._begin_settle(self._current_threads(), MAX_SETTLE_SECONDS, act=False))
         if settle:
             self._input_loader.join()
         return {
@@ -108,25 +129,28 @@ class LinuxDesktop:
                 os.eventfd_read(self._frame_wait_cancelled)
         return self._stream.capture()
 
-    def perform(self, action: Action, *, settle: bool) -> Answer:
+    def perform(self, action: Action, *, settle: bool, wait_for_timers: bool) -> Answer:
         """The frame acted on, what the act gave or why it failed, and the frame after it."""
         self._interrupted.clear()
+        self._unfinished = None
         self._input_loader.join()
         threads = self._threads_before() if settle else {}
         before, application_before = self._picture.capture(), self._application()
         acted_at = time.monotonic()
         answer = self._machine_io.run_action(self._act, action)
-        rest, took = (
-            self._settle(threads, acted_at, MAX_SETTLE_SECONDS + time.monotonic() - acted_at)
-            if settle
-            else ("skipped", 0.0)
-        )
+        rest, took = "skipped", 0.0
+        if settle:
+            limit = MAX_SETTLE_SECONDS + time.monotonic() - acted_at
+            begun = self._begin_settle(threads, limit, acted_at=acted_at)
+            rest, took = self._settle(begun, wait_for_timers=wait_for_timers)
+            self._unfinished = begun if rest == "timer_pending" else None
         return {
             "before": before,
             "before_application": application_before,
             "after": self._picture.capture(),
             "application": self._application(),
-            "rest": rest,
+            "rest": "rested" if rest == "timer_pending" else rest,
+            "timer_pending": rest == "timer_pending",
             "settle_ms": took,
             **answer,
         }
@@ -160,33 +184,49 @@ class LinuxDesktop:
         assert self._input is not None  # the guest ends where they could not be made
         self._input.do(action)
 
-    def _settle(self, before: ThreadSamples, acted_at: float, limit: float, *, act: bool = True) -> tuple[str, float]:
-        """How the settle ended, and how long it took (milliseconds); without an act nothing can be late."""
-        began = first_at = time.monotonic()
+    def _begin_settle(
+        self, before: ThreadSamples, limit: float, *, acted_at: float | None = None, act: bool = True
+    ) -> Settle:
+        """A wait for rest from now on. Without an act nothing can be late."""
+        began = time.monotonic()
+        acted_at = began if acted_at is None else acted_at
         delay_before = self._sampler.scheduling_delay()
         self._picture.sync()
         first = self._sampler.sample()
         woken = WokenThreads(self._redraw_delays, self._redraw_watcher, before if act else {}, acted_at + limit)
         woken.note(first, acted_at)
+        return Settle(before, acted_at, limit, began, began, first, delay_before, woken)
+
+    def _settle(self, begun: Settle, *, wait_for_timers: bool = True) -> tuple[str, float]:
+        """How the settle ended, and how long it has taken since it began (milliseconds). It may go on afterwards where
+        a timer is pending."""
+        woken = begun.woken
         while True:
             self._picture.sync()
             second, now = self._sampler.sample(), time.monotonic()
             woken.note(second, now)
-            changed_at = self._picture.changed_at
-            scheduling_delay = self._sampler.scheduling_delay() - delay_before
             evidence = SettleEvidence(
-                acted_at, before, first_at, first, now, second, changed_at, scheduling_delay, woken.lateness
+                begun.acted_at,
+                begun.before,
+                begun.first_at,
+                begun.first,
+                now,
+                second,
+                self._picture.changed_at,
+                self._sampler.scheduling_delay() - begun.delay_before,
+                woken.lateness,
             )
-            verdict = decide_settled(evidence, limit=limit)
-            woken.capture(now - acted_at)
+            verdict = decide_settled(evidence, limit=begun.limit, wait_for_timers=wait_for_timers)
+            woken.capture(now - begun.acted_at)
             if not isinstance(verdict, Recheck):
-                woken.learn()
-                return verdict, (now - began) * 1000
+                if verdict != "timer_pending":
+                    woken.learn()
+                return verdict, (now - begun.began) * 1000
             if verdict.moved:
-                first_at, first = now, second
+                begun.first_at, begun.first = now, second
             look_at = min(verdict.at, now + REDRAW_POLL_SECONDS) if woken.learning else verdict.at
             if self._interrupted.wait(max(0.0, look_at - time.monotonic())):
-                return "hurried", (time.monotonic() - began) * 1000
+                return "hurried", (time.monotonic() - begun.began) * 1000
 
     def _threads_before(self) -> ThreadSamples:
         """The threads just before an act; one that runs now and then is not to be taken for one that always does."""
@@ -204,5 +244,5 @@ class LinuxDesktop:
     def _wait_until_processed(self, longest: float) -> None:
         """Wait until every program has taken the part of the act that was done so far, at most so many seconds."""
         was_interrupted, self._interrupted = self._interrupted, threading.Event()
-        self._settle(self._current_threads(), time.monotonic(), longest, act=False)
+        self._settle(self._begin_settle(self._current_threads(), longest, act=False))
         self._interrupted = was_interrupted

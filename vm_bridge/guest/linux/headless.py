@@ -30,7 +30,7 @@ class HeadlessDesktop:
         self._text = self._machine_io.terminal()
         return {"after": None, "text": self._text, "rest": "rested" if settle else "skipped", "settle_ms": 0.0}
 
-    def perform(self, action: Action, *, settle: bool) -> Answer:
+    def perform(self, action: Action, *, settle: bool, wait_for_timers: bool) -> Answer:
         """What was shown before, and what the act gave or why it failed; where it says nothing, what the terminal
         shows."""
         self._interrupted.clear()

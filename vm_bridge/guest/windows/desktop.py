@@ -59,8 +59,9 @@ class WindowsDesktop:
                 self._frame_wait_cancelled.clear()
                 return self._stream.capture()
 
-    def perform(self, action: Action, *, settle: bool) -> Answer:
-        """The frame acted on, what the act gave or why it failed, and the frame after it."""
+    def perform(self, action: Action, *, settle: bool, wait_for_timers: bool) -> Answer:
+        """The frame acted on, what the act gave or why it failed, and the frame after it. Nothing tells of
+        timers here."""
         self._interrupted.clear()
         before = self._picture.capture()
         answer = self._machine_io.run_action(self._act, action)

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from protocol.actions.types import Action
+from protocol.blobs import BlobRef
 from protocol.trajectory.observations import MachineSnapshot, Transition
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.command_log import ActionHistory, StateFingerprint
-from vm_bridge.drivers.computer.driver import ComputerDriver, ComputerMachine
+from vm_bridge.drivers.computer.driver import ComputerDriver
 from vm_bridge.drivers.computer.guest_link import EmptyReply
+from vm_bridge.drivers.computer.machine import ComputerMachine
 from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import CannotRestore, MachineGone
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
@@ -171,7 +173,22 @@ class QemuMachine(ComputerMachine):
         return await self._sandbox.snapshot(self._fence)
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         save = self.snapshot if snapshot else None
-        return await self._computer.perform(self._fence, command_id, action, settle=settle, save_state=save)
+        return await self._computer.perform(
+            self._fence,
+            command_id,
+            action,
+            settle=settle,
+            save_state=save,
+            expected=expected,
+            wait_for_timers=wait_for_timers,
+        )

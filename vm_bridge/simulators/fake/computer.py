@@ -61,7 +61,8 @@ class FakeComputer:
     """One painted computer, without a screen where its width is 0. Its public attributes are the knobs a test may turn.
 
     `settle_seconds`: how long its screen takes to rest; `lose_next_result`: the next act happens, but its
-    outcome is lost as in a crash; `acts`: every action really done, in order.
+    outcome is lost as in a crash; `acts`: every action really done, in order; `timer`: what a redraw waits for that
+    comes after each act, where there is one; `redraws`: how many came; `redrawn_pixels`: the side of what it changes.
     """
 
     reset_seconds = MAX_RESET_SECONDS
@@ -87,6 +88,11 @@ class FakeComputer:
         self.settle_seconds = 0.0
         self.lose_next_result = False
         self.acts: list[Action] = []
+        self.timer: asyncio.Event | None = None
+        self.redraws, self.redrawn_pixels = 0, 8
+        self._timer_pending = False
+        self.expected: list[BlobRef | None] = []
+        """What each act was expected to lead to."""
         self.resets = 0
         self.typed = ""
         self.clipboard = ""
@@ -169,6 +175,8 @@ class FakeComputer:
         """An observation of the present picture; with `settle` after `settle_seconds` or a hurry."""
         started = time.monotonic()
         rest: Rest = await self._settle() if settle else "skipped"
+        if settle and self._timer_pending:
+            rest = await self._wait_for_timer()
         self.alive()
         width, height = self.screen.size
         if text is None and not width:
@@ -194,14 +202,17 @@ class FakeComputer:
         cache_latest(self.blobs, ref.sha256, data, MAX_CACHED_BLOBS)
         return ref
 
-    async def perform(self, command_id: str, action: Action, *, settle: bool, snapshot: bool) -> Transition:
+    async def perform(
+        self, command_id: str, action: Action, *, settle: bool, snapshot: bool, wait_for_timers: bool = True
+    ) -> Transition:
         """See `Machine.perform`."""
         known = self.commands.get(command_id)
         if known is not None and known.action != action:
             raise CommandConflict(f"command {command_id} was sent before with another action")
         if known is None:
             self._check(action)
-            known = _CommandRecord(action, asyncio.create_task(self._act(action, settle=settle, snapshot=snapshot)))
+            acting = self._act(action, settle=settle, snapshot=snapshot, wait_for_timers=wait_for_timers)
+            known = _CommandRecord(action, asyncio.create_task(acting))
             cache_latest(self.commands, command_id, known, MAX_CACHED_COMMANDS)
         # Whoever asked may go away; the act goes on and its result waits for the resend.
         return await asyncio.shield(known.run)
@@ -213,9 +224,10 @@ class FakeComputer:
         if point is not None:
             raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
 
-    async def _act(self, action: Action, *, settle: bool, snapshot: bool) -> Transition:
+    async def _act(self, action: Action, *, settle: bool, snapshot: bool, wait_for_timers: bool) -> Transition:
         async with self._serial:
             self._skip_settle.clear()
+            self._timer_pending = False
             started = datetime.now(UTC)
             before = await self.look(settle=False)
             taken = self.snapshot() if snapshot else None
@@ -223,7 +235,10 @@ class FakeComputer:
             if self.lose_next_result:
                 self.lose_next_result = False
                 raise OutcomeUnknown("the machine crashed during the act")
+            is_timed = self.timer is not None and settle
+            self._timer_pending = is_timed and wait_for_timers
             after = await self.look(settle=settle, text=text, attachment=attachment)
+            self._timer_pending = is_timed and not wait_for_timers
             return Transition(
                 before=before,
                 after=after,
@@ -231,6 +246,7 @@ class FakeComputer:
                 started_at=started,
                 ended_at=datetime.now(UTC),
                 snapshot=taken,
+                timer_pending=self._timer_pending,
             )
 
     def _do(self, action: Action) -> ActionOutcome:
@@ -306,6 +322,23 @@ class FakeComputer:
         for channel, tint in enumerate(hashlib.sha256(self.image.encode()).digest()[:3]):
             pixels[:, :, channel] = ramp + tint % 56
         return pixels
+
+    async def _wait_for_timer(self) -> Rest:
+        """Wait for the last act's timer, and redraw."""
+        assert self.timer is not None, "an act has set a timer"
+        waits = [asyncio.ensure_future(event.wait()) for event in (self.timer, self._skip_settle)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        self._timer_pending = False
+        if self._skip_settle.is_set():
+            return "hurried"
+        self.redraws += 1
+        self.screen.pixels[: self.redrawn_pixels, : self.redrawn_pixels, :3] ^= 255
+        self.screen.touch()
+        return "rested"
 
     async def _settle(self) -> Rest:
         try:

@@ -43,10 +43,20 @@ class FakeMachine:
         return await self._computer.observe(settle=settle)
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         self._computer.admit(self._token)
-        return await self._computer.perform(command_id, action, settle=settle, snapshot=snapshot)
+        self._computer.expected.append(expected)
+        return await self._computer.perform(
+            command_id, action, settle=settle, snapshot=snapshot, wait_for_timers=wait_for_timers
+        )
 
     async def snapshot(self) -> MachineSnapshot:
         self._computer.admit(self._token)

@@ -49,7 +49,7 @@ class TestDjangoStore(StoreContract):
         with pytest.raises(EpisodeFenced):
             await store.add_proposals((proposal(1),), POLICY)
         with pytest.raises(EpisodeFenced):
-            await store.withdraw_proposals("no")
+            await store.withdraw_proposals("resampled")
         with pytest.raises(EpisodeFenced):
             await store.mark_proposal("proposal-1", "wrong")
         with pytest.raises(EpisodeFenced):

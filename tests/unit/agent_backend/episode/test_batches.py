@@ -8,6 +8,7 @@ from agent_backend.errors import CommandRejected
 from agent_backend.rollout.attempts import build_trajectory
 from protocol.actions.secrets import SecretUse, find_secret_names
 from protocol.actions.types import Action, CallUser, Click, Finish, LongPress, Press, PressKeys, Release, TypeText, Wait
+from protocol.blobs import BlobRef
 from protocol.messages.events import Accept, Autopilot, FinishEpisode, Pause, StepAdded, StepStarted
 from protocol.trajectory.observations import Observation, Transition
 from protocol.trajectory.steps import BatchPosition
@@ -97,11 +98,20 @@ class FailingMachine(UnreliableMachine):
     """Refuses to type."""
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         if isinstance(action, TypeText):
             raise InvalidAction("there is no field")
-        return await super().perform(command_id, action, settle=settle, snapshot=snapshot)
+        return await super().perform(
+            command_id, action, settle=settle, snapshot=snapshot, expected=expected, wait_for_timers=wait_for_timers
+        )
 
 
 async def test_a_failing_action_stops_the_rest_and_releases_what_is_held(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_backend.episode.proposals import RetryPolicy
+from agent_backend.episode.proposal_requests import RetryPolicy
 from agent_backend.errors import PolicyRejected, PolicyUnavailable
 from agent_backend.interfaces import EpisodeCommand
 from protocol.actions.types import Click, LongPress, RunCommand

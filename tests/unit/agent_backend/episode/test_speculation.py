@@ -1,5 +1,6 @@
 """The first candidate is done ahead on a twin, and what the policy says of it is shown only where the guess held."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from functools import partial
@@ -12,7 +13,7 @@ from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.speculation import MAX_TWINS
 from agent_backend.episode.twins import REACHES_OUTSIDE, TwinLease, reads_same, shows_same
 from agent_backend.interfaces import Policy
-from protocol.actions.types import CallTool, Click, Finish, TypeText
+from protocol.actions.types import Action, CallTool, Click, Finish, RunCommand, TypeText, Wait
 from protocol.messages.events import EpisodeState, Undo
 from protocol.trajectory.observations import BrowserPage, Observation, Tab
 from protocol.trajectory.steps import Step
@@ -40,24 +41,26 @@ class SeededPolicy(FakePolicy):
 
 
 class SpeculatingHarness(EpisodeHarness):
-    """An episode that may have twins."""
+    """An episode that may have twins, and where it gets them."""
+
+    wanted = True
 
     def __init__(self) -> None:
         self.twins: list[FakeSandbox] = []
+        self.timer: asyncio.Event | None = None
         self.released = 0
         self.room = True
         super().__init__()
         self.policy = self.current = self.seeded = SeededPolicy()
 
     def new_runner(self) -> EpisodeRunner:
-        return EpisodeRunner(
-            self.store, self._open, lambda: self.current, self.hear, self.limits, self.secrets, self._open_twin
-        )
+        return EpisodeRunner(self.store, self._open, lambda: self.current, self.hear, self.limits, self.secrets, self)
 
-    async def _open_twin(self, state: EpisodeState) -> TwinLease | None:
+    async def open(self, state: EpisodeState) -> TwinLease | None:
         if not self.room:
             return None
         sandbox = FakeSandbox("desktop", width=320, height=240)
+        sandbox.timer = self.timer
         self.twins.append(sandbox)
         return TwinLease(self.twin_machine(sandbox), policy_for=same_policy, release=self._release)
 
@@ -101,6 +104,45 @@ async def test_an_accepted_guess_is_done_on_the_machine_and_needs_no_other_quest
     await next_offered(harness, 1)
     assert harness.sandbox.acts == [first.action]
     assert harness.policy.asked[1][0].thought == first.thought
+
+
+async def test_the_act_may_end_at_what_the_twin_showed(harness: SpeculatingHarness) -> None:
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    step = harness.runner.state.steps[0]
+    assert step.after is not None
+    assert harness.sandbox.expected == [step.after.screenshot]
+    await harness.guessed(3)
+    await harness.send(act(2, "mine"))
+    await next_offered(harness, 2)
+    assert harness.sandbox.expected[1:] == [None], "nobody did that before"
+
+
+async def test_an_act_beside_a_twin_waits_for_the_timers_of_programs(harness: SpeculatingHarness) -> None:
+    harness.timer = harness.sandbox.timer = asyncio.Event()
+    harness.timer.set()
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    after = harness.runner.state.steps[0].after
+    assert after is not None
+    assert after == harness.runner.state.observation
+    assert harness.policy.frames[1] == after.screenshot, "the twin waited for the same redraw"
+    await harness.guessed(3)
+    assert len(harness.twins) == 1
+
+
+@pytest.mark.parametrize("action", [Wait(seconds=1), RunCommand(command="ls")])
+async def test_what_lasts_is_not_cut_short(harness: SpeculatingHarness, action: Action) -> None:
+    harness.seeded.answers[0] = (("I do this.", action),)
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    assert harness.sandbox.expected == [None]
 
 
 async def test_another_step_than_the_guess_is_asked_about_and_the_twin_follows(harness: SpeculatingHarness) -> None:

@@ -11,7 +11,7 @@ import pytest
 from agent_backend.episode.executor import ExecutorLimits
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.episode.limits import RunnerLimits
-from agent_backend.episode.proposals import RetryPolicy
+from agent_backend.episode.proposal_requests import RetryPolicy
 from agent_backend.episode.unattended import MAX_INVALID_REPLIES, run_unattended
 from agent_backend.errors import PolicyMisconfigured, PolicyRejected, PolicyUnavailable
 from agent_backend.rollout.attempts import build_trajectory

@@ -25,7 +25,7 @@ class FakePolicy:
     """Answers from a list, then with one click for ever; its public attributes are the knobs a test may turn.
 
     `gate`: cleared, answers wait until it is set; `broken`: raised instead of answering; `asked`: the steps
-    each question held; `cancelled`: how many questions were cancelled;
+    each question held; `frames`: the picture of each question; `cancelled`: how many questions were cancelled;
     `offered`: the tools of the last question.
     """
 
@@ -35,6 +35,7 @@ class FakePolicy:
         self.gate.set()
         self.broken: PolicyError | None = None
         self.asked: list[tuple[Step, ...]] = []
+        self.frames: list[BlobRef | None] = []
         self.cancelled = 0
         self.offered: tuple[Tool, ...] = ()
         self._answers = iter(answers)
@@ -54,6 +55,7 @@ class FakePolicy:
         save_blob: SaveBlob = discard_blob,
     ) -> tuple[Proposal, ...]:
         self.asked.append(steps)
+        self.frames.append(observation.screenshot)
         self.offered = tools
         await partial((Partial(index=0, text="Thought:"),))
         try:

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agent_backend.episode.proposals import RetryPolicy, retry_delay
+from agent_backend.episode.proposal_requests import RetryPolicy, retry_delay
 from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 from agent_backend.policy.circuit_breaker import CircuitBreaker
 from agent_backend.policy.completions import MAX_REPLY_CHARACTERS, CompletionsClient, RequestTimeouts, parse_retry_after

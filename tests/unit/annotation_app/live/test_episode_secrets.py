@@ -8,6 +8,7 @@ from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine, Se
 from annotation_app.tasks.secret_masking import TaskSecret, host_of
 from protocol.actions.secrets import SecretUse
 from protocol.actions.types import Action, CallTool, Navigate, RunCommand, TypeText
+from protocol.blobs import BlobRef
 from protocol.trajectory.observations import Observation, Transition, Verdict
 from tests.unit.annotation_app.live.test_secret_masking import text_observation
 from vm_bridge.errors import OutcomeUnknown, UnsupportedAction
@@ -31,7 +32,14 @@ class Page:
         return Verdict(success=False, score=0.0, reason=f"the field holds hunter2!, not {answer}")
 
     async def perform(
-        self, command_id: str, action: Action, *, settle: bool = True, snapshot: bool = False
+        self,
+        command_id: str,
+        action: Action,
+        *,
+        settle: bool = True,
+        snapshot: bool = False,
+        expected: BlobRef | None = None,
+        wait_for_timers: bool = True,
     ) -> Transition:
         self.done.append(action)
         frame = text_observation(self.url)

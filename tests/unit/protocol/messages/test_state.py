@@ -18,6 +18,7 @@ CHANGED = {
     "thought-written": {"steps"},
     "proposals-ready": {"proposals", "policy", "thinking", "thinking_error"},
     "proposals-withdrawn": {"proposals", "thinking"},
+    "proposals-withdrawn-for-another-screen": {"proposals", "thinking", "observation"},
     "proposal-marked": {"proposals"},
     "proposal-unmarked": {"proposals"},
     "proposal-marked-unknown": set(),

@@ -38,9 +38,9 @@ def make_evidence(
     return SettleEvidence(ACT, world(before), at(first_at), world(first), at(now), world(second), changed_at)
 
 
-def next_check(evidence: SettleEvidence) -> tuple[float, bool]:
+def next_check(evidence: SettleEvidence, *, wait_for_timers: bool = True) -> tuple[float, bool]:
     """When, in milliseconds after the act, and whether something moved."""
-    verdict = decide_settled(evidence)
+    verdict = decide_settled(evidence, wait_for_timers=wait_for_timers)
     assert isinstance(verdict, Recheck)
     return round((verdict.at - ACT) * 1000, 3), verdict.moved
 
@@ -76,6 +76,31 @@ def test_a_busy_machine_needs_a_longer_moment() -> None:
 @pytest.mark.parametrize("wakes", [50, 300, 1500])
 def test_a_time_that_the_act_set_is_waited_for(wakes: float) -> None:
     assert next_check(make_evidence(waiting(1), waiting(4, wakes), waiting(4, wakes))) == (wakes, False)
+
+
+@pytest.mark.parametrize(
+    ("wakes", "check"), [(110, (110, False)), (15, (22, False)), (200, None)], ids=["soon", "gone by", "later"]
+)
+def test_only_a_time_soon_after_the_act_is_waited_for_without_timers(
+    wakes: float, check: tuple[float, bool] | None
+) -> None:
+    evidence = make_evidence(waiting(1), waiting(4, wakes), waiting(4, wakes))
+    if check is None:
+        assert decide_settled(evidence, wait_for_timers=False) == "timer_pending"
+    else:
+        assert next_check(evidence, wait_for_timers=False) == check
+
+
+def test_without_timers_a_moment_of_stillness_is_waited_for_too() -> None:
+    evidence = make_evidence(waiting(1), waiting(4, 900), waiting(4, 900), now=200, first_at=197)
+    assert next_check(evidence, wait_for_timers=False) == (205, False)
+    later = replace(evidence, now=at(205))
+    assert decide_settled(later, wait_for_timers=False) == "timer_pending"
+
+
+def test_without_timers_a_thread_that_never_waits_is_still_watched() -> None:
+    evidence = make_evidence(running(1), running(4), running(4), now=200, first_at=100, changed=190)
+    assert next_check(evidence, wait_for_timers=False) == (290, False)
 
 
 def test_a_new_process_that_sleeps_is_waited_for() -> None:

@@ -88,7 +88,7 @@ function ProposalsPlaceholder() {
   if (thinking === "off") return <p className={styles.note}><StatusDot tone="off">{t("proposals.off")}</StatusDot></p>;
   return (
     <p className={styles.note}>
-      <StatusDot tone="off">{view.withdrawn === "" ? t("proposals.none") : t("proposals.withdrawn", { reason: view.withdrawn })}</StatusDot>
+      <StatusDot tone="off">{t(view.withdrawn === null ? "proposals.none" : `proposals.withdrawn.${view.withdrawn}`)}</StatusDot>
     </p>
   );
 }

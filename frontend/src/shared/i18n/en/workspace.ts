@@ -150,7 +150,10 @@ export const workspaceMessages = {
   "proposals.takeover": "The policy waits while you have the machine",
   "proposals.off": "This pool has no policy: every step is yours",
   "proposals.none": "No candidates yet",
-  "proposals.withdrawn": "Withdrawn: {reason}",
+  "proposals.withdrawn.resampled": "Withdrawn: you asked again",
+  "proposals.withdrawn.policy_changed": "Withdrawn: the policy was changed",
+  "proposals.withdrawn.time_went_on": "Withdrawn: the page's time went on",
+  "proposals.withdrawn.screen_changed": "Withdrawn: the screen changed",
 
   "step.title": "Your step",
   "step.mode": "How to say it",

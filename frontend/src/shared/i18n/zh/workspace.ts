@@ -146,7 +146,10 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "proposals.takeover": "你接管机器期间策略等待",
   "proposals.off": "该任务池没有策略：每一步由你决定",
   "proposals.none": "尚无候选",
-  "proposals.withdrawn": "已撤回：{reason}",
+  "proposals.withdrawn.resampled": "已撤回：已重新询问",
+  "proposals.withdrawn.policy_changed": "已撤回：策略已更换",
+  "proposals.withdrawn.time_went_on": "已撤回：页面时间已推进",
+  "proposals.withdrawn.screen_changed": "已撤回：屏幕已变化",
 
   "step.title": "你的步骤",
   "step.mode": "表达方式",
