@@ -50,7 +50,7 @@ class Server:
             connection.close()
         if response.status >= 400:
             raise _rejection(response.status, content)
-        return Answer(dict(response.getheaders()), content)
+        return Answer({name.lower(): value for name, value in response.getheaders()}, content)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Send JSON. Returns the answer's."""
@@ -62,14 +62,26 @@ class Answer:
     """A server's answer that is no rejection."""
 
     def __init__(self, headers: Mapping[str, str], content: bytes) -> None:
-        self.headers, self.content = headers, content
+        self._headers, self._content = headers, content
+
+    @property
+    def upload_offset(self) -> int:
+        """Where the next part begins. Raises RecorderError with `answer_unknown`."""
+        value = self._headers.get("upload-offset", "")
+        if not value.isdecimal():
+            raise _unknown_answer()
+        return int(value)
 
     def json(self) -> Any:
         """Its JSON. Raises RecorderError with `answer_unknown`."""
         try:
-            return json.loads(self.content)
+            return json.loads(self._content)
         except ValueError:
-            raise RecorderError("answer_unknown", "The server's answer is not understood.") from None
+            raise _unknown_answer() from None
+
+
+def _unknown_answer() -> RecorderError:
+    return RecorderError("answer_unknown", "The server's answer is not understood.")
 
 
 def require_not_uploaded(session: Session) -> None:
@@ -144,11 +156,11 @@ def _send_part(server: Server, path: str, offset: int, data: bytes) -> int:
         "Upload-Offset": str(offset),
         "Upload-Checksum": f"sha256 {checksum}",
     }
-    return int(server.call("PATCH", path, headers, data).headers["Upload-Offset"])
+    return server.call("PATCH", path, headers, data).upload_offset
 
 
 def _offset(server: Server, path: str) -> int:
-    return int(server.call("HEAD", path, TUS).headers["Upload-Offset"])
+    return server.call("HEAD", path, TUS).upload_offset
 
 
 def _wait_for_import(server: Server, import_id: str) -> dict[str, Any]:
