@@ -6,13 +6,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from Xlib import X, Xutil
 from Xlib.display import Display
+from Xlib.error import XError
 from Xlib.ext import xtest
 
 from annotation_app.operations.runtime.stack import ROOT
@@ -57,6 +58,18 @@ class Desktop:
         window.map()
         self.display.sync()
         return window
+
+    def wait_for_window(self, application: str) -> Any:
+        """The visible window of this class, once there is one. Raises TimeoutError."""
+        ends = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < ends:
+            with suppress(XError):  # windows come and go
+                for window in self.root.query_tree().children:
+                    classes = window.get_wm_class() or ()
+                    if application in classes and window.get_attributes().map_state == X.IsViewable:
+                        return window
+            time.sleep(POLL_SECONDS)
+        raise TimeoutError(f"no window of {application} appeared")
 
     def paint(self, window: Any, color: int) -> None:
         """Give a window another color."""

@@ -3,7 +3,6 @@
 import shutil
 import socket
 import subprocess
-from typing import Any
 
 import pytest
 from Xlib import X
@@ -83,6 +82,28 @@ def test_what_is_excluded_is_nowhere_on_the_disk(desktop: Desktop, record: Recor
     assert session.manifest["state"] == ("crashed" if killed else "finished")
 
 
+def test_windows_in_the_frames_of_a_window_manager_are_excluded(
+    desktop: Desktop, record: Record, environment: dict[str, str]
+) -> None:
+    if shutil.which("openbox") is None:
+        pytest.skip("openbox is not installed")
+    check = desktop.display.intern_atom("_NET_SUPPORTING_WM_CHECK")
+    with subprocess.Popen(["openbox"], env=environment, stderr=subprocess.DEVNULL) as manager:
+        try:
+            wait_until(lambda: desktop.root.get_full_property(check, X.AnyPropertyType))
+            running = record("--exclude-app", "vault*")
+            window = desktop.open_window("Accounts", "vault-app", SECRET_COLOR)
+            running.wait(reason="excluded")
+            window.unmap()
+            desktop.display.sync()
+            running.wait(recording=True)
+            running.stop()
+            window.destroy()
+        finally:
+            manager.kill()
+    assert not list(found_canaries(running.home, (), {"secret": SECRET_COLOR}))
+
+
 def test_a_title_that_becomes_private_takes_back_what_was_shown(desktop: Desktop, record: Record) -> None:
     running = record("--exclude-title", "*My Bank*")
     window = desktop.open_window("loading", "browser", SECRET_COLOR)
@@ -150,8 +171,7 @@ def test_a_password_typed_into_a_terminal_is_not_stored(
     script = "stty -echo; printf Password:; read secret; stty echo; printf Thanks; read more"
     with subprocess.Popen(["xterm", "-e", "sh", "-c", script], env=environment) as terminal:
         try:
-            wait_until(lambda: _windows_of(desktop, "xterm"))
-            desktop.focus(_windows_of(desktop, "xterm")[0])
+            desktop.focus(desktop.wait_for_window("xterm"))
             running.wait(reason="password")
             desktop.type("canary")
             desktop.press(ENTER)
@@ -173,12 +193,3 @@ def test_a_second_recorder_and_an_unknown_command_change_nothing(record: Record)
         pass
     assert caught.value.code == "already_recording"
     assert running.command("status")["recording"]
-
-
-def _windows_of(desktop: Desktop, application: str) -> list[Any]:
-    children = desktop.root.query_tree().children
-    return [
-        one
-        for one in children
-        if application in (one.get_wm_class() or ()) and one.get_attributes().map_state == X.IsViewable
-    ]
