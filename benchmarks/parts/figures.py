@@ -74,7 +74,7 @@ COMPLETE: Mapping[str, str] = {
     "provider_cases_told": "provider_cases",
     "vectors_exact": "vectors",
     "kills_survived": "kills",
-    "witnesses_found": "witnesses",
+    "controls_found": "controls",
 }
 """Counts that must equal another count."""
 MOST: Mapping[str, float] = {

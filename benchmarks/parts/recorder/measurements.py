@@ -195,7 +195,7 @@ def measure_canaries(
     must be found: it shows that the search works."""
     options = ("--exclude-app", "vault*", "--exclude-title", "*my bank*")
     canaries: list[str] = []
-    witnesses: list[str] = []
+    controls: list[str] = []
     found: list[str] = []
     seen: set[str] = set()
     part = 0
@@ -214,7 +214,7 @@ def measure_canaries(
             else:
                 running.stop()
         desktop.display.sync()
-        witnesses += written
+        controls += written
         seen |= {hit.split()[0] for hit in found_canaries(home, written, {})}
         found += found_canaries(home, [*canaries, "my bank", "vault"], {"secret": SECRET_COLOR})
         shutil.rmtree(home)
@@ -223,8 +223,8 @@ def measure_canaries(
         "canaries": len(canaries),
         "canaries_found": len(found),
         "canaries_found_names": found[:5],
-        "witnesses": len(witnesses),
-        "witnesses_found": len(seen & set(witnesses)),
+        "controls": len(controls),
+        "controls_found": len(seen & set(controls)),
         "exclusions": len(person.exclusions),
     }
 
