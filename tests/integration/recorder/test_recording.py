@@ -2,15 +2,24 @@
 
 import shutil
 import socket
+import string
 import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from Xlib import X
 
 from benchmarks.parts.recorder.canaries import found_canaries
 from benchmarks.parts.recorder.desktop import Desktop
+from benchmarks.parts.recorder.rfb import RemoteHands
+from benchmarks.parts.recorder.x_server import SIZE
+from protocol.blobs import BlobRef
+from protocol.formats.recording_reader import READER
+from protocol.formats.row_readers import SourceImage, SourceRow, read_row
 from recorder.pilothouse_recorder.control import ControlServer
 from recorder.pilothouse_recorder.errors import RecorderError
+from recorder.pilothouse_recorder.packing import needed_events
 from recorder.pilothouse_recorder.review import summarize
 from recorder.pilothouse_recorder.sessions import open_session
 from tests.integration.recorder.conftest import Record
@@ -19,6 +28,10 @@ from tests.waiting import wait_until
 INPUT_KINDS = ("pointer.move", "pointer.down", "pointer.up", "scroll", "key.down", "key.up")
 SUPER, CTRL, SHIFT, ENTER = 0xFFEB, 0xFFE3, 0xFFE1, 0xFF0D
 BLUE, GREEN, SECRET_COLOR = 0x2040C0, 0x20A040, 0xD02090
+
+
+def find_picture(name: str) -> SourceImage:
+    return SourceImage(BlobRef(sha256=name, media_type="image/jpeg", size=1), *SIZE)
 
 
 def test_every_input_is_stored_with_its_true_time(desktop: Desktop, record: Record) -> None:
@@ -36,6 +49,26 @@ def test_every_input_is_stored_with_its_true_time(desktop: Desktop, record: Reco
         assert one["t_ns"] + one["t_error_ns"] >= sent.before_ns
     assert (stored[3]["text"], stored[0]["x"], stored[0]["y"]) == ("a", 10, 20)
     assert session.manifest["state"] == "finished"
+    row = {**session.manifest, "events": list(needed_events(session.events))}
+    trajectory = read_row(READER, SourceRow(row=row, find=find_picture, moment=datetime.now(UTC), key=""))
+    assert [step.action.kind for step in trajectory.steps] == ["click", "type_text"] * 40 + ["scroll"]
+
+
+def test_input_of_a_remote_desktop_is_stored_while_no_program_is_active(
+    environment: dict[str, str], record: Record
+) -> None:
+    running = record()
+    hands = RemoteHands(Path(environment["XAUTHORITY"]).with_name("rfb"))
+    text = string.ascii_lowercase * 4 + "Ünïcode 日本 €"
+    hands.type(text)
+    for place in range(50):
+        hands.move(10 + place, 20)
+    running.wait_stored()
+    running.stop()
+    hands.close()
+    events = open_session(running.folder).events
+    assert "".join(one["text"] for one in events if one["kind"] == "key.down") == text
+    assert [one["x"] for one in events if one["kind"] == "pointer.move"][-1] == 59
 
 
 def test_frames_are_stored_on_change(desktop: Desktop, record: Record) -> None:
