@@ -115,11 +115,11 @@ class Recording:
 
     def tick(self) -> None:
         """One round: input, what is on the screen, a frame where one is due, then what has waited goes to the disk."""
-        if not self._inputs.alive:
-            raise RecorderError("no_input", "The X server reports no input any more.")
         inputs = self._inputs.take()
         now = time.monotonic_ns()
         self._check_privacy(now, pressed=bool(inputs))
+        if not self._inputs.alive:
+            raise RecorderError("no_input", "The X server reports no input any more.")
         self._keep_inputs(inputs)
         if self._damage.take():
             self._pacer.damage(now)

@@ -11,9 +11,9 @@ import pytest
 from Xlib import X
 
 from benchmarks.parts.recorder.canaries import found_canaries
-from benchmarks.parts.recorder.desktop import Desktop
+from benchmarks.parts.recorder.desktop import Desktop, RecorderProcess
 from benchmarks.parts.recorder.rfb import RemoteHands
-from benchmarks.parts.recorder.x_server import SIZE
+from benchmarks.parts.recorder.x_server import SIZE, x_server
 from protocol.blobs import BlobRef
 from protocol.formats.recording_reader import READER
 from protocol.formats.row_readers import SourceImage, SourceRow, read_row
@@ -226,3 +226,13 @@ def test_a_second_recorder_and_an_unknown_command_change_nothing(record: Record)
         pass
     assert caught.value.code == "already_recording"
     assert running.command("status")["recording"]
+
+
+def test_an_x_server_that_ends_leaves_a_session_that_opens(tmp_path: Path, environment: dict[str, str]) -> None:
+    with x_server(tmp_path) as display:
+        running = RecorderProcess(tmp_path / "home", {**environment, "DISPLAY": display})
+        running.wait(recording=True)
+    _, errors = running.process.communicate(timeout=30)
+    assert running.process.returncode == 1
+    assert "display_gone: " in errors
+    assert open_session(running.folder).manifest["state"] == "crashed"
