@@ -185,17 +185,18 @@ class Recording:
             self._paused_ns = time.monotonic_ns()
 
     def _keep_frame(self) -> None:
-        """Take a frame, unless something private is on the screen after it: it may be in the picture."""
+        """Take a frame, unless something private is on the screen after it: it may be in the picture. So may a window
+        that came and went meanwhile; then the frame is taken again."""
         begin = time.monotonic_ns()
         if self._windows.size != (self._grabber.width, self._grabber.height):
             self._grabber.close()
             self._grabber = ScreenGrabber(*self._windows.size)
             self._filter.reset()
-        damaged = self._pacer.take(begin)
+        damaged, changes = self._pacer.take(begin), self._windows.changes
         grabbed = self._grabber.grab()
         end = time.monotonic_ns()
         self._check_privacy(end, pressed=False)
-        if not grabbed:
+        if not grabbed or self._windows.changes != changes:
             self._pacer.damage(end)
         elif self._gate.open and (pixels := self._filter.new_picture(self._grabber.pixels)) is not None:
             frame = encode_frame(pixels, self._grabber.width, self._grabber.height)

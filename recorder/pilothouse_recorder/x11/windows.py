@@ -38,6 +38,8 @@ class WindowWatcher:
         self._focus_id, self._focused = -1, ("", 0)
         self._clock_ms: int | None = None
         self._structure_changed = True
+        self.changes = 0
+        """How often windows came, went or moved in the tree, as of the last `sync`."""
         self._infos: dict[int, WindowInfo] = {}
         self._keyboard: list[Any] = []
         self._first_key: int = self._display.display.info.min_keycode
@@ -96,6 +98,7 @@ class WindowWatcher:
             event = self._display.next_event()
             if event.type in STRUCTURE_EVENTS:
                 self._structure_changed = True
+                self.changes += 1
             elif event.type == X.ConfigureNotify and event.window == self._root:
                 self.size = (event.width, event.height)
             elif event.type == X.MappingNotify:

@@ -19,9 +19,12 @@ from protocol.formats.recording_reader import READER
 from protocol.formats.row_readers import SourceImage, SourceRow, read_row
 from recorder.pilothouse_recorder.control import ControlServer
 from recorder.pilothouse_recorder.errors import RecorderError
+from recorder.pilothouse_recorder.exclusions import ExclusionRules
 from recorder.pilothouse_recorder.packing import needed_events
+from recorder.pilothouse_recorder.recording import Recording
 from recorder.pilothouse_recorder.review import summarize
 from recorder.pilothouse_recorder.sessions import open_session
+from recorder.pilothouse_recorder.x11.screen import ScreenGrabber
 from tests.integration.recorder.conftest import Record
 from tests.waiting import wait_until
 
@@ -135,6 +138,35 @@ def test_windows_in_the_frames_of_a_window_manager_are_excluded(
         finally:
             manager.kill()
     assert not list(found_canaries(running.home, (), {"secret": SECRET_COLOR}))
+
+
+def test_an_excluded_window_that_flashes_during_a_grab_is_in_no_frame(
+    desktop: Desktop, environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISPLAY", environment["DISPLAY"])
+    grab, flashes = ScreenGrabber.grab, [True]
+
+    def grab_in_a_flash(grabber: ScreenGrabber) -> bool:
+        window = desktop.open_window("Accounts", "vault-app", SECRET_COLOR) if flashes.pop() else None
+        grabbed = grab(grabber)
+        if window is not None:
+            window.destroy()
+            desktop.display.sync()
+        flashes.append(False)
+        return grabbed
+
+    monkeypatch.setattr(ScreenGrabber, "grab", grab_in_a_flash)
+    with ControlServer(tmp_path) as control:
+        recording = Recording(tmp_path / "session", {"id": "flash"}, ExclusionRules(("vault*",), ()), 30)
+
+        def frame_is_stored() -> bool:
+            recording.tick()
+            return bool(recording.status()["frames"])
+
+        wait_until(frame_is_stored)
+        recording.stop()
+        recording.run(control)
+    assert not list(found_canaries(tmp_path, (), {"secret": SECRET_COLOR}))
 
 
 def test_a_title_that_becomes_private_takes_back_what_was_shown(desktop: Desktop, record: Record) -> None:
