@@ -8,6 +8,8 @@ MS = 1_000_000
 SECOND = 1_000_000_000
 WRAP = 1 << 32
 """The X server counts milliseconds in 32 bits: 49.7 days."""
+MAX_BACK_NS = 100 * MS
+"""The most that a new sample moves the mapping back. A larger step is a clock that was set."""
 SAMPLES_USED = 30
 """Samples that bound the offset together. The clocks may drift apart over a longer time."""
 
@@ -34,6 +36,7 @@ class ServerClock:
 
     def __init__(self, sample: ClockSample) -> None:
         self._reference_ms = sample.server_ms
+        self._latest_ns = 0
         self._bounds: deque[tuple[int, int]] = deque(maxlen=SAMPLES_USED)
         self.add(sample)
 
@@ -50,8 +53,14 @@ class ServerClock:
         return False
 
     def at(self, server_ms: int) -> Instant:
-        """The monotonic time of an event that the X server stamped with `server_ms`."""
-        return Instant(self._server_ns(server_ms) + self._low + self.error_ns, self.error_ns)
+        """The monotonic time of an event that the X server stamped with `server_ms`. Events are asked about in their
+        order, and keep it: where a new sample moves the mapping back, the time stays and its error grows."""
+        t_ns = self._server_ns(server_ms) + self._low + self.error_ns
+        back_ns = self._latest_ns - t_ns
+        if not 0 < back_ns <= MAX_BACK_NS:
+            back_ns = 0
+        self._latest_ns = t_ns + back_ns
+        return Instant(t_ns + back_ns, self.error_ns + back_ns)
 
     @property
     def error_ns(self) -> int:

@@ -36,6 +36,17 @@ def test_more_samples_narrow_the_error() -> None:
     assert clock.error_ns < wide
 
 
+def test_events_keep_their_order_when_a_sample_moves_the_mapping_back() -> None:
+    clock = ServerClock(sample(START, 0, 0, 8 * MS))
+    event = START // MS + 20
+    first = clock.at(event)
+    clock.add(sample(START + 10 * MS, 0, 0, MS))
+    second = clock.at(event)
+    assert second.t_ns == first.t_ns
+    assert second.t_ns - second.error_ns <= event * MS <= second.t_ns + second.error_ns
+    assert clock.at(event + 20).error_ns < second.error_ns
+
+
 def test_a_server_clock_that_was_set_is_mapped_from_its_new_sample() -> None:
     clock = ServerClock(sample(START, 0, 0, MS))
     assert not clock.add(sample(START + MS, 3_600_000 * MS, 0, MS))
