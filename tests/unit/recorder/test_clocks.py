@@ -57,4 +57,5 @@ def test_a_server_clock_that_was_set_is_mapped_from_its_new_sample() -> None:
 def test_the_wrap_of_the_servers_clock_is_no_jump() -> None:
     before_wrap = ClockSample(START, WRAP - 10, START)
     clock = ServerClock(before_wrap)
-    assert clock.at(5).t_ns - clock.at(WRAP - 10).t_ns == 15 * MS
+    before = clock.at(WRAP - 10).t_ns
+    assert clock.at(5).t_ns - before == 15 * MS
