@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     import_command.add_argument("file", type=Path, help="a zip, a tar, lines of trajectories, or a folder")
     import_command.add_argument("--pool", default="", help="the pool of what comes in; named after the file by default")
     import_command.add_argument(
-        "--format", choices=("canonical", "atif", "agentnet"), default="", help="what its rows have to be"
+        "--format", choices=("canonical", "atif", "agentnet", "recording"), default="", help="what its rows have to be"
     )
     import_command.set_defaults(run=_import)
 

@@ -136,7 +136,7 @@ class UploadOut(ServerResponse):
     offset: int
     sha256: str
     pool: str
-    format: Literal["", "canonical", "atif", "agentnet"]
+    format: Literal["", "canonical", "atif", "agentnet", "recording"]
     part_bytes: int
 
 

@@ -9,7 +9,7 @@ from pydantic import StringConstraints
 from protocol.base import FrozenModel
 
 ImportStatus = Literal["queued", "running", "done", "failed", "cancelled"]
-ImportFormat = Literal["", "canonical", "atif", "agentnet"]
+ImportFormat = Literal["", "canonical", "atif", "agentnet", "recording"]
 """Empty: each row is read as what it says it is."""
 
 

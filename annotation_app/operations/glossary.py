@@ -22,6 +22,7 @@ PYTHON_ROOTS = (
     "vm_bridge",
     "annotation_app",
     "trainer",
+    "recorder",
     "benchmarks",
     "tests",
 )

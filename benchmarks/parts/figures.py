@@ -58,6 +58,12 @@ GUARANTEES: Mapping[str, object] = {
     "two_installations_start": True,
     "full_disk_told": True,
     "search_export_ok": True,
+    "events_recorded_share": 1.0,
+    "events_never_sent": 0,
+    "frame_after_act": 0,
+    "canaries_found": 0,
+    "upload_resumed_bytes_twice": 0,
+    "upload_repeated_parts": 0,
 }
 """Figures with only one right value; None or "absent": not measured."""
 COMPLETE: Mapping[str, str] = {
@@ -67,6 +73,8 @@ COMPLETE: Mapping[str, str] = {
     "probe_catches": "probe_planted",
     "provider_cases_told": "provider_cases",
     "vectors_exact": "vectors",
+    "kills_survived": "kills",
+    "controls_found": "controls",
 }
 """Counts that must equal another count."""
 MOST: Mapping[str, float] = {
@@ -87,6 +95,9 @@ MOST: Mapping[str, float] = {
     "refused_though_whole_share": 0.01,
     "models.service_overhead_ms": 5,
     "policy.service_overhead_ms": 10,
+    "event_time_error_p95_ms": 15,
+    "recorder.cpu_share": 0.15,
+    "recorder.rss_mb": 300,
 }
 """Figures that may not be larger; `BENCHMARK.FIGURE` bounds a figure of one benchmark alone."""
 LEAST: Mapping[str, float] = {

@@ -9,6 +9,7 @@ from protocol.formats import (
     huggingface,
     llama_factory,
     osworld,
+    recording_reader,
     trl,
     ui_tars,
     verl,
@@ -41,7 +42,7 @@ FORMATS: dict[str, ExportFormat] = {
 
 
 READERS: dict[str, RowReader] = {
-    one.name: one for one in (canonical.READER, atif_reader.READER, agentnet_reader.READER)
+    one.name: one for one in (canonical.READER, atif_reader.READER, agentnet_reader.READER, recording_reader.READER)
 }
 
 

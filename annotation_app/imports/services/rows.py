@@ -24,7 +24,7 @@ from annotation_app.tasks.services import pool_ensure
 from protocol.blobs import BlobRef
 from protocol.dialects.families import get_dialect
 from protocol.formats.records import ExportOptions, Record, RowError
-from protocol.formats.registry import READERS, get_format
+from protocol.formats.registry import FORMATS, READERS
 from protocol.formats.row_readers import RowReader, SourceRow, read_row
 from protocol.trajectory.trajectories import Trajectory
 
@@ -246,11 +246,12 @@ def _episode_id(trajectory: Trajectory, digest: str) -> UUID:
 def _is_same_episode(one: ParsedRow) -> bool:
     """Whether the episode of this id that is here would be exported as this row. Fields that an earlier version did not
     write have their defaults. Raises RowError."""
-    form, choice = get_format(one.reader.name), ExportOptions(dialect=get_dialect("ui_tars_1_5"))
-    for trajectory in trajectories_reviewed(trajectories_of([one.episode_id])):
-        for record in form.records(trajectory, choice):
-            if isinstance(record, Record) and any(_means_the_same(one, line) for line in record.lines.values()):
-                return True
+    form, choice = FORMATS.get(one.reader.name), ExportOptions(dialect=get_dialect("ui_tars_1_5"))
+    if form is not None:  # sessions of the recorder are read only
+        for trajectory in trajectories_reviewed(trajectories_of([one.episode_id])):
+            for record in form.records(trajectory, choice):
+                if isinstance(record, Record) and any(_means_the_same(one, line) for line in record.lines.values()):
+                    return True
     raise RowError("id_taken", f"There is another trajectory {one.episode_id} here.")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import grimp
 
-PRODUCT = ("protocol", "agent_backend", "vm_bridge", "annotation_app", "trainer")
+PRODUCT = ("protocol", "agent_backend", "vm_bridge", "annotation_app", "trainer", "recorder")
 ROOTS = (*PRODUCT, "benchmarks", "tests")
 FRONTEND = ("frontend/src",)
 

@@ -1677,7 +1677,7 @@ export interface TrainedIn {
 export interface ImportOut {
   id: string;
   name: string;
-  format: "" | "canonical" | "atif" | "agentnet";
+  format: "" | "canonical" | "atif" | "agentnet" | "recording";
   pool_id: number | null;
   pool: string;
   status: "queued" | "running" | "done" | "failed" | "cancelled";
@@ -1697,7 +1697,7 @@ export interface ImportOut {
  */
 export interface ImportIn {
   pool?: string;
-  format?: "" | "canonical" | "atif" | "agentnet";
+  format?: "" | "canonical" | "atif" | "agentnet" | "recording";
 }
 /**
  * A row that did not come in, and why; lines count from 1.
@@ -1726,7 +1726,7 @@ export interface UploadOut {
   sha256: string;
   fingerprint: string;
   pool: string;
-  format: "" | "canonical" | "atif" | "agentnet";
+  format: "" | "canonical" | "atif" | "agentnet" | "recording";
   part_bytes: number;
   expires_at: string;
   created_at: string;

@@ -37,6 +37,9 @@ from benchmarks.parts.training.trl_environment import MeasurementFailed, run_mea
         ({"verifiers_ok": "absent", "inspect_ok": "absent", "openenv_share_of_bridge": "absent"}, 0),
         ({"verifiers_ok": False}, 1),
         ({"vectors": 60, "vectors_exact": 60}, 0),
+        ({"kills": 50, "kills_survived": 50, "canaries_found": 0}, 0),
+        ({"kills": 50, "kills_survived": 49}, 1),
+        ({"canaries_found": 1}, 1),
         ({"vectors": 61, "vectors_exact": 60}, 1),
     ],
 )

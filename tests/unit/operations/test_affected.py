@@ -86,6 +86,17 @@ def start(name):
     }  # fmt: skip
 
 
+def test_relative_imports_are_read_in_full() -> None:
+    text = "from . import display\nfrom ..errors import Wrong"
+    assert read_source(text, "recorder.x11.windows").everything.imports == {
+        "recorder.x11": {"display"}, "recorder.errors": {"Wrong"},
+    }  # fmt: skip
+    assert read_source(text, "recorder.x11", package=True).everything.imports.keys() == {
+        "recorder.x11",
+        "recorder.errors",
+    }
+
+
 def test_parametrized_arguments_are_no_fixtures() -> None:
     text = "@pytest.mark.parametrize('platform, x', [])\ndef test_it(platform, x, world): ..."
     assert read_source(text, "some").everything.parameters == {"world"}

@@ -60,8 +60,10 @@ def build_project(root: Path, removed: Iterable[str] = ()) -> Project:
     paths = [str(path.relative_to(root)) for package in PACKAGES for path in sorted((root / package).rglob("*.py"))]
     imports = _imports(root)
     modules = {path: module_name(path) for path in paths if module_name(path) in imports}
-    sources = {name: read_source((root / path).read_text(), name) for path, name in modules.items()}
     packages = {name for path, name in modules.items() if Path(path).name == "__init__.py"}
+    sources = {
+        name: read_source((root / path).read_text(), name, package=name in packages) for path, name in modules.items()
+    }
     removed_modules = {module_name(path) for path in removed if path.endswith(".py")} - set(sources)
     tests = frozenset(
         path

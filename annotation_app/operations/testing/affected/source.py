@@ -4,9 +4,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib.util import resolve_name
 from itertools import pairwise
 
-PACKAGES = ("protocol", "vm_bridge", "agent_backend", "annotation_app", "trainer", "benchmarks", "tests")
+PACKAGES = ("protocol", "vm_bridge", "agent_backend", "annotation_app", "trainer", "recorder", "benchmarks", "tests")
 """The top-level packages of the repository."""
 MODULE_LEVEL = ""
 """The name of what is in no function, class or assigned name of its own."""
@@ -76,15 +77,17 @@ def find_module_names(text: str) -> set[str]:
     return set(_DOTTED_PATTERN.findall(text))
 
 
-def read_source(text: str, module: str) -> Source:
+def read_source(text: str, module: str, *, package: bool = False) -> Source:
     """Parse a file. Annotations and docstrings refer to nothing. Raises SyntaxError.
 
     Args:
         text: The Python source.
         module: Its dotted name, which stands for `__name__`.
+        package: Whether it is an `__init__.py`.
     """
     source = Source({MODULE_LEVEL: References()}, {}, set(), set(), set())
     tree = ast.parse(text)
+    _resolve_relative_imports(tree, module if package else module.rpartition(".")[0])
     for statement in _statements(tree.body):
         names = _defined_names(statement)
         reader = _ReferenceCollector(module)
@@ -132,6 +135,14 @@ def _defined_names(statement: ast.stmt) -> list[str]:
         case ast.AnnAssign(target=ast.Name(id=name)):
             return [name]
     return []
+
+
+def _resolve_relative_imports(tree: ast.Module, package: str) -> None:
+    """Write `from .name import …` in full."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            node.module = resolve_name("." * node.level + (node.module or ""), package).rstrip(".")
+            node.level = 0
 
 
 def _bindings(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[str, str]]]:

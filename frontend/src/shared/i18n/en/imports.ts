@@ -4,7 +4,7 @@ import type { Message } from "@/shared/i18n/messages";
 export const importMessages = {
   "imports.title": "Import",
   "imports.help":
-    "A zip or tar of an export, or JSON lines: canonical, ATIF 1.8 or AgentNet, with the pictures they name. Imported trajectories are reviewed and exported like all others.",
+    "A zip or tar of an export, or JSON lines: canonical, ATIF 1.8 or AgentNet, with the pictures they name. Sessions of the recorder come in too. Imported trajectories are reviewed and exported like all others.",
   "imports.file": "File",
   "imports.choose": "Choose one, or drop it here",
   "imports.pool": "Pool",

@@ -3,7 +3,7 @@ import type { Message } from "@/shared/i18n/messages";
 
 export const importMessages = {
   "imports.title": "导入",
-  "imports.help": "导出的 zip 或 tar，或 JSON Lines：canonical、ATIF 1.8 或 AgentNet，连同其中提到的图片。导入的轨迹与其他轨迹一样审核和导出。",
+  "imports.help": "导出的 zip 或 tar，或 JSON Lines：canonical、ATIF 1.8 或 AgentNet，连同其中提到的图片；也可以是录制器的会话。导入的轨迹与其他轨迹一样审核和导出。",
   "imports.file": "文件",
   "imports.choose": "选择文件，或拖到这里",
   "imports.pool": "任务池",

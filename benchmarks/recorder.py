@@ -1,0 +1,59 @@
+"""The recorder beside a scripted person: `./pilothouse bench recorder [--seed N] [--kills N] [--canaries N]`.
+
+A real X server, inputs whose times are known, windows that must not be recorded, a recorder that is killed, an upload
+that breaks off. One JSON object is the last line; docs/benchmarks.md says what its keys mean.
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.recorder import measurements
+from benchmarks.parts.recorder.desktop import Desktop, environment_of
+from benchmarks.parts.recorder.uploads import measure_upload
+from benchmarks.parts.recorder.x_server import x_server
+
+KILLS, CANARIES = 50, 100
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./pilothouse bench recorder")
+    parser.add_argument("--seed", type=int, default=1, help="of kills, canaries and breaks")
+    parser.add_argument("--kills", type=int, default=KILLS)
+    parser.add_argument("--canaries", type=int, default=CANARIES)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+        figures = measure(Path(folder), given.kills, given.canaries, random.Random(given.seed))
+    return print_figures("recorder", figures)
+
+
+def measure(folder: Path, kills: int, canaries: int, rng: random.Random) -> dict[str, object]:
+    """Every figure."""
+    figures: dict[str, object] = {}
+    with x_server(folder) as display, contextlib.ExitStack() as exits:
+        environment = environment_of(display, folder)
+        os.environ["XAUTHORITY"] = environment["XAUTHORITY"]
+        desktop = Desktop(display)
+        exits.callback(desktop.close)
+        print_progress("a thousand clicks and keys")
+        figures |= measurements.measure_events(folder / "events", desktop, environment)
+        print_progress("a screen that changes all the time")
+        figures |= measurements.measure_load(folder / "load", desktop, environment)
+        print_progress(f"{canaries} canaries")
+        (folder / "canaries").mkdir()
+        figures |= measurements.measure_canaries(folder / "canaries", desktop, environment, canaries, rng)
+        print_progress(f"{kills} kills")
+        (folder / "kills").mkdir()
+        figures |= measurements.measure_kills(folder / "kills", desktop, environment, kills, rng)
+    print_progress("an upload that breaks off")
+    (session,) = (folder / "events" / "sessions").iterdir()
+    return figures | measure_upload(folder / "platform", session, rng)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""Sessions of the recorder read (`pilothouse-session-1`): each act on the last screenshot before it.
+
+The recorder writes this format and shares no code with it; docs/recorder.md describes it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from protocol.actions.inputs import find_off_screen_point
+from protocol.formats.recorded_acts import (
+    MarkEvent,
+    RecordedAct,
+    RecordedEvent,
+    ScreenshotEvent,
+    find_acts,
+    split_at_gaps,
+)
+from protocol.formats.records import RowError
+from protocol.formats.row_readers import RowReader, SourceRow, imported_observation, validate_as, validate_trajectory
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.steps import Step
+from protocol.trajectory.tasks import Task
+from protocol.trajectory.trajectories import Trajectory
+
+SESSION_FORMAT: Literal["pilothouse-session-1"] = "pilothouse-session-1"
+MAX_TASK_STEPS = 1_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Clock(BaseModel):
+    """One moment on both clocks."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    monotonic_ns: int = Field(ge=0)
+    realtime_ns: int = Field(ge=0, lt=2**62)
+
+
+class _Session(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    format: Literal["pilothouse-session-1"]
+    id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    annotator: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    instruction: str
+    track: Literal["expert", "novice"]
+    state: Literal["finished", "crashed"]
+    outcome: Literal["success", "failure"] | None = None
+    clock: _Clock
+    events: tuple[RecordedEvent, ...]
+
+
+@dataclass(frozen=True)
+class PlacedAct:
+    """An act with the screenshot before it, and the screenshot that it led to."""
+
+    act: RecordedAct
+    before: ScreenshotEvent
+    before_settled: bool
+    """Whether the screen had not changed any more when the act began."""
+    after: ScreenshotEvent
+    after_settled: bool
+
+
+def place_acts(events: Sequence[RecordedEvent]) -> tuple[list[PlacedAct], int]:
+    """The acts of a session, each on the last screenshot that was taken before it; how many had none."""
+    placed: list[PlacedAct] = []
+    without_screenshot = 0
+    for stretch in split_at_gaps(events):
+        screenshots = [one for one in stretch if isinstance(one, ScreenshotEvent)]
+        acts = find_acts(stretch)
+        ends = [_begin(act) for act in acts[1:]] + [stretch[-1].t_ns if stretch else 0]
+        for act, end in zip(acts, ends, strict=False):
+            before, after = _last_screenshot(screenshots, _begin(act)), _last_screenshot(screenshots, end)
+            if before is None or after is None:
+                without_screenshot += 1
+                continue
+            placed.append(
+                PlacedAct(
+                    act,
+                    screenshots[before],
+                    _is_settled(screenshots, before, _begin(act)),
+                    screenshots[after],
+                    _is_settled(screenshots, after, end),
+                )
+            )
+    return placed, without_screenshot
+
+
+def read(source_row: SourceRow) -> Trajectory:
+    """Raises RowError."""
+    session = validate_as(_Session, dict(source_row.row))
+    placed, without_screenshot = place_acts(session.events)
+    steps = tuple(_step(session, source_row, place, one) for place, one in enumerate(placed))
+    marks = [event for event in session.events if isinstance(event, MarkEvent)]
+    details = {
+        "track": session.track,
+        "events": len(session.events),
+        "gaps": sum(mark.kind == "gap.begin" for mark in marks),
+        "acts_without_screenshot": without_screenshot,
+        "time_error_ms": max((one.act.error_ns for one in placed), default=0) / 1e6,
+    }
+    last_ns = session.events[-1].t_ns if session.events else session.clock.monotonic_ns
+    return validate_trajectory(
+        Trajectory(
+            id=session.id,
+            task=validate_as(
+                Task,
+                {
+                    "id": session.id,
+                    "instruction": session.instruction,
+                    "max_steps": min(max(len(steps), 1), MAX_TASK_STEPS),
+                    "parameters": {"recording": details},
+                },
+            ),
+            origin="recording",
+            annotator=session.annotator,
+            steps=steps,
+            outcome=session.outcome,
+            terminated=session.state == "finished",
+            truncated=session.state == "crashed",
+            created_at=_moment(session, session.clock.monotonic_ns),
+            finished_at=_moment(session, last_ns),
+        )
+    )
+
+
+def _step(session: _Session, source_row: SourceRow, index: int, one: PlacedAct) -> Step:
+    before = _observation(session, source_row, one.before, settled=one.before_settled)
+    if (point := find_off_screen_point(one.act.action, before.width, before.height)) is not None:
+        raise RowError("bad_row", f"An act at {point.x}, {point.y} is outside of its screenshot.")
+    return Step(
+        index=index,
+        command_id=f"{session.id}/{index}",
+        actor="human",
+        decision="override",
+        thought="",
+        action=one.act.action,
+        before=before,
+        after=_observation(session, source_row, one.after, settled=one.after_settled),
+        started_at=_moment(session, one.act.started_ns),
+        ended_at=_moment(session, one.act.ended_ns),
+    )
+
+
+def _observation(
+    session: _Session, source_row: SourceRow, screenshot: ScreenshotEvent, *, settled: bool
+) -> Observation:
+    look = imported_observation(source_row.find(screenshot.sha256), _moment(session, screenshot.t_ns))
+    changes: dict[str, Any] = {"application": screenshot.app or None}
+    if not settled:
+        changes |= {"settled": False, "rest": "skipped"}
+    return look.model_copy(update=changes)
+
+
+def _begin(act: RecordedAct) -> int:
+    """The earliest time at which an act may have begun."""
+    return act.started_ns - act.error_ns
+
+
+def _last_screenshot(screenshots: Sequence[ScreenshotEvent], t_ns: int) -> int | None:
+    place = bisect_right(screenshots, t_ns, key=lambda screenshot: screenshot.t_ns) - 1
+    return place if place >= 0 else None
+
+
+def _is_settled(screenshots: Sequence[ScreenshotEvent], place: int, t_ns: int) -> bool:
+    """Whether the screen still showed a screenshot at this time."""
+    return place + 1 >= len(screenshots) or screenshots[place + 1].damaged_ns >= t_ns
+
+
+def _moment(session: _Session, t_ns: int) -> datetime:
+    """A monotonic time as a date; a clock that was set during the session changes nothing."""
+    since_epoch = session.clock.realtime_ns + t_ns - session.clock.monotonic_ns
+    return EPOCH + timedelta(microseconds=since_epoch // 1_000)
+
+
+READER = RowReader("recording", lambda row: row.get("format") == SESSION_FORMAT, read)

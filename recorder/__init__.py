@@ -1,0 +1,1 @@
+"""A project of its own in this repository: `pilothouse_recorder` is what it installs."""

@@ -1,0 +1,1 @@
+"""Records screen and input on a person's own computer: `pilothouse-recorder`."""

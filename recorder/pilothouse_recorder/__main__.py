@@ -1,0 +1,160 @@
+"""`pilothouse-recorder`: record, pause, stop, see, change and upload sessions."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+from .control import ControlServer, send_command
+from .errors import RecorderError
+from .review import cut, summarize
+from .sessions import delete_session, open_session
+from .settings import SESSIONS, URL, find_home, find_token, load_settings
+from .uploads import Server, upload_session
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+MAX_INSTRUCTION = 8_000
+MAX_FRAMES_PER_SECOND = 30.0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do one command; 1 where it cannot be done, with the reason's code on standard error."""
+    options = _parser().parse_args(arguments)
+    try:
+        home = find_home()
+        result = options.run(home, options)
+    except RecorderError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"storage: {error}", file=sys.stderr)
+        return 1
+    print(json.dumps(result, ensure_ascii=False))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pilothouse-recorder",
+        description="Records screen and input while you work. What is excluded is never stored. "
+        "Ctrl+Shift+Super+F forgets the last minute, Ctrl+Shift+Super+P pauses and goes on.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    record = commands.add_parser("record", help="record until `stop` or Ctrl+C")
+    record.add_argument("instruction", type=_instruction, help="what you are going to do")
+    record.add_argument("--track", choices=("expert", "novice"), default="expert", help="how well you know the task")
+    record.add_argument("--exclude-app", action="append", default=[], metavar="PATTERN", help="a window's class")
+    record.add_argument("--exclude-title", action="append", default=[], metavar="PATTERN", help="a window's title")
+    record.add_argument("--fps", type=_frames_per_second, default=5.0, help="most frames a second")
+    record.set_defaults(run=_record)
+    for name, text in (
+        ("pause", "store nothing until `resume`"),
+        ("resume", "go on after `pause`"),
+        ("forget", "remove the last minute from the disk"),
+        ("status", "what is recorded right now"),
+    ):
+        commands.add_parser(name, help=text).set_defaults(run=_command, command=name, outcome=None)
+    stop = commands.add_parser("stop", help="end the session")
+    stop.add_argument("--outcome", choices=("success", "failure"), help="how the task ended")
+    stop.set_defaults(run=_command, command="stop")
+    review = commands.add_parser("review", help="list sessions, see one, cut or delete")
+    review.add_argument("session", nargs="?", help="its id")
+    review.add_argument("--cut", nargs=2, type=float, metavar=("FROM", "TO"), help="remove these seconds")
+    review.add_argument("--delete", action="store_true", help="delete the whole session")
+    review.set_defaults(run=_review)
+    upload = commands.add_parser("upload", help="upload a session; repeated, it resumes or sends nothing")
+    upload.add_argument("session", help="its id")
+    upload.add_argument("--url", default=os.environ.get(URL, DEFAULT_URL), help=f"the platform; {URL} by default")
+    upload.add_argument("--pool", default="", help="the pool of what comes in")
+    upload.set_defaults(run=_upload)
+    return parser
+
+
+def _record(home: Path, options: argparse.Namespace) -> Any:
+    from .recording import Recording  # needs the libraries of X, which `review` and `upload` do not
+
+    settings = load_settings(home)
+    rules = settings.rules
+    rules = type(rules)((*rules.apps, *options.exclude_app), (*rules.titles, *options.exclude_title))
+    session_id = str(uuid.uuid4())
+    manifest = {
+        "id": session_id,
+        "annotator": settings.annotator,
+        "instruction": options.instruction,
+        "track": options.track,
+    }
+    with ControlServer(home) as control:
+        recording = Recording(home / SESSIONS / session_id, manifest, rules, options.fps)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: recording.stop())
+        print(json.dumps({"session": session_id}), flush=True)
+        recording.run(control)
+    return recording.status()
+
+
+def _command(home: Path, options: argparse.Namespace) -> Any:
+    return send_command(home, {"command": options.command, "outcome": options.outcome})
+
+
+def _review(home: Path, options: argparse.Namespace) -> Any:
+    sessions = home / SESSIONS
+    if options.session is None:
+        running = _running_session(home)
+        names = sorted(path.name for path in sessions.iterdir()) if sessions.exists() else []
+        return [summarize(open_session(sessions / name)).to_json() for name in names if name != running]
+    folder = _session_folder(home, options.session)
+    if options.delete:
+        delete_session(folder)
+        return {"deleted": options.session}
+    if options.cut is not None:
+        cut(open_session(folder), *options.cut)
+    return summarize(open_session(folder)).to_json()
+
+
+def _upload(home: Path, options: argparse.Namespace) -> Any:
+    session = open_session(_session_folder(home, options.session))
+    return upload_session(Server(options.url, find_token()), session, options.pool)
+
+
+def _session_folder(home: Path, session_id: str) -> Path:
+    """Raises RecorderError for what is no session's id, and for the one that is being recorded."""
+    try:
+        name = str(uuid.UUID(session_id))
+    except ValueError:
+        raise RecorderError("no_session", f"{session_id!r} is no session's id.") from None
+    if name == _running_session(home):
+        raise RecorderError("still_recording", "This session is being recorded. Stop it first.")
+    return home / SESSIONS / name
+
+
+def _running_session(home: Path) -> str | None:
+    try:
+        return str(send_command(home, {"command": "status"})["session"])
+    except RecorderError as error:
+        if error.code == "not_recording":
+            return None
+        raise
+
+
+def _instruction(text: str) -> str:
+    if not 1 <= len(text.strip()) <= MAX_INSTRUCTION:
+        raise argparse.ArgumentTypeError(f"1 to {MAX_INSTRUCTION} characters")
+    return text.strip()
+
+
+def _frames_per_second(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value <= MAX_FRAMES_PER_SECOND:
+        raise argparse.ArgumentTypeError(f"more than 0 and at most {MAX_FRAMES_PER_SECOND:g}")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

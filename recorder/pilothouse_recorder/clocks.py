@@ -1,0 +1,81 @@
+"""One time line: nanoseconds of CLOCK_MONOTONIC, and the X server's milliseconds mapped onto it with a stated error."""
+
+from collections import deque
+from dataclasses import dataclass
+
+MS = 1_000_000
+"""Nanoseconds of a millisecond."""
+SECOND = 1_000_000_000
+WRAP = 1 << 32
+"""The X server counts milliseconds in 32 bits: 49.7 days."""
+MAX_BACK_NS = 100 * MS
+"""The most that a new sample moves the mapping back. A larger step is a clock that was set."""
+SAMPLES_USED = 30
+"""Samples that bound the offset together. The clocks may drift apart over a longer time."""
+
+
+@dataclass(frozen=True)
+class ClockSample:
+    """The X server's clock was `server_ms` at some time from `before_ns` to `after_ns` (monotonic)."""
+
+    before_ns: int
+    server_ms: int
+    after_ns: int
+
+
+@dataclass(frozen=True)
+class Instant:
+    """A monotonic time; the true one is at most `error_ns` away."""
+
+    t_ns: int
+    error_ns: int
+
+
+class ServerClock:
+    """Maps the X server's times. Every sample bounds the offset between the clocks; all bounds hold together."""
+
+    def __init__(self, sample: ClockSample) -> None:
+        self._reference_ms = sample.server_ms
+        self._latest_ns = 0
+        self._bounds: deque[tuple[int, int]] = deque(maxlen=SAMPLES_USED)
+        self.add(sample)
+
+    def add(self, sample: ClockSample) -> bool:
+        """Take one more sample. Returns False where it contradicts earlier ones: one of the clocks was set, and the
+        mapping starts again from this sample."""
+        server_ns = self._server_ns(sample.server_ms)
+        self._bounds.append((sample.before_ns - server_ns - MS, sample.after_ns - server_ns))
+        if self._low <= self._high:
+            return True
+        newest = self._bounds[-1]
+        self._bounds.clear()
+        self._bounds.append(newest)
+        return False
+
+    def at(self, server_ms: int) -> Instant:
+        """The monotonic time of an event that the X server stamped with `server_ms`. Events are asked about in their
+        order, and keep it: where a new sample moves the mapping back, the time stays and its error grows."""
+        t_ns = self._server_ns(server_ms) + self._low + self.error_ns
+        back_ns = self._latest_ns - t_ns
+        if not 0 < back_ns <= MAX_BACK_NS:
+            back_ns = 0
+        self._latest_ns = t_ns + back_ns
+        return Instant(t_ns + back_ns, self.error_ns + back_ns)
+
+    @property
+    def error_ns(self) -> int:
+        """How far a mapped time may be from the true one: half of what the bounds leave open, and of a millisecond."""
+        return (self._high - self._low + MS + 1) // 2
+
+    @property
+    def _low(self) -> int:
+        return max(low for low, _ in self._bounds)
+
+    @property
+    def _high(self) -> int:
+        return min(high for _, high in self._bounds)
+
+    def _server_ns(self, server_ms: int) -> int:
+        """Nanoseconds of the server's clock without its wrap: at most 24.8 days away from the first sample."""
+        away = (server_ms - self._reference_ms + WRAP // 2) % WRAP - WRAP // 2
+        return (self._reference_ms + away) * MS

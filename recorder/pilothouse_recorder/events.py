@@ -1,0 +1,45 @@
+"""What a session consists of: events with a kind, a monotonic time and the time's error."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+EventKind = Literal[
+    "pointer.move",
+    "pointer.down",
+    "pointer.up",
+    "scroll",
+    "key.down",
+    "key.up",
+    "screen.frame",
+    "gap.begin",
+    "gap.end",
+    "clock",
+]
+TimeSource = Literal["x_server", "capture", "receipt"]
+GapReason = Literal["paused", "excluded", "password", "forgotten", "cut", "suspended"]
+STRUCTURE_KINDS = frozenset({"gap.begin", "gap.end", "clock"})
+"""Events that show nothing of the person's screen or input; they stay when a stretch is removed."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened. `data` holds what its kind has: docs/recorder.md lists it."""
+
+    kind: EventKind
+    t_ns: int
+    t_src: TimeSource
+    t_error_ns: int
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored, one line of JSON."""
+        own = {"kind": self.kind, "t_ns": self.t_ns, "t_src": self.t_src, "t_error_ns": self.t_error_ns}
+        return {**own, **self.data}
+
+
+def gap_events(begin_ns: int, end_ns: int, reason: GapReason) -> tuple[Event, Event]:
+    """A stretch of which nothing is stored."""
+    return (
+        Event("gap.begin", begin_ns, "receipt", 0, {"reason": reason}),
+        Event("gap.end", end_ns, "receipt", 0, {"reason": reason}),
+    )

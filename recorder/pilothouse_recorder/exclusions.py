@@ -1,0 +1,97 @@
+"""What must not be recorded: which windows, and when recording may go on."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from .clocks import MS
+from .events import GapReason
+
+REOPEN_NS = 500 * MS
+"""How long nothing excluded must be on the screen before recording goes on: windows fade out, others repaint."""
+DEFAULT_APPS = (
+    "keepass*",
+    "bitwarden",
+    "1password",
+    "enpass",
+    "*pinentry*",
+    "*askpass*",
+    "seahorse",
+    "gcr-prompter",
+    "*polkit*",
+    "gnome-keyring*",
+    "kwalletmanager*",
+    "*kwalletd*",
+)
+"""Password managers, and the programs that ask for passwords on a desktop."""
+DEFAULT_TITLES = ("*private browsing*", "*incognito*", "*inprivate*", "*无痕*", "*隐私浏览*", "*隐身模式*")
+"""Private windows of browsers, in English and Chinese."""
+
+
+@dataclass(frozen=True)
+class WindowInfo:
+    """A window as its program describes it. `client` is the program's connection to the X server."""
+
+    client: int
+    classes: tuple[str, ...]
+    """Both parts of WM_CLASS in lower case; empty where it has none."""
+    title: str
+    visible: bool
+    top_level: bool
+    """Whether it is a child of the root window, as menus and hints are."""
+
+
+@dataclass(frozen=True)
+class ExclusionRules:
+    """Patterns with `*` and `?`, in any case: of the window's class (`apps`), and of its title (`titles`)."""
+
+    apps: tuple[str, ...] = DEFAULT_APPS
+    titles: tuple[str, ...] = DEFAULT_TITLES
+
+    def matches_app(self, window: WindowInfo) -> bool:
+        """Whether the window belongs to an excluded application."""
+        return any(fnmatchcase(name, pattern.lower()) for name in window.classes for pattern in self.apps)
+
+    def matches_title(self, window: WindowInfo) -> bool:
+        """Whether the title excludes the window."""
+        title = window.title.lower()
+        return any(fnmatchcase(title, pattern.lower()) for pattern in self.titles)
+
+
+def is_excluded(windows: Iterable[WindowInfo], rules: ExclusionRules) -> bool:
+    """Whether anything excluded is on any monitor, with the focus or without it.
+
+    Menus and hints of an excluded application count too. They often have no class of their own.
+    """
+    all_windows = tuple(windows)
+    clients = {window.client for window in all_windows if rules.matches_app(window)}
+    return any(
+        rules.matches_app(window) or rules.matches_title(window) or (window.top_level and window.client in clients)
+        for window in all_windows
+        if window.visible
+    )
+
+
+class Gate:
+    """Whether recording is open. It closes at once and opens again after `REOPEN_NS` without a reason."""
+
+    def __init__(self) -> None:
+        self._clear_since: int | None = None
+        self.reason: GapReason | None = "excluded"
+        """Why it is closed; None while it is open. It begins closed, until the first checks."""
+
+    @property
+    def open(self) -> bool:
+        """Whether events and frames may be kept."""
+        return self.reason is None
+
+    def update(self, now_ns: int, reason: GapReason | None) -> bool:
+        """Take note of what is to be seen now. Returns whether it opened or closed."""
+        was_open = self.open
+        if reason is not None:
+            self._clear_since, self.reason = None, reason
+        elif not was_open:
+            self._clear_since = now_ns if self._clear_since is None else self._clear_since
+            if now_ns - self._clear_since >= REOPEN_NS:
+                self.reason = None
+        return was_open != self.open

@@ -1,0 +1,46 @@
+"""A session as one zip file for the platform's import: `session.json` and its frames. The same session gives the same
+bytes, so that an upload that broke off is resumed."""
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .errors import RecorderError
+from .sessions import FRAMES, Session
+
+ROW, IMAGES = "session.json", "images"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in the zip."""
+
+
+def pack_session(session: Session, target: Path) -> None:
+    """Write the zip. Raises RecorderError with `no_frames` where the session shows nothing."""
+    events = list(needed_events(session.events))
+    frames = sorted({one["sha256"] for one in events if one["kind"] == "screen.frame"})
+    if not frames:
+        raise RecorderError("no_frames", f"Session {session.id} holds no frame: there is nothing to upload.")
+    row = {**session.manifest, "events": events}
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        text = json.dumps(row, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+        archive.writestr(zipfile.ZipInfo(ROW, LONG_AGO), text, zipfile.ZIP_DEFLATED)
+        for sha256 in frames:
+            content = (session.folder / FRAMES / f"{sha256}.jpg").read_bytes()
+            archive.writestr(zipfile.ZipInfo(f"{IMAGES}/{sha256}.jpg", LONG_AGO), content)
+
+
+def needed_events(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The events without moves of the pointer between acts: only a drag needs its path."""
+    pressed: set[int] = set()
+    for event in events:
+        match event["kind"]:
+            case "pointer.down":
+                pressed.add(event["button"])
+            case "pointer.up":
+                pressed.discard(event["button"])
+            case "gap.begin":
+                pressed.clear()
+            case "pointer.move" if not pressed:
+                continue
+        yield event

@@ -1,0 +1,262 @@
+"""Records one session: input, frames on change, gaps where something private is on the screen."""
+
+import select
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .clocks import MS, SECOND, ServerClock
+from .control import ControlServer
+from .delay_buffer import DELAY_NS, DelayBuffer
+from .errors import RecorderError
+from .events import Event, GapReason
+from .exclusions import ExclusionRules, Gate, is_excluded
+from .frames import FrameFilter, FramePacer, encode_frame
+from .inputs import InputInterpreter, hotkey_of
+from .sessions import SessionWriter
+from .terminal_echo import asks_for_password
+from .x11 import DisplayGone
+from .x11.inputs import InputListener, RawInput
+from .x11.screen import DamageWatcher, ScreenGrabber
+from .x11.windows import WindowWatcher
+
+TICK_SECONDS = 0.02
+"""Between two looks at the input. The X server sends input only while it is asked for something."""
+SYNC_NS = SECOND
+CLOCK_NS = 10 * SECOND
+ECHO_NS = 50 * MS
+"""Between two looks at the terminal with the focus while no key is pressed."""
+FORGET_NS = 60 * SECOND
+SUSPEND_NS = SECOND
+
+
+@dataclass
+class Counts:
+    """What was stored."""
+
+    events: int = 0
+    frames: int = 0
+
+
+class Recording:
+    """One session. `run` returns when it was stopped."""
+
+    def __init__(self, folder: Path, manifest: dict[str, Any], rules: ExclusionRules, frames_per_second: float) -> None:
+        self._rules = rules
+        self._windows = WindowWatcher()
+        self._inputs = InputListener()
+        self._damage = DamageWatcher()
+        self._grabber = ScreenGrabber(*self._windows.size)
+        self._clock = ServerClock(self._windows.sample_clock())
+        self._interpreter = InputInterpreter(self._windows.key_mapping)
+        now = time.monotonic_ns()
+        self._gate, self._buffer, self._filter = Gate(), DelayBuffer(), FrameFilter()
+        self._pacer = FramePacer(int(SECOND / frames_per_second))
+        self._counts = Counts()
+        self._paused = self._stopping = False
+        self._outcome: str | None = None
+        self._synced_ns, self._clock_sampled_ns, self._echo_checked_ns = now, now, 0
+        self._password, self._gap_open = False, False
+        self._suspended_ns = _suspended_ns()
+        self._began_ns = self._paused_ns = now
+        self._open_from_ns: int | None = None
+        self._open_until_ns: int | None = None
+        clock = {"monotonic_ns": now, "realtime_ns": time.time_ns()}
+        self._writer = SessionWriter(folder, {**manifest, "screen": list(self._windows.size), "clock": clock})
+        self._write_clock()
+
+    def run(self, control: ControlServer) -> None:
+        """Record until a command stops it. Raises RecorderError with `display_gone`, and OSError."""
+        try:
+            while not self._stopping:
+                select.select([self._damage.fileno(), control.fileno()], [], [], TICK_SECONDS)
+                self.tick()
+                control.serve(self.command)
+            self._finish()
+        except DisplayGone:
+            raise RecorderError("display_gone", "The X server ended.") from None
+        finally:
+            self._writer.sync()
+
+    def stop(self) -> None:
+        """End after the present round; safe in a signal handler."""
+        self._stopping = True
+
+    def command(self, words: dict[str, Any]) -> dict[str, Any]:
+        """Do what a person asks for. Returns the state after it. Raises RecorderError with `unknown_command`."""
+        match words.get("command"):
+            case "pause":
+                self._pause(True)
+            case "resume":
+                self._pause(False)
+            case "forget":
+                self._forget(time.monotonic_ns())
+            case "stop":
+                self._outcome, self._stopping = words.get("outcome"), True
+            case "status":
+                pass
+            case other:
+                raise RecorderError("unknown_command", f"There is no command {other!r}.")
+        return self.status()
+
+    def status(self) -> dict[str, Any]:
+        """What is recorded right now."""
+        reason = "paused" if self._paused else self._gate.reason
+        return {
+            "session": self._writer.folder.name,
+            "recording": reason is None and not self._stopping,
+            "reason": reason,
+            "seconds": round((time.monotonic_ns() - self._began_ns) / SECOND, 1),
+            "events": self._counts.events,
+            "frames": self._counts.frames,
+            "time_error_ms": round(self._clock.error_ns / MS, 2),
+        }
+
+    def tick(self) -> None:
+        """One round: input, what is on the screen, a frame where one is due, then what has waited goes to the disk."""
+        inputs = self._inputs.take()
+        now = time.monotonic_ns()
+        self._check_privacy(now, pressed=bool(inputs))
+        if not self._inputs.alive:
+            raise RecorderError("no_input", "The X server reports no input any more.")
+        self._keep_inputs(inputs)
+        if self._damage.take():
+            self._pacer.damage(now)
+        if self._gate.open and self._pacer.due(now):
+            self._keep_frame()
+        for event, content in self._buffer.release(time.monotonic_ns()):
+            self._store(event, content)
+        if now - self._synced_ns >= SYNC_NS:
+            self._synced_ns = now
+            self._writer.sync()
+        if now - self._clock_sampled_ns >= CLOCK_NS:
+            self._clock_sampled_ns = now
+            self._sample_clock(now)
+
+    def _check_privacy(self, now: int, *, pressed: bool) -> None:
+        """Close or open the gate. What waits is dropped where something private came up."""
+        self._windows.sync()
+        reason = self._reason(now, pressed=pressed)
+        if reason not in (None, "paused"):
+            self._buffer.drop()
+            self._open_from_ns = None
+        if not self._gate.update(now, reason):
+            return
+        if self._gate.open:
+            self._open_from_ns, self._open_until_ns = now, None
+            self._end_gap(now)
+            self._filter.reset()
+            self._pacer.damage(now)
+        elif reason == "paused":
+            self._open_until_ns = self._paused_ns
+            self._begin_gap(self._paused_ns, reason)
+        else:
+            self._begin_gap(now - DELAY_NS, reason or "excluded")
+
+    def _reason(self, now: int, *, pressed: bool) -> GapReason | None:
+        if is_excluded(self._windows.windows, self._rules):
+            return "excluded"
+        if pressed or now - self._echo_checked_ns >= ECHO_NS:
+            self._echo_checked_ns = now
+            pid = self._windows.focused[1]
+            self._password = bool(pid) and asks_for_password(pid)
+        return "password" if self._password else "paused" if self._paused else None
+
+    def _keep_inputs(self, inputs: list[RawInput]) -> None:
+        for one in inputs:
+            event = self._interpreter.interpret(one, self._clock.at(one.server_ms))
+            if event is not None and self._is_kept(event.t_ns):
+                self._buffer.add(event)
+            match hotkey_of(one, self._windows.key_mapping(one.detail)):
+                case "forget":
+                    self._forget(time.monotonic_ns())
+                case "pause":
+                    self._pause(not self._paused)
+
+    def _is_kept(self, t_ns: int) -> bool:
+        """Whether input of this time is stored: recording was open then. Input arrives a moment later."""
+        since, until = self._open_from_ns, self._open_until_ns
+        return since is not None and since <= t_ns and (until is None or t_ns < until)
+
+    def _pause(self, paused: bool) -> None:
+        self._paused = paused
+        if paused:
+            self._paused_ns = time.monotonic_ns()
+
+    def _keep_frame(self) -> None:
+        """Take a frame, unless something private is on the screen after it: it may be in the picture. So may a window
+        that came and went meanwhile; then the frame is taken again."""
+        begin = time.monotonic_ns()
+        if self._windows.size != (self._grabber.width, self._grabber.height):
+            self._grabber.close()
+            self._grabber = ScreenGrabber(*self._windows.size)
+            self._filter.reset()
+        damaged, changes = self._pacer.take(begin), self._windows.changes
+        grabbed = self._grabber.grab()
+        end = time.monotonic_ns()
+        self._check_privacy(end, pressed=False)
+        if not grabbed or self._windows.changes != changes:
+            self._pacer.damage(end)
+        elif self._gate.open and (pixels := self._filter.new_picture(self._grabber.pixels)) is not None:
+            frame = encode_frame(pixels, self._grabber.width, self._grabber.height)
+            data = {"sha256": frame.sha256, "width": frame.width, "height": frame.height, "begin_ns": begin}
+            data |= {"damaged_ns": damaged, "app": self._windows.focused[0]}
+            self._buffer.add(Event("screen.frame", end, "capture", end - begin, data), frame.jpeg)
+
+    def _forget(self, now: int) -> None:
+        self._buffer.drop()
+        self._writer.forget(now - FORGET_NS, now)
+        if self._open_from_ns is not None:
+            self._open_from_ns = max(self._open_from_ns, now)
+        self._filter.reset()
+        self._pacer.damage(now)
+
+    def _sample_clock(self, now: int) -> None:
+        self._clock.add(self._windows.sample_clock())
+        self._write_clock()
+        suspended = _suspended_ns()
+        if suspended - self._suspended_ns >= SUSPEND_NS:
+            seconds = (suspended - self._suspended_ns) / SECOND
+            self._store(Event("gap.begin", now, "receipt", 0, {"reason": "suspended", "seconds": seconds}))
+            self._store(Event("gap.end", now, "receipt", 0, {"reason": "suspended"}))
+        self._suspended_ns = suspended
+
+    def _write_clock(self) -> None:
+        data = {"realtime_ns": time.time_ns(), "x_server_error_ns": self._clock.error_ns}
+        self._store(Event("clock", time.monotonic_ns(), "receipt", 0, data))
+
+    def _begin_gap(self, t_ns: int, reason: GapReason) -> None:
+        self._gap_open = True
+        self._store(Event("gap.begin", t_ns, "receipt", 0, {"reason": reason}))
+
+    def _end_gap(self, t_ns: int) -> None:
+        if self._gap_open:
+            self._store(Event("gap.end", t_ns, "receipt", 0, {}))
+        self._gap_open = False
+
+    def _store(self, event: Event, content: bytes = b"") -> None:
+        self._writer.append(event, content)
+        self._counts.events += 1
+        self._counts.frames += event.kind == "screen.frame"
+
+    def _finish(self) -> None:
+        """Store what waits, and one last frame: what the last act led to."""
+        self.tick()
+        time.sleep(TICK_SECONDS)  # the X server sends the last input once it was asked for something
+        self.tick()
+        if self._gate.open and self._pacer.damaged_ns is not None:
+            self._keep_frame()
+        for event, content in self._buffer.release(time.monotonic_ns(), 0):
+            self._store(event, content)
+        self._write_clock()
+        self._writer.finish(self._outcome)
+        self._inputs.close()
+        self._damage.close()
+        self._grabber.close()
+        self._windows.close()
+
+
+def _suspended_ns() -> int:
+    """How long this computer slept since it started."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)

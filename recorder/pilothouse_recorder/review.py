@@ -1,0 +1,89 @@
+"""What a person sees of a session before it leaves the computer, and what they take out of it."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .clocks import SECOND
+from .errors import RecorderError
+from .sessions import Removal, Session, remove_stretch
+from .uploads import require_not_uploaded
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A stretch of which nothing is stored: seconds from the start, and why."""
+
+    begin: float
+    end: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a session holds."""
+
+    id: str
+    instruction: str
+    state: str
+    seconds: float
+    events: dict[str, int]
+    frames: int
+    applications: dict[str, int]
+    """Frames by the application in front."""
+    gaps: tuple[Gap, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is printed."""
+        return asdict(self)
+
+
+def summarize(session: Session) -> Summary:
+    """Count what a session holds."""
+    kinds = Counter(one["kind"] for one in session.events)
+    frames = [one for one in session.events if one["kind"] == "screen.frame"]
+    last = session.events[-1]["t_ns"] if session.events else _start(session)
+    return Summary(
+        id=session.id,
+        instruction=session.manifest["instruction"],
+        state=session.manifest["state"],
+        seconds=_seconds(session, last),
+        events=dict(sorted(kinds.items())),
+        frames=len(frames),
+        applications=dict(Counter(one["app"] for one in frames).most_common()),
+        gaps=_gaps(session),
+    )
+
+
+def cut(session: Session, begin: float, end: float) -> None:
+    """Remove a stretch from the disk: seconds from the start.
+
+    Raises RecorderError with `bad_range` or `already_uploaded`; then nothing was changed.
+    """
+    require_not_uploaded(session)
+    if not 0 <= begin < end:
+        raise RecorderError("bad_range", "A cut begins at 0 s or later, and ends after it begins.")
+    start = _start(session)
+    remove_stretch(session.folder, Removal(start + int(begin * SECOND), start + int(end * SECOND), "cut"))
+
+
+def _gaps(session: Session) -> tuple[Gap, ...]:
+    gaps: list[Gap] = []
+    begun: list[dict[str, Any]] = []
+    for event in session.events:
+        if event["kind"] == "gap.begin":
+            begun.append(event)
+        elif event["kind"] == "gap.end" and begun:
+            first = begun.pop()
+            gaps.append(Gap(_seconds(session, first["t_ns"]), _seconds(session, event["t_ns"]), first["reason"]))
+    last = session.events[-1]["t_ns"] if session.events else 0
+    gaps += [Gap(_seconds(session, one["t_ns"]), _seconds(session, last), one["reason"]) for one in begun]
+    return tuple(sorted(gaps, key=lambda gap: gap.begin))
+
+
+def _start(session: Session) -> int:
+    return int(session.manifest["clock"]["monotonic_ns"])
+
+
+def _seconds(session: Session, t_ns: int) -> float:
+    return round((t_ns - _start(session)) / SECOND, 2)

@@ -1,0 +1,205 @@
+"""Sessions on the disk: append-only segments of events, frames by their digest, a manifest.
+
+A session opens after a crash at any moment. What was being removed when it came is removed on opening.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from .clocks import SECOND
+from .errors import RecorderError
+from .events import STRUCTURE_KINDS, Event, GapReason, gap_events
+
+SESSION_FORMAT = "pilothouse-session-1"
+MANIFEST, REMOVAL, FRAMES = "manifest.json", "removal.json", "frames"
+SEGMENT_NS = 60 * SECOND
+TEMPORARY_SUFFIX = ".tmp"
+State = Literal["recording", "finished", "crashed"]
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A stretch to be removed from the disk: from `begin_ns` up to `end_ns`."""
+
+    begin_ns: int
+    end_ns: int
+    reason: GapReason
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    aside = path.with_name(path.name + TEMPORARY_SUFFIX)
+    with aside.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+
+
+class SessionWriter:
+    """Appends to one session. Every call reaches the operating system at once; `sync` reaches the disk."""
+
+    def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / FRAMES).mkdir(mode=0o700)
+        self.folder = folder
+        self._manifest = {"format": SESSION_FORMAT, **manifest, "state": "recording"}
+        self._save_manifest()
+        self._count = 0
+        self._segment: int | None = None
+        self._segment_ends_ns = 0
+
+    def append(self, event: Event, content: bytes = b"") -> None:
+        """Store one event; `content` is a frame's picture."""
+        if content:
+            path = self.folder / FRAMES / f"{event.data['sha256']}.jpg"
+            if not path.exists():
+                aside = path.with_name(path.name + TEMPORARY_SUFFIX)
+                aside.write_bytes(content)
+                aside.replace(path)
+        if self._segment is None or event.t_ns >= self._segment_ends_ns:
+            self._open_segment(event.t_ns)
+        assert self._segment is not None, "a segment is open"
+        self._count += 1
+        os.write(self._segment, _line({"seq": self._count, **event.to_json()}))
+
+    def sync(self) -> None:
+        """Have everything on the disk."""
+        if self._segment is not None:
+            os.fdatasync(self._segment)
+
+    def forget(self, begin_ns: int, end_ns: int) -> None:
+        """Remove a stretch from the disk; a gap takes its place."""
+        self._close_segment()
+        remove_stretch(self.folder, Removal(begin_ns, end_ns, "forgotten"))
+
+    def finish(self, outcome: str | None) -> None:
+        """End the session."""
+        self.sync()
+        self._close_segment()
+        self._manifest |= {"state": "finished", "outcome": outcome}
+        self._save_manifest()
+
+    def _open_segment(self, t_ns: int) -> None:
+        self.sync()
+        self._close_segment()
+        path = _segment_path(self.folder, len(_segments(self.folder)) + 1)
+        self._segment = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+        self._segment_ends_ns = t_ns + SEGMENT_NS
+
+    def _close_segment(self) -> None:
+        if self._segment is not None:
+            os.close(self._segment)
+            self._segment = None
+
+    def _save_manifest(self) -> None:
+        write_whole(self.folder / MANIFEST, json.dumps(self._manifest, ensure_ascii=False, indent=1).encode())
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session that was read."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    events: tuple[dict[str, Any], ...]
+    """In the order of time."""
+
+    @property
+    def id(self) -> str:
+        """Its UUID."""
+        return str(self.manifest["id"])
+
+
+def open_session(folder: Path) -> Session:
+    """Read a session that is not being recorded; one that broke off is mended and marked `crashed`.
+
+    Raises RecorderError with `no_session` or `session_damaged`.
+    """
+    manifest = _read_manifest(folder)
+    for path in folder.rglob(f"*{TEMPORARY_SUFFIX}"):
+        path.unlink()
+    if (folder / REMOVAL).exists():
+        removal = json.loads((folder / REMOVAL).read_text())
+        remove_stretch(folder, Removal(**removal))
+    if manifest["state"] == "recording":
+        manifest |= {"state": "crashed", "outcome": None}
+        write_whole(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
+    return Session(folder, manifest, tuple(_read_events(folder)))
+
+
+def remove_stretch(folder: Path, removal: Removal) -> None:
+    """Remove events and frames of a stretch; a crash on the way is made up for by `open_session`."""
+    write_whole(folder / REMOVAL, json.dumps(vars(removal)).encode())
+    kept_frames: set[str] = set()
+    for path in _segments(folder):
+        events = list(_segment_events(path))
+        kept = [one for one in events if not _is_removed(one, removal)]
+        kept_frames |= {one["sha256"] for one in kept if one["kind"] == "screen.frame"}
+        if len(kept) != len(events):
+            write_whole(path, b"".join(map(_line, kept)))
+    for frame in (folder / FRAMES).iterdir():
+        if frame.stem not in kept_frames:
+            frame.unlink()
+    gap = [{"seq": 0, **one.to_json()} for one in gap_events(removal.begin_ns, removal.end_ns, removal.reason)]
+    if not any(one == gap[0] for path in _segments(folder) for one in _segment_events(path)):
+        write_whole(_segment_path(folder, len(_segments(folder)) + 1), b"".join(map(_line, gap)))
+    (folder / REMOVAL).unlink()
+
+
+def delete_session(folder: Path) -> None:
+    """Delete a session and all that it holds. Raises RecorderError with `no_session`."""
+    _read_manifest(folder)
+    shutil.rmtree(folder)
+
+
+def _is_removed(event: dict[str, Any], removal: Removal) -> bool:
+    return event["kind"] not in STRUCTURE_KINDS and removal.begin_ns <= event["t_ns"] < removal.end_ns
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise RecorderError("no_session", f"There is no session {folder.name}.") from None
+    except ValueError:
+        manifest = None
+    if not isinstance(manifest, dict) or manifest.get("format") != SESSION_FORMAT:
+        raise RecorderError("session_damaged", f"The manifest of session {folder.name} cannot be read.")
+    return manifest
+
+
+def _read_events(folder: Path) -> list[dict[str, Any]]:
+    events = [event for path in _segments(folder) for event in _segment_events(path)]
+    present = {path.stem for path in (folder / FRAMES).iterdir()}
+    whole = [one for one in events if one["kind"] != "screen.frame" or one["sha256"] in present]
+    return sorted(whole, key=lambda event: int(event["t_ns"]))
+
+
+def _segment_events(path: Path) -> Iterator[dict[str, Any]]:
+    """The events of a segment; a last line that a crash cut off is left out."""
+    for line in path.read_bytes().split(b"\n"):
+        if line:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(event, dict):
+                yield event
+
+
+def _segments(folder: Path) -> list[Path]:
+    return sorted(folder.glob("events-*.jsonl"))
+
+
+def _segment_path(folder: Path, number: int) -> Path:
+    return folder / f"events-{number:05}.jsonl"
+
+
+def _line(event: dict[str, Any]) -> bytes:
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,76 @@
+"""The recorder's own folder and what a person set in it."""
+
+import json
+import os
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import RecorderError
+from .exclusions import DEFAULT_APPS, DEFAULT_TITLES, ExclusionRules
+from .sessions import write_whole
+
+HOME_VARIABLE = "PILOTHOUSE_RECORDER_HOME"
+SETTINGS, SESSIONS = "settings.json", "sessions"
+URL, TOKEN, TOKEN_FILE = "PILOTHOUSE_URL", "PILOTHOUSE_TOKEN", "PILOTHOUSE_TOKEN_FILE"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Who records, as a pseudonym made at random, and what is excluded beside the defaults."""
+
+    annotator: str
+    apps: tuple[str, ...]
+    titles: tuple[str, ...]
+
+    @property
+    def rules(self) -> ExclusionRules:
+        """What is excluded in all. The defaults always hold."""
+        return ExclusionRules((*DEFAULT_APPS, *self.apps), (*DEFAULT_TITLES, *self.titles))
+
+
+def find_home() -> Path:
+    """The recorder's folder; made where it is not there."""
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    home = Path(os.environ.get(HOME_VARIABLE) or Path(data) / "pilothouse-recorder")
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return home
+
+
+def load_settings(home: Path) -> Settings:
+    """Read `settings.json`; made with a new pseudonym where it is not there.
+
+    Raises RecorderError with `bad_settings`: what cannot be read excludes nothing, so nothing is recorded.
+    """
+    path = home / SETTINGS
+    if not path.exists():
+        fresh = {"annotator": f"recorder-{uuid.uuid4().hex[:12]}", "exclude_apps": [], "exclude_titles": []}
+        write_whole(path, json.dumps(fresh, indent=1).encode())
+    try:
+        found = json.loads(path.read_bytes())
+        annotator = found["annotator"]
+        if not isinstance(annotator, str):
+            raise TypeError("annotator: a text is expected")
+        return Settings(annotator, _patterns(found, "exclude_apps"), _patterns(found, "exclude_titles"))
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecorderError("bad_settings", f"{path.name} cannot be read: {error}") from None
+
+
+def _patterns(found: dict[str, Any], key: str) -> tuple[str, ...]:
+    patterns = found.get(key, [])
+    if not isinstance(patterns, list) or not all(isinstance(one, str) and one for one in patterns):
+        raise TypeError(f"{key}: a list of texts is expected")
+    return tuple(patterns)
+
+
+def find_token() -> str:
+    """The access token of the environment. Raises RecorderError with `no_token`."""
+    if token := os.environ.get(TOKEN, "").strip():
+        return token
+    if path := os.environ.get(TOKEN_FILE):
+        try:
+            return Path(path).read_text().strip()
+        except OSError as error:
+            raise RecorderError("no_token", f"{TOKEN_FILE}: {error.strerror}") from None
+    raise RecorderError("no_token", f"Put an access token into {TOKEN}, or its file's path into {TOKEN_FILE}.")

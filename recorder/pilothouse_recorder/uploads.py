@@ -1,0 +1,183 @@
+"""Uploads to the platform in parts (tus 1.0.0). One that broke off is resumed; one that is through sends nothing."""
+
+import base64
+import hashlib
+import http.client
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from .errors import RecorderError
+from .packing import pack_session
+from .sessions import Session, write_whole
+
+UPLOADED, PACKED = "uploaded.json", "upload.zip"
+UPLOADS = "/api/imports/uploads"
+TUS = {"Tus-Resumable": "1.0.0"}
+PART_BYTES = 4 * 2**20
+TIMEOUT_SECONDS = 60.0
+RETRY_PAUSES_SECONDS = (0.2, 0.8, 3.2)
+POLL_SECONDS = 0.5
+ENDED = ("done", "failed", "cancelled")
+
+
+class Server:
+    """The platform and a token. Every call raises RecorderError: `unreachable`, or the server's own code."""
+
+    def __init__(self, url: str, token: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise RecorderError("bad_url", f"{url!r} is no address of a server: http://… or https://….")
+        secure = parts.scheme == "https"
+        self._kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        self._host, self._port = parts.hostname, parts.port
+        self._prefix = parts.path.rstrip("/")
+        self._authorization = {"Authorization": f"Bearer {token}"}
+
+    def call(self, method: str, path: str, headers: Mapping[str, str] = {}, body: bytes | None = None) -> "Answer":
+        """One call."""
+        connection = self._kind(self._host, self._port, timeout=TIMEOUT_SECONDS)
+        try:
+            connection.request(method, self._prefix + path, body, {**self._authorization, **headers})
+            response = connection.getresponse()
+            content = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise RecorderError("unreachable", f"The server does not answer: {error}") from None
+        finally:
+            connection.close()
+        if response.status >= 400:
+            raise _rejection(response.status, content)
+        return Answer({name.lower(): value for name, value in response.getheaders()}, content)
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Send JSON. Returns the answer's."""
+        headers = {"Content-Type": "application/json"}
+        return self.call("POST", path, headers, json.dumps(body).encode()).json()
+
+
+class Answer:
+    """A server's answer that is no rejection."""
+
+    def __init__(self, headers: Mapping[str, str], content: bytes) -> None:
+        self._headers, self._content = headers, content
+
+    @property
+    def upload_offset(self) -> int:
+        """Where the next part begins. Raises RecorderError with `answer_unknown`."""
+        value = self._headers.get("upload-offset", "")
+        if not value.isdecimal():
+            raise _unknown_answer()
+        return int(value)
+
+    def json(self) -> Any:
+        """Its JSON. Raises RecorderError with `answer_unknown`."""
+        try:
+            return json.loads(self._content)
+        except ValueError:
+            raise _unknown_answer() from None
+
+
+def _unknown_answer() -> RecorderError:
+    return RecorderError("answer_unknown", "The server's answer is not understood.")
+
+
+def require_not_uploaded(session: Session) -> None:
+    """Raises RecorderError with `already_uploaded`: later changes are made on the platform."""
+    if (session.folder / UPLOADED).exists():
+        raise RecorderError("already_uploaded", "This session was uploaded; change it on the platform.")
+
+
+def upload_session(server: Server, session: Session, pool: str) -> dict[str, Any]:
+    """Upload a session and wait for its import, which is returned. Repeated, it sends nothing.
+
+    Raises RecorderError; `import_failed` where the platform refuses the session.
+    """
+    noted = session.folder / UPLOADED
+    if noted.exists():
+        found: dict[str, Any] = json.loads(noted.read_bytes())
+        return found
+    packed = session.folder / PACKED
+    pack_session(session, packed)
+    job = _wait_for_import(server, _send_file(server, packed, f"{session.id}.zip", pool))
+    write_whole(noted, json.dumps(job).encode())
+    packed.unlink()
+    return job
+
+
+def _send_file(server: Server, file: Path, name: str, pool: str) -> str:
+    """Send what the server does not have yet. Returns the import's id."""
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+        size = file.stat().st_size
+        upload = _find_upload(server, digest, size, pool) or _create_upload(server, digest, size, pool, name)
+        path, offset = f"{UPLOADS}/{upload['id']}", int(upload["offset"])
+        part_bytes = min(PART_BYTES, int(upload["part_bytes"]))
+        pauses, failed = iter(RETRY_PAUSES_SECONDS), False
+        while offset < size:
+            content.seek(offset)
+            try:
+                reached = (
+                    _offset(server, path) if failed else _send_part(server, path, offset, content.read(part_bytes))
+                )
+            except RecorderError as error:
+                pause = next(pauses, None)
+                if pause is None or error.code not in ("unreachable", "server_failed", "upload_offset"):
+                    raise
+                failed = True
+                time.sleep(pause)
+                continue
+            if reached > offset:
+                pauses = iter(RETRY_PAUSES_SECONDS)
+            offset, failed = reached, False
+    return str(server.post(f"{path}/import", {"pool": pool, "format": "recording"})["id"])
+
+
+def _find_upload(server: Server, digest: str, size: int, pool: str) -> dict[str, Any] | None:
+    unfinished = server.call("GET", UPLOADS).json()
+    same = (one for one in unfinished if (one["sha256"], one["size"], one["pool"]) == (digest, size, pool))
+    return next(same, None)
+
+
+def _create_upload(server: Server, digest: str, size: int, pool: str, name: str) -> Any:
+    metadata = {"filename": name, "sha256": digest, "pool": pool, "format": "recording"}
+    pairs = ",".join(f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in metadata.items() if value)
+    headers = {**TUS, "Upload-Length": str(size), "Upload-Metadata": pairs}
+    return server.call("POST", UPLOADS, headers).json()
+
+
+def _send_part(server: Server, path: str, offset: int, data: bytes) -> int:
+    checksum = base64.b64encode(hashlib.sha256(data).digest()).decode()
+    headers = {
+        **TUS,
+        "Content-Type": "application/offset+octet-stream",
+        "Upload-Offset": str(offset),
+        "Upload-Checksum": f"sha256 {checksum}",
+    }
+    return server.call("PATCH", path, headers, data).upload_offset
+
+
+def _offset(server: Server, path: str) -> int:
+    return server.call("HEAD", path, TUS).upload_offset
+
+
+def _wait_for_import(server: Server, import_id: str) -> dict[str, Any]:
+    while True:
+        job: dict[str, Any] = server.call("GET", f"/api/imports/{import_id}").json()
+        if job["status"] == "done":
+            return job
+        if job["status"] in ENDED:
+            raise RecorderError("import_failed", f"{job['code']}: {job['error']}")
+        time.sleep(POLL_SECONDS)
+
+
+def _rejection(status: int, content: bytes) -> RecorderError:
+    try:
+        fields = json.loads(content)
+    except ValueError:
+        fields = None
+    fields = fields if isinstance(fields, dict) else {}
+    code = "server_failed" if status >= 500 and "code" not in fields else str(fields.get("code", "rejected"))
+    return RecorderError(code, str(fields.get("message") or f"The server answered {status}."))

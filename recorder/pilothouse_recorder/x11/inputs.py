@@ -1,0 +1,96 @@
+"""Input of every window by the RECORD extension: keys, buttons and moves with the X server's own times."""
+
+import struct
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from Xlib import X
+from Xlib.error import ConnectionClosedError, XError
+from Xlib.ext import record
+
+from ..errors import RecorderError
+from . import open_display
+
+WIRE_EVENT = struct.Struct("<BBHIIIIhhhhHBx")
+"""An event of the core protocol: type, detail, sequence, time, three windows, two points, state, same screen."""
+EVENT_BYTES = 32
+START_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class RawInput:
+    """One event of the pointer or the keyboard: its X type, key or button, time, point on the screen, modifiers."""
+
+    type: int
+    detail: int
+    server_ms: int
+    x: int
+    y: int
+    state: int
+
+
+class InputListener:
+    """Collects input in a thread of its own. The X server sends it only while some client is active, so the caller
+    has to ask the server for something every few milliseconds."""
+
+    def __init__(self) -> None:
+        self._control, self._data = open_display(), open_display()
+        if not self._control.has_extension("RECORD"):
+            raise RecorderError("no_record_extension", "This X server has no RECORD extension.")
+        self._received: deque[RawInput] = deque()
+        self._started = threading.Event()
+        self._context = self._control.record_create_context(
+            0,
+            [record.AllClients],
+            [
+                {
+                    **{name: (0, 0) for name in ("core_requests", "core_replies", "delivered_events", "errors")},
+                    **{name: (0, 0, 0, 0) for name in ("ext_requests", "ext_replies")},
+                    "device_events": (X.KeyPress, X.MotionNotify),
+                    "client_started": False,
+                    "client_died": False,
+                }
+            ],
+        )
+        self._control.sync()
+        self._thread = threading.Thread(target=self._listen, name="input", daemon=True)
+        self._thread.start()
+        if not self._started.wait(START_SECONDS):
+            raise RecorderError("no_input", "The X server does not report input.")
+
+    @property
+    def alive(self) -> bool:
+        """Whether the X server still reports input."""
+        return self._thread.is_alive()
+
+    def take(self) -> list[RawInput]:
+        """Everything that arrived since the last call, in order."""
+        taken: list[RawInput] = []
+        while self._received:
+            taken.append(self._received.popleft())
+        return taken
+
+    def close(self) -> None:
+        """End the listener."""
+        self._control.record_disable_context(self._context)
+        self._control.flush()
+        self._thread.join(START_SECONDS)
+        self._control.close()
+
+    def _listen(self) -> None:
+        try:
+            self._data.record_enable_context(self._context, self._receive)
+            self._data.close()
+        except (ConnectionClosedError, XError, OSError):
+            return  # `alive` tells
+
+    def _receive(self, reply: Any) -> None:
+        if reply.category == record.StartOfData:
+            self._started.set()
+        if reply.category != record.FromServer or reply.client_swapped:
+            return
+        for start in range(0, len(reply.data) - EVENT_BYTES + 1, EVENT_BYTES):
+            fields = WIRE_EVENT.unpack_from(reply.data, start)
+            self._received.append(RawInput(fields[0] & 0x7F, fields[1], fields[3], fields[7], fields[8], fields[11]))

@@ -1,0 +1,152 @@
+"""The recorder's upload against a real server: what breaks off is resumed, and a session comes in once."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import connections
+
+from annotation_app.accounts.services import token_make
+from annotation_app.asgi import application
+from annotation_app.catalogue.selectors import trajectories_of
+from annotation_app.imports.models import Import
+from protocol.trajectory.trajectories import Trajectory
+from recorder.pilothouse_recorder import uploads
+from recorder.pilothouse_recorder.errors import RecorderError
+from recorder.pilothouse_recorder.events import Event
+from recorder.pilothouse_recorder.frames import encode_frame
+from recorder.pilothouse_recorder.review import cut
+from recorder.pilothouse_recorder.sessions import Session, SessionWriter, open_session
+from recorder.pilothouse_recorder.uploads import Answer, Server, upload_session
+from tests.integration.web.conftest import World, serving
+from tests.integration.web.imports.import_helpers import write
+
+ID = "6d3a1c52-7d0e-4c47-9f0f-4e3c0d7b6a11"
+PART = 1_000
+SECOND = 1_000_000_000
+SIZE = 64
+
+
+@pytest.fixture
+async def server(committed: World, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
+    monkeypatch.setattr(uploads, "PART_BYTES", PART)
+    monkeypatch.setattr(uploads, "RETRY_PAUSES_SECONDS", (0.0, 0.0))
+    token = await sync_to_async(token_make)(
+        username="ravi", name="tests", days=1, scopes=("imports:read", "imports:write")
+    )
+    async with serving(lambda url: application) as url:
+        yield Server(url, token)
+    await sync_to_async(connections.close_all)()
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    manifest = {"id": ID, "annotator": "recorder-1", "instruction": "Fill in the form", "track": "expert"}
+    clock = {"monotonic_ns": 0, "realtime_ns": 1_795_000_000 * SECOND}
+    writer = SessionWriter(tmp_path / ID, {**manifest, "screen": [SIZE, SIZE], "clock": clock})
+    for place in range(3):
+        frame = encode_frame(bytes((0, 80 * place, 255, 0)) * SIZE * SIZE, SIZE, SIZE)
+        data = {"sha256": frame.sha256, "width": SIZE, "height": SIZE, "damaged_ns": 0, "app": "form"}
+        writer.append(Event("screen.frame", place * SECOND, "capture", 0, data), frame.jpeg)
+        for kind, late in (("pointer.down", 0), ("pointer.up", SECOND // 20)):
+            point = {"x": 9, "y": 9, "button": 1}
+            writer.append(Event(kind, place * SECOND + SECOND // 2 + late, "x_server", 0, point))  # type: ignore[arg-type]
+    writer.finish("success")
+    return open_session(tmp_path / ID)
+
+
+class Line:
+    """What happens to each part on its way, in order; nothing once the list is used up."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *faults: str) -> None:
+        self.faults, self.sent = list(faults), list[tuple[int, int]]()
+        self._call = Server.call
+        monkeypatch.setattr(Server, "call", lambda *words: self.call(*words))
+
+    def call(
+        self, server: Server, method: str, path: str, headers: Mapping[str, str] = {}, body: bytes | None = None
+    ) -> Answer:
+        if method != "PATCH":
+            return self._call(server, method, path, headers, body)
+        fault = self.faults.pop(0) if self.faults else ""
+        if fault == "lost":
+            raise RecorderError("unreachable", "lost on the way")
+        self.sent.append((int(headers["Upload-Offset"]), len(body or b"")))
+        answer = self._call(server, method, path, headers, body)
+        if fault == "unanswered":
+            raise RecorderError("unreachable", "the answer was lost")
+        return answer
+
+
+def trajectory() -> Trajectory:
+    (found,) = trajectories_of([UUID(ID)])
+    return found
+
+
+async def send(server: Server, session: Session) -> dict[str, Any]:
+    return await asyncio.to_thread(upload_session, server, session, "Recorded")
+
+
+async def test_a_session_comes_in_as_a_trajectory_once(
+    server: Server, session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    line = Line(monkeypatch, "", "lost", "unanswered")
+    job = await send(server, session)
+    assert (job["imported"], job["steps"], job["refused"], job["format"]) == (1, 3, 0, "recording")
+    ends = [offset + size for offset, size in line.sent]
+    assert [offset for offset, _ in line.sent] == [0, *ends[:-1]], "no byte is sent twice"
+    found = await sync_to_async(trajectory)()
+    assert (found.origin, found.outcome, found.task.instruction) == ("recording", "success", "Fill in the form")
+    assert [step.action.kind for step in found.steps] == ["click"] * 3
+    assert found.steps[0].before.screenshot != found.steps[0].after.screenshot  # type: ignore[union-attr]
+
+    line.sent.clear()
+    assert await send(server, session) == job
+    (session.folder / "uploaded.json").unlink()
+    again = await send(server, session)
+    assert (again["imported"], again["known"]) == (0, 1)
+
+    exported = await sync_to_async(write)(tmp_path / "export")
+    rows = [Trajectory.model_validate_json(row) for row in (exported / "trajectories.jsonl").read_text().splitlines()]
+    assert [one.id for one in rows if one.origin == "recording"] == [ID]
+
+
+async def test_an_upload_that_broke_off_is_resumed_by_another_process(
+    server: Server, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        first = Line(patch, "", "lost", "lost", "lost", "lost")
+        patch.setattr(uploads, "RETRY_PAUSES_SECONDS", ())
+        with pytest.raises(RecorderError) as caught:
+            await send(server, session)
+    assert caught.value.code == "unreachable"
+    line = Line(monkeypatch)
+    assert (await send(server, session))["imported"] == 1
+    assert line.sent[0][0] == sum(size for _, size in first.sent)
+
+
+async def test_another_session_of_the_same_id_is_refused(server: Server, session: Session) -> None:
+    await send(server, session)
+    with pytest.raises(RecorderError) as caught:
+        cut(session, 0, 1)
+    assert caught.value.code == "already_uploaded"
+    (session.folder / "uploaded.json").unlink()
+    cut(session, 0, 1)
+    with pytest.raises(RecorderError) as caught:
+        await send(server, open_session(session.folder))
+    assert caught.value.code == "import_failed"
+    refusal = await sync_to_async(lambda: Import.objects.latest("created_at").refusals.get().code)()
+    assert refusal == "id_taken"
+
+
+async def test_a_wrong_token_is_told_by_the_servers_code(
+    server: Server, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_authorization", {"Authorization": "Bearer wrong"})
+    with pytest.raises(RecorderError) as caught:
+        await send(server, session)
+    assert caught.value.code == "not_signed_in"

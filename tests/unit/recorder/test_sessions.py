@@ -1,0 +1,188 @@
+"""Sessions on the disk: what a crash leaves, what is removed, what is packed."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recorder.pilothouse_recorder import sessions
+from recorder.pilothouse_recorder.__main__ import main
+from recorder.pilothouse_recorder.clocks import SECOND
+from recorder.pilothouse_recorder.errors import RecorderError
+from recorder.pilothouse_recorder.events import Event
+from recorder.pilothouse_recorder.packing import pack_session
+from recorder.pilothouse_recorder.review import cut, summarize
+from recorder.pilothouse_recorder.sessions import SEGMENT_NS, SessionWriter, open_session
+from recorder.pilothouse_recorder.settings import load_settings
+
+ID = "6d3a1c52-7d0e-4c47-9f0f-4e3c0d7b6a11"
+MANIFEST = {
+    "id": ID,
+    "annotator": "recorder-1",
+    "instruction": "Fill in the form",
+    "track": "expert",
+    "screen": [8, 8],
+    "clock": {"monotonic_ns": 0, "realtime_ns": 0},
+}
+
+
+def frame(t_ns: int, sha256: str) -> Event:
+    return Event("screen.frame", t_ns, "capture", 0, {"sha256": sha256, "width": 8, "height": 8, "app": "form"})
+
+
+def write_session(folder: Path, *, finished: bool = True) -> SessionWriter:
+    """Three frames and a click over three minutes; the first and the last frame are the same picture."""
+    writer = SessionWriter(folder, MANIFEST)
+    writer.append(frame(SECOND, "a" * 64), b"first")
+    writer.append(Event("pointer.move", SECOND + 1, "x_server", 0, {"x": 1, "y": 1}))
+    writer.append(Event("pointer.down", SECOND + 2, "x_server", 0, {"x": 1, "y": 1, "button": 1}))
+    writer.append(Event("pointer.move", SECOND + 3, "x_server", 0, {"x": 2, "y": 1}))
+    writer.append(Event("pointer.up", SECOND + 4, "x_server", 0, {"x": 2, "y": 1, "button": 1}))
+    writer.append(frame(SECOND + SEGMENT_NS, "b" * 64), b"second")
+    writer.append(frame(SECOND + 2 * SEGMENT_NS, "a" * 64), b"first")
+    if finished:
+        writer.finish("success")
+    return writer
+
+
+def kinds(folder: Path) -> list[str]:
+    return [one["kind"] for one in open_session(folder).events]
+
+
+def test_events_are_read_back_in_order_over_segments(tmp_path: Path) -> None:
+    write_session(tmp_path / ID)
+    session = open_session(tmp_path / ID)
+    assert [one["seq"] for one in session.events] == list(range(1, 8))
+    assert (session.manifest["state"], session.manifest["outcome"]) == ("finished", "success")
+    assert len(list((tmp_path / ID).glob("events-*"))) == 3
+
+
+def test_a_session_opens_wherever_a_crash_cut_it_off(tmp_path: Path) -> None:
+    write_session(tmp_path / ID, finished=False)
+    segment = tmp_path / ID / "events-00001.jsonl"
+    whole = segment.read_bytes()
+    for size in range(0, len(whole), 11):
+        segment.write_bytes(whole[:size])
+        (tmp_path / ID / "frames" / "c.jpg.tmp").write_bytes(b"half a pict")
+        session = open_session(tmp_path / ID)
+        assert session.manifest["state"] == "crashed"
+        assert len(session.events) == whole[:size].count(b"\n") + 2
+        assert not list((tmp_path / ID).rglob("*.tmp"))
+
+
+def test_forgetting_removes_events_and_frames_that_nothing_else_shows(tmp_path: Path) -> None:
+    writer = write_session(tmp_path / ID, finished=False)
+    writer.forget(SECOND + 3, 10 * SEGMENT_NS)
+    writer.append(Event("key.down", 10 * SEGMENT_NS, "x_server", 0, {"key": "a", "text": "a"}))
+    writer.finish(None)
+    assert kinds(tmp_path / ID) == ["screen.frame", "pointer.move", "pointer.down", "gap.begin", "gap.end", "key.down"]
+    assert [path.name for path in (tmp_path / ID / "frames").iterdir()] == ["a" * 64 + ".jpg"]
+
+
+@pytest.mark.parametrize("calls", range(1, 7))
+def test_a_crash_while_forgetting_is_made_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
+    writer = write_session(tmp_path / ID, finished=False)
+    left = [calls]
+    write_whole, unlink = sessions.write_whole, Path.unlink
+
+    def crash_at_last() -> None:
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    def dying_write(path: Path, content: bytes) -> None:
+        write_whole(path, content)
+        crash_at_last()
+
+    def dying_unlink(path: Path, missing_ok: bool = False) -> None:
+        crash_at_last()
+        unlink(path, missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "write_whole", dying_write)
+        patch.setattr(Path, "unlink", dying_unlink)
+        with pytest.raises(KeyboardInterrupt):
+            writer.forget(0, 10 * SEGMENT_NS)
+    assert kinds(tmp_path / ID) == ["gap.begin", "gap.end"]
+    assert not list((tmp_path / ID / "frames").iterdir())
+
+
+def test_a_cut_takes_a_stretch_out_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:
+    write_session(tmp_path / ID)
+    for wrong in ((5.0, 5.0), (-1.0, 5.0)):
+        with pytest.raises(RecorderError) as caught:
+            cut(open_session(tmp_path / ID), *wrong)
+        assert caught.value.code == "bad_range"
+    cut(open_session(tmp_path / ID), 50, 70)
+    summary = summarize(open_session(tmp_path / ID))
+    assert (summary.frames, summary.applications) == (2, {"form": 2})
+    assert [(gap.begin, gap.end, gap.reason) for gap in summary.gaps] == [(50.0, 70.0, "cut")]
+
+
+def test_packing_twice_gives_the_same_bytes_without_idle_moves(tmp_path: Path) -> None:
+    write_session(tmp_path / ID)
+    packed = [tmp_path / name for name in ("one.zip", "two.zip")]
+    for path in packed:
+        pack_session(open_session(tmp_path / ID), path)
+    assert packed[0].read_bytes() == packed[1].read_bytes()
+    with zipfile.ZipFile(packed[0]) as archive:
+        row: dict[str, Any] = json.loads(archive.read("session.json"))
+        assert len(archive.namelist()) == 3
+    assert [one["seq"] for one in row["events"]] == [1, 3, 4, 5, 6, 7]
+    assert row["format"] == "pilothouse-session-1"
+
+
+def test_nothing_to_show_is_nothing_to_upload(tmp_path: Path) -> None:
+    SessionWriter(tmp_path / ID, MANIFEST).finish(None)
+    with pytest.raises(RecorderError) as caught:
+        pack_session(open_session(tmp_path / ID), tmp_path / "one.zip")
+    assert caught.value.code == "no_frames"
+
+
+def test_settings_that_cannot_be_read_stop_the_recorder(tmp_path: Path) -> None:
+    annotator = load_settings(tmp_path).annotator
+    assert load_settings(tmp_path).annotator == annotator
+    for content in ("{", "[]", '{"annotator": "a", "exclude_apps": "bank"}'):
+        (tmp_path / "settings.json").write_text(content)
+        with pytest.raises(RecorderError) as caught:
+            load_settings(tmp_path)
+        assert caught.value.code == "bad_settings"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["pause"], "not_recording"),
+        (["review", "nobody"], "no_session"),
+        (["review", "6d3a1c52-7d0e-4c47-9f0f-4e3c0d7b6a12", "--delete"], "no_session"),
+        (["upload", ID], "no_token"),
+        (["upload", ID, "--url", "ftp://example.org"], "bad_url"),
+        (["record", "Fill in the form"], "wayland"),
+    ],
+)
+def test_commands_that_cannot_be_done_say_a_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], code: str
+) -> None:
+    monkeypatch.setenv("PILOTHOUSE_RECORDER_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_SESSION_TYPE", "wayland")
+    if code == "bad_url":
+        monkeypatch.setenv("PILOTHOUSE_TOKEN", "secret")
+    else:
+        monkeypatch.delenv("PILOTHOUSE_TOKEN", raising=False)
+        monkeypatch.delenv("PILOTHOUSE_TOKEN_FILE", raising=False)
+    write_session(tmp_path / "sessions" / ID)
+    assert main(words) == 1
+    assert capsys.readouterr().err.startswith(f"{code}: ")
+
+
+def test_sessions_are_listed_and_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PILOTHOUSE_RECORDER_HOME", str(tmp_path))
+    write_session(tmp_path / "sessions" / ID)
+    assert main(["review"]) == 0
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [ID]
+    assert main(["review", ID, "--delete"]) == 0
+    assert not list((tmp_path / "sessions").iterdir())
