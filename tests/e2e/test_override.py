@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, WebSocket, expect
 
 from protocol.actions.types import (
     Action,
@@ -199,6 +199,8 @@ async def clipboard(episode_page: EpisodePage, button: str, number: int, *, text
 
 async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("annotator")
+    sockets: list[WebSocket] = []
+    page.on("websocket", lambda socket: sockets.append(socket) if "/ws/episodes/" in socket.url else None)
     await page.set_viewport_size({"width": 1920, "height": 1080})
     episode_page = await drill(page)
     await page.keyboard.press("t")
@@ -210,6 +212,15 @@ async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> No
     await keyboard.send("Input.insertText", {"text": "你"})
     await page.keyboard.down("ArrowLeft")
     await page.evaluate("dispatchEvent(new Event('blur'))")  # the key-up of another window's key never comes
+    async with sockets[0].expect_event("framesent", lambda frame: '"right"' in str(frame)):
+        await page.keyboard.down("ArrowRight")
+    await page.evaluate("{ const frozen = performance.now() + 2500; while (performance.now() < frozen); }")
+    await page.keyboard.type("x")  # the arrow's key-up has not come yet
+    await page.keyboard.up("ArrowRight")
+    caps = {"key": "K", "text": "K", "code": "KeyK", "modifiers": 0}
+    await keyboard.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", "key": "CapsLock", "code": "CapsLock"})
+    await keyboard.send("Input.dispatchKeyEvent", {"type": "keyDown", **caps})
+    await keyboard.send("Input.dispatchKeyEvent", {"type": "keyUp", **caps})
     for key in ("ö", "@"):  # as a German keyboard prints them
         await keyboard.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": key, "text": key, "code": "Quote"})
         await keyboard.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": "Quote"})
@@ -229,10 +240,12 @@ async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> No
         MouseDown(point=Point(x=401, y=305), button="left"),
         MouseUp(point=Point(x=733, y=511), button="left"),
     ]
-    assert [one.key for one in done if isinstance(one, Press)] == ["h", "i", "left"], "leaving sends no Escape"
-    released = done.index(Release(key="left"))
-    assert isinstance(done[released + 1], TypeText), "what is held is let go before anything else is typed"
-    assert "".join(one.text for one in done if isinstance(one, TypeText)) == "你ö@"
+    pressed = [one.key for one in done if isinstance(one, Press)]
+    assert pressed == ["h", "i", "left", "right", "x"], "leaving sends no Escape"
+    assert done.index(Release(key="right")) < done.index(Press(key="x")), "a page that is silent lets go"
+    after = done[done.index(Release(key="left")) + 1]
+    assert after == Press(key="right"), "what is held is let go before anything else is typed"
+    assert "".join(one.text for one in done if isinstance(one, TypeText)) == "你Kö@"
     assert steps[-1].thought == THOUGHT
     await episode_page.leave()
 
