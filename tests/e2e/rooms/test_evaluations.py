@@ -24,6 +24,7 @@ async def _start(page: Page, *, attempts: int) -> None:
     await page.locator("input[type=file]").set_input_files(
         {"name": "lights.json", "mimeType": "application/json", "buffer": buffer}
     )
+    await dialog.get_by_label("Policy").select_option(label="The tasks' own scripts")
     await dialog.get_by_label("Attempts").fill(str(attempts))
     await assert_accessible(page, "start an evaluation")
     await dialog.get_by_role("button", name="Start", exact=True).click()

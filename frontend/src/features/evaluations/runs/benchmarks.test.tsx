@@ -239,7 +239,7 @@ describe("the benchmarks page", () => {
     await waitFor(() => expect(dialog.getByRole("button", { name: "Start" })).toHaveProperty("disabled", false));
     await user.click(dialog.getByRole("button", { name: "Start" }));
     await waitFor(() => expect(bodies).toHaveLength(1));
-    expect(bodies[0]).toMatchObject({ benchmark: "file:my-tasks.jsonl", file: '{"id": "a"}', image: "", revision: null });
+    expect(bodies[0]).toMatchObject({ benchmark: "file:my-tasks.jsonl", file: '{"id": "a"}', image: "", revision: 7 });
   });
 
   it("offers the harness to a revision at a set of games alone", async () => {
@@ -247,6 +247,9 @@ describe("the benchmarks page", () => {
     await user.click(await screen.findByRole("button", { name: "Start an evaluation…" }));
     const dialog = within(await screen.findByRole("dialog", { name: "Start an evaluation" }));
     await user.selectOptions(await dialog.findByLabelText("Tasks"), "lmgame");
+    expect(dialog.queryByText(/have a script/)).toBeNull();
+    await user.selectOptions(dialog.getByLabelText("Policy"), "The tasks' own scripts");
+    expect(dialog.getByText(/have a script/)).toBeTruthy();
     expect(dialog.queryByLabelText("Harness")).toBeNull();
     await user.selectOptions(dialog.getByLabelText("Policy"), "m r3");
     await user.selectOptions(dialog.getByLabelText("Harness"), "Text only");

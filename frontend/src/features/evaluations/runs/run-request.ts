@@ -25,14 +25,14 @@ export interface RunRequest {
   readonly temperature: number | "";
 }
 
-export const firstRequest = ({ suites, pools }: BenchmarkChoices): RunRequest => ({
+export const firstRequest = ({ suites, pools, revisions }: BenchmarkChoices): RunRequest => ({
   benchmark: suites[0]?.name ?? (pools[0] === undefined ? FILE : POOL + pools[0]),
   fileName: "",
   file: "",
   image: "",
   levels: ["1"],
   tasks: [],
-  revision: "",
+  revision: String(revisions.find(({ scripted }) => !scripted)?.id ?? ""),
   checkpoint: "",
   checkpointRevision: "",
   harness: "",

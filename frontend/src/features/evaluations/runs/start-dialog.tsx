@@ -134,6 +134,7 @@ function PolicyFields({ choices: { revisions, harness_sets: harnessSets }, reque
     <>
       <NativeSelect
         label={t("benchmarks.policy")}
+        description={request.revision === "" && t("benchmarks.start.expert.help")}
         value={request.revision}
         onChange={(event) => onChange({ revision: event.currentTarget.value, checkpoint: "", checkpointRevision: "" })}
         data={[

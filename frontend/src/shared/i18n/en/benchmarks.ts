@@ -19,6 +19,7 @@ export const benchmarkMessages = {
   "benchmarks.start.suites": "Bundled suites",
   "benchmarks.start.pools": "Pools",
   "benchmarks.start.expert": "The tasks' own scripts",
+  "benchmarks.start.expert.help": "Browser tasks and tasks that bring a solution have a script. Others fail.",
   "benchmarks.start.all_tasks": "All tasks: choose some by their pictures",
   "benchmarks.start.some_tasks": "Tasks: {names}",
   "benchmarks.start.files": "Tasks of your own",

@@ -19,6 +19,7 @@ export const benchmarkMessages = {
   "benchmarks.start.suites": "内置任务集",
   "benchmarks.start.pools": "任务池",
   "benchmarks.start.expert": "任务自带的脚本",
+  "benchmarks.start.expert.help": "浏览器任务和自带解答的任务有脚本，其他任务会失败。",
   "benchmarks.start.all_tasks": "所有任务：按图片选择部分任务",
   "benchmarks.start.some_tasks": "任务：{names}",
   "benchmarks.start.files": "自己的任务",
