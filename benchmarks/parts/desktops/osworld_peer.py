@@ -103,7 +103,8 @@ def run_display(size: str) -> Iterator[str]:
     try:
         yield display
     finally:
-        for process in [*programs, server]:
+        # The server first: as its last client leaves it begins anew, and forgets that it was to end.
+        for process in (server, *programs):
             process.terminate()
             process.wait(10)
 
