@@ -5,6 +5,7 @@ import { TrainingUses } from "@/features/flywheel/training-uses";
 import { Replay } from "@/features/replay/replay";
 import { reviewDetailsQuery } from "@/features/review/api";
 import { ReviewPanel } from "@/features/review/review-panel";
+import { IndependentReview } from "@/features/review/independent-review";
 import { SentBack } from "@/features/review/sent-back";
 import { faultySteps, stepMarks } from "@/features/review/step-marks";
 import { useCorrection } from "@/features/review/use-correction";
@@ -37,7 +38,14 @@ export default function EpisodePage({ episodeId }: { episodeId: string }) {
         firstStep={details.data?.may === "mend" ? faultySteps(details.data)[0] : undefined}
         stepMarks={details.data && stepMarks(details.data, steps.length)}
         correction={editor.correction && { ...editor.correction, onMovePoint: editor.move }}
-        notice={(current, select) => details.data && <SentBack details={details.data} current={current} onSelect={select} />}
+        notice={(current, select) =>
+          details.data && (
+            <>
+              <IndependentReview details={details.data} />
+              <SentBack details={details.data} current={current} onSelect={select} />
+            </>
+          )
+        }
         review={(current, advance) =>
           finished && (
             <>

@@ -18,6 +18,7 @@ import { Changes } from "./changes";
 import { reviewCommands } from "./commands";
 import { CorrectionForm } from "./correction-form";
 import { DecisionBar } from "./decision-bar";
+import { hasDecided } from "./independent-review";
 import { RelatedAttempts } from "./related-attempts";
 import { Segments } from "./segments";
 import styles from "./review.module.css";
@@ -47,7 +48,6 @@ function ReviewSections({ details, step, count, editor, onAdvance }: SectionsPro
           {details.remarks.length > 0 && <span>{t("review.judged", { count: new Set(details.remarks.map(({ index }) => index)).size })}</span>}
         </h2>
         <ClaimNote details={details} onRelease={() => change.mutate({ type: "release" })} />
-        <IndependentReview details={details} />
         <Rounds details={details} />
         {step && <StepReview details={details} step={step} />}
         <Changes details={details} />
@@ -98,34 +98,6 @@ function ClaimNote({ details: { claim }, onRelease }: { details: ReviewDetails; 
     <p className={styles.warn} role="status">
       {t("review.claimed", { name: claim.reviewer, when: relative(claim.until) })}
     </p>
-  );
-}
-
-const openOpinions = ({ opinions }: ReviewDetails) => opinions.filter(({ round }) => round === null);
-
-/** This person has decided, and another reviewer is still to. */
-const hasDecided = (details: ReviewDetails) => openOpinions(details).some(({ mine }) => mine);
-
-/** Where two review it: what that means now, and what both would decide once this person may see it. */
-function IndependentReview({ details }: { details: ReviewDetails }) {
-  const { t } = useI18n();
-  const open = openOpinions(details);
-  const disputed = open.length > 1;
-  if (!details.blind && open.length === 0) return null;
-  return (
-    <div className={styles.warn} role="status">
-      <p className={styles.words}>{t(details.blind ? "review.blind" : disputed ? "review.disputed" : "review.opinion_given")}</p>
-      {disputed && (
-        <ul className={styles.list}>
-          {open.map(({ reviewer, decision, reason }) => (
-            <li key={reviewer} className={styles.item}>
-              {t(`review.opinion.${decision}`, { name: reviewer })}
-              {reason && <p>{reason}</p>}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
   );
 }
 
