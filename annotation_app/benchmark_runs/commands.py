@@ -28,7 +28,7 @@ from annotation_app.policies.selectors import provider_key_of
 from annotation_app.tasks.selectors import server_secrets_environment
 
 QUEUE_LOCK = ".queue.lock"
-"""Of the folder of runs: whoever begins one holds it, so that no two take the last place."""
+"""A file in the folder of runs. Only one worker at a time begins a run, so two cannot take the last place."""
 MAX_STARTS = 3
 """How often the command of a run is begun that is killed each time."""
 INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "TZ", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")

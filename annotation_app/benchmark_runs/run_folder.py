@@ -92,7 +92,7 @@ def _requested_at(pending: Path) -> float:
 
 
 def try_lock(lock: int) -> bool:
-    """Whether nobody else has this lock; it is taken then."""
+    """Take a lock if it is free. Returns whether it was."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,7 +1,7 @@
 """What the tasks of a suite look like at their start: made on a machine when first asked for, and kept for a day.
 
-Pictures are made anew after a day, so that they follow tasks that change. One job at a time makes those of a variant
-of a suite, on one machine.
+A picture expires after a day, because tasks change. For each suite, level, seed and language one job at a time makes
+the missing pictures on one machine.
 """
 
 import asyncio

@@ -103,7 +103,7 @@ def run_display(size: str) -> Iterator[str]:
     try:
         yield display
     finally:
-        # The server first: as its last client leaves it begins anew, and forgets that it was to end.
+        # Stop the server first. It resets when its last client leaves, and a reset drops a SIGTERM.
         for process in (server, *programs):
             process.terminate()
             process.wait(10)
