@@ -21,6 +21,7 @@ class JudgedAttempt(FrozenModel):
     """An attempt that no judge has learned from; scores are from 0 to 1."""
 
     attempt: str
+    """Its id with dashes: the audit takes 32 bare hex digits for a secret."""
     task: str
     done: bool
     """By the task's verifier."""

@@ -5,6 +5,7 @@ import argparse
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from uuid import UUID
 
 import torch
 
@@ -63,7 +64,7 @@ def judged(
         )
         score, injected = scores(trained.model, [asked, claimed])
         yield JudgedAttempt(
-            attempt=trajectory.id,
+            attempt=str(UUID(trajectory.id)),
             task=task_name(trajectory),
             done=outcome > 0,
             score=score,
