@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Exists, ForeignObjectRel, OuterRef
 
 from annotation_app.blobs.models import Blob, SharedFolder
@@ -131,7 +131,12 @@ def blob_deletion_paused() -> Iterator[None]:
     try:
         with lock_connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock_shared(%s)", [DELETION_LOCK_KEY])
-        yield
+        try:
+            yield
+        finally:
+            # The server notices a closed connection some time later: whoever deletes next would still find it held.
+            with suppress(DatabaseError), lock_connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock_shared(%s)", [DELETION_LOCK_KEY])
     finally:
         lock_connection.close()
 

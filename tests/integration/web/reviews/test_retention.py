@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -156,6 +157,23 @@ def test_nothing_goes_while_an_export_waits_or_is_written(committed: World, alma
     assert path.exists()
     assert rule_run(rule_id=active.pk).items == 1
     assert not path.exists()
+
+
+def test_what_was_paused_may_be_deleted_before_the_server_notices_a_closed_connection(
+    committed: World, alma: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(age(finished(committed, committed.ada, accept=False)), b"being read")
+    active = rule(committed, alma)
+    left_open: list[BaseDatabaseWrapper] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(BaseDatabaseWrapper, "close", lambda wrapper: left_open.append(wrapper))
+        with blob_deletion_paused():
+            assert rule_run(rule_id=active.pk).items == 0
+    try:
+        assert rule_run(rule_id=active.pk).items == 1
+    finally:
+        for one in left_open:
+            one.close()
 
 
 def test_bytes_stored_while_they_are_deleted_are_there_afterwards(committed: World) -> None:
