@@ -10,13 +10,17 @@ from vm_bridge.suites.desktop import DESKTOP
 from vm_bridge.suites.harbor import HarborSuite
 from vm_bridge.suites.miniwob.suite import MiniWob
 from vm_bridge.suites.phone import PhoneSuite
+from vm_bridge.suites.questions import QuestionSuite
 from vm_bridge.suites.terminal import TERMINAL
 from vm_bridge.suites.web import DRILLS, GAMES, SITES, FolderSuite
 from vm_bridge.suites.web.manifest import LANGUAGES
 from vm_bridge.suites.web_suite import WebSuite
 
 SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL, "harbor": HarborSuite()}
-WEB_SUITES: dict[str, WebSuite] = {"drills": DRILLS, "games": GAMES, "sites": SITES, "miniwob": MiniWob()}
+WEB_SUITES: dict[str, WebSuite] = {
+    **{"drills": DRILLS, "games": GAMES, "sites": SITES},
+    **{"miniwob": MiniWob(), "questions": QuestionSuite()},
+}
 """Those whose tasks are played in a browser."""
 
 
@@ -62,4 +66,4 @@ def list_suites() -> tuple[SuiteInfo, ...]:
 
 
 def _levels(suite: Suite | WebSuite, task: Task) -> int:
-    return len(suite.folder(task.name).manifest.levels) if isinstance(suite, FolderSuite) else 1
+    return suite.level_count(task.name or "") if isinstance(suite, FolderSuite | QuestionSuite) else 1

@@ -74,6 +74,10 @@ class FolderSuite:
         """Every task on its first level, in English, with the seed 0."""
         return tuple(make_task(self._name, folder) for folder in self.folders.values())
 
+    def level_count(self, name: str) -> int:
+        """How many levels a task has. Raises UnknownTask."""
+        return len(self.folder(name).manifest.levels)
+
     def make(
         self,
         name: str,
