@@ -1,4 +1,4 @@
-"""Composes questions: conditions that leave one thing, a chain of relations from there, and what is asked at its end."""
+"""Composes questions: conditions that leave one thing, a chain of relations from it, and what is asked at the end."""
 
 from collections.abc import Sequence
 from random import Random
@@ -106,9 +106,7 @@ def askable_attributes(source: KnowledgeSource, entity: Entity) -> list[str]:
     return [NAME, *(name for name, attribute in attributes if isinstance(attribute, NumberAttribute))]
 
 
-def make_question(
-    source: KnowledgeSource, way: Sequence[Hop], conditions: Sequence[Condition], asked: str
-) -> Question:
+def make_question(source: KnowledgeSource, way: Sequence[Hop], conditions: Sequence[Condition], asked: str) -> Question:
     """The question in words, with its answer."""
     first, last = source.entities[way[0].entity], source.entities[way[-1].entity]
     thing = this_one(source, first.kind)

@@ -16,7 +16,9 @@ from vm_bridge.suites.questions.schema import Entity, KnowledgeSource
 SEARCH_DEPTH = 10
 """How many results of one search must not hold the answer's page, nor the page that the question starts from."""
 FINDABLE_DEPTH = 20
-"""Within how many results of a search for exact words the first page must be."""
+"""Within how many results of a search for a word that is meant the first page must be."""
+MAX_PAGES_READ = 20
+"""Most pages that are read until the first page of the way is found."""
 LEAKED_WORDS = 6
 """A run of so many words that question and answer page share gives the page away."""
 LEAST_TOKEN = 4
@@ -81,17 +83,22 @@ def check_not_in_one_search(source: KnowledgeSource, question: Question) -> str 
 
 
 def check_findable(source: KnowledgeSource, question: Question) -> str | None:
-    """A search for exact words of what a condition means finds the first page: a way to begin exists."""
-    return None if search_for(source, question) else "no search for a word that it may mean finds the first page"
+    """A reader finds the first page: by a search for a word that a condition may mean, and within a bound of pages."""
+    pages = 0
+    own = [one for one in question.conditions if not one.relation]
+    elsewhere = len(question.conditions) - len(own)
+    for words in searches_for(question):
+        for entity in map(source.entities.__getitem__, source.search(words, FINDABLE_DEPTH)):
+            if entity.kind == question.kind and all(one.holds_for(source, entity) for one in own):
+                pages += 1 + elsewhere
+            if entity.id == question.hops[0].entity:
+                return None if pages <= MAX_PAGES_READ else f"{pages} pages have to be read to find the first one"
+    return "no search for a word that it may mean finds the first page"
 
 
-def search_for(source: KnowledgeSource, question: Question) -> str | None:
-    """Words to search for that bring the first page among the results; None where none of the conditions' do."""
-    first = question.hops[0].entity
-    noun = question.kind
-    meant = [word for one in question.conditions if not one.relation for word in one.words]
-    found = [(source.search(f"{noun} {word}", FINDABLE_DEPTH), word) for word in meant]
-    return next((f"{noun} {word}" for results, word in found if first in results), None)
+def searches_for(question: Question) -> tuple[str, ...]:
+    """What a reader searches for: each word that the first condition about a word of the page itself may mean."""
+    return next((one.words for one in question.conditions if one.words and not one.relation), ())
 
 
 FILTERS: dict[str, Callable[[KnowledgeSource, Question], str | None]] = {

@@ -12,8 +12,10 @@ RESULTS_PER_PAGE = 8
 MOST_RESULTS = 40
 LISTED_PER_PAGE = 24
 STYLE = """
-* { box-sizing: border-box } body { margin: 0; font: 17px/1.45 "DejaVu Sans", sans-serif; color: #1b1f24; background: #fff }
-header { display: flex; gap: 12px; align-items: center; padding: 8px 16px; border-bottom: 1px solid #c6ccd4; background: #f4f6f8 }
+* { box-sizing: border-box }
+body { margin: 0; font: 17px/1.45 "DejaVu Sans", sans-serif; color: #1b1f24; background: #fff }
+header { display: flex; gap: 12px; align-items: center; padding: 8px 16px; border-bottom: 1px solid #c6ccd4 }
+header { background: #f4f6f8 }
 main { padding: 12px 20px; max-width: 780px } h1 { font-size: 24px; margin: 4px 0 10px } p { margin: 8px 0 }
 form { display: flex; gap: 8px; margin-left: auto } input, button { font: inherit; padding: 4px 10px; min-height: 32px }
 a { color: #0b57b0 } a.seen { color: #6b3fa0 } ol { padding-left: 0; margin: 6px 0; list-style: none }
@@ -40,7 +42,9 @@ class WikiSite:
         body = self._page(parts.path, {name: values[0] for name, values in parse_qs(parts.query).items()})
         status = 404 if body is None else 200
         html = self._frame("Not found", "<p>There is no such page.</p>") if body is None else body
-        return Response(status, html.encode(), {"content-type": "text/html; charset=utf-8", "cache-control": "no-store"})
+        return Response(
+            status, html.encode(), {"content-type": "text/html; charset=utf-8", "cache-control": "no-store"}
+        )
 
     def _page(self, path: str, query: dict[str, str]) -> str | None:
         match path.strip("/").split("/"):
@@ -60,7 +64,9 @@ class WikiSite:
             f'<li><a data-at="list-{kind}" href="/list/{kind}">{one.plural.capitalize()}</a></li>'
             for kind, one in self._wiki.kinds.items()
         )
-        return self._frame("Country Wiki", f"<p>{len(self._wiki.entities)} pages about one country.</p><ul>{kinds}</ul>")
+        return self._frame(
+            "Country Wiki", f"<p>{len(self._wiki.entities)} pages about one country.</p><ul>{kinds}</ul>"
+        )
 
     def _results(self, words: str, page: int) -> str:
         self._last_search = f"/search?q={quote_plus(words)}&page={page}"
@@ -92,12 +98,11 @@ class WikiSite:
         return f'<a data-at="{entity.id}"{seen} href="/page/{entity.id}">{escape(entity.title)}</a>'
 
     def _frame(self, title: str, body: str, words: str = "") -> str:
-        back = (
-            f'<a data-at="results" href="{escape(self._last_search)}">Results</a>' if self._last_search else ""
-        )
+        back = f'<a data-at="results" href="{escape(self._last_search)}">Results</a>' if self._last_search else ""
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-            f'<style>{STYLE}</style><header><a data-at="home" href="/">Country Wiki</a>{back}'
+            f'<style>{STYLE}</style><body data-read="{" ".join(sorted(self._read))}">'
+            f'<header><a data-at="home" href="/">Country Wiki</a>{back}'
             f'<form action="/search"><input data-at="words" name="q" aria-label="Search" value="{escape(words)}">'
             f'<button data-at="search">Search</button></form></header>'
             f"<main><h1>{escape(title)}</h1>{body}</main></html>"

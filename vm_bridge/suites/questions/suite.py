@@ -25,7 +25,7 @@ SEEDS_PER_EDITION = 50
 MAX_TRIES = 500
 """Questions that are composed until one is kept; half of them are."""
 SIZE = (800, 600)
-STEPS, STEPS_PER_HOP = 26, 2
+STEPS = 60
 KEPT_QUESTIONS = 256
 
 
@@ -78,7 +78,7 @@ class QuestionSuite:
             name=TASK,
             seed=seed,
             parameters=parameters,
-            max_steps=STEPS + STEPS_PER_HOP * level,
+            max_steps=STEPS,
         )
 
     def scene(self, task: Task) -> Scene:
@@ -97,7 +97,9 @@ class QuestionSuite:
         question = self.question(task)
         right = {normalize_answer(one) for one in (question.answer, *question.aliases)}
         given = normalize_answer(answer)
-        reason = "no answer was given" if not given else "the answer is right" if given in right else "the answer is wrong"
+        reason = (
+            "no answer was given" if not given else "the answer is right" if given in right else "the answer is wrong"
+        )
         success = given in right
         return Verdict(success=success, score=float(success), reason=reason, version=VERSION)
 

@@ -1,40 +1,50 @@
 """The bundled wiki: an invented country, dealt by the number of its edition."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
 from random import Random
+
+from pydantic import TypeAdapter
 
 from vm_bridge.suites.questions.schema import Entity, Kind, NumberAttribute, Value, YearGap
 from vm_bridge.suites.questions.search_index import SearchIndex
-from vm_bridge.suites.questions.wiki_schema import COUNTS, KINDS
 
-STARTS = (
-    "Bal Bren Cal Cor Dar Del Dun Eld Fen Fir Gal Gor Hal Har Hel Ing Jor Kal Kel Kor Lan Lor Mar Mel Mor Nar Nel Nor "
-    "Ost Pel Per Quel Ran Rav Rel Sal Sel Sor Tal Tam Tir Tor Ul Val Var Vel Vor Wen Wil Yar Yor Zel Zir Thal Bris "
-    "Cras Drov Flin Gris Hask Jask Klen Lusk Mist Nesk Osk Prem Rusk Skal Trem Usk Vesk"
-).split()
-MIDDLES = "a e i o u an en in on ar er or al el il am em im as es is".split()
-TOWN_ENDS = "holt mere wick stead burg dorf fell garth ham ley minster mouth stow thorpe toft worth".split()
-RIVER_ENDS = "ava una eda ora isca enne itha".split()
-PLAIN_ENDS = "dan dis dor kin lan len lin mar mir nas nel nor ras rin ros sen tas tel ten tis van vin".split()
-ADJECTIVES = (
-    "Amber Borrowed Broken Crimson Distant Drowned Empty Forgotten Gilded Hollow Idle Jealous Kindly Lonely Muted "
-    "Narrow Pallid Quiet Restless Silent Tangled Unlit Velvet Wandering Yellow"
-).split()
-NOUNS = (
-    "Anvil Banner Candle Doorway Echo Fiddle Gate Harbour Inkstand Jester Kettle Ladder Mirror Needle Orchard Parcel "
-    "Quarry Ribbon Staircase Thimble Vessel Whistle"
-).split()
-FORMS = {
-    "mountain": "Mount {}",
-    "bridge": "{} Span",
-    "museum": "{} Halls",
-    "festival": "{} Days",
-    "company": "{} Works",
-}
-"""How an invented word becomes a title, where the kind has a form."""
+WIKI_FILE = Path(__file__).with_name("wiki.json")
 KEPT_EDITIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class WikiKind(Kind):
+    """A kind of the bundled wiki: how many there are, and how an invented word becomes a title."""
+
+    count: int = 0
+    title: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class NameParts:
+    """What names are made of: a start, perhaps a middle, an end by kind; and titles of books."""
+
+    starts: tuple[str, ...]
+    middles: tuple[str, ...]
+    ends: Mapping[str, tuple[str, ...]]
+    book: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class WikiData:
+    """The schema of every edition: wiki.json."""
+
+    kinds: Mapping[str, WikiKind]
+    names: NameParts
+
+
+@cache
+def read_data() -> WikiData:
+    """The wiki's schema and the parts of its names."""
+    return TypeAdapter(WikiData).validate_json(WIKI_FILE.read_bytes())
 
 
 @lru_cache(maxsize=KEPT_EDITIONS)
@@ -59,7 +69,7 @@ class Wiki:
     @property
     def kinds(self) -> Mapping[str, Kind]:
         """The schema of every edition."""
-        return KINDS
+        return read_data().kinds
 
     @property
     def entities(self) -> Mapping[str, Entity]:
@@ -79,7 +89,7 @@ class Wiki:
 
 def opening(entity: Entity) -> str:
     """The first sentence of a page: all its facts."""
-    kind = KINDS[entity.kind]
+    kind = read_data().kinds[entity.kind]
     predicates = [attribute.state(entity.facts[name]) for name, attribute in kind.attributes.items()]
     joined = ", ".join(predicates[:-1]) + " and " + predicates[-1]
     return f"{kind.opening.format(title=entity.title)} {joined}."
@@ -87,7 +97,7 @@ def opening(entity: Entity) -> str:
 
 def link_sentences(entity: Entity, entities: Mapping[str, Entity]) -> list[tuple[str, str]]:
     """The other sentences of a page, each with the id of the entity that its link leads to."""
-    relations = KINDS[entity.kind].relations
+    relations = read_data().kinds[entity.kind].relations
     return [
         (relation.sentence.format(link=entities[entity.links[name]].title), entity.links[name])
         for name, relation in relations.items()
@@ -99,15 +109,15 @@ def _deal_entities(draw: Random) -> dict[str, Entity]:
     names = _Names(draw)
     unlinked = [
         Entity(f"{kind}-{number}", kind, names.make(kind), _deal_facts(draw, kind), {})
-        for kind, count in COUNTS.items()
-        for number in range(count)
+        for kind, terms in read_data().kinds.items()
+        for number in range(terms.count)
     ]
     return {one.id: replace(one, links=_deal_links(draw, one, unlinked)) for one in unlinked}
 
 
 def _deal_links(draw: Random, entity: Entity, entities: list[Entity]) -> dict[str, str]:
     links = {}
-    for name, relation in KINDS[entity.kind].relations.items():
+    for name, relation in read_data().kinds[entity.kind].relations.items():
         others = [other for other in entities if other.kind == relation.kind and other.id != entity.id]
         if relation.gap is not None:
             misfits = {other.id: _misfit(entity, other, relation.gap) for other in others}
@@ -128,36 +138,33 @@ def _deal_facts(draw: Random, kind: str) -> dict[str, Value]:
         name: draw.randint(attribute.least, attribute.most)
         if isinstance(attribute, NumberAttribute)
         else draw.choice(attribute.words)
-        for name, attribute in KINDS[kind].attributes.items()
+        for name, attribute in read_data().kinds[kind].attributes.items()
     }
 
 
 class _Names:
-    """Makes titles of which none shares a word with another of its kind, but for the forms' own words."""
+    """Makes titles of which none shares a word with another of its kind, but for the titles' own words."""
 
     def __init__(self, draw: Random) -> None:
-        self._draw = draw
+        self._draw, self._parts = draw, read_data().names
         self._words: set[str] = set()
 
     def make(self, kind: str) -> str:
         if kind == "book":
-            return self._book()
-        if kind == "person":
-            return f"{self._word(PLAIN_ENDS)} {self._word(PLAIN_ENDS)}"
-        ends = {"town": TOWN_ENDS, "river": RIVER_ENDS}.get(kind, PLAIN_ENDS)
-        return FORMS.get(kind, "{}").format(self._word(ends))
+            return self._unused(lambda: f"The {self._pick('adjectives')} {self._pick('nouns')}")
+        ends = self._parts.ends.get(kind, self._parts.ends[""])
+        words = [self._unused(lambda: self._word(ends)) for _ in range(2 if kind == "person" else 1)]
+        return read_data().kinds[kind].title.format(" ".join(words))
 
-    def _word(self, ends: list[str]) -> str:
-        while True:
-            middle = self._draw.choice(MIDDLES) if self._draw.random() < 0.5 else ""
-            word = self._draw.choice(STARTS) + middle + self._draw.choice(ends)
-            if word not in self._words:
-                self._words.add(word)
-                return word
+    def _unused(self, make: Callable[[], str]) -> str:
+        while (made := make()) in self._words:
+            pass
+        self._words.add(made)
+        return made
 
-    def _book(self) -> str:
-        while True:
-            title = f"The {self._draw.choice(ADJECTIVES)} {self._draw.choice(NOUNS)}"
-            if title not in self._words:
-                self._words.add(title)
-                return title
+    def _word(self, ends: tuple[str, ...]) -> str:
+        middle = self._draw.choice(self._parts.middles) if self._draw.random() < 0.5 else ""
+        return self._draw.choice(self._parts.starts) + middle + self._draw.choice(ends)
+
+    def _pick(self, part: str) -> str:
+        return self._draw.choice(self._parts.book[part])
