@@ -90,8 +90,9 @@ BENCHMARK_PACKAGES = (
     SystemPackage("wrk", programs=("wrk",)),
     SystemPackage("scrot", programs=("scrot",)),
     SystemPackage("x11vnc", programs=("x11vnc",)),
+    SystemPackage("tesseract-ocr", programs=("tesseract",)),
 )
-"""What loads us, and what we are measured beside."""
+"""What loads us, what we are measured beside, and what reads screenshots."""
 
 
 def ensure_system_packages(console: Console, log: Path, packages: Sequence[SystemPackage] = RUN_PACKAGES) -> None:

@@ -37,8 +37,8 @@ def check_unique(source: KnowledgeSource, question: Question) -> str | None:
 
 def check_conditions_needed(source: KnowledgeSource, question: Question) -> str | None:
     """Without any one of the conditions, several answers are left."""
-    for dropped in question.conditions:
-        rest = [one for one in question.conditions if one is not dropped]
+    for place, dropped in enumerate(question.conditions):
+        rest = (*question.conditions[:place], *question.conditions[place + 1 :])
         if len(answers_from(source, question, matching_entities(source, question.kind, rest))) == 1:
             return f"the condition on {dropped.attribute} is not needed"
     return None
