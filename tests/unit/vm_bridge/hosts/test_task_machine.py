@@ -20,6 +20,7 @@ from vm_bridge.hosts.docker import task_machine
 from vm_bridge.hosts.docker.host import DockerHost
 from vm_bridge.hosts.docker.task_io import TASK_KINDS
 from vm_bridge.hosts.local.sandbox import LocalSandbox
+from vm_bridge.machine import Machine
 
 TASK = parse_folder({**GOOD, "environment/Dockerfile": b"FROM alpine:3.20\nUSER nobody\n"}, containers=True)
 commands = (f"command-{number:04}" for number in itertools.count())
@@ -48,19 +49,24 @@ async def sandbox(host: DockerHost) -> LocalSandbox:
     return sandbox
 
 
+async def shows(machine: Machine, text: str) -> None:
+    """Return once the terminal shows a text: a busy machine may rest before it prints."""
+    async with asyncio.timeout(LIMIT):
+        while text not in ((await machine.observe()).text or ""):
+            pass
+
+
 async def test_a_machine_gets_its_inside_with_a_task(sandbox: LocalSandbox, fake: FakeContainerEngine) -> None:
     machine = sandbox.bind(1)
     assert (machine.capabilities.kinds, machine.capabilities.streams) == (TASK_KINDS, ("terminal",))
-    assert "no task has been prepared" in ((await machine.observe()).text or "")
+    await shows(machine, "no task has been prepared")
     assert fake.paths("PUT") == []
     await machine.prepare(TASK)
     done = await machine.perform(next(commands), RunCommand(command="echo 3 > out.txt; pwd"))
     assert done.after.text == f"{fake.folder}\n"
     await machine.perform(next(commands), WriteFile(path="more.txt", text="more"))
     await machine.perform(next(commands), TypeTerminal(text="cat more.txt out.txt\n"))
-    async with asyncio.timeout(LIMIT):  # a busy machine may rest between what was typed and what it prints
-        while "more3" not in ((await machine.observe()).text or ""):
-            pass
+    await shows(machine, "more3")
     with pytest.raises(VerifierFailed, match="wrote no reward"):
         await machine.evaluate()
     assert fake.paths("POST").count("/build") == 1
