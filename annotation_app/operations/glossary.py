@@ -4,10 +4,8 @@
 identifiers, module names, English messages of the pages and log messages.
 """
 
-import io
 import keyword
 import re
-import tokenize
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,6 +36,16 @@ _EXPRESSION = re.compile(r"\$\{([^}]*)\}")
 _MESSAGE = re.compile(r"^\s*\"[\w.]+\": (.*)$")
 _LOG = re.compile(r"\blogger\.\w+\(\s*f?\"([^\"\n]*)")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_PYTHON_TOKEN = re.compile(
+    r"#[^\n]*"
+    r"|(?:\b[bBfFrRuU]{1,2})?(?:"
+    r"\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*\"\"\"|'''(?:[^\\']|\\.|'(?!''))*'''"
+    r"|\"(?:[^\\\"\n]|\\.)*\"|'(?:[^\\'\n]|\\.)*')"
+    r"|\d\w*"
+    r"|([^\W\d]\w*)",
+    re.DOTALL,
+)
+"""A comment, a string, a number or, as its group, a name of Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +149,14 @@ def is_current(root: Path) -> bool:
 def violations(root: Path) -> list[Violation]:
     """Every retired word that an identifier, a module's name or a message carries, in order."""
     retired = [word for term in load(root) for word in term.retired]
+    any_retired = re.compile("|".join(word.pattern.pattern for word in retired))
     found: set[Violation] = set()
     carried: dict[str, list[RetiredWord]] = {}
     for path, line, identifier in identifiers(root):
         if identifier not in carried:
             spelled = words_of(identifier)
-            carried[identifier] = [word for word in retired if word.pattern.search(spelled)]
+            maybe = retired if any_retired.search(spelled) else []
+            carried[identifier] = [word for word in maybe if word.pattern.search(spelled)]
         words = (word for word in carried[identifier] if word.matches(path, identifier))
         found.update(Violation(path, line, identifier, word.word) for word in words)
     found.update(
@@ -190,11 +200,17 @@ def identifiers(root: Path) -> Iterator[tuple[str, int, str]]:
 
 
 def python_identifiers(source: str) -> Iterator[tuple[int, str]]:
-    """Line and name of each distinct identifier of a module, where it first occurs."""
+    """Line and name of each distinct identifier of a module, where it first occurs. Leaves out comments and strings.
+
+    The standard library's tokenizer finds the same and takes ten times as long.
+    """
     first: dict[str, int] = {}
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
-            first.setdefault(token.string, token.start[0])
+    line, at = 1, 0
+    for match in _PYTHON_TOKEN.finditer(source):
+        name = match.group(1)
+        if name and name not in first and not keyword.iskeyword(name):
+            line, at = line + source.count("\n", at, match.start()), match.start()
+            first[name] = line
     yield from ((line, name) for name, line in first.items())
 
 

@@ -14,8 +14,9 @@ from tests.integration.servers.likelihoods import Likelihoods
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One worker runs these: the servers are theirs together, and making their environments takes minutes."""
+    here = f"{Path(__file__).parent}/"
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(here):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.xdist_group("servers"))
             item.add_marker(pytest.mark.timeout(3600))

@@ -118,7 +118,7 @@ def test_attempts_that_come_later_join_the_mix(checkpoint: Checkpoint, quick: Co
     write_attempt_folder(inbox / "1", attempt)
     agent = Source(kind="trajectories", paths=(inbox,), share=300, follow=True)
     sources = {**quick.sources, "agent/own": agent}
-    following = quick.model_copy(update={"sources": sources, "tokens": 2048, "updates": 3, "sequences": 3})
+    following = quick.model_copy(update={"sources": sources, "tokens": 2048, "updates": 3, "sequences": 1})
     run(following)
     write_attempt_folder(inbox / "2", attempt.model_copy(update={"id": "2"}))
     longer = following.model_copy(update={"updates": 12})

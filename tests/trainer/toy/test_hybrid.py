@@ -17,7 +17,7 @@ from trainer.toy.episodes import DIALECT
 from trainer.toy.hybrid import ARMS, CRITICS, compare_arms, format_mean_and_range, table
 from trainer.toy.rollouts import create_attempts
 
-SMALL = ("--seeds", "1", "--sizes", "48", "--exam", "24", "--value-updates", "10", "--updates", "1")
+SMALL = ("--seeds", "1", "--sizes", "48", "--exam", "12", "--value-updates", "2", "--updates", "1")
 
 
 def test_attempts_with_the_tool_are_learned_from_token_for_token(start: Path, tmp_path: Path) -> None:

@@ -104,6 +104,16 @@ def test_a_template_literal_gives_the_identifiers_of_its_expressions() -> None:
     assert [name for _, name in typescript_identifiers(source)] == ["go", "first", "second", "id", "let", "third"]
 
 
+def test_what_strings_comments_and_numbers_of_python_hold_is_no_identifier() -> None:
+    lines = (
+        'a = """deed',
+        '"two" deed"""; b = rb"deed\\"deed"  # it is a "deed',
+        "c = 0xDEED + 1e5",
+        "f'{deed}'.d('''it\\'s a deed''')",
+    )
+    assert list(python_identifiers("\n".join(lines))) == [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
+
+
 def test_a_keyword_is_no_identifier() -> None:
     assert list(python_identifiers("pass\n")) == []
 

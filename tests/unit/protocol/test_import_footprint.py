@@ -10,7 +10,8 @@ import importlib, pkgutil, sys
 import {package}
 for module in pkgutil.walk_packages({package}.__path__, "{package}."):
     importlib.import_module(module.name)
-print(*sorted({{name.partition(".")[0] for name in sys.modules if not name.startswith("_")}}))
+loaded = [name for name, module in sys.modules.items() if module and not name.startswith("_")]
+print(*sorted({{name.partition(".")[0] for name in loaded}}))
 """
 
 
@@ -29,3 +30,9 @@ def test_reading_folders_needs_no_torch() -> None:
         "import sys, trainer.data.trajectories, trainer.data.inbox, trainer.data.samples; print(*sys.modules)"
     )
     assert not {name for name in loaded if name.partition(".")[0] in {"torch", "numpy", "django"}}
+
+
+def test_programs_do_without_the_command_line_of_httpx() -> None:
+    loaded = _loaded_by("import protocol.program_start, sys, httpx; print(*sys.modules)")
+    assert "httpx" in loaded
+    assert not loaded & {"rich", "pygments"}

@@ -70,10 +70,8 @@ CALLS_IN_PROMPT = pytest.mark.parametrize("name", [name for name in list_dialect
 def nameable(name: str, screen: ScreenSize) -> st.SearchStrategy[Point]:
     """The pixels some whole coordinate of the dialect's grid names."""
     columns, rows = WAYS[name].grid(screen)
-    return st.builds(
-        lambda x, y: Point(x=_scaled(x, columns, screen.width), y=_scaled(y, rows, screen.height)),
-        st.integers(0, columns - 1),
-        st.integers(0, rows - 1),
+    return st.tuples(st.integers(0, columns - 1), st.integers(0, rows - 1)).map(
+        lambda cell: Point(x=_scaled(cell[0], columns, screen.width), y=_scaled(cell[1], rows, screen.height))
     )
 
 
