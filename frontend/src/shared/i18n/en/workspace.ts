@@ -181,6 +181,7 @@ export const workspaceMessages = {
   "step.finish_ask": "Finish…",
   "step.enter.past": "You are looking at a past step",
   "step.enter.sending": "Sending…",
+  "step.enter.takeover": "You have the machine",
   "step.enter.none": "Do it",
   "step.type": "Text to type",
   "step.type.help": "Enter types it. Ctrl+Enter also presses Enter. Shift+Enter is a new line. Esc leaves.",

@@ -177,6 +177,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "step.finish_ask": "完成…",
   "step.enter.past": "正在查看过去的步骤",
   "step.enter.sending": "正在发送…",
+  "step.enter.takeover": "机器由你直接操作",
   "step.enter.none": "执行",
   "step.type": "要输入的文本",
   "step.type.help": "回车输入；Ctrl+回车输入后再按回车；Shift+回车换行；Esc 离开。",
