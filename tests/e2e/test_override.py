@@ -74,6 +74,7 @@ async def test_pointing_at_the_picture(sign_in: SignIn, drill: Drill) -> None:
         await page.keyboard.press("Enter")
         await episode_page.stepped(number)
     await cancel_drags(episode_page)
+    await point_by_keys(episode_page)
     await episode_page.think(THOUGHT)
     await page.keyboard.down("Control")
     await click(417, 303)
@@ -106,6 +107,25 @@ async def cancel_drags(episode_page: EpisodePage) -> None:
     await page.keyboard.press("Escape")
 
 
+async def point_by_keys(episode_page: EpisodePage) -> None:
+    """A held arrow moves faster and faster, Ctrl with an arrow jumps to what the picture shows there; Enter points."""
+    page = episode_page.page
+    await page.keyboard.press("v")
+    for _ in range(4):
+        await page.keyboard.down("ArrowRight")
+    await page.keyboard.up("ArrowRight")
+    await page.keyboard.press("Enter")
+    at = 417 + 8 + 12 + 16 + 20  # from where the pointer was last
+    await expect(episode_page.line).to_have_text(f"click({at}, 303)", timeout=BOUND_MS)
+    for _ in ("the thought", "the draft"):
+        await page.keyboard.press("Escape")
+    await page.keyboard.press("Control+ArrowLeft")
+    await page.keyboard.press("Enter")
+    await expect(episode_page.line).to_have_text(re.compile(rf"^click\((?!{at},)[1-4]?\d?\d, "), timeout=BOUND_MS)
+    for _ in ("the thought", "the draft"):
+        await page.keyboard.press("Escape")
+
+
 async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> None:
     """What an input method composes reaches the desktop's editor, and comes back through its clipboard."""
     page = await sign_in("annotator")
@@ -124,6 +144,7 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     await think_when_asked(episode_page)
     await episode_page.stepped(2)
 
+    await complete_by_tab(episode_page)
     for number, key in ((3, "a"), (4, "c")):
         await episode_page.think(THOUGHT)
         await page.keyboard.press("k")
@@ -153,6 +174,22 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     for number, text in ((5, TEXT), (6, "from outside")):
         await page.goto(f"{replay}?step={number}")
         await expect(page.get_by_role("figure").get_by_text(text, exact=True)).to_be_visible(timeout=BOUND_MS)
+
+
+async def complete_by_tab(episode_page: EpisodePage) -> None:
+    """Tab writes the rest of an action, and of a text that was typed before."""
+    page = episode_page.page
+    offered = page.get_by_role("listbox")
+    await episode_page.write("o", episode_page.line, "type_te")
+    await expect(offered).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("Tab")
+    await expect(episode_page.line).to_have_text('type_text("")', timeout=BOUND_MS)
+    await page.keyboard.insert_text(TEXT[:3])
+    await expect(offered).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("Tab")
+    await expect(episode_page.line).to_have_text(f'type_text("{TEXT}")', timeout=BOUND_MS)
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Escape")
 
 
 async def select_all_without_a_thought(episode_page: EpisodePage) -> None:

@@ -9,7 +9,7 @@ from playwright.async_api import Route, expect
 
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS
-from tests.e2e.test_pages import assert_accessible_in_both
+from tests.e2e.test_pages import assert_accessible_in_both, assert_fits_narrow_windows
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +40,7 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
         await reviewer.keyboard.press("Control+Enter")
     await expect(review.get_by_text("1 step judged")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(reviewer, "review")
+    await assert_fits_narrow_windows(reviewer)
     await reviewer.keyboard.press("r")
     await expect(reviewer.get_by_role("textbox", name="What should be different?")).to_be_focused(timeout=BOUND_MS)
     await reviewer.keyboard.insert_text("See the first step.")
@@ -52,6 +53,11 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
     await annotator.keyboard.press("e")
     form = annotator.get_by_role("form", name="Correct step 1")
     await form.get_by_role("textbox", name="Thought").fill("The file is there, so I open it.")
+    line = form.get_by_role("textbox", name="Action")
+    before = await line.input_value()
+    await annotator.get_by_role("application", name="Move the points of the action").click(position={"x": 90, "y": 60})
+    await expect(line).not_to_have_value(before, timeout=BOUND_MS)
+    await expect(line).to_have_value(re.compile(r"^\w*click\(\d+, \d+\)$"))
     await assert_accessible_in_both(annotator, "correcting")
     await annotator.keyboard.press("Control+Enter")
     await expect(form).to_have_count(0, timeout=BOUND_MS)
