@@ -32,6 +32,11 @@ it("pauses and resumes with one key", async () => {
   expect(commands()).toMatchObject([{ type: "pause", on: false }]);
 });
 
+it("says why a task is gone that nobody left", () => {
+  renderWorkspace({ status: "left", outcome: null, observation: null, error: "The lease ran out; the task went back to its pool." });
+  expect(screen.getByText(/went back to its pool/)).toBeDefined();
+});
+
 it("shows on top at once that the network is gone", () => {
   renderWorkspace({ observation: null });
   act(() => void window.dispatchEvent(new Event("offline")));

@@ -267,6 +267,7 @@ export const workspaceMessages = {
   "ended.title": "End of the task",
   "ended.finished": "Task finished",
   "ended.left": "Task left",
+  "ended.lost": "The task went back to its pool: you were away too long, or an admin withdrew it. Your steps are kept.",
   "ended.failed": "The task stopped",
   "ended.failed.help": "Something went wrong on the machine. Your steps are kept.",
   "ended.you": "You say",

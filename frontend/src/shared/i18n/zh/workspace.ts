@@ -262,6 +262,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "ended.title": "任务结束",
   "ended.finished": "任务已完成",
   "ended.left": "已离开任务",
+  "ended.lost": "任务已退回任务池：你离开太久，或管理员撤回了它。你的步骤已保留。",
   "ended.failed": "任务已中止",
   "ended.failed.help": "机器出现问题。你的步骤已保留。",
   "ended.you": "你的结果",
