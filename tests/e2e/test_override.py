@@ -74,7 +74,6 @@ async def test_pointing_at_the_picture(sign_in: SignIn, drill: Drill) -> None:
         await page.keyboard.press("Enter")
         await episode_page.stepped(number)
     await cancel_drags(episode_page)
-    await point_by_keys(episode_page)
     await episode_page.think(THOUGHT)
     await page.keyboard.down("Control")
     await click(417, 303)
@@ -105,25 +104,6 @@ async def cancel_drags(episode_page: EpisodePage) -> None:
     await page.mouse.click(*await episode_page.place(417, 303), button="middle")
     await expect(episode_page.thought).to_have_value("")
     await page.keyboard.press("Escape")
-
-
-async def point_by_keys(episode_page: EpisodePage) -> None:
-    """A held arrow moves faster and faster, Ctrl with an arrow jumps to what the picture shows there; Enter points."""
-    page = episode_page.page
-    await page.keyboard.press("v")
-    for _ in range(4):
-        await page.keyboard.down("ArrowRight")
-    await page.keyboard.up("ArrowRight")
-    await page.keyboard.press("Enter")
-    at = 417 + 8 + 12 + 16 + 20  # from where the pointer was last
-    await expect(episode_page.line).to_have_text(f"click({at}, 303)", timeout=BOUND_MS)
-    for _ in ("the thought", "the draft"):
-        await page.keyboard.press("Escape")
-    await page.keyboard.press("Control+ArrowLeft")
-    await page.keyboard.press("Enter")
-    await expect(episode_page.line).to_have_text(re.compile(rf"^click\((?!{at},)[1-4]?\d?\d, "), timeout=BOUND_MS)
-    for _ in ("the thought", "the draft"):
-        await page.keyboard.press("Escape")
 
 
 async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> None:
