@@ -41,6 +41,8 @@ from protocol.trajectory.proposals import Proposal
 from protocol.trajectory.steps import BatchPosition, drop_undone_steps
 from protocol.trajectory.trajectories import Outcome
 
+NOT_REMEMBERED = "the machine did not remember how it was before this step"
+
 
 class CommandQueue:
     """Waiting commands and where to answer them, in the order they came.
@@ -341,6 +343,8 @@ def check_undo(state: EpisodeState) -> None:
         raise CommandRejected("cannot_undo", "this machine has no way back")
     if not drop_undone_steps(state.steps):
         raise CommandRejected("cannot_undo", "nothing has been done yet")
+    if state.undo_blocked:
+        raise CommandRejected("cannot_undo", NOT_REMEMBERED)
 
 
 def check_time_scale(state: EpisodeState) -> None:

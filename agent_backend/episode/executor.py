@@ -21,6 +21,7 @@ from agent_backend.episode.machine_session import (
 from agent_backend.episode.settling import SettleControl
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.takeover import GestureRecorder, build_gesture
+from agent_backend.episode.undo import UndoControl
 from agent_backend.errors import CommandRejected
 from agent_backend.interfaces import EpisodeStore, Intent
 from protocol.actions.inputs import MAX_TEXT
@@ -68,6 +69,7 @@ class ActionExecutor:
         self._on_step = on_step
         self._may_follow = may_follow
         self.pictures = PictureCache(store, max_entries=limits.pictures)
+        self._undo = UndoControl(record, store, self.pictures, settles)
         self.session: MachineSession | None = None
         self.running: Intent | None = None
         """What is being done now."""
@@ -99,11 +101,12 @@ class ActionExecutor:
         if self._record.state.autopilot and intent.actor == "human":
             await self._record.change(autopilot=False)
 
-    async def act(
-        self, intent: Intent, *, settle: bool, wait_for_timers: bool, expected: BlobRef | None = None
-    ) -> Intent | None:
-        """Do what was intended, and store what came of it. Returns the stored intent of the next action of the same
-        reply, where there is one."""
+    async def act(self, intent: Intent, *, settle: bool, expected: BlobRef | None = None) -> Intent | None:
+        """Do what was intended, and store what came of it. Timers of programs are waited for where the screen is acted
+        on at once, or where the answer about it was prepared on a twin that waited for them.
+
+        Returns the stored intent of the next action of the same reply, where there is one.
+        """
         if intent.action.kind not in CONTROL_KINDS:
             await self._settles.end(self.active_session)
         self.running = intent
@@ -114,7 +117,7 @@ class ActionExecutor:
             settle=settle,
             snapshot=True,
             expected=expected,
-            wait_for_timers=wait_for_timers or bool(intent.further_actions),
+            wait_for_timers=self._record.state.autopilot or expected is not None or bool(intent.further_actions),
         )
         self.running = None
         return await self.write(intent, await self._release_after_failure(intent, result))
@@ -202,6 +205,7 @@ class ActionExecutor:
         self.pictures.mark_saved(blobs)
         if following is not None:
             return following
+        await self._undo.note_step(step, done, self.session)
         if result.machine_lost:
             await self.fail(result.machine_lost)
         elif result.after is None:
@@ -222,25 +226,7 @@ class ActionExecutor:
     async def undo(self, step: Step) -> None:
         """Take a step back: the machine goes to where it was before it. Raises CommandRejected where it cannot, and
         nothing was changed."""
-        last_observation = (
-            self._record.last_observation if step.action.kind in CONTROL_KINDS else await self._restore_before(step)
-        )
-        await self.pictures.save(last_observation)
-        await self._record.write(self._store.undo_step(step.index, last_observation))
-        if self._record.state.autopilot:
-            await self._record.change(autopilot=False)
-
-    async def _restore_before(self, step: Step) -> Observation:
-        intent = await self._store.past_intent(step.command_id)
-        if intent is None or intent.snapshot is None:
-            raise CommandRejected("cannot_undo", "the machine did not remember how it was before this step")
-        waited = await self._settles.end(self.active_session)
-        try:
-            return await self.active_session.restore(intent.snapshot)
-        except BridgeError as error:
-            if waited:
-                self._settles.go_on(self.active_session)
-            raise CommandRejected(error.code, str(error)) from error
+        await self._undo.take_back(step, self.active_session)
 
     async def observe_settled(self) -> None:
         """Take the screen of this moment as the one to act on."""

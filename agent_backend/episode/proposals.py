@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from agent_backend.episode.memory_requests import MemorySummarizer
 from agent_backend.episode.proposal_requests import ProposalRequest, ProposalRequester, ReadBlob, RetryPolicy
+from agent_backend.episode.settling import SettleControl
 from agent_backend.episode.speculation import Guess, Speculator
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.twins import TwinSource
@@ -31,6 +32,7 @@ class ProposalManager:
         read: ReadBlob,
         retry_policy: RetryPolicy,
         wake: Callable[[], None],
+        settles: SettleControl,
         twins: TwinSource | None = None,
         ends_with_page: bool = False,
     ) -> None:
@@ -43,6 +45,7 @@ class ProposalManager:
         )
         self._summarizer = MemorySummarizer(wake, on_request)
         self._speculator = Speculator(store, twins, self._prepare) if twins is not None else None
+        self._settles = settles
         self._ends_with_page = ends_with_page
         self._stored_at: float | None = None
         self.failure: PolicyError | None = None
@@ -114,13 +117,13 @@ class ProposalManager:
         if self._requester.active:
             return await self.publish_waiting()
         await self._record.publish_thinking("off")
-        self._follow()
+        self.follow()
 
     async def publish_waiting(self) -> None:
         """Tell that the policy was asked, where it was."""
         if self._requester.active:
             await self._record.publish_thinking("waiting", policy=self._requester.policy_ref)
-            self._follow()
+            self.follow()
 
     def request_for(self, steps: tuple[Step, ...], observation: Observation) -> None:
         """Ask about steps that may still be on their way into the store."""
@@ -132,14 +135,14 @@ class ProposalManager:
         """The picture that an act is likely to lead to, where a twin did it before."""
         return self._requester.expected_picture(intent)
 
-    @property
-    def act_at_once(self) -> bool:
-        """Whether the first proposal is done without a person who reads it: by the autopilot, or ahead on a twin."""
-        return self._state.autopilot or (self._speculator is not None and self._speculator.may_follow(self._state))
-
-    def _follow(self) -> None:
-        """Have the twin come to where the episode stands, also while the policy is asked."""
-        if self._speculator is not None and (policy := self._current_policy()) is not None:
+    def follow(self) -> None:
+        """Have the twin come to where the episode stands, also while the policy is asked; but not before the timers
+        that are waited for: the twin waits for them too."""
+        if self._speculator is None or self._state.status != "running":
+            return
+        if self._settles.waiting:
+            self._speculator.hold()
+        elif (policy := self._current_policy()) is not None:
             self._speculator.follow(self._state, policy)
 
     def _prepare(self, guess: Guess) -> None:
@@ -173,7 +176,7 @@ class ProposalManager:
         assert self._requester.policy_ref is not None
         await self._record.write(self._store.add_proposals(answer, self._requester.policy_ref))
         self._stored_at = asyncio.get_running_loop().time()
-        self._follow()
+        self.follow()
         await self._request_memory(self._current_policy())
 
     async def switch_policy(self) -> None:
@@ -193,6 +196,13 @@ class ProposalManager:
         elif observation is not None:
             await self._record.change(observation=observation)
         await self._record.publish_thinking("idle")
+
+    async def take_redraw(self, observation: Observation | None) -> None:
+        """Take the screen after the timers that were waited for; None where it is the one that is known."""
+        if observation is not None:
+            await self.withdraw("screen_changed", observation)
+        else:
+            self.follow()
 
     async def store_memory(self) -> None:
         """Store the note that was written, or say that it was not."""

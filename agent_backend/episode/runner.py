@@ -86,8 +86,8 @@ class EpisodeRunner:
         self._secrets = SecretConfirmation(self._record, secrets)
         self._settles = settles = SettleControl(self.wake)
         self._executor = ActionExecutor(record, store, limits.executor, settles, self._request_ahead, self._may_follow)
-        pictures, retry, ends = self._executor.pictures.read, limits.retry_policy, limits.ends_with_page
-        self._proposals = ProposalManager(record, store, current_policy, pictures, retry, self.wake, twins, ends)
+        read, retry, ends = self._executor.pictures.read, limits.retry_policy, limits.ends_with_page
+        self._proposals = ProposalManager(record, store, current_policy, read, retry, self.wake, settles, twins, ends)
         how = (limits.executor.reach, limits.machine_retry_seconds, machine_task)
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *how)
         self._inbox = CommandQueue(limits.inbox)
@@ -343,14 +343,13 @@ class EpisodeRunner:
 
     async def _take_redraw(self) -> None:
         """What was offered for a screen that a program's timer has changed is void."""
-        if (observation := await self._executor.take_redraw()) is not None:
-            await self._proposals.withdraw("screen_changed", observation)
+        await self._proposals.take_redraw(await self._executor.take_redraw())
 
     async def _act(self, intent: Intent | None) -> None:
         """Carry out an intent and the reply's actions after it. Who waits to act next gets no settle in between."""
         while intent is not None:
-            options = {"settle": not self._inbox.holds(Act), "wait_for_timers": self._proposals.act_at_once}
-            intent = await self._executor.act(intent, expected=self._proposals.expected_picture(intent), **options)
+            expected = self._proposals.expected_picture(intent)
+            intent = await self._executor.act(intent, settle=not self._inbox.holds(Act), expected=expected)
         await self._proposals.publish_waiting()
         if self.state.status == "running":
             await self._apply_control_action(self.state.steps[-1])

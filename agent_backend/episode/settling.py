@@ -29,6 +29,11 @@ class SettleControl:
         self._rest.add_done_callback(lambda _: self._wake())
 
     @property
+    def waiting(self) -> bool:
+        """Whether timers are waited for, or the screen after them is there and was not taken."""
+        return self._rest is not None
+
+    @property
     def rested(self) -> bool:
         """Whether the screen that was waited for is there, to be taken."""
         return self._rest is not None and self._rest.done()

@@ -80,6 +80,10 @@ class Speculator:
         if self._task is None:
             self._task = asyncio.create_task(self._run())
 
+    def hold(self) -> None:
+        """Wait for the next goal, and ask nothing about the last one any more."""
+        self._goal = None
+
     async def close(self) -> None:
         """Give the twin up."""
         if self._task is not None:
@@ -105,7 +109,8 @@ class Speculator:
 
     async def _reach_goal(self) -> None:
         goal = self._goal
-        assert goal is not None, "there is a goal when the worker is woken"
+        if goal is None:
+            return
         state, policy = goal
         if self._twin is None and len(state.steps) == self._given_up_after:
             return

@@ -91,6 +91,25 @@ def _contents(observation: Observation) -> Observation:
     return observation.model_copy(update={**when, "page": page})
 
 
+def _shown_after(past: tuple[Step, ...], now: Observation | None) -> list[tuple[Observation | None, ...]]:
+    """What a machine showed before the first step and after each: the frame of the step, and the one that the next step
+    found, which a program's timer may have changed."""
+    if not past:
+        return []
+    found = (*(step.before for step in past[1:]), now)
+    return [
+        (past[0].before,),
+        *((step.after, _with_text_of(step.after, later)) for step, later in zip(past, found, strict=True)),
+    ]
+
+
+def _with_text_of(after: Observation | None, later: Observation | None) -> Observation | None:
+    """A later picture, with what the act gave out."""
+    if after is None or later is None:
+        return None
+    return later.model_copy(update={"text": after.text, "attachment": after.attachment})
+
+
 class Twin:
     """Follows an episode's machine. Its calls come one after the other."""
 
@@ -115,10 +134,10 @@ class Twin:
         past = drop_undone_steps(steps)
         if not await self._is_on_the_way(past):
             await self._start_over(state.task, past)
-        self._compare(past)
+        self._compare(past, state.observation)
         for step in past[len(self._done) :]:
             await self._repeat(step)
-            self._compare(past)
+            self._compare(past, state.observation)
         if not shows_same(self._shown[-1], state.observation):
             raise TwinDiverged("it shows something else than the machine does now")
 
@@ -151,12 +170,12 @@ class Twin:
         self._done, self._agreed, self._way_back = [], 0, None
         self._shown = [await self._session.prepare(task)]
 
-    def _compare(self, past: tuple[Step, ...]) -> None:
-        """Compare what both machines showed, as far as that was not done before. Raises TwinDiverged."""
-        before = past[0].before if past else None
-        there = (before, *(step.after for step in past)) if past else ()
+    def _compare(self, past: tuple[Step, ...], now: Observation | None) -> None:
+        """Compare what both machines showed, as far as that was not done before; `now` is what the episode's machine
+        shows. Raises TwinDiverged."""
+        there = _shown_after(past, now)
         for number in range(self._agreed, min(len(self._shown), len(there))):
-            if not shows_same(self._shown[number], there[number]):
+            if not any(shows_same(self._shown[number], shown) for shown in there[number]):
                 raise TwinDiverged(f"it shows something else after {number} steps")
             self._agreed = number + 1
 

@@ -30,6 +30,7 @@ class EpisodeStateDocument(FrozenModel):
     capabilities: tuple[str, ...] = ()
     tools: tuple[Tool, ...] = ()
     can_undo: bool = False
+    undo_blocked: bool = False
     observation: Observation | None = None
     policy: PolicyRef | None = None
     pending: PendingAct | None = None

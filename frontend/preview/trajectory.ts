@@ -151,6 +151,7 @@ export const snapshot = (running: boolean): Snapshot => ({
     capabilities: [],
     tools: [],
     can_undo: false,
+    undo_blocked: false,
     observation: frame("ac", 70),
     steps: STEP_SPECS.map(step),
     proposals: [],

@@ -94,6 +94,8 @@ class EpisodeState(FrozenModel):
     tools: tuple[Tool, ...] = ()
     """What `call_tool` may name."""
     can_undo: bool = False
+    undo_blocked: bool = False
+    """Whether the machine, though it can go back, did not keep how it was before the last step."""
     observation: Observation | None = None
     """The latest frame; what the next act acts on."""
     steps: tuple[Step, ...] = ()
@@ -208,6 +210,7 @@ class EpisodeChanged(_DurableEvent):
     capabilities: tuple[str, ...] | None = None
     tools: tuple[Tool, ...] | None = None
     can_undo: bool | None = None
+    undo_blocked: bool | None = None
     memories: tuple[Memory, ...] | None = None
     autopilot: bool | None = None
     takeover: bool | None = None

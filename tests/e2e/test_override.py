@@ -124,6 +124,7 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     await think_when_asked(episode_page)
     await episode_page.stepped(2)
 
+    await complete_by_tab(episode_page)
     for number, key in ((3, "a"), (4, "c")):
         await episode_page.think(THOUGHT)
         await page.keyboard.press("k")
@@ -153,6 +154,22 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     for number, text in ((5, TEXT), (6, "from outside")):
         await page.goto(f"{replay}?step={number}")
         await expect(page.get_by_role("figure").get_by_text(text, exact=True)).to_be_visible(timeout=BOUND_MS)
+
+
+async def complete_by_tab(episode_page: EpisodePage) -> None:
+    """Tab writes the rest of an action, and of a text that was typed before."""
+    page = episode_page.page
+    offered = page.get_by_role("listbox")
+    await episode_page.write("o", episode_page.line, "type_te")
+    await expect(offered).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("Tab")
+    await expect(episode_page.line).to_have_text('type_text("")', timeout=BOUND_MS)
+    await page.keyboard.insert_text(TEXT[:3])
+    await expect(offered).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("Tab")
+    await expect(episode_page.line).to_have_text(f'type_text("{TEXT}")', timeout=BOUND_MS)
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Escape")
 
 
 async def select_all_without_a_thought(episode_page: EpisodePage) -> None:

@@ -82,6 +82,16 @@ async def assert_fits_in_width(page: Page) -> None:
     assert beside == 0, f"at {page.viewport_size}"
 
 
+async def assert_fits_narrow_windows(page: Page) -> None:
+    """Nothing lies beside the window of a small laptop, nor of a phone."""
+    before = page.viewport_size
+    for width in (1024, 420):
+        await page.set_viewport_size({"width": width, "height": 900})
+        await assert_fits_in_width(page)
+    assert before is not None
+    await page.set_viewport_size(before)
+
+
 def test_every_page_is_looked_at() -> None:
     routes = ROUTE.findall((ROOT / "frontend/src/app/routes.tsx").read_text())
     assert set(routes) - UNSEEN == {*ADMINS_PAGES, *OTHER_PAGES}
@@ -106,17 +116,20 @@ async def test_pages_are_accessible(
     page = await sign_in("annotator")
     await expect(page.get_by_role("button", name="Next task")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(page, "queue")
+    await assert_fits_narrow_windows(page)
     episode_page = await drill(page)
     await page.keyboard.press("1")
     await episode_page.stepped(1)
     await episode_page.rested()
     await assert_accessible_in_both(page, "desk")
+    await assert_fits_narrow_windows(page)
     await episode_page.finish(success=False)
     await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(page, "desk, ended")
     await page.goto(f"/episodes/{episode_page.episode}")
     await expect(page.get_by_role("list", name="Steps")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(page, "replay")
+    await assert_fits_narrow_windows(page)
     await page.goto("/preferences")
     await expect(page.get_by_role("radiogroup", name="Language")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(page, "preferences")

@@ -9,7 +9,7 @@ from playwright.async_api import Route, expect
 
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS
-from tests.e2e.test_pages import assert_accessible_in_both
+from tests.e2e.test_pages import assert_accessible_in_both, assert_fits_narrow_windows
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +40,7 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
         await reviewer.keyboard.press("Control+Enter")
     await expect(review.get_by_text("1 step judged")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(reviewer, "review")
+    await assert_fits_narrow_windows(reviewer)
     await reviewer.keyboard.press("r")
     await expect(reviewer.get_by_role("textbox", name="What should be different?")).to_be_focused(timeout=BOUND_MS)
     await reviewer.keyboard.insert_text("See the first step.")

@@ -198,6 +198,11 @@ class ActionHistory:
         """An act was done of which nobody knows whether it happened: no state after it can be made again."""
         self._lost = True
 
+    @property
+    def replayable(self) -> bool:
+        """Whether the present state can be made again by the acts that led to it."""
+        return not self._lost and len(self._recorded_actions) <= MAX_ACTIONS
+
     def snapshot(self, now: StateFingerprint) -> MachineSnapshot:
         """A name for the present state."""
         self._remember(now)

@@ -4,6 +4,7 @@ import json
 from uuid import UUID
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -17,6 +18,7 @@ from annotation_app.episodes.models import (
     EpisodeStateDocument,
     Review,
 )
+from annotation_app.episodes.models import Step as StepRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.policies.selectors import PolicyServer
@@ -89,8 +91,11 @@ def _summary(episode: Episode) -> EpisodeSummary:
 
 def _with_summary_columns(episodes: QuerySet[Episode]) -> QuerySet[Episode]:
     notes = Command.objects.filter(episode=OuterRef("pk")).exclude(note="").order_by("-id").values("note")
+    standing = StepRow.objects.filter(episode=OuterRef("pk"), undoing__isnull=True).order_by()
+    steps = standing.values("episode").annotate(count=Count("pk")).values("count")
+    # A count by a join would group the rows, and grouped rows have no order of their own.
     return episodes.select_related("task__pool", "annotator").annotate(
-        step_count=Count("steps", filter=Q(steps__undoing__isnull=True)), last_note=Subquery(notes[:1])
+        step_count=Coalesce(Subquery(steps), 0), last_note=Subquery(notes[:1])
     )
 
 
@@ -133,8 +138,9 @@ def episodes_returned(*, user: User) -> tuple[EpisodeSummary, ...]:
 
 
 def episodes_recent(*, user: User, most: int = 10) -> tuple[EpisodeSummary, ...]:
-    """What this person ended last."""
-    return tuple(_summary(e) for e in _with_summary_columns(user.episodes.filter(status__in=ENDED_STATUSES))[:most])
+    """What this person ended last, the latest first."""
+    found = user.episodes.filter(status__in=ENDED_STATUSES).order_by("-finished_at", "id")
+    return tuple(_summary(e) for e in _with_summary_columns(found)[:most])
 
 
 def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple[Proposal, ...] = ()) -> EpisodeState:

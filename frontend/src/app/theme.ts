@@ -52,7 +52,8 @@ export const theme = createTheme({
     SegmentedControl: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
-    Modal: { defaultProps: { centered: true, radius: 10 }, styles: { title: { fontWeight: 600, fontSize: "15px" } } },
+    // The header of a dialog is no banner of the page.
+    Modal: { defaultProps: { centered: true, radius: 10, attributes: { header: { role: "presentation" } } }, styles: { title: { fontWeight: 600, fontSize: "15px" } } },
     Table: { vars: () => ({ table: { "--table-border-color": "var(--ph-border)" } }) },
     HoverCard: { defaultProps: { radius: 10 } },
   },

@@ -1098,6 +1098,7 @@ export interface EpisodeChanged {
   capabilities: string[] | null;
   tools: Tool[] | null;
   can_undo: boolean | null;
+  undo_blocked: boolean | null;
   memories: Memory[] | null;
   autopilot: boolean | null;
   takeover: boolean | null;
@@ -1180,6 +1181,7 @@ export interface EpisodeState {
   capabilities: string[];
   tools: Tool[];
   can_undo: boolean;
+  undo_blocked: boolean;
   observation: Observation | null;
   steps: Step[];
   proposals: Proposal[];

@@ -94,6 +94,11 @@ export class Session {
     this.socket.decideHeld(decision);
   }
 
+  /** Shows a refusal that this page knows of itself, without asking the server. */
+  refuse(code: string): void {
+    this.set({ rejection: { code, message: "", command: null } });
+  }
+
   dismiss(): void {
     this.set({ rejection: null });
   }

@@ -244,7 +244,7 @@ class ComputerDriver:
             )
             failed = None if done.error is None else done.error.code
             state = StateFingerprint(self._picture(before), done.digest)
-            taken = None if done.digest is None else self.history.snapshot(state)
+            taken = self.history.snapshot(state) if done.digest is not None and self.history.replayable else None
             self.history.note(state, RecordedAction(action, settle, failed))
             brought = await self._store_attachment(fence, done.attachment)
             after = await self._observation(

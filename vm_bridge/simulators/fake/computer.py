@@ -82,6 +82,8 @@ class FakeComputer:
         if image == "browser":
             kinds = (*kinds, *BROWSER_KINDS)
         self.capabilities = Capabilities(kinds=kinds, width=width, height=height, streams=streams, snapshots=True)
+        self.keeps_states = True
+        """Whether acts keep the state before them, where that is asked for."""
         self.screen = FakeScreen(width, height, self._ramp)
         self.frames: FrameSource | None = self.screen if width else None
         self.vnc_socket: Path | None = None
@@ -230,7 +232,7 @@ class FakeComputer:
             self._timer_pending = False
             started = datetime.now(UTC)
             before = await self.look(settle=False)
-            taken = self.snapshot() if snapshot else None
+            taken = self.snapshot() if snapshot and self.keeps_states else None
             text, error, attachment = self._do(action)
             if self.lose_next_result:
                 self.lose_next_result = False

@@ -49,6 +49,10 @@ describe("Enter", () => {
     expect(enterOf({ ...now, viewedStep: 0, composed: step })).toEqual({ does: "nothing", why: "past" });
   });
 
+  it("does nothing during a takeover: the server would refuse it", () => {
+    expect(enterOf({ ...now, episode: { ...episode, takeover: true } })).toEqual({ does: "nothing", why: "takeover" });
+  });
+
   it("does nothing while a step waits for the connection", () => {
     expect(enterOf({ ...now, connection: { ...ONLINE, phase: "offline", waiting } })).toEqual({ does: "nothing", why: "sending" });
     expect(enterOf({ ...now, connection: { ...ONLINE, phase: "offline" } }).does).toBe("accept");

@@ -15,8 +15,8 @@ export type Enter =
   | { readonly does: "finish" }
   /** The time is over: the person is asked how it ended. */
   | { readonly does: "finish_ask" }
-  /** `past`: another screen is looked at. `sending`: a step waits for the connection. */
-  | { readonly does: "nothing"; readonly why: "past" | "sending" | "none" };
+  /** `past`: another screen is looked at. `sending`: a step waits for the connection. `takeover`: pointer and keys are the machine's. */
+  | { readonly does: "nothing"; readonly why: "past" | "sending" | "takeover" | "none" };
 
 interface Situation {
   readonly episode: EpisodeState;
@@ -28,6 +28,7 @@ interface Situation {
 
 export function enterOf({ episode, composed, connection, canAct, viewedStep }: Situation): Enter {
   if (!canAct) return { does: "nothing", why: "none" };
+  if (episode.takeover) return { does: "nothing", why: "takeover" };
   if (viewedStep !== null) return { does: "nothing", why: "past" };
   if (isSending(connection)) return { does: "nothing", why: "sending" };
   if (composed.ok || composed.reason !== "empty") return { does: "step" };

@@ -112,6 +112,7 @@ const CHANGED = {
   capabilities: null,
   tools: null,
   can_undo: null,
+  undo_blocked: null,
   memories: null,
   autopilot: null,
   takeover: null,

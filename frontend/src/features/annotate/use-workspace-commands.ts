@@ -10,6 +10,7 @@ import { mostActions } from "./composer";
 import { hasScreen, PANELS, availablePanels } from "@/features/annotate/panels/panels";
 import { nextMark, type Workspace } from "./use-workspace";
 import { useAutopilotStop } from "./use-autopilot-stop";
+import { undoProblem } from "./undo";
 import { useNextTask } from "./use-next-task";
 
 export function useWorkspaceCommands(workspace: Workspace): void {
@@ -101,10 +102,11 @@ function episodeBindings(workspace: Workspace): Binding[] {
   const { episode, steps, canAct, send, setDialog } = workspace;
   const hasControl = workspace.view.control === "mine";
   const open = hasControl && (episode.status === "running" || episode.status === "paused");
+  const problem = undoProblem(episode, steps);
   return [
     { command: commands.takeover, enabled: canAct && episode.capabilities.includes("gesture"), run: () => send({ type: "takeover", on: true, thought: "" }) },
     { command: commands.autopilot, enabled: canAct && episode.thinking !== "off", run: () => send({ type: "autopilot", on: !episode.autopilot }) },
-    { command: commands.undo, enabled: canAct && episode.can_undo && steps.length > 0, run: () => send({ type: "undo" }) },
+    { command: commands.undo, enabled: canAct, run: () => (problem === null ? send({ type: "undo" }) : workspace.session.refuse(problem)) },
     { command: commands.skipSettle, enabled: canAct && episode.pending !== null, run: () => send({ type: "hurry" }) },
     { command: commands.finish, enabled: open, run: () => workspace.askOutcome("finish") },
     { command: commands.infeasible, enabled: open, run: () => workspace.askOutcome("infeasible") },

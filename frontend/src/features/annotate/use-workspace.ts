@@ -140,7 +140,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const steps = useMemo(() => withoutUndone(episode.steps), [episode.steps]);
   const owed = useMemo(() => withOwedThoughts(steps), [steps]);
   const canAct = view.control === "mine" && episode.status === "running";
-  const canAccept = canAct && viewedStep === null;
+  const canAccept = canAct && viewedStep === null && !episode.takeover;
   const markersHidden = hiddenAt === episode.steps.length;
   const direct = wantsDirect && !needsThoughtFirst(episode);
   const enter = enterOf({ episode, composed, connection: live.connection, canAct, viewedStep });

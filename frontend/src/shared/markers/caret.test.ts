@@ -59,6 +59,11 @@ it("is not at a change that is narrower than what was typed", () => {
   expect(findCaret(long, paint([]), paint(word(88, 100, 2)), CLICKED)).toBeNull();
 });
 
+it("stands in the window that a key opened, wherever that is", () => {
+  const key: Action = { kind: "press_keys", keys: ["f2"] };
+  expect(findCaret(key, paint([]), paint([[300, 150, 240, 130]]), CLICKED)).toEqual({ x: 420, y: 214 });
+});
+
 it("is unknown where nothing changed, a window opened, or the screen's size did", () => {
   expect(findCaret(TYPED, paint(LABEL), paint(LABEL), CLICKED)).toBeNull();
   expect(findCaret(TYPED, paint([]), paint([[80, 90, 200, 180]]), CLICKED)).toBeNull();

@@ -22,8 +22,8 @@ const FARTHEST = 120;
 export const movesCaret = ({ kind }: Action): boolean => kind === "type_text" || kind === "press_keys" || kind === "press";
 
 /**
- * The text cursor after an act that changed text: at the right end of the last line that changed, nearest to `near`.
- * Null where no such text changed, or all of the picture did.
+ * The text cursor after an act that changed text: at the right end of the last line that changed, nearest to `near`; in
+ * the middle of the window that a key opened. Null where neither changed, or all of the picture did.
  */
 export function findCaret(action: Action, before: Pixels, after: Pixels, near: Point): Point | null {
   if (before.width !== after.width || before.height !== after.height) return null;
@@ -31,7 +31,10 @@ export function findCaret(action: Action, before: Pixels, after: Pixels, near: P
   const changed = cells.reduce((sum, cell) => sum + cell, 0);
   if (changed === 0 || changed > cells.length * MAX_SHARE) return null;
   const typed = action.kind === "type_text" ? action.text.length : 0;
-  const boxes = joinedBoxes(cells, after).filter(isLineOfText);
+  const changes = joinedBoxes(cells, after);
+  const opened = changes.find(({ top, bottom }) => bottom - top + 1 > MAX_HEIGHT);
+  if (typed === 0 && opened !== undefined) return middleOf(opened);
+  const boxes = changes.filter(isLineOfText);
   const candidates = boxes
     .filter(({ left, right }) => right - left + 1 >= Math.min(typed * MIN_CHARACTER, MAX_LEAST_WIDTH))
     .map((box) => ({ box, distance: distanceTo(box, near) }))
@@ -62,6 +65,10 @@ function changedCells({ data: before, width, height }: Pixels, { data: after }: 
 function isLineOfText({ top, bottom }: ElementBox): boolean {
   const height = bottom - top + 1;
   return height >= MIN_HEIGHT && height <= MAX_HEIGHT;
+}
+
+function middleOf({ left, top, right, bottom }: ElementBox): Point {
+  return { x: Math.round((left + right) / 2), y: Math.round((top + bottom) / 2) };
 }
 
 function distanceTo({ left, top, right, bottom }: ElementBox, { x, y }: Point): number {

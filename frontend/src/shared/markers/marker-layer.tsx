@@ -40,12 +40,27 @@ export function MarkerLayer({ marks, picture, displaySize, focus }: Props) {
     <svg className={styles.layer} width={displaySize.width} height={displaySize.height} aria-hidden>
       {placed.map(({ mark, marker }, index) => (
         <g key={mark.key} className={styles.mark} data-tone={mark.tone} data-dim={mark.dim === true || undefined}>
-          <MarkerShape marker={marker} row={(moved[index]?.x ?? 0) / BADGE_STEP} />
+          {!isCovered(index, placed) && <MarkerShape marker={marker} row={(moved[index]?.x ?? 0) / BADGE_STEP} />}
           {mark.number !== undefined && <Badge at={anchors[index]} moved={moved[index]} number={mark.number} displaySize={displaySize} />}
         </g>
       ))}
     </svg>
   );
+}
+
+/** Rings closer than this (CSS pixels) are drawn once. */
+const SAME_PLACE = 8;
+
+/** Whether a candidate's ring is drawn already: several around one place would hide it. The one that is looked at is always drawn. */
+function isCovered(index: number, placed: readonly { readonly mark: Mark; readonly marker: Marker }[]): boolean {
+  const own = placed[index];
+  if (own?.mark.tone !== "candidate" || own.marker.shape !== "ring") return false;
+  const at = anchorOf(own.marker, { x: 0, y: 0 });
+  return placed.slice(0, index).some(({ mark, marker }) => {
+    const other = anchorOf(marker, { x: 0, y: 0 });
+    const alike = mark.tone === "candidate" && marker.shape === "ring" && mark.dim === own.mark.dim;
+    return alike && Math.hypot(other.x - at.x, other.y - at.y) < SAME_PLACE;
+  });
 }
 
 interface BadgeProps {
@@ -57,8 +72,8 @@ interface BadgeProps {
 
 /** Beside the marker, and inside the picture even where the marker is at its border. */
 function Badge({ at = { x: 0, y: 0 }, moved = { x: 0, y: 0 }, number, displaySize }: BadgeProps) {
-  const x = Math.min(at.x + 15 + moved.x, displaySize.width - 10);
-  const y = Math.max(at.y - 15 + moved.y, 10);
+  const x = Math.min(at.x + 18 + moved.x, displaySize.width - 10);
+  const y = Math.max(at.y - 18 + moved.y, 10);
   return (
     <g transform={`translate(${x} ${y})`} className={styles.badge}>
       <circle r={9} />

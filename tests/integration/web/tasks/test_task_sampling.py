@@ -1,16 +1,18 @@
 """What became of a policy's proposals is counted as episodes end, and tasks are drawn by it."""
 
 from collections import Counter
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import branch_candidates
+from annotation_app.episodes.selectors import branch_candidates, episodes_page, episodes_recent
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.policies.services import policy_ensure
@@ -80,6 +82,18 @@ def ended(episode: Episode, **fields: object) -> Episode:
 
 def tallies() -> set[tuple[str, int, int, int, int]]:
     return set(Tally.objects.values_list(*COLUMNS))
+
+
+def test_lists_of_episodes_begin_with_the_latest(world: World, policy: PolicyRevision) -> None:
+    kinds(world.pool, "snake", seeds=4)
+    made = [ended(create_episode(world.ada, policy, "accept", "accept", undo=1)) for _ in range(4)]
+    for minute, number in enumerate((1, 3, 0, 2)):
+        at = timezone.now() + timedelta(minutes=minute)
+        Episode.objects.filter(pk=made[number].pk).update(finished_at=at)
+    recent = [(row.id, row.steps) for row in episodes_recent(user=world.ada)]
+    assert recent == [(made[number].id, 1) for number in (2, 0, 3, 1)]
+    page = [row.id for row in episodes_page(user=world.ada).items]
+    assert page == [episode.id for episode in reversed(made)]
 
 
 class TestTallies:

@@ -135,6 +135,30 @@ async def test_an_act_beside_a_twin_waits_for_the_timers_of_programs(harness: Sp
     assert len(harness.twins) == 1
 
 
+async def test_an_act_that_nobody_guessed_is_shown_before_the_timer_and_the_twin_follows(
+    harness: SpeculatingHarness,
+) -> None:
+    harness.timer = harness.sandbox.timer = asyncio.Event()
+    await harness.started()
+    await harness.guessed(1)
+    await harness.until(lambda: bool(harness.twins) and bool(harness.twins[0].acts))
+    await harness.send(act(1, "mine"))
+    await next_offered(harness, 1)
+    step = harness.runner.state.steps[0]
+    assert step.after is not None
+    assert step.after == harness.runner.state.observation, "the timer has not come yet"
+    harness.timer.set()
+    await harness.until(lambda: harness.runner.state.observation != step.after)
+    await next_offered(harness, 1)
+    offered = harness.runner.state.proposals[0]
+    await harness.until(lambda: harness.twins[0].acts[-1:] == [offered.action])
+    await harness.until(lambda: any(len(steps) == 2 for steps in harness.policy.asked))
+    harness.policy.gate.clear()  # who asks from now on waits for ever
+    await harness.send(accept(harness, 2))
+    await next_offered(harness, 2)
+    assert (len(harness.twins), harness.released) == (1, 0), "the twin showed the screen after the timer, and was kept"
+
+
 @pytest.mark.parametrize("action", [Wait(seconds=1), RunCommand(command="ls")])
 async def test_what_lasts_is_not_cut_short(harness: SpeculatingHarness, action: Action) -> None:
     harness.seeded.answers[0] = (("I do this.", action),)

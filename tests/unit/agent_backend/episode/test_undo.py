@@ -74,6 +74,24 @@ async def test_what_cannot_be_restored_changes_nothing(harness: EpisodeHarness) 
     assert await harness.code(Act(command_id="command-9", action=Click(x=1, y=1), thought="On we go.")) == ""
 
 
+async def test_it_is_known_beforehand_where_the_last_step_cannot_be_taken_back(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await typed(harness, "one")
+    keeps, harness.sandbox.keeps_states = harness.sandbox.keeps_states, False
+    await harness.send(type_text(1, "two"))
+    await harness.steps(2)
+    await harness.until(lambda: harness.store.state.undo_blocked)
+    assert await harness.code(undo(1)) == "cannot_undo"
+    assert harness.sandbox.typed == "onetwo"
+    harness.sandbox.keeps_states = keeps
+    await harness.ready()
+    await harness.send(type_text(2, "three"))
+    await harness.until(lambda: len(harness.store.state.steps) == 3 and not harness.store.state.undo_blocked)
+    assert await harness.code(undo(2)) == ""
+    await harness.until(lambda: harness.store.state.undo_blocked)
+    assert await harness.code(undo(3)) == "cannot_undo", "the step before that one was not kept"
+
+
 async def test_a_machine_without_a_way_back_says_so(harness: EpisodeHarness) -> None:
     harness.sandbox.capabilities = harness.sandbox.capabilities.model_copy(update={"snapshots": False})
     await harness.started()

@@ -56,7 +56,9 @@ def test_another_set_up_is_another_history(history_of_three: ActionHistory) -> N
 
 def test_after_an_unknown_outcome_there_is_no_way(history_of_three: ActionHistory) -> None:
     kept = history_of_three.snapshot(StateFingerprint(b"now"))
+    assert history_of_three.replayable
     history_of_three.mark_not_replayable()
+    assert not history_of_three.replayable
     with pytest.raises(CannotRestore):
         history_of_three.path_to(kept)
 
@@ -69,5 +71,6 @@ def test_what_is_kept_is_bounded(history_of_three: ActionHistory, monkeypatch: p
     with pytest.raises(CannotRestore, match="too long ago"):
         history_of_three.path_to(kept)
     monkeypatch.setattr(command_log, "MAX_ACTIONS", 2)
+    assert not history_of_three.replayable
     with pytest.raises(CannotRestore, match="more than 2"):
         history_of_three.path_to(history_of_three.snapshot(StateFingerprint(b"now")))

@@ -146,6 +146,7 @@ const UNCHANGED = {
   capabilities: null,
   tools: null,
   can_undo: null,
+  undo_blocked: null,
   memories: null,
   autopilot: null,
   takeover: null,

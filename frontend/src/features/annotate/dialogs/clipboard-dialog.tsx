@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm, submitOnModEnter } from "./form";
+import { DialogForm } from "./form";
 
 export function ClipboardDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
@@ -26,7 +26,6 @@ export function ClipboardDialog({ onDone }: { onDone: () => void }) {
         label={t("clipboard.to")}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
-        onKeyDown={submitOnModEnter}
         maxLength={20_000}
         autosize
         minRows={2}

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm, submitOnModEnter } from "./form";
+import { DialogForm } from "./form";
 
 const OUTCOMES = ["success", "failure", "infeasible"] as const;
 
@@ -41,7 +41,6 @@ export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasibl
           description={t("finish.answer.help")}
           value={answer}
           onChange={(event) => setAnswer(event.currentTarget.value)}
-          onKeyDown={submitOnModEnter}
           autosize
           minRows={1}
           maxRows={5}
@@ -51,7 +50,6 @@ export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasibl
         label={t(infeasible ? "finish.why_infeasible" : "finish.note")}
         value={reason}
         onChange={(event) => setReason(event.currentTarget.value)}
-        onKeyDown={submitOnModEnter}
         required={infeasible}
         maxLength={2_000}
         autosize

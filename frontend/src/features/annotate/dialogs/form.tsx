@@ -14,9 +14,16 @@ interface Props {
 }
 
 export function DialogForm({ submit, disabled = false, onSubmit, children }: Props) {
+  const press = (event: KeyboardEvent<HTMLFormElement>) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    event.currentTarget.requestSubmit();
+  };
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the keys belong to the fields inside
     <form
       className={styles.form}
+      onKeyDown={press}
       onSubmit={(event) => {
         event.preventDefault();
         if (!disabled) onSubmit();
@@ -28,11 +35,4 @@ export function DialogForm({ submit, disabled = false, onSubmit, children }: Pro
       </div>
     </form>
   );
-}
-
-/** Ctrl+Enter in a text area, which keeps Enter for itself, submits its form. */
-export function submitOnModEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  event.currentTarget.form?.requestSubmit();
 }

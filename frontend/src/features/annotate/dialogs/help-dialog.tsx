@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm, submitOnModEnter } from "./form";
+import { DialogForm } from "./form";
 
 export function HelpDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
@@ -22,7 +22,6 @@ export function HelpDialog({ onDone }: { onDone: () => void }) {
         description={t("help.message.help")}
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
-        onKeyDown={submitOnModEnter}
         maxLength={2_000}
         autosize
         minRows={3}

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm, submitOnModEnter } from "./form";
+import { DialogForm } from "./form";
 
 const WAYS = ["skip", "release", "broken"] as const;
 
@@ -41,7 +41,6 @@ export function LeaveDialog({ onDone }: { onDone: () => void }) {
         label={t("leave.reason")}
         value={reason}
         onChange={(event) => setReason(event.currentTarget.value)}
-        onKeyDown={submitOnModEnter}
         required={how === "broken"}
         maxLength={2_000}
         autosize

@@ -6,7 +6,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { needsThoughtFirst } from "@/shared/steps";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm, submitOnModEnter } from "./form";
+import { DialogForm } from "./form";
 
 export function TakeoverDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
@@ -23,7 +23,6 @@ export function TakeoverDialog({ onDone }: { onDone: () => void }) {
         description={t("takeover.thought.help")}
         value={thought}
         onChange={(event) => setThought(event.currentTarget.value)}
-        onKeyDown={submitOnModEnter}
         maxLength={8_000}
         autosize
         minRows={3}

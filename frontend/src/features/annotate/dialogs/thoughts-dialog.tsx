@@ -7,7 +7,7 @@ import { describeAction } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { DialogForm, submitOnModEnter } from "./form";
+import { DialogForm } from "./form";
 import styles from "./dialogs.module.css";
 
 /** Where something is about to end the episode, it does so after the thoughts are sent, or without them. */
@@ -58,7 +58,6 @@ function OwedThought({ step, first, value, onChange }: OwedThoughtProps) {
       label={`${i18n.t("timeline.step", { number: step.index + 1 })} · ${describeAction(step.action, i18n)}`}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
-      onKeyDown={submitOnModEnter}
       maxLength={8_000}
       autosize
       minRows={2}

@@ -51,7 +51,8 @@ export function ProposalsPanel() {
         </Tooltip>
       </header>
       {samePolicy(policy, episode.policy) && <ProposalSource episode={episode} />}
-      <div className={styles.list} aria-live="polite" aria-busy={episode.thinking === "waiting" || episode.thinking === "streaming"}>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- so that it can be scrolled by keys while its buttons are disabled */}
+      <div className={styles.list} role="group" aria-labelledby="proposals-title" tabIndex={0} aria-live="polite" aria-busy={episode.thinking === "waiting" || episode.thinking === "streaming"}>
         {episode.proposals.length > 0
           ? episode.proposals.map((proposal) => <ProposalCard key={proposal.id} proposal={proposal} />)
           : <ProposalsPlaceholder />}

@@ -27,6 +27,7 @@ export function EpisodeEnd() {
   return (
     <section className={styles.episodeEnd} aria-label={t("ended.title")}>
       <h2>{t(`ended.${endState(episode.status)}`)}</h2>
+      {episode.status === "left" && episode.error !== "" && <p>{t("ended.lost")}</p>}
       {episode.status === "failed" && <p>{episode.error || t("ended.failed.help")}</p>}
       {episode.status === "finished" && <Judgements />}
       {queueEmpty && <p role="status">{t("ended.nothing", { pool: episode.pool })}</p>}

@@ -15,14 +15,14 @@ import { EpisodeEnd } from "./episode-end";
 import styles from "./states.module.css";
 
 export function ViewportOverlay() {
-  const { episode } = useWorkspace();
+  const { episode, viewedStep } = useWorkspace();
   return (
     <>
       <Banners />
       <PastStep />
       {episode.status === "warming" && <Warming />}
       {episode.status === "paused" && <Paused />}
-      {(episode.status === "finished" || episode.status === "left" || episode.status === "failed") && <EpisodeEnd />}
+      {viewedStep === null && (episode.status === "finished" || episode.status === "left" || episode.status === "failed") && <EpisodeEnd />}
     </>
   );
 }

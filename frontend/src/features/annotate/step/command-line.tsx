@@ -125,6 +125,7 @@ function stateFor(handlers: { readonly current: Handlers | null }, label: string
       }),
       autocompletion({
         icons: false,
+        interactionDelay: 0,
         override: [
           ({ state, pos, explicit }) => {
             const context = handlers.current?.context();
@@ -137,7 +138,7 @@ function stateFor(handlers: { readonly current: Handlers | null }, label: string
       }),
       Prec.highest(
         keymap.of([
-          { key: "Tab", run: (editor) => acceptCompletion(editor) || (completionStatus(editor.state) === null && startCompletion(editor)) },
+          { key: "Tab", run: (editor) => acceptCompletion(editor) || completionStatus(editor.state) !== null || startCompletion(editor) },
           { key: "Enter", run: submit },
         ]),
       ),

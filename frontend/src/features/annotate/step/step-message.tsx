@@ -52,6 +52,8 @@ const REJECTION_CODES = [
   "in_takeover",
   "not_in_takeover",
   "cannot_undo",
+  "nothing_to_undo",
+  "undo_blocked",
   "flooding",
   "queue_full",
   "outcome_unknown",

@@ -1,5 +1,5 @@
 /** Values for tests of the workspace. */
-import type { Action, EpisodeState, Observation, Proposal } from "@/generated/vocabulary";
+import type { Action, EpisodeState, Observation, Proposal, Step } from "@/generated/vocabulary";
 
 export const POLICY = { name: "example", revision: "r1", dialect: "ui_tars_1_5", scripted: false, teacher: false };
 const AT = "2026-01-02T03:04:05Z";
@@ -18,6 +18,14 @@ export const OBSERVATION: Observation = {
   text: null,
   attachment: null,
   page: null,
+};
+
+/** A step that waited. */
+export const STEP: Step = {
+  ...{ index: 0, command_id: "step-1", actor: "human", decision: "override", proposal_id: null, acceptable_ids: [], wrong_ids: [] },
+  ...{ thought_timing: "before", thought: "", action: { kind: "wait", seconds: 1 }, before: OBSERVATION, after: OBSERVATION, error: null, policy: null },
+  ...{ started_at: OBSERVATION.captured_at, ended_at: OBSERVATION.captured_at, decide_ms: null, batch: null, not_done: [] },
+  ...{ provider_calls: [], undone: false, review: null },
 };
 
 export function makeEpisodeState(changed: Partial<EpisodeState> = {}): EpisodeState {
@@ -44,6 +52,7 @@ export function makeEpisodeState(changed: Partial<EpisodeState> = {}): EpisodeSt
     capabilities: ["click", "double_click", "right_click", "drag", "scroll", "type_text", "press_keys", "get_clipboard"],
     tools: [],
     can_undo: false,
+    undo_blocked: false,
     observation: OBSERVATION,
     steps: [],
     proposals: [],

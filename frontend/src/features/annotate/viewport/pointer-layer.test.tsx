@@ -3,16 +3,9 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { Step } from "@/generated/vocabulary";
-import { makeEpisodeState, makeProposal, OBSERVATION } from "@/features/annotate/testing/fixtures";
+import { makeEpisodeState, makeProposal, STEP } from "@/features/annotate/testing/fixtures";
 import { renderWorkspace } from "@/features/annotate/testing/harness";
 
-const STEP: Step = {
-  ...{ index: 0, command_id: "step-1", actor: "human", decision: "override", proposal_id: null, acceptable_ids: [], wrong_ids: [] },
-  ...{ thought_timing: "before", thought: "", action: { kind: "wait", seconds: 1 }, before: OBSERVATION, after: OBSERVATION, error: null, policy: null },
-  ...{ started_at: OBSERVATION.captured_at, ended_at: OBSERVATION.captured_at, decide_ms: null, batch: null, not_done: [] },
-  ...{ provider_calls: [], undone: false, review: null },
-};
 const WITH_KEYS = [...makeEpisodeState().capabilities, "mouse_click"];
 
 function point(changed: Parameters<typeof renderWorkspace>[0] = {}) {

@@ -42,6 +42,12 @@ describe("a takeover", () => {
     expect(screen.getByRole<HTMLTextAreaElement>("textbox", { name: /Thought/ }).value).toBe("");
   });
 
+  it("offers no candidate to accept meanwhile", () => {
+    takeOver();
+    const button = screen.getByRole<HTMLButtonElement>("button", { name: /You have the machine/ });
+    expect(button.disabled).toBe(true);
+  });
+
   it("keeps the keys from every other field", () => {
     const { field } = takeOver();
     act(() => {

@@ -7,6 +7,7 @@ import { needsThoughtFirst } from "@/shared/steps";
 import { CommandKey } from "@/shared/ui/key-hint";
 
 import * as commands from "@/features/annotate/commands";
+import { undoProblem } from "@/features/annotate/undo";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import styles from "./workspace.module.css";
 
@@ -14,6 +15,7 @@ export function WorkspaceFooter() {
   const { t } = useI18n();
   const { episode, steps, canAct, direct, send, setDialog, askOutcome, toggleDirect, view } = useWorkspace();
   const open = view.control === "mine" && (episode.status === "running" || episode.status === "paused");
+  const problem = undoProblem(episode, steps);
   return (
     <div className={styles.footer} role="toolbar" aria-label={t("workspace.footer")}>
       <Item command={commands.finish} enabled={open} run={() => askOutcome("finish")} />
@@ -21,8 +23,8 @@ export function WorkspaceFooter() {
       <Item command={commands.callHelp} enabled={open} run={() => setDialog("help")} />
       <Item
         command={commands.undo}
-        enabled={canAct && episode.can_undo && steps.length > 0}
-        reason={episode.can_undo ? undefined : t("workspace.undo.cannot")}
+        enabled={canAct && problem === null}
+        reason={problem === null ? undefined : t(`refused.${problem}`)}
         run={() => send({ type: "undo" })}
       />
       <Item command={commands.takeover} enabled={canAct && !episode.takeover && episode.capabilities.includes("gesture")} run={() => send({ type: "takeover", on: true, thought: "" })} />

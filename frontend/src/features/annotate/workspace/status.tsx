@@ -1,4 +1,6 @@
 /** In the top bar: which step, how the picture comes, how fast, and who proposes. */
+import { useNetwork } from "@mantine/hooks";
+
 import { useI18n, type Translate } from "@/shared/i18n/i18n";
 import { BarStatus } from "@/shared/ui/top-bar";
 import { StatusDot, type Tone } from "@/shared/ui/status-dot";
@@ -12,12 +14,14 @@ export function WorkspaceStatus({ stream }: { stream: StreamStatus | null }) {
   const { t } = useI18n();
   const { episode, steps, connection } = useWorkspace();
   const policy = currentPolicy(episode);
+  const { online } = useNetwork();
+  const connected = online && connection.phase === "online";
   return (
     <BarStatus>
       <span>{t("status.step", { number: steps.length + 1, most: episode.task.max_steps })}</span>
       {stream !== null && <StreamIndicator stream={stream} />}
-      <StatusDot tone={connection.phase === "online" ? "ok" : "warn"} pulse={connection.phase !== "online"}>
-        {connection.latency === null ? t("status.link") : t("status.round_trip", { ms: Math.round(connection.latency) })}
+      <StatusDot tone={connected ? "ok" : "warn"} pulse={!connected}>
+        {!connected || connection.latency === null ? t("status.link") : t("status.round_trip", { ms: Math.round(connection.latency) })}
       </StatusDot>
       {policy !== null && <span className={styles.policy}>{policy.name} {policy.revision}</span>}
     </BarStatus>

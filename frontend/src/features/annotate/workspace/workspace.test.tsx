@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Command, EpisodeState, PolicyRef } from "@/generated/vocabulary";
 
 import { renderWorkspace } from "@/features/annotate/testing/harness";
-import { makeEpisodeState, makeProposal } from "@/features/annotate/testing/fixtures";
+import { makeEpisodeState, makeProposal, STEP } from "@/features/annotate/testing/fixtures";
 
 const PROPOSALS = [
   makeProposal(1, { kind: "right_click", x: 192, y: 158 }, { thought: "The menu has Rename." }),
@@ -219,9 +219,14 @@ describe("what may not be done", () => {
     expect(commands()).toMatchObject([{ type: "control" }]);
   });
 
-  it("cannot undo on a machine that cannot go back", async () => {
-    const { user, commands } = open();
+  it.each([
+    [{}, "This machine cannot go back."],
+    [{ can_undo: true }, "There is no step to undo yet."],
+    [{ can_undo: true, undo_blocked: true, steps: [STEP] }, "The last step cannot be undone: the machine did not keep how it was before."],
+  ])("says why a step cannot be undone, and asks nobody", async (state, why) => {
+    const { user, commands } = open(state);
     await user.keyboard("u");
+    expect(screen.getByRole("alert").textContent).toBe(why);
     expect(commands()).toEqual([]);
   });
 

@@ -1,0 +1,71 @@
+"""Steps that are taken back, and whether the last one can be, known before anybody asks."""
+
+from agent_backend.episode.commands import NOT_REMEMBERED
+from agent_backend.episode.machine_session import MachineSession, PictureCache
+from agent_backend.episode.settling import SettleControl
+from agent_backend.episode.state import EpisodeStateTracker
+from agent_backend.errors import CommandRejected
+from agent_backend.interfaces import EpisodeStore, Intent
+from protocol.actions.types import CONTROL_KINDS
+from protocol.trajectory.observations import Observation
+from protocol.trajectory.steps import Step, drop_undone_steps
+from vm_bridge.errors import BridgeError
+
+WITHOUT_EFFECT = CONTROL_KINDS | {"no_action"}
+"""Kinds of steps in which the machine did nothing."""
+
+
+class UndoControl:
+    """Takes steps back, and keeps `undo_blocked` of the state up to date."""
+
+    def __init__(
+        self, record: EpisodeStateTracker, store: EpisodeStore, pictures: PictureCache, settles: SettleControl
+    ) -> None:
+        self._record = record
+        self._store = store
+        self._pictures = pictures
+        self._settles = settles
+
+    async def note_step(self, step: Step, done: Intent | None, session: MachineSession | None) -> None:
+        """Say whether a step that was just stored can be taken back.
+
+        Args:
+            step: The step.
+            done: Its intent with the snapshot from before it; None where there is none.
+            session: The machine; None where there is none yet.
+        """
+        can_go_back = session is not None and session.can_restore
+        await self._set_blocked(can_go_back and done is None and step.action.kind not in WITHOUT_EFFECT)
+
+    async def take_back(self, step: Step, session: MachineSession) -> None:
+        """Take the last step back. Raises CommandRejected where the machine cannot, and nothing was changed."""
+        restored = step.action.kind not in WITHOUT_EFFECT
+        observation = await self._restore_before(step, session) if restored else self._record.last_observation
+        await self._pictures.save(observation)
+        await self._record.write(self._store.undo_step(step.index, observation))
+        if self._record.state.autopilot:
+            await self._record.change(autopilot=False)
+        await self._set_blocked(not await self._can_take_back_last())
+
+    async def _can_take_back_last(self) -> bool:
+        past = drop_undone_steps(self._record.state.steps)
+        if not past or past[-1].action.kind in WITHOUT_EFFECT:
+            return True
+        intent = await self._store.past_intent(past[-1].command_id)
+        return intent is not None and intent.snapshot is not None
+
+    async def _set_blocked(self, blocked: bool) -> None:
+        if blocked != self._record.state.undo_blocked:
+            await self._record.change(undo_blocked=blocked)
+
+    async def _restore_before(self, step: Step, session: MachineSession) -> Observation:
+        intent = await self._store.past_intent(step.command_id)
+        if intent is None or intent.snapshot is None:
+            raise CommandRejected("cannot_undo", NOT_REMEMBERED)
+        waited = await self._settles.end(session)
+        try:
+            return await session.restore(intent.snapshot)
+        except BridgeError as error:
+            if waited:
+                self._settles.go_on(session)
+            raise CommandRejected(error.code, str(error)) from error
