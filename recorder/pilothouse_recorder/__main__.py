@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from .audio.capture import VoiceCapture, check_microphone
 from .control import ControlServer, send_command
 from .errors import RecorderError
 from .review import cut, summarize
@@ -50,7 +51,13 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--exclude-app", action="append", default=[], metavar="PATTERN", help="a window's class")
     record.add_argument("--exclude-title", action="append", default=[], metavar="PATTERN", help="a window's title")
     record.add_argument("--fps", type=_frames_per_second, default=5.0, help="most frames a second")
+    record.add_argument("--voice", action="store_true", help="record the microphone too: think aloud")
+    record.add_argument("--microphone", default="", metavar="NAME", help="the microphone; the default one if left out")
     record.set_defaults(run=_record)
+    microphone = commands.add_parser("microphone", help="listen for a moment: is anything heard?")
+    microphone.add_argument("--microphone", default="", metavar="NAME", help="the microphone")
+    microphone.add_argument("--seconds", type=float, default=3.0, help="how long")
+    microphone.set_defaults(run=_microphone)
     for name, text in (
         ("pause", "store nothing until `resume`"),
         ("resume", "go on after `pause`"),
@@ -88,12 +95,17 @@ def _record(home: Path, options: argparse.Namespace) -> Any:
         "track": options.track,
     }
     with ControlServer(home) as control:
-        recording = Recording(home / SESSIONS / session_id, manifest, rules, options.fps)
+        voice = VoiceCapture(options.microphone) if options.voice else None
+        recording = Recording(home / SESSIONS / session_id, manifest, rules, options.fps, voice)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: recording.stop())
         print(json.dumps({"session": session_id}), flush=True)
         recording.run(control)
     return recording.status()
+
+
+def _microphone(home: Path, options: argparse.Namespace) -> Any:
+    return check_microphone(options.microphone, options.seconds)
 
 
 def _command(home: Path, options: argparse.Namespace) -> Any:
