@@ -15,8 +15,13 @@ from .errors import RecorderError
 from .review import cut, summarize
 from .sessions import delete_session, open_session
 from .settings import SESSIONS, URL, find_home, find_token, load_settings
-from .uploads import Server, upload_session
+from .speech.activity import find_detector
+from .speech.engines import find_engine
+from .speech.transcription import transcribe_session
+from .speech.word_times import find_timer
+from .uploads import Server, require_not_uploaded, upload_session
 
+SPEECH_URL = "PILOTHOUSE_SPEECH_URL"
 DEFAULT_URL = "http://127.0.0.1:8000"
 MAX_INSTRUCTION = 8_000
 MAX_FRAMES_PER_SECOND = 30.0
@@ -73,6 +78,14 @@ def _parser() -> argparse.ArgumentParser:
     review.add_argument("--cut", nargs=2, type=float, metavar=("FROM", "TO"), help="remove these seconds")
     review.add_argument("--delete", action="store_true", help="delete the whole session")
     review.set_defaults(run=_review)
+    transcribe = commands.add_parser("transcribe", help="turn a session's voice into words")
+    transcribe.add_argument("session", help="its id")
+    transcribe.add_argument("--engine", choices=("auto", "server", "whisper", "sphinx"), default="auto")
+    transcribe.add_argument("--server", default=os.environ.get(SPEECH_URL, ""), help=f"…/v1; {SPEECH_URL} by default")
+    transcribe.add_argument("--model", default="whisper-1", help="the server's model")
+    transcribe.add_argument("--weights", type=Path, help="a folder with weights of faster-whisper")
+    transcribe.add_argument("--language", default="en", help="its code, such as en or zh")
+    transcribe.set_defaults(run=_transcribe)
     upload = commands.add_parser("upload", help="upload a session; repeated, it resumes or sends nothing")
     upload.add_argument("session", help="its id")
     upload.add_argument("--url", default=os.environ.get(URL, DEFAULT_URL), help=f"the platform; {URL} by default")
@@ -125,6 +138,14 @@ def _review(home: Path, options: argparse.Namespace) -> Any:
     if options.cut is not None:
         cut(open_session(folder), *options.cut)
     return summarize(open_session(folder)).to_json()
+
+
+def _transcribe(home: Path, options: argparse.Namespace) -> Any:
+    session = open_session(_session_folder(home, options.session))
+    require_not_uploaded(session)
+    engine = find_engine(options.engine, url=options.server, model=options.model, weights=options.weights)
+    detector, timer = find_detector(), find_timer(options.language)
+    return transcribe_session(session, engine, options.language, detector=detector, timer=timer)
 
 
 def _upload(home: Path, options: argparse.Namespace) -> Any:

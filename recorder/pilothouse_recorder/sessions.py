@@ -111,6 +111,8 @@ class Session:
     manifest: dict[str, Any]
     events: tuple[dict[str, Any], ...]
     """In the order of time."""
+    speech: dict[str, Any] | None = None
+    """The last transcription: `engine`, `language` and `words`."""
 
     @property
     def id(self) -> str:
@@ -132,7 +134,9 @@ def open_session(folder: Path) -> Session:
     if manifest["state"] == "recording":
         manifest |= {"state": "crashed", "outcome": None}
         write_whole(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
-    return Session(folder, manifest, tuple(_read_events(folder)))
+    transcripts = speech_paths(folder)
+    speech = json.loads(transcripts[-1].read_bytes()) if transcripts else None
+    return Session(folder, manifest, tuple(_read_events(folder)), speech)
 
 
 def remove_stretch(folder: Path, removal: Removal) -> None:
@@ -148,6 +152,8 @@ def remove_stretch(folder: Path, removal: Removal) -> None:
     for file in _content_files(folder):
         if file not in kept_files:
             file.unlink()
+    for path in speech_paths(folder):
+        _remove_words(path, removal)
     gap = [{"seq": 0, **one.to_json()} for one in gap_events(removal.begin_ns, removal.end_ns, removal.reason)]
     if not any(one == gap[0] for path in _segments(folder) for one in _segment_events(path)):
         write_whole(_segment_path(folder, len(_segments(folder)) + 1), b"".join(map(_line, gap)))
@@ -168,6 +174,20 @@ def content_path(folder: Path, event: Mapping[str, Any]) -> Path | None:
         case "audio.chunk":
             return folder / AUDIO / f"{event['t_ns']}.pcm"
     return None
+
+
+def speech_paths(folder: Path) -> list[Path]:
+    """The transcriptions of a session, the last one at the end."""
+    return sorted(folder.glob("speech-*.json"))
+
+
+def _remove_words(path: Path, removal: Removal) -> None:
+    transcript = json.loads(path.read_bytes())
+    words = [
+        one for one in transcript["words"] if not (removal.begin_ns < one["end_ns"] and one["t_ns"] < removal.end_ns)
+    ]
+    if len(words) != len(transcript["words"]):
+        write_whole(path, json.dumps({**transcript, "words": words}, ensure_ascii=False).encode())
 
 
 def _content_files(folder: Path) -> Iterator[Path]:
