@@ -92,6 +92,15 @@ class Desktop:
         self._send("pointer.down", X.ButtonPress, button)
         self._send("pointer.up", X.ButtonRelease, button)
 
+    def hold(self, x: int, y: int) -> None:
+        """Move and press the left button."""
+        self.move(x, y)
+        self._send("pointer.down", X.ButtonPress, 1)
+
+    def release(self) -> None:
+        """Release the left button."""
+        self._send("pointer.up", X.ButtonRelease, 1)
+
     def scroll(self, button: int) -> None:
         """Turn the wheel by one notch: 4 to 7 are up, down, left and right."""
         self._send("scroll", X.ButtonPress, button)

@@ -1,5 +1,6 @@
 """A synthetic voice whose words have known times: flite says when each phone ends."""
 
+import shutil
 import subprocess
 import tempfile
 import wave
@@ -7,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-VOICES = ("slt", "rms")
 PAUSE = "pau"
 
 
@@ -38,6 +38,11 @@ def speak(text: str, voice: str) -> SpokenText:
         timed_words.append((word, spoken[place][1], spoken[place + count - 1][2]))
         place += count
     return SpokenText(samples, tuple(timed_words))
+
+
+def has_flite() -> bool:
+    """Whether flite is installed."""
+    return shutil.which("flite") is not None
 
 
 def _fit(counts: list[int], words: list[str], names: list[str], voice: str) -> None:
