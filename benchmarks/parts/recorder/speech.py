@@ -268,12 +268,14 @@ def _thought_figures(performances: list[Performance], heard: list[Session]) -> d
         acts = [_act_of(truth, step.started_at, session) for step in trajectory.steps]
         missing += len(truth.acts) - len({one for one in acts if one is not None})
         true += [((number, place), about) for place, (_, _, of) in enumerate(truth.thoughts) for about in of]
-        for thought in trajectory.task.parameters["recording"]["speech"]["thoughts"]:  # type: ignore[index, call-overload]
+        recorded: Any = trajectory.task.parameters["recording"]
+        for thought in recorded["speech"]["thoughts"]:
             begin, end = (begin_ns + int(thought[key] * SECOND) for key in ("begin", "end"))
             overlaps = [min(end, ends) - max(begin, begins) for begins, ends, _ in truth.thoughts]
             owner = max(range(len(overlaps)), key=overlaps.__getitem__)
             for step in thought["steps"]:
-                found.append(((number, owner), -1 if acts[step] is None else acts[step]))  # type: ignore[arg-type]
+                about = acts[step]
+                found.append(((number, owner), -1 if about is None else about))
     precision, recall, f1 = score_pairs(found, true)
     return {
         "thoughts": sum(len(one.thoughts) for one in performances),

@@ -33,7 +33,7 @@ class VoiceCapture:
     """Sound as it comes. Raises RecorderError with `no_microphone` where there is none at the start."""
 
     def __init__(self, source: str = "", open_source: Callable[[str], Source] = Microphone) -> None:
-        self._open = lambda: open_source(source)
+        self._source, self._open_source = source, open_source
         self._first: Source | None = self._open()
         self._ready: queue.SimpleQueue[Chunk | Loss] = queue.SimpleQueue()
         self._ended = threading.Event()
@@ -41,6 +41,9 @@ class VoiceCapture:
         """Whether the microphone is there now."""
         self._thread = threading.Thread(target=self._run, name="voice", daemon=True)
         self._thread.start()
+
+    def _open(self) -> Source:
+        return self._open_source(self._source)
 
     def take(self) -> list[Chunk | Loss]:
         """What became complete since the last call, in order."""

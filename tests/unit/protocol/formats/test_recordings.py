@@ -238,7 +238,8 @@ def test_words_become_the_thoughts_of_steps() -> None:
     row = session(frame(0, "a"), click(2_000), frame(2_500, "b"), click(8_000), frame(8_300, "c"), speech=speech)
     trajectory = read(row)
     assert [step.thought for step in trajectory.steps] == ["I need the menu.", "That worked."]
-    kept = trajectory.task.parameters["recording"]["speech"]
+    recorded: Any = trajectory.task.parameters["recording"]
+    kept = recorded["speech"]
     assert [word[2] for word in kept["words"]] == [word["text"] for word in words]
     assert [(one["role"], one["relation"], one["steps"]) for one in kept["thoughts"]] == [
         ("plan", "before", [0]),
