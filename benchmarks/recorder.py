@@ -16,11 +16,12 @@ from pathlib import Path
 from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.recorder import measurements
 from benchmarks.parts.recorder.desktop import Desktop, environment_of
+from benchmarks.parts.recorder.refinement import measure_refinement
 from benchmarks.parts.recorder.speech import measure_speech
 from benchmarks.parts.recorder.uploads import measure_upload
 from benchmarks.parts.recorder.x_server import x_server
 
-KILLS, CANARIES, SPOKEN_PARTS = 50, 100, 60
+KILLS, CANARIES, SPOKEN_PARTS, REFINED_THOUGHTS = 50, 100, 60, 150
 
 
 def main() -> int:
@@ -29,12 +30,14 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=KILLS)
     parser.add_argument("--canaries", type=int, default=CANARIES)
     parser.add_argument("--spoken-parts", type=int, default=SPOKEN_PARTS, help="of each of two people who think aloud")
+    parser.add_argument("--small-model", type=int, default=0, help="thoughts that a small language model refines too")
     parser.add_argument("--only-speech", action="store_true", help="measure voice, words and thoughts alone")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         figures: dict[str, object] = {}
         if not given.only_speech:
             figures |= measure(Path(folder), given.kills, given.canaries, random.Random(given.seed))
+        figures |= measure_refinement(random.Random(given.seed), REFINED_THOUGHTS, given.small_model)
         figures |= measure_speech(Path(folder) / "speech", given.seed, given.spoken_parts)
     return print_figures("recorder", figures)
 
