@@ -77,6 +77,7 @@ DEVELOPMENT_PACKAGES = (
     SystemPackage("coturn", programs=("turnserver",), service="coturn"),
     SystemPackage("pgbouncer", programs=("pgbouncer",), service="pgbouncer"),
     SystemPackage("docker-compose", programs=("docker-compose",)),
+    SystemPackage("pulseaudio", programs=("pulseaudio",)),
 )
 """What tests start besides: all of it small."""
 ALL_TEST_PACKAGES = (
@@ -90,6 +91,7 @@ BENCHMARK_PACKAGES = (
     SystemPackage("wrk", programs=("wrk",)),
     SystemPackage("scrot", programs=("scrot",)),
     SystemPackage("x11vnc", programs=("x11vnc",)),
+    SystemPackage("flite", programs=("flite",)),
 )
 """What loads us, and what we are measured beside."""
 

@@ -14,7 +14,7 @@ from recorder.pilothouse_recorder.clocks import SECOND
 from recorder.pilothouse_recorder.errors import RecorderError
 from recorder.pilothouse_recorder.events import Event
 from recorder.pilothouse_recorder.packing import needed_events
-from recorder.pilothouse_recorder.review import cut
+from recorder.pilothouse_recorder.review import cut, summarize
 from recorder.pilothouse_recorder.sessions import Session, SessionWriter, open_session
 from recorder.pilothouse_recorder.speech.activity import LONGEST_FRAMES, find_runs, find_speech, join_chunks
 from recorder.pilothouse_recorder.speech.engines import ServerEngine, find_engine, read_answer
@@ -179,7 +179,9 @@ def test_a_transcription_overwrites_no_other_and_is_timed_where_it_can_be(sessio
 
 def test_a_cut_removes_the_words_that_were_said_then(session: Session) -> None:
     transcribe_session(session, Fixed("canary"), "en", detector=is_loud, timer=None)
-    cut(open_session(session.folder), 0.5, 2.5)
+    said = summarize(open_session(session.folder)).said
+    assert [one.text for one in said] == ["canary", "canary"]
+    cut(open_session(session.folder), said[0].begin, said[0].end)
     again = open_session(session.folder)
     assert again.speech is not None
     assert [word["t_ns"] // SECOND for word in again.speech["words"]] == [3]
