@@ -42,6 +42,15 @@ class _Clock(BaseModel):
     realtime_ns: int = Field(ge=0, lt=2**62)
 
 
+class _Consent(BaseModel):
+    """Which text the person agreed to, and when."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    version: Annotated[str, StringConstraints(min_length=1, max_length=40)]
+    accepted_at: datetime
+
+
 class _Session(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
@@ -53,6 +62,7 @@ class _Session(BaseModel):
     state: Literal["finished", "crashed"]
     outcome: Literal["success", "failure"] | None = None
     clock: _Clock
+    consent: _Consent | None = None
     events: tuple[RecordedEvent, ...]
     speech: Speech | None = None
 
@@ -110,6 +120,8 @@ def read(source_row: SourceRow) -> Trajectory:
         "acts_without_screenshot": without_screenshot,
         "time_error_ms": max((one.act.error_ns for one in placed), default=0) / 1e6,
     }
+    if session.consent is not None:
+        details["consent"] = session.consent.model_dump(mode="json")
     if session.speech is not None:
         details["speech"] = describe_speech(session.speech, thoughts, session.clock.monotonic_ns)
     last_ns = session.events[-1].t_ns if session.events else session.clock.monotonic_ns

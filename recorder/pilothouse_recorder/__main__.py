@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import uuid
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,17 @@ from .control import ControlServer, send_command
 from .errors import RecorderError
 from .review import cut, summarize
 from .sessions import delete_session, open_session
-from .settings import SESSIONS, URL, find_home, find_token, load_settings
+from .settings import (
+    CONSENT_TEXT,
+    CONSENT_VERSION,
+    SESSIONS,
+    URL,
+    find_home,
+    find_token,
+    load_settings,
+    require_consent,
+    set_consent,
+)
 from .speech.activity import find_detector
 from .speech.engines import find_engine
 from .speech.transcription import transcribe_session
@@ -59,6 +70,11 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--voice", action="store_true", help="record the microphone too: think aloud")
     record.add_argument("--microphone", default="", metavar="NAME", help="the microphone; the default one if left out")
     record.set_defaults(run=_record)
+    consent = commands.add_parser("consent", help="what you agree to when you record")
+    answer = consent.add_mutually_exclusive_group()
+    answer.add_argument("--accept", action="store_true", help="agree; recording needs it")
+    answer.add_argument("--withdraw", action="store_true", help="agree no longer")
+    consent.set_defaults(run=_consent)
     microphone = commands.add_parser("microphone", help="listen for a moment: is anything heard?")
     microphone.add_argument("--microphone", default="", metavar="NAME", help="the microphone")
     microphone.add_argument("--seconds", type=float, default=3.0, help="how long")
@@ -100,12 +116,14 @@ def _record(home: Path, options: argparse.Namespace) -> Any:
     settings = load_settings(home)
     rules = settings.rules
     rules = type(rules)((*rules.apps, *options.exclude_app), (*rules.titles, *options.exclude_title))
+    consent = require_consent(settings)
     session_id = str(uuid.uuid4())
     manifest = {
         "id": session_id,
         "annotator": settings.annotator,
         "instruction": options.instruction,
         "track": options.track,
+        "consent": asdict(consent),
     }
     with ControlServer(home) as control:
         voice = VoiceCapture(options.microphone) if options.voice else None
@@ -115,6 +133,13 @@ def _record(home: Path, options: argparse.Namespace) -> Any:
         print(json.dumps({"session": session_id}), flush=True)
         recording.run(control)
     return recording.status()
+
+
+def _consent(home: Path, options: argparse.Namespace) -> Any:
+    if options.accept or options.withdraw:
+        set_consent(home, accepted=options.accept)
+    given = load_settings(home).consent
+    return {"version": CONSENT_VERSION, "text": CONSENT_TEXT, "accepted": None if given is None else asdict(given)}
 
 
 def _microphone(home: Path, options: argparse.Namespace) -> Any:

@@ -19,6 +19,7 @@ from Xlib.ext import xtest
 from annotation_app.operations.runtime.stack import ROOT
 from recorder.pilothouse_recorder.control import send_command
 from recorder.pilothouse_recorder.errors import RecorderError
+from recorder.pilothouse_recorder.settings import set_consent
 
 MODULE = "recorder.pilothouse_recorder"
 WAIT_SECONDS = 30.0
@@ -132,6 +133,7 @@ class RecorderProcess:
     def __init__(self, home: Path, environment: dict[str, str], *options: str) -> None:
         self.home = home
         home.mkdir(exist_ok=True, mode=RIGHTS)
+        set_consent(home, accepted=True)
         self._environment = {**environment, "PILOTHOUSE_RECORDER_HOME": str(home)}
         command = [sys.executable, "-m", MODULE, "record", "Fill in the form", *options]
         self.process = subprocess.Popen(

@@ -250,6 +250,12 @@ def test_words_become_the_thoughts_of_steps() -> None:
     assert kept["thoughts"][0]["begin"] == 0.1
 
 
+def test_what_the_person_agreed_to_is_kept() -> None:
+    consent = {"version": "1", "accepted_at": "2026-11-29T12:00:00+00:00"}
+    recorded: Any = read(session(frame(0, "a"), click(100), consent=consent)).task.parameters["recording"]
+    assert recorded["consent"] == {"version": "1", "accepted_at": "2026-11-29T12:00:00Z"}
+
+
 def test_lost_sound_does_not_part_a_session() -> None:
     lost = {"kind": "audio.gap", "t_ns": 50 * MS, "t_error_ns": 0, "duration_ns": 9, "reason": "lost"}
     assert len(read(session(frame(0, "a"), lost, click(100))).steps) == 1
