@@ -114,8 +114,8 @@ def find_changed_fact(said: str, sentences: list[RefinedSentence], names: frozen
         return f"left out: {min(lost)}"
     if new := (set(after.numbers) | set(invented.numbers)) - set(before.numbers):
         return f"never said: {min(new)}"
-    if new := (after.names | invented.names) - _words(said):
-        return f"never said: {min(new)}"
+    if unknown := (after.names | invented.names) - _words(said):
+        return f"never said: {min(unknown)}"
     if before.negations != after.negations or invented.negations:
         return "a negation was changed"
     return ""

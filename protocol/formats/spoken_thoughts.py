@@ -95,6 +95,7 @@ EVALUATION = re.compile(
         r"(?:i|we) (?:just |have |already )?(?:clicked|typed|pressed|opened|chose|picked|saved|entered|selected|closed|"
         r"dragged|scrolled|moved|found|filled)\b",
         r"now (?:it|the \w+) (?:is|shows|says)\b",
+        *(r"looks (?:good|right|fine|okay|correct)\b", r"nothing (?:happened|changed)\b", r"(?:i|we) can see\b"),
         *("成功", "好了", "打开了", "完成了", "可以了"),
     ),
     re.IGNORECASE,

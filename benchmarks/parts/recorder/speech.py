@@ -215,7 +215,7 @@ def _moves(desktop: Desktop, act: ScriptedAct, place: int) -> list[tuple[float, 
         return [
             (act.begin_s, lambda: desktop.hold(x, y)),
             *(
-                (act.begin_s + length * step / STEPS, lambda step=step: desktop.move(x + 9 * step, y))  # type: ignore[misc]
+                (act.begin_s + length * step / STEPS, lambda step=step: desktop.move(x + 9 * step, y))
                 for step in range(1, STEPS)
             ),
             (act.end_s, desktop.release),

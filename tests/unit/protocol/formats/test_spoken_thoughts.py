@@ -69,6 +69,10 @@ def test_thoughts_of_scripted_sessions_find_their_acts() -> None:
         ("No wait, that is the wrong one", "correction"),
         ("不对，应该是第二个", "correction"),
         ("Now it shows the list", "evaluation"),
+        ("Looks good", "evaluation"),
+        ("Nothing happened", "evaluation"),
+        ("Let me see the next page", "plan"),
+        ("I looked for it, so I open the index", "plan"),
     ],
 )
 def test_the_wording_says_what_a_thought_does(text: str, role: str) -> None:
