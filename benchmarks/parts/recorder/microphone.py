@@ -18,7 +18,7 @@ POLL_SECONDS = 0.01
 
 
 class FedMicrophone:
-    """Feeds silence, and what it is told to say. `drift_ppm` makes its clock wrong by so many millionths."""
+    """Feeds silence, and what it is given to play. `drift_ppm` makes its clock wrong by so many millionths."""
 
     def __init__(self, fifo: Path, drift_ppm: float = 0.0) -> None:
         self._fifo = os.open(fifo, os.O_RDWR)
@@ -32,8 +32,8 @@ class FedMicrophone:
         self._thread = threading.Thread(target=self._feed, daemon=True)
         self._thread.start()
 
-    def say(self, samples: bytes) -> int:
-        """Say this after what it is saying. Returns the monotonic time of its first sample (nanoseconds)."""
+    def play(self, samples: bytes) -> int:
+        """Play this after what is playing. Returns the monotonic time of its first sample (nanoseconds)."""
         with self._lock:
             begin = self._fed + len(self._waiting) // SAMPLE_BYTES
             self._waiting += samples

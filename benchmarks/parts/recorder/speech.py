@@ -120,7 +120,7 @@ def measure_markers(folder: Path) -> dict[str, Any]:
         begin = time.monotonic_ns() + SECOND
         for place in range(MARKERS):
             microphone.wait_until(begin + int(place * MARKER_SECONDS * SECOND))
-            said = microphone.say(BEEP)
+            said = microphone.play(BEEP)
             clicked = time.monotonic_ns()
             desktop.click(20, 20)
             shown = time.monotonic_ns()
@@ -180,14 +180,14 @@ def perform(folder: Path, voice: str, rng: random.Random, parts: int) -> Perform
     with _studio(folder) as (desktop, microphone, running, _):
         base = time.monotonic_ns()
 
-        def say(text: str, acts: tuple[int, ...]) -> None:
-            begin = microphone.say(spoken[text].samples)
+        def speak_thought(text: str, acts: tuple[int, ...]) -> None:
+            begin = microphone.play(spoken[text].samples)
             truth.thoughts.append((begin, begin + int(spoken[text].words[-1][2] * SECOND), acts))
             truth.words += [(word, begin + int(begin_s * SECOND)) for word, begin_s, _ in spoken[text].words]
 
         timeline: list[tuple[float, Callable[[], None]]] = []
         for one in script.thoughts:
-            timeline.append((one.begin_s, lambda one=one: say(one.text, one.acts)))  # type: ignore[misc]
+            timeline.append((one.begin_s, lambda one=one: speak_thought(one.text, one.acts)))  # type: ignore[misc]
         for place, act in enumerate(script.acts):
             timeline += _moves(desktop, act, place)
             truth.acts.append((act, base + int(act.begin_s * SECOND), base + int(act.end_s * SECOND)))

@@ -129,7 +129,7 @@ class ScriptWriter:
 
     def _plan(self) -> None:
         text, kind = self._rng.choice(PLANS)
-        self._say(text, (len(self.script.acts),), "plan")
+        self._speak(text, (len(self.script.acts),), "plan")
         # people often act before the sentence is over
         self._now += self._rng.choice((self._rng.uniform(0.2, 4.0), -self._rng.uniform(0.1, 0.6)))
         self._act(kind)
@@ -139,36 +139,36 @@ class ScriptWriter:
         length = max(LENGTHS_S[kind], self._length_of(text) + 0.8)
         begin = self._now
         self._now += self._rng.uniform(0.35, 0.6)
-        self._say(text, (len(self.script.acts),), "during")
+        self._speak(text, (len(self.script.acts),), "during")
         self._now = begin
         self._act(kind, length)
 
     def _after(self) -> None:
         self._act(self._rng.choice((CLICK, KEYS, TYPE)))
         self._now += self._rng.uniform(0.4, 3.0)
-        self._say(self._rng.choice(AFTER), (len(self.script.acts) - 1,), "after")
+        self._speak(self._rng.choice(AFTER), (len(self.script.acts) - 1,), "after")
 
     def _correction(self) -> None:
         self._act(CLICK)
         self._now += self._rng.uniform(0.5, 2.0)
-        self._say(self._rng.choice(CORRECTIONS), (len(self.script.acts),), "correction")
+        self._speak(self._rng.choice(CORRECTIONS), (len(self.script.acts),), "correction")
         self._now += self._rng.uniform(0.3, 2.5)
         self._act(self._rng.choice((CLICK, KEYS)))
 
     def _filler(self) -> None:
-        self._say(self._rng.choice(FILLERS), (), "filler")
+        self._speak(self._rng.choice(FILLERS), (), "filler")
 
     def _batch(self) -> None:
         text, count = self._rng.choice(BATCHES)
         first = len(self.script.acts)
-        self._say(text, tuple(range(first, first + count)), "batch")
+        self._speak(text, tuple(range(first, first + count)), "batch")
         for _ in range(count):
             self._now += self._rng.uniform(0.6, 1.6)
             self._act(CLICK)
 
     def _aside(self) -> None:
         self._now += 14.0
-        self._say(self._rng.choice(ASIDES), (), "aside")
+        self._speak(self._rng.choice(ASIDES), (), "aside")
         self._now += 14.0
 
     def _silent(self) -> None:
@@ -180,7 +180,7 @@ class ScriptWriter:
         self.script.acts.append(ScriptedAct(kind, self._now, end_s, text))
         self._now = end_s
 
-    def _say(self, text: str, acts: tuple[int, ...], kind: str) -> None:
+    def _speak(self, text: str, acts: tuple[int, ...], kind: str) -> None:
         self.script.thoughts.append(ScriptedThought(text, self._now, acts, kind))
         self._now += self._length_of(text)
 

@@ -26,7 +26,7 @@ def act(kind: str, begin: float, end: float, text: str = "") -> RecordedAct:
     return RecordedAct(ACTION_ADAPTER.validate_python(action), int(begin * SECOND), int(end * SECOND), 0)
 
 
-def say(text: str, begin: float) -> list[SpokenWord]:
+def words_of(text: str, begin: float) -> list[SpokenWord]:
     return [
         SpokenWord(
             t_ns=int((begin + place * WORD_S) * SECOND),
@@ -45,7 +45,7 @@ def test_thoughts_of_scripted_sessions_find_their_acts() -> None:
     hits = found = true = thoughts = 0
     for seed in range(100, 104):
         script = write_script(random.Random(seed), lambda text: len(text.split()) * WORD_S, 40)
-        spoken = [say(one.text, one.begin_s) for one in script.thoughts]
+        spoken = [words_of(one.text, one.begin_s) for one in script.thoughts]
         owners = [place for place, words in enumerate(spoken) for _ in words]
         aligned = align_thoughts([word for words in spoken for word in words], acts_of(script))
         pairs = {(owners[one.first_word], place) for one in aligned for place in one.acts}
@@ -83,7 +83,7 @@ def align(*spoken: tuple[str, float], acts: list[RecordedAct]) -> list[tuple[Any
     def short(one: Thought) -> tuple[Any, ...]:
         return one.role, one.relation, one.acts
 
-    return [short(one) for one in align_thoughts([word for text, at in spoken for word in say(text, at)], acts)]
+    return [short(one) for one in align_thoughts([word for text, at in spoken for word in words_of(text, at)], acts)]
 
 
 def test_sentences_without_a_pause_are_thoughts_of_their_own() -> None:
