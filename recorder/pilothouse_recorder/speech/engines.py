@@ -94,7 +94,10 @@ class WhisperEngine:
         if not (weights / "model.bin").exists():
             raise RecorderError("no_speech_model", f"{weights} holds no weights of faster-whisper.")
         self.name = f"faster-whisper/{weights.name}"
-        self._model = WhisperModel(str(weights), device="auto", compute_type="auto", local_files_only=True)
+        threads = max(1, (os.cpu_count() or 1) // 2)  # the person goes on working
+        self._model = WhisperModel(
+            str(weights), device="auto", compute_type="auto", cpu_threads=threads, local_files_only=True
+        )
 
     def transcribe(self, samples: bytes, language: str) -> list[SpokenWord]:
         """The words by cross-attention."""
