@@ -21,7 +21,7 @@ class FedMicrophone:
     """Feeds silence, and what it is given to play. `drift_ppm` makes its clock wrong by so many millionths."""
 
     def __init__(self, fifo: Path, drift_ppm: float = 0.0) -> None:
-        self._fifo = os.open(fifo, os.O_RDWR)
+        self._fifo = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
         self._sample_ns = SAMPLE_NS / (1 + drift_ppm / 1e6)
         self._waiting = bytearray()
         self._lock = threading.Lock()
@@ -62,7 +62,8 @@ class FedMicrophone:
                 del self._waiting[:size]
                 self._fed += STEP_SAMPLES
             if not self.muted:
-                os.write(self._fifo, step)
+                with suppress(BlockingIOError):  # nobody listens: the sound is lost, and time goes on
+                    os.write(self._fifo, step)
 
 
 @contextmanager
