@@ -1,7 +1,8 @@
 """The recorder beside a scripted person: `./pilothouse bench recorder [--seed N] [--kills N] [--canaries N]`.
 
-A real X server, inputs whose times are known, windows that must not be recorded, a recorder that is killed, an upload
-that breaks off. One JSON object is the last line; docs/benchmarks.md says what its keys mean.
+`--only-speech` and `--spoken-parts N` are for the part with voice. A real X server, inputs whose times are known,
+windows that must not be recorded, a recorder that is killed, an upload that breaks off, somebody who thinks aloud. One
+JSON object is the last line; docs/benchmarks.md says what its keys mean.
 """
 
 import argparse
@@ -15,10 +16,12 @@ from pathlib import Path
 from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.recorder import measurements
 from benchmarks.parts.recorder.desktop import Desktop, environment_of
+from benchmarks.parts.recorder.refinement import measure_refinement
+from benchmarks.parts.recorder.speech import measure_speech
 from benchmarks.parts.recorder.uploads import measure_upload
 from benchmarks.parts.recorder.x_server import x_server
 
-KILLS, CANARIES = 50, 100
+KILLS, CANARIES, SPOKEN_PARTS, REFINED_THOUGHTS = 50, 100, 60, 150
 
 
 def main() -> int:
@@ -26,9 +29,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of kills, canaries and breaks")
     parser.add_argument("--kills", type=int, default=KILLS)
     parser.add_argument("--canaries", type=int, default=CANARIES)
+    parser.add_argument("--spoken-parts", type=int, default=SPOKEN_PARTS, help="of each of two people who think aloud")
+    parser.add_argument("--small-model", type=int, default=0, help="thoughts that a small language model refines too")
+    parser.add_argument("--only-speech", action="store_true", help="measure voice, words and thoughts alone")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
-        figures = measure(Path(folder), given.kills, given.canaries, random.Random(given.seed))
+        figures: dict[str, object] = {}
+        if not given.only_speech:
+            figures |= measure(Path(folder), given.kills, given.canaries, random.Random(given.seed))
+        figures |= measure_refinement(random.Random(given.seed), REFINED_THOUGHTS, given.small_model)
+        figures |= measure_speech(Path(folder) / "speech", given.seed, given.spoken_parts)
     return print_figures("recorder", figures)
 
 

@@ -81,9 +81,9 @@ class ScreenshotEvent(_Event):
 
 
 class MarkEvent(_Event):
-    """A stretch of which nothing is stored begins or ends, or the clocks were compared."""
+    """A stretch of which nothing is stored begins or ends, sound is missing, or the clocks were compared."""
 
-    kind: Literal["gap.begin", "gap.end", "clock"]
+    kind: Literal["gap.begin", "gap.end", "audio.gap", "clock"]
 
 
 RecordedEvent = Annotated[

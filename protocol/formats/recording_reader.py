@@ -22,6 +22,7 @@ from protocol.formats.recorded_acts import (
 )
 from protocol.formats.records import RowError
 from protocol.formats.row_readers import RowReader, SourceRow, imported_observation, validate_as, validate_trajectory
+from protocol.formats.spoken_thoughts import Speech, align_thoughts, describe_speech, thought_of_act
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
@@ -41,6 +42,15 @@ class _Clock(BaseModel):
     realtime_ns: int = Field(ge=0, lt=2**62)
 
 
+class _Consent(BaseModel):
+    """Which text the person agreed to, and when."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    version: Annotated[str, StringConstraints(min_length=1, max_length=40)]
+    accepted_at: datetime
+
+
 class _Session(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
@@ -52,7 +62,9 @@ class _Session(BaseModel):
     state: Literal["finished", "crashed"]
     outcome: Literal["success", "failure"] | None = None
     clock: _Clock
+    consent: _Consent | None = None
     events: tuple[RecordedEvent, ...]
+    speech: Speech | None = None
 
 
 @dataclass(frozen=True)
@@ -96,15 +108,22 @@ def read(source_row: SourceRow) -> Trajectory:
     """Raises RowError."""
     session = validate_as(_Session, dict(source_row.row))
     placed, without_screenshot = place_acts(session.events)
-    steps = tuple(_step(session, source_row, place, one) for place, one in enumerate(placed))
+    thoughts = align_thoughts(session.speech.words, [one.act for one in placed]) if session.speech else []
+    steps = tuple(
+        _step(session, source_row, place, one, thought_of_act(thoughts, place)) for place, one in enumerate(placed)
+    )
     marks = [event for event in session.events if isinstance(event, MarkEvent)]
-    details = {
+    details: dict[str, Any] = {
         "track": session.track,
         "events": len(session.events),
         "gaps": sum(mark.kind == "gap.begin" for mark in marks),
         "acts_without_screenshot": without_screenshot,
         "time_error_ms": max((one.act.error_ns for one in placed), default=0) / 1e6,
     }
+    if session.consent is not None:
+        details["consent"] = session.consent.model_dump(mode="json")
+    if session.speech is not None:
+        details["speech"] = describe_speech(session.speech, thoughts, session.clock.monotonic_ns)
     last_ns = session.events[-1].t_ns if session.events else session.clock.monotonic_ns
     return validate_trajectory(
         Trajectory(
@@ -130,7 +149,7 @@ def read(source_row: SourceRow) -> Trajectory:
     )
 
 
-def _step(session: _Session, source_row: SourceRow, index: int, one: PlacedAct) -> Step:
+def _step(session: _Session, source_row: SourceRow, index: int, one: PlacedAct, thought: str) -> Step:
     before = _observation(session, source_row, one.before, settled=one.before_settled)
     if (point := find_off_screen_point(one.act.action, before.width, before.height)) is not None:
         raise RowError("bad_row", f"An act at {point.x}, {point.y} is outside of its screenshot.")
@@ -139,7 +158,7 @@ def _step(session: _Session, source_row: SourceRow, index: int, one: PlacedAct) 
         command_id=f"{session.id}/{index}",
         actor="human",
         decision="override",
-        thought="",
+        thought=thought,
         action=one.act.action,
         before=before,
         after=_observation(session, source_row, one.after, settled=one.after_settled),

@@ -6,16 +6,33 @@ import os
 import signal
 import sys
 import uuid
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .audio.capture import VoiceCapture, check_microphone
 from .control import ControlServer, send_command
 from .errors import RecorderError
 from .review import cut, summarize
 from .sessions import delete_session, open_session
-from .settings import SESSIONS, URL, find_home, find_token, load_settings
-from .uploads import Server, upload_session
+from .settings import (
+    CONSENT_TEXT,
+    CONSENT_VERSION,
+    SESSIONS,
+    URL,
+    find_home,
+    find_token,
+    load_settings,
+    require_consent,
+    set_consent,
+)
+from .speech.activity import find_detector
+from .speech.engines import find_engine
+from .speech.transcription import transcribe_session
+from .speech.word_times import find_timer
+from .uploads import Server, require_not_uploaded, upload_session
 
+SPEECH_URL = "PILOTHOUSE_SPEECH_URL"
 DEFAULT_URL = "http://127.0.0.1:8000"
 MAX_INSTRUCTION = 8_000
 MAX_FRAMES_PER_SECOND = 30.0
@@ -50,7 +67,18 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--exclude-app", action="append", default=[], metavar="PATTERN", help="a window's class")
     record.add_argument("--exclude-title", action="append", default=[], metavar="PATTERN", help="a window's title")
     record.add_argument("--fps", type=_frames_per_second, default=5.0, help="most frames a second")
+    record.add_argument("--voice", action="store_true", help="record the microphone too: think aloud")
+    record.add_argument("--microphone", default="", metavar="NAME", help="the microphone; the default one if left out")
     record.set_defaults(run=_record)
+    consent = commands.add_parser("consent", help="what you agree to when you record")
+    answer = consent.add_mutually_exclusive_group()
+    answer.add_argument("--accept", action="store_true", help="agree; recording needs it")
+    answer.add_argument("--withdraw", action="store_true", help="agree no longer")
+    consent.set_defaults(run=_consent)
+    microphone = commands.add_parser("microphone", help="listen for a moment: is anything heard?")
+    microphone.add_argument("--microphone", default="", metavar="NAME", help="the microphone")
+    microphone.add_argument("--seconds", type=float, default=3.0, help="how long")
+    microphone.set_defaults(run=_microphone)
     for name, text in (
         ("pause", "store nothing until `resume`"),
         ("resume", "go on after `pause`"),
@@ -66,6 +94,14 @@ def _parser() -> argparse.ArgumentParser:
     review.add_argument("--cut", nargs=2, type=float, metavar=("FROM", "TO"), help="remove these seconds")
     review.add_argument("--delete", action="store_true", help="delete the whole session")
     review.set_defaults(run=_review)
+    transcribe = commands.add_parser("transcribe", help="turn a session's voice into words")
+    transcribe.add_argument("session", help="its id")
+    transcribe.add_argument("--engine", choices=("auto", "server", "whisper", "sphinx"), default="auto")
+    transcribe.add_argument("--server", default=os.environ.get(SPEECH_URL, ""), help=f"…/v1; {SPEECH_URL} by default")
+    transcribe.add_argument("--model", default="whisper-1", help="the server's model")
+    transcribe.add_argument("--weights", type=Path, help="a folder with weights of faster-whisper")
+    transcribe.add_argument("--language", default="en", help="its code, such as en or zh")
+    transcribe.set_defaults(run=_transcribe)
     upload = commands.add_parser("upload", help="upload a session; repeated, it resumes or sends nothing")
     upload.add_argument("session", help="its id")
     upload.add_argument("--url", default=os.environ.get(URL, DEFAULT_URL), help=f"the platform; {URL} by default")
@@ -80,20 +116,34 @@ def _record(home: Path, options: argparse.Namespace) -> Any:
     settings = load_settings(home)
     rules = settings.rules
     rules = type(rules)((*rules.apps, *options.exclude_app), (*rules.titles, *options.exclude_title))
+    consent = require_consent(settings)
     session_id = str(uuid.uuid4())
     manifest = {
         "id": session_id,
         "annotator": settings.annotator,
         "instruction": options.instruction,
         "track": options.track,
+        "consent": asdict(consent),
     }
     with ControlServer(home) as control:
-        recording = Recording(home / SESSIONS / session_id, manifest, rules, options.fps)
+        voice = VoiceCapture(options.microphone) if options.voice else None
+        recording = Recording(home / SESSIONS / session_id, manifest, rules, options.fps, voice)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: recording.stop())
         print(json.dumps({"session": session_id}), flush=True)
         recording.run(control)
     return recording.status()
+
+
+def _consent(home: Path, options: argparse.Namespace) -> Any:
+    if options.accept or options.withdraw:
+        set_consent(home, accepted=options.accept)
+    given = load_settings(home).consent
+    return {"version": CONSENT_VERSION, "text": CONSENT_TEXT, "accepted": None if given is None else asdict(given)}
+
+
+def _microphone(home: Path, options: argparse.Namespace) -> Any:
+    return check_microphone(options.microphone, options.seconds)
 
 
 def _command(home: Path, options: argparse.Namespace) -> Any:
@@ -113,6 +163,14 @@ def _review(home: Path, options: argparse.Namespace) -> Any:
     if options.cut is not None:
         cut(open_session(folder), *options.cut)
     return summarize(open_session(folder)).to_json()
+
+
+def _transcribe(home: Path, options: argparse.Namespace) -> Any:
+    session = open_session(_session_folder(home, options.session))
+    require_not_uploaded(session)
+    engine = find_engine(options.engine, url=options.server, model=options.model, weights=options.weights)
+    detector, timer = find_detector(), find_timer(options.language)
+    return transcribe_session(session, engine, options.language, detector=detector, timer=timer)
 
 
 def _upload(home: Path, options: argparse.Namespace) -> Any:

@@ -14,13 +14,13 @@ class DelayBuffer:
         self._waiting: list[tuple[Event, bytes]] = []
 
     def add(self, event: Event, content: bytes = b"") -> None:
-        """Take an event in; `content` is a frame's picture."""
+        """Take an event in; `content` is a frame's picture or a chunk's samples."""
         self._waiting.append((event, content))
 
     def release(self, now_ns: int, delay_ns: int = DELAY_NS) -> list[tuple[Event, bytes]]:
         """What has waited long enough, in the order of time."""
-        due = [one for one in self._waiting if one[0].t_ns <= now_ns - delay_ns]
-        self._waiting = [one for one in self._waiting if one[0].t_ns > now_ns - delay_ns]
+        due = [one for one in self._waiting if one[0].end_ns <= now_ns - delay_ns]
+        self._waiting = [one for one in self._waiting if one[0].end_ns > now_ns - delay_ns]
         return sorted(due, key=lambda one: one[0].t_ns)
 
     def drop(self) -> None:

@@ -14,10 +14,12 @@ EventKind = Literal[
     "gap.begin",
     "gap.end",
     "clock",
+    "audio.chunk",
+    "audio.gap",
 ]
 TimeSource = Literal["x_server", "capture", "receipt"]
 GapReason = Literal["paused", "excluded", "password", "forgotten", "cut", "suspended"]
-STRUCTURE_KINDS = frozenset({"gap.begin", "gap.end", "clock"})
+STRUCTURE_KINDS = frozenset({"gap.begin", "gap.end", "clock", "audio.gap"})
 """Events that show nothing of the person's screen or input; they stay when a stretch is removed."""
 
 
@@ -30,6 +32,11 @@ class Event:
     t_src: TimeSource
     t_error_ns: int
     data: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def end_ns(self) -> int:
+        """When it was over: sound lasts, everything else is a moment."""
+        return self.t_ns + int(self.data.get("duration_ns", 0))
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored, one line of JSON."""

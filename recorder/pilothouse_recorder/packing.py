@@ -22,6 +22,8 @@ def pack_session(session: Session, target: Path) -> None:
     if not frames:
         raise RecorderError("no_frames", f"Session {session.id} holds no frame: there is nothing to upload.")
     row = {**session.manifest, "events": events}
+    if session.speech is not None:
+        row["speech"] = session.speech
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         text = json.dumps(row, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
         archive.writestr(zipfile.ZipInfo(ROW, LONG_AGO), text, zipfile.ZIP_DEFLATED)
@@ -31,7 +33,7 @@ def pack_session(session: Session, target: Path) -> None:
 
 
 def needed_events(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The events without moves of the pointer between acts: only a drag needs its path."""
+    """The events without sound, and without moves of the pointer between acts: only a drag needs its path."""
     pressed: set[int] = set()
     for event in events:
         match event["kind"]:
@@ -41,6 +43,8 @@ def needed_events(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 pressed.discard(event["button"])
             case "gap.begin":
                 pressed.clear()
+            case "audio.chunk":
+                continue
             case "pointer.move" if not pressed:
                 continue
         yield event

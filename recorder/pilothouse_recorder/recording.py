@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .audio.assembly import RATE, Loss
+from .audio.capture import SILENCE_DB, VoiceCapture, peak_db
 from .clocks import MS, SECOND, ServerClock
 from .control import ControlServer
 from .delay_buffer import DELAY_NS, DelayBuffer
@@ -42,7 +44,15 @@ class Counts:
 class Recording:
     """One session. `run` returns when it was stopped."""
 
-    def __init__(self, folder: Path, manifest: dict[str, Any], rules: ExclusionRules, frames_per_second: float) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        manifest: dict[str, Any],
+        rules: ExclusionRules,
+        frames_per_second: float,
+        voice: VoiceCapture | None = None,
+    ) -> None:
+        self._voice, self._voice_db = voice, SILENCE_DB
         self._rules = rules
         self._windows = WindowWatcher()
         self._inputs = InputListener()
@@ -110,6 +120,8 @@ class Recording:
             "seconds": round((time.monotonic_ns() - self._began_ns) / SECOND, 1),
             "events": self._counts.events,
             "frames": self._counts.frames,
+            "voice": "off" if self._voice is None else "recorded" if self._voice.present else "no_microphone",
+            "voice_peak_db": self._voice_db,
             "time_error_ms": round(self._clock.error_ns / MS, 2),
         }
 
@@ -121,6 +133,7 @@ class Recording:
         if not self._inputs.alive:
             raise RecorderError("no_input", "The X server reports no input any more.")
         self._keep_inputs(inputs)
+        self._keep_voice()
         if self._damage.take():
             self._pacer.damage(now)
         if self._gate.open and self._pacer.due(now):
@@ -173,6 +186,17 @@ class Recording:
                     self._forget(time.monotonic_ns())
                 case "pause":
                     self._pause(not self._paused)
+
+    def _keep_voice(self) -> None:
+        """Sound that began and ended while recording was open. A chunk is kept as a whole or not at all."""
+        for one in self._voice.take() if self._voice is not None else ():
+            if isinstance(one, Loss):
+                data = {"duration_ns": one.end_ns - one.begin_ns, "reason": one.reason}
+                self._store(Event("audio.gap", one.begin_ns, "capture", 0, data))
+            elif self._is_kept(one.t_ns) and self._is_kept(one.t_ns + one.duration_ns):
+                self._voice_db = peak_db(one.samples)
+                data = {"duration_ns": one.duration_ns, "rate": RATE}
+                self._buffer.add(Event("audio.chunk", one.t_ns, "capture", one.error_ns, data), one.samples)
 
     def _is_kept(self, t_ns: int) -> bool:
         """Whether input of this time is stored: recording was open then. Input arrives a moment later."""
@@ -242,6 +266,8 @@ class Recording:
 
     def _finish(self) -> None:
         """Store what waits, and one last frame: what the last act led to."""
+        if self._voice is not None:
+            self._voice.close()
         self.tick()
         time.sleep(TICK_SECONDS)  # the X server sends the last input once it was asked for something
         self.tick()

@@ -9,6 +9,9 @@ from .errors import RecorderError
 from .sessions import Removal, Session, remove_stretch
 from .uploads import require_not_uploaded
 
+PAUSE_NS = SECOND
+"""A pause in speech that begins a new line of the summary."""
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -17,6 +20,15 @@ class Gap:
     begin: float
     end: float
     reason: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """What was said between two pauses: seconds from the start, as `--cut` takes them."""
+
+    begin: float
+    end: float
+    text: str
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,9 @@ class Summary:
     applications: dict[str, int]
     """Frames by the application in front."""
     gaps: tuple[Gap, ...]
+    voice_seconds: float
+    said: tuple[Said, ...]
+    """What the last transcription heard."""
 
     def to_json(self) -> dict[str, Any]:
         """As it is printed."""
@@ -52,6 +67,10 @@ def summarize(session: Session) -> Summary:
         frames=len(frames),
         applications=dict(Counter(one["app"] for one in frames).most_common()),
         gaps=_gaps(session),
+        voice_seconds=round(
+            sum(one.get("duration_ns", 0) for one in session.events if one["kind"] == "audio.chunk") / SECOND, 1
+        ),
+        said=_said(session),
     )
 
 
@@ -79,6 +98,19 @@ def _gaps(session: Session) -> tuple[Gap, ...]:
     last = session.events[-1]["t_ns"] if session.events else 0
     gaps += [Gap(_seconds(session, one["t_ns"]), _seconds(session, last), one["reason"]) for one in begun]
     return tuple(sorted(gaps, key=lambda gap: gap.begin))
+
+
+def _said(session: Session) -> tuple[Said, ...]:
+    said: list[Said] = []
+    ends_ns = 0
+    for word in (session.speech or {"words": ()})["words"]:
+        begin, end = _seconds(session, word["t_ns"]), _seconds(session, word["end_ns"])
+        if said and word["t_ns"] - ends_ns < PAUSE_NS:
+            said[-1] = Said(said[-1].begin, end, f"{said[-1].text} {word['text']}")
+        else:
+            said.append(Said(begin, end, word["text"]))
+        ends_ns = word["end_ns"]
+    return tuple(said)
 
 
 def _start(session: Session) -> int:

@@ -6,7 +6,7 @@ A session opens after a crash at any moment. What was being removed when it came
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from .errors import RecorderError
 from .events import STRUCTURE_KINDS, Event, GapReason, gap_events
 
 SESSION_FORMAT = "pilothouse-session-1"
-MANIFEST, REMOVAL, FRAMES = "manifest.json", "removal.json", "frames"
+MANIFEST, REMOVAL, FRAMES, AUDIO = "manifest.json", "removal.json", "frames", "audio"
 SEGMENT_NS = 60 * SECOND
 TEMPORARY_SUFFIX = ".tmp"
 State = Literal["recording", "finished", "crashed"]
@@ -46,7 +46,8 @@ class SessionWriter:
 
     def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
         folder.mkdir(parents=True, mode=0o700)
-        (folder / FRAMES).mkdir(mode=0o700)
+        for name in (FRAMES, AUDIO):
+            (folder / name).mkdir(mode=0o700)
         self.folder = folder
         self._manifest = {"format": SESSION_FORMAT, **manifest, "state": "recording"}
         self._save_manifest()
@@ -55,9 +56,10 @@ class SessionWriter:
         self._segment_ends_ns = 0
 
     def append(self, event: Event, content: bytes = b"") -> None:
-        """Store one event; `content` is a frame's picture."""
+        """Store one event; `content` is a frame's picture or a chunk's samples."""
         if content:
-            path = self.folder / FRAMES / f"{event.data['sha256']}.jpg"
+            path = content_path(self.folder, {"kind": event.kind, "t_ns": event.t_ns, **event.data})
+            assert path is not None, f"an event {event.kind} has no content"
             if not path.exists():
                 aside = path.with_name(path.name + TEMPORARY_SUFFIX)
                 aside.write_bytes(content)
@@ -109,6 +111,8 @@ class Session:
     manifest: dict[str, Any]
     events: tuple[dict[str, Any], ...]
     """In the order of time."""
+    speech: dict[str, Any] | None = None
+    """The last transcription: `engine`, `language` and `words`."""
 
     @property
     def id(self) -> str:
@@ -130,22 +134,26 @@ def open_session(folder: Path) -> Session:
     if manifest["state"] == "recording":
         manifest |= {"state": "crashed", "outcome": None}
         write_whole(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
-    return Session(folder, manifest, tuple(_read_events(folder)))
+    transcripts = speech_paths(folder)
+    speech = json.loads(transcripts[-1].read_bytes()) if transcripts else None
+    return Session(folder, manifest, tuple(_read_events(folder)), speech)
 
 
 def remove_stretch(folder: Path, removal: Removal) -> None:
     """Remove events and frames of a stretch; a crash on the way is made up for by `open_session`."""
     write_whole(folder / REMOVAL, json.dumps(vars(removal)).encode())
-    kept_frames: set[str] = set()
+    kept_files: set[Path | None] = set()
     for path in _segments(folder):
         events = list(_segment_events(path))
         kept = [one for one in events if not _is_removed(one, removal)]
-        kept_frames |= {one["sha256"] for one in kept if one["kind"] == "screen.frame"}
+        kept_files |= {content_path(folder, one) for one in kept}
         if len(kept) != len(events):
             write_whole(path, b"".join(map(_line, kept)))
-    for frame in (folder / FRAMES).iterdir():
-        if frame.stem not in kept_frames:
-            frame.unlink()
+    for file in _content_files(folder):
+        if file not in kept_files:
+            file.unlink()
+    for path in speech_paths(folder):
+        _remove_words(path, removal)
     gap = [{"seq": 0, **one.to_json()} for one in gap_events(removal.begin_ns, removal.end_ns, removal.reason)]
     if not any(one == gap[0] for path in _segments(folder) for one in _segment_events(path)):
         write_whole(_segment_path(folder, len(_segments(folder)) + 1), b"".join(map(_line, gap)))
@@ -158,8 +166,41 @@ def delete_session(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
+def content_path(folder: Path, event: Mapping[str, Any]) -> Path | None:
+    """The file that belongs to an event: a frame's picture or a chunk's samples."""
+    match event["kind"]:
+        case "screen.frame":
+            return folder / FRAMES / f"{event['sha256']}.jpg"
+        case "audio.chunk":
+            return folder / AUDIO / f"{event['t_ns']}.pcm"
+    return None
+
+
+def speech_paths(folder: Path) -> list[Path]:
+    """The transcriptions of a session, the last one at the end."""
+    return sorted(folder.glob("speech-*.json"))
+
+
+def _remove_words(path: Path, removal: Removal) -> None:
+    transcript = json.loads(path.read_bytes())
+    words = [
+        one for one in transcript["words"] if not (removal.begin_ns < one["end_ns"] and one["t_ns"] < removal.end_ns)
+    ]
+    if len(words) != len(transcript["words"]):
+        write_whole(path, json.dumps({**transcript, "words": words}, ensure_ascii=False).encode())
+
+
+def _content_files(folder: Path) -> Iterator[Path]:
+    for name in (FRAMES, AUDIO):
+        if (folder / name).exists():
+            yield from (folder / name).iterdir()
+
+
 def _is_removed(event: dict[str, Any], removal: Removal) -> bool:
-    return event["kind"] not in STRUCTURE_KINDS and removal.begin_ns <= event["t_ns"] < removal.end_ns
+    if event["kind"] in STRUCTURE_KINDS:
+        return False
+    end_ns = event["t_ns"] + max(1, event.get("duration_ns", 0))
+    return bool(removal.begin_ns < end_ns and event["t_ns"] < removal.end_ns)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -176,8 +217,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 def _read_events(folder: Path) -> list[dict[str, Any]]:
     events = [event for path in _segments(folder) for event in _segment_events(path)]
-    present = {path.stem for path in (folder / FRAMES).iterdir()}
-    whole = [one for one in events if one["kind"] != "screen.frame" or one["sha256"] in present]
+    present = {None, *_content_files(folder)}
+    whole = [one for one in events if content_path(folder, one) in present]
     return sorted(whole, key=lambda event: int(event["t_ns"]))
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import uuid
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,34 @@ SETTINGS, SESSIONS = "settings.json", "sessions"
 URL, TOKEN, TOKEN_FILE = "PILOTHOUSE_URL", "PILOTHOUSE_TOKEN", "PILOTHOUSE_TOKEN_FILE"
 
 
+CONSENT_VERSION = "1"
+"""Of the text below. A new text needs a new version, and everybody's consent again."""
+CONSENT_TEXT = (
+    "While it records, the recorder stores on this computer what your screens show, what you type and where you point, "
+    "and with --voice what your microphone hears. What you exclude, and anything while a password is asked for, is not "
+    "stored. Nothing leaves this computer until you run `upload`, or `transcribe` with a server. What you upload is "
+    "reviewed by people and used to train models. Sound is not uploaded. You can review, cut and delete sessions "
+    "before, and ask the platform's admin to delete what you uploaded. Record only where everybody who may be heard "
+    "or shown agrees."
+)
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What a person agreed to, and when (ISO 8601, UTC)."""
+
+    version: str
+    accepted_at: str
+
+
 @dataclass(frozen=True)
 class Settings:
-    """Who records, as a pseudonym made at random, and what is excluded beside the defaults."""
+    """Who records, as a pseudonym made at random, what they agreed to, and what is excluded beside the defaults."""
 
     annotator: str
     apps: tuple[str, ...]
     titles: tuple[str, ...]
+    consent: Consent | None = None
 
     @property
     def rules(self) -> ExclusionRules:
@@ -52,9 +74,27 @@ def load_settings(home: Path) -> Settings:
         annotator = found["annotator"]
         if not isinstance(annotator, str):
             raise TypeError("annotator: a text is expected")
-        return Settings(annotator, _patterns(found, "exclude_apps"), _patterns(found, "exclude_titles"))
+        consent = None if found.get("consent") is None else Consent(**found["consent"])
+        return Settings(annotator, _patterns(found, "exclude_apps"), _patterns(found, "exclude_titles"), consent)
     except (ValueError, KeyError, TypeError) as error:
         raise RecorderError("bad_settings", f"{path.name} cannot be read: {error}") from None
+
+
+def set_consent(home: Path, *, accepted: bool) -> None:
+    """Store that a person agrees to the present text, or does not any more. Raises RecorderError with
+    `bad_settings`."""
+    load_settings(home)
+    found = json.loads((home / SETTINGS).read_bytes())
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    found["consent"] = {"version": CONSENT_VERSION, "accepted_at": now} if accepted else None
+    write_whole(home / SETTINGS, json.dumps(found, indent=1).encode())
+
+
+def require_consent(settings: Settings) -> Consent:
+    """What the person agreed to. Raises RecorderError with `no_consent` unless it is the present text."""
+    if settings.consent is None or settings.consent.version != CONSENT_VERSION:
+        raise RecorderError("no_consent", "Read `pilothouse-recorder consent`, then agree with `consent --accept`.")
+    return settings.consent
 
 
 def _patterns(found: dict[str, Any], key: str) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class Answer:
     """A server's answer that is no rejection."""
 
     def __init__(self, headers: Mapping[str, str], content: bytes) -> None:
-        self._headers, self._content = headers, content
+        self._headers, self.content = headers, content
 
     @property
     def upload_offset(self) -> int:
@@ -75,7 +75,7 @@ class Answer:
     def json(self) -> Any:
         """Its JSON. Raises RecorderError with `answer_unknown`."""
         try:
-            return json.loads(self._content)
+            return json.loads(self.content)
         except ValueError:
             raise _unknown_answer() from None
 

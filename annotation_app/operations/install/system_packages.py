@@ -77,6 +77,7 @@ DEVELOPMENT_PACKAGES = (
     SystemPackage("coturn", programs=("turnserver",), service="coturn"),
     SystemPackage("pgbouncer", programs=("pgbouncer",), service="pgbouncer"),
     SystemPackage("docker-compose", programs=("docker-compose",)),
+    SystemPackage("pulseaudio", programs=("pulseaudio",)),
 )
 """What tests start besides: all of it small."""
 ALL_TEST_PACKAGES = (
@@ -91,8 +92,9 @@ BENCHMARK_PACKAGES = (
     SystemPackage("scrot", programs=("scrot",)),
     SystemPackage("x11vnc", programs=("x11vnc",)),
     SystemPackage("tesseract-ocr", programs=("tesseract",)),
+    SystemPackage("flite", programs=("flite",)),
 )
-"""What loads us, what we are measured beside, and what reads screenshots."""
+"""What loads us, what we are measured beside, what reads screenshots, and what speaks."""
 
 
 def ensure_system_packages(console: Console, log: Path, packages: Sequence[SystemPackage] = RUN_PACKAGES) -> None:

@@ -19,6 +19,7 @@ from Xlib.ext import xtest
 from annotation_app.operations.runtime.stack import ROOT
 from recorder.pilothouse_recorder.control import send_command
 from recorder.pilothouse_recorder.errors import RecorderError
+from recorder.pilothouse_recorder.settings import set_consent
 
 MODULE = "recorder.pilothouse_recorder"
 WAIT_SECONDS = 30.0
@@ -92,6 +93,15 @@ class Desktop:
         self._send("pointer.down", X.ButtonPress, button)
         self._send("pointer.up", X.ButtonRelease, button)
 
+    def hold(self, x: int, y: int) -> None:
+        """Move and press the left button."""
+        self.move(x, y)
+        self._send("pointer.down", X.ButtonPress, 1)
+
+    def release(self) -> None:
+        """Release the left button."""
+        self._send("pointer.up", X.ButtonRelease, 1)
+
     def scroll(self, button: int) -> None:
         """Turn the wheel by one notch: 4 to 7 are up, down, left and right."""
         self._send("scroll", X.ButtonPress, button)
@@ -123,6 +133,7 @@ class RecorderProcess:
     def __init__(self, home: Path, environment: dict[str, str], *options: str) -> None:
         self.home = home
         home.mkdir(exist_ok=True, mode=RIGHTS)
+        set_consent(home, accepted=True)
         self._environment = {**environment, "PILOTHOUSE_RECORDER_HOME": str(home)}
         command = [sys.executable, "-m", MODULE, "record", "Fill in the form", *options]
         self.process = subprocess.Popen(

@@ -4,6 +4,7 @@ import shutil
 import socket
 import string
 import subprocess
+from array import array
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 from Xlib import X
 
 from benchmarks.parts.recorder.canaries import found_canaries
-from benchmarks.parts.recorder.desktop import Desktop, RecorderProcess
+from benchmarks.parts.recorder.desktop import Desktop, RecorderProcess, recorder
+from benchmarks.parts.recorder.microphone import SAMPLE_NS, FedMicrophone, has_pulse, pulse_server
 from benchmarks.parts.recorder.rfb import RemoteHands
 from benchmarks.parts.recorder.x_server import SIZE, x_server
 from protocol.blobs import BlobRef
@@ -116,6 +118,44 @@ def test_what_is_excluded_is_nowhere_on_the_disk(desktop: Desktop, record: Recor
     assert next(found_canaries(running.home, ("before",), {}))
     assert [gap.reason for gap in summarize(session).gaps] == ["excluded"] * (1 if killed else 2)
     assert session.manifest["state"] == ("crashed" if killed else "finished")
+
+
+def test_what_is_said_beside_a_secret_is_nowhere_on_the_disk(
+    desktop: Desktop, environment: dict[str, str], tmp_path: Path
+) -> None:
+    if not has_pulse():
+        pytest.skip("PulseAudio is not installed")
+    plain, secret = (array("h", [level]).tobytes() * 1_600 for level in (12_345, 23_456))
+    with pulse_server(tmp_path / "pulse") as (pulse, fifo):
+        microphone = FedMicrophone(fifo)
+        with recorder(tmp_path / "home", {**environment, **pulse}, "--voice", "--exclude-app", "vault*") as running:
+            wait_until(lambda: list(running.folder.glob("audio/*.pcm")))
+            said_ns = microphone.play(plain)
+            wait_until(lambda: search_bytes(running.folder, plain[:2] * 50))
+            microphone.play(secret)
+            window = desktop.open_window("Accounts", "vault-app", SECRET_COLOR)
+            running.wait(reason="excluded")
+            microphone.play(secret)
+            running.wait_stored()
+            window.destroy()
+            desktop.display.sync()
+            running.wait(recording=True)
+            running.stop()
+        microphone.close()
+    session = open_session(running.folder)
+    assert not search_bytes(running.home, secret[:2] * 50)
+    chunks = [one for one in session.events if one["kind"] == "audio.chunk"]
+    heard = [
+        one["t_ns"] + place // 2 * SAMPLE_NS
+        for one in chunks
+        if (place := (running.folder / "audio" / f"{one['t_ns']}.pcm").read_bytes().find(plain[:2] * 50)) >= 0
+    ]
+    assert heard
+    assert abs(heard[0] - said_ns) <= 50_000_000
+
+
+def search_bytes(folder: Path, pattern: bytes) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and pattern in path.read_bytes()]
 
 
 def test_windows_in_the_frames_of_a_window_manager_are_excluded(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recorder.pilothouse_recorder import sessions
+from recorder.pilothouse_recorder import sessions, settings
 from recorder.pilothouse_recorder.__main__ import main
 from recorder.pilothouse_recorder.clocks import SECOND
 from recorder.pilothouse_recorder.errors import RecorderError
@@ -15,7 +15,7 @@ from recorder.pilothouse_recorder.events import Event
 from recorder.pilothouse_recorder.packing import pack_session
 from recorder.pilothouse_recorder.review import cut, summarize
 from recorder.pilothouse_recorder.sessions import SEGMENT_NS, SessionWriter, open_session
-from recorder.pilothouse_recorder.settings import load_settings
+from recorder.pilothouse_recorder.settings import load_settings, require_consent, set_consent
 
 ID = "6d3a1c52-7d0e-4c47-9f0f-4e3c0d7b6a11"
 MANIFEST = {
@@ -173,6 +173,8 @@ def test_commands_that_cannot_be_done_say_a_code(
         monkeypatch.delenv("PILOTHOUSE_TOKEN", raising=False)
         monkeypatch.delenv("PILOTHOUSE_TOKEN_FILE", raising=False)
     write_session(tmp_path / "sessions" / ID)
+    if code == "wayland":
+        set_consent(tmp_path, accepted=True)
     assert main(words) == 1
     assert capsys.readouterr().err.startswith(f"{code}: ")
 
@@ -186,3 +188,21 @@ def test_sessions_are_listed_and_deleted(
     assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [ID]
     assert main(["review", ID, "--delete"]) == 0
     assert not list((tmp_path / "sessions").iterdir())
+
+
+def test_recording_needs_consent_to_the_present_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PILOTHOUSE_RECORDER_HOME", str(tmp_path))
+    with pytest.raises(RecorderError, match="consent"):
+        require_consent(load_settings(tmp_path))
+    assert main(["consent", "--accept"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["accepted"]["version"] == shown["version"]
+    assert require_consent(load_settings(tmp_path)).version == shown["version"]
+    with monkeypatch.context() as patch:
+        patch.setattr(settings, "CONSENT_VERSION", "another")
+        with pytest.raises(RecorderError, match="consent"):
+            require_consent(load_settings(tmp_path))
+    assert main(["consent", "--withdraw"]) == 0
+    assert load_settings(tmp_path).consent is None

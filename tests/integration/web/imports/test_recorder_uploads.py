@@ -1,6 +1,7 @@
 """The recorder's upload against a real server: what breaks off is resumed, and a session comes in once."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,12 @@ def session(tmp_path: Path) -> Session:
             point = {"x": 9, "y": 9, "button": 1}
             writer.append(Event(kind, place * SECOND + SECOND // 2 + late, "x_server", 0, point))  # type: ignore[arg-type]
     writer.finish("success")
+    words = [
+        {"t_ns": (place + 1) * SECOND // 10, "end_ns": (place + 2) * SECOND // 10, "text": text}
+        for place, text in enumerate(("I", "press", "it."))
+    ]
+    transcript = {"engine": "recorded", "language": "en", "words": words}
+    (tmp_path / ID / "speech-00001.json").write_text(json.dumps(transcript))
     return open_session(tmp_path / ID)
 
 
@@ -102,6 +109,9 @@ async def test_a_session_comes_in_as_a_trajectory_once(
     found = await sync_to_async(trajectory)()
     assert (found.origin, found.outcome, found.task.instruction) == ("recording", "success", "Fill in the form")
     assert [step.action.kind for step in found.steps] == ["click"] * 3
+    assert [step.thought for step in found.steps] == ["I press it.", "", ""]
+    recorded: Any = found.task.parameters["recording"]
+    assert [word[2] for word in recorded["speech"]["words"]] == ["I", "press", "it."]
     assert found.steps[0].before.screenshot != found.steps[0].after.screenshot  # type: ignore[union-attr]
 
     line.sent.clear()

@@ -218,3 +218,44 @@ def test_what_is_wrong_with_a_session_has_a_code(row: dict[str, Any], code: str)
     with pytest.raises(RowError) as caught:
         read(row)
     assert caught.value.code == code
+
+
+def spoken(milliseconds: int, text: str) -> list[dict[str, Any]]:
+    return [
+        {"t_ns": (milliseconds + 200 * place) * MS, "end_ns": (milliseconds + 200 * place + 150) * MS, "text": word}
+        for place, word in enumerate(text.split())
+    ]
+
+
+def test_words_become_the_thoughts_of_steps() -> None:
+    words = [
+        *spoken(100, "I need the menu."),
+        *spoken(3_000, "That worked."),
+        *spoken(5_000, "Um"),
+        *spoken(9_500, "Done."),
+    ]
+    speech = {"engine": "recorded", "language": "en", "words": words}
+    row = session(frame(0, "a"), click(2_000), frame(2_500, "b"), click(8_000), frame(8_300, "c"), speech=speech)
+    trajectory = read(row)
+    assert [step.thought for step in trajectory.steps] == ["I need the menu.", "That worked."]
+    recorded: Any = trajectory.task.parameters["recording"]
+    kept = recorded["speech"]
+    assert [word[2] for word in kept["words"]] == [word["text"] for word in words]
+    assert [(one["role"], one["relation"], one["steps"]) for one in kept["thoughts"]] == [
+        ("plan", "before", [0]),
+        ("evaluation", "after", [0]),
+        ("filler", None, []),
+        ("evaluation", "after", [1]),
+    ]
+    assert kept["thoughts"][0]["begin"] == 0.1
+
+
+def test_what_the_person_agreed_to_is_kept() -> None:
+    consent = {"version": "1", "accepted_at": "2026-11-29T12:00:00+00:00"}
+    recorded: Any = read(session(frame(0, "a"), click(100), consent=consent)).task.parameters["recording"]
+    assert recorded["consent"] == {"version": "1", "accepted_at": "2026-11-29T12:00:00Z"}
+
+
+def test_lost_sound_does_not_part_a_session() -> None:
+    lost = {"kind": "audio.gap", "t_ns": 50 * MS, "t_error_ns": 0, "duration_ns": 9, "reason": "lost"}
+    assert len(read(session(frame(0, "a"), lost, click(100))).steps) == 1

@@ -1,0 +1,1 @@
+"""What people said becomes readable reasoning, and every sentence says where it comes from."""

@@ -1,0 +1,163 @@
+"""Where each sentence of a refined thought comes from, and whether its facts are those that were said. Pure functions.
+
+A model's word on this is not used: it is decided from the texts alone.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+Support = Literal["verbatim", "paraphrased", "added"]
+
+PARAPHRASE_SHARE = 0.5
+"""Share of a sentence's content words that were said. With less it says something of its own."""
+STEM = 5
+"""Words that begin with the same letters are forms of one word: *opened*, *opening*."""
+
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+TOKEN = re.compile(r"[a-z]+(?:['’][a-z]+)*|\d+(?:[.,:]\d+)*|[\u3400-\u9fff]")
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+NAME = re.compile(
+    r"(?<![.!?。！？]\s)(?<!^)\b[A-Z][\w-]*|\b\w*(?:[a-z][A-Z]|\d[A-Za-z]|[A-Za-z]\d|[@_/]\w)[\w@./-]*|[\"“«][^\"”»]+[\"”»]"
+)
+INTERJECTION = re.compile(r"(?:^|(?<=[.!?,]\s))(?:oh |oops |um )*no(?=[,.!]| wait| no|$)", re.IGNORECASE)
+NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot)\b|n['’]t\b|不|没|别|无|未", re.IGNORECASE
+)
+ONES = {
+    word: value
+    for value, word in enumerate(
+        (
+            *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+            *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+        )
+    )
+}
+TENS = {
+    word: 10 * value
+    for value, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
+}
+SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+EMPTY = frozenset(
+    re.findall(
+        r"\S+",
+        "a an the this that these those it its i i'm i'll i've i'd we my our you he she they is are was were be been "
+        "am do does did done have has had will would can could should must may might to of in on at for from with by "
+        "and or but so as if then than now here there just also very um uh okay ok well hmm like first next",
+    )
+)
+"""Words without a meaning of their own."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a refined text must not change."""
+
+    numbers: Counter[str]
+    names: frozenset[str]
+    negations: int
+
+
+@dataclass(frozen=True)
+class RefinedSentence:
+    """One sentence and where it comes from: the places of the sentences that were said."""
+
+    text: str
+    support: Support
+    sources: tuple[int, ...] = ()
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text; what has no end is one."""
+    return [one for one in SENTENCE_END.split(text.strip()) if one]
+
+
+def find_facts(text: str, names: frozenset[str] = frozenset()) -> Facts:
+    """The numbers, names and negations of a text. `names` are words that are names wherever they stand, in lower case:
+    speech has no capital letters to tell them by. A *no* that only interrupts is no negation."""
+    marked = {one.strip('"“”«».,').casefold() for one in NAME.findall(text)} - {"i", "i'm", "i'll", "i've", "i'd", "ok"}
+    known = {token for token in TOKEN.findall(text.casefold()) if token in names}
+    return Facts(
+        numbers=Counter(_numbers(text)),
+        names=frozenset({one for one in marked | known if one and not NUMBER.fullmatch(one) and one not in ONES}),
+        negations=len(NEGATION.findall(INTERJECTION.sub("", text))),
+    )
+
+
+def trace_sentences(said: str, refined: str) -> list[RefinedSentence]:
+    """Where each sentence of `refined` comes from in what was `said`."""
+    originals = split_sentences(said)
+    contents = [_content(one) for one in originals]
+    everything: set[str] = set().union(*contents)
+    traced = []
+    for sentence in split_sentences(refined):
+        own = _content(sentence)
+        same = [place for place, one in enumerate(originals) if _plain(one) == _plain(sentence)]
+        if same:
+            traced.append(RefinedSentence(sentence, "verbatim", (same[0],)))
+        elif own and len(own & everything) / len(own) >= PARAPHRASE_SHARE:
+            sources = tuple(place for place, one in enumerate(contents) if own & one)
+            traced.append(RefinedSentence(sentence, "paraphrased", sources))
+        else:
+            traced.append(RefinedSentence(sentence, "added"))
+    return traced
+
+
+def find_changed_fact(said: str, sentences: list[RefinedSentence], names: frozenset[str] = frozenset()) -> str:
+    """The first fact that differs between what was said and the sentences; empty where none does. Added sentences may
+    hold no number, name or negation that was not said."""
+    supported = " ".join(one.text for one in sentences if one.support != "added")
+    added = " ".join(one.text for one in sentences if one.support == "added")
+    before, after, invented = find_facts(said, names), find_facts(supported, names), find_facts(added, names)
+    if lost := (set(before.numbers) - set(after.numbers)) or (before.names - _words(supported)):
+        return f"left out: {min(lost)}"
+    if new := (set(after.numbers) | set(invented.numbers)) - set(before.numbers):
+        return f"never said: {min(new)}"
+    if unknown := (after.names | invented.names) - _words(said):
+        return f"never said: {min(unknown)}"
+    if before.negations != after.negations or invented.negations:
+        return "a negation was changed"
+    return ""
+
+
+def _words(text: str) -> set[str]:
+    """Every word of a text, and every name in it, in lower case."""
+    folded = text.casefold()
+    return {*TOKEN.findall(folded), *re.findall(r"[\w@./-]*[\w@/-]", folded), *find_facts(text).names}
+
+
+def _plain(text: str) -> str:
+    return " ".join(TOKEN.findall(text.casefold()))
+
+
+def _content(text: str) -> set[str]:
+    """The words that carry a meaning, numbers as digits, forms of one word as one."""
+    words = {token[:STEM] for token in TOKEN.findall(text.casefold()) if token not in EMPTY and not token[0].isdigit()}
+    return words - {word[:STEM] for word in (*ONES, *TENS)} | set(_numbers(text))
+
+
+def _numbers(text: str) -> list[str]:
+    """Numbers in digits and in words, as digits: `forty two` and `42` are one."""
+    found: list[str] = []
+    total = current = 0
+    open_ = False
+    for word in [*TOKEN.findall(text.casefold().replace("-", " ")), ""]:
+        if word in TENS and not (open_ and current % 100):
+            current, open_ = current + TENS[word], True
+        elif word in ONES and not (open_ and (current % 10 or (current % 100 and ONES[word] > 9))):
+            if word == "one" and not open_:
+                continue  # "the right one" is no number
+            current, open_ = current + ONES[word], True
+        elif word in SCALES and open_:
+            if word == "hundred":
+                current *= 100
+            else:
+                total, current = total + current * SCALES[word], 0
+        elif not (word == "and" and open_ and current % 100 == 0):
+            if open_:
+                found.append(str(total + current))
+            total, current, open_ = 0, TENS.get(word, ONES.get(word, 0)), word in TENS or word in ONES
+            if NUMBER.fullmatch(word):
+                found.append(word.replace(",", ""))
+    return found

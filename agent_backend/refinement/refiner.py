@@ -1,0 +1,119 @@
+"""Asks a model to make readable what was said. What changes a fact is asked for once more, then left as it was said."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import httpx
+
+from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
+from agent_backend.policy.samples import Samples
+from agent_backend.refinement.provenance import RefinedSentence, find_changed_fact, split_sentences, trace_sentences
+from protocol.trajectory.steps import Step
+from protocol.trajectory.trajectories import Trajectory
+
+TIMEOUTS = RequestTimeouts(token=120.0, total=300.0)
+MAX_TOKENS = 600
+SYSTEM = (
+    "You edit what a person said aloud while working on a computer. Write it as clear first-person reasoning before "
+    "the action. Remove filler, repetitions and false starts. Keep every number, every name and every negation. Keep "
+    "the meaning. Do not invent. You may add one short sentence that links the reasoning to the action; it must not "
+    "hold a number, a name or a negation that was not said. Answer with the text alone."
+)
+PROMPT_SHA256 = hashlib.sha256(SYSTEM.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class RefinedThought:
+    """A thought as it was said, and its sentences now. `problem` says why it stayed as it was said."""
+
+    said: str
+    sentences: tuple[RefinedSentence, ...]
+    problem: str = ""
+
+    def text(self, *, drop_added: bool = False) -> str:
+        """The thought; without what nobody said, if that is wished."""
+        return " ".join(one.text for one in self.sentences if not (drop_added and one.support == "added"))
+
+
+class Refiner:
+    """A model behind an OpenAI-compatible server."""
+
+    def __init__(
+        self, base_url: str, model: str, *, api_key: str = "", transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        self.model = model
+        self._completions = CompletionsClient(base_url, api_key=api_key, timeouts=TIMEOUTS, transport=transport)
+
+    async def refine(self, said: str, instruction: str, action: str, names: frozenset[str]) -> RefinedThought:
+        """One thought. Raises PolicyUnavailable and PolicyRejected."""
+        question = f"Task: {instruction}\nAction: {action}\nSaid: {said}"
+        messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": question}]
+        problem = ""
+        for _ in range(2):
+            reply = await self._ask(messages)
+            sentences = trace_sentences(said, reply)
+            problem = find_changed_fact(said, sentences, names) if sentences else "the reply is empty"
+            if not problem:
+                return RefinedThought(said, tuple(sentences))
+            messages += [
+                {"role": "assistant", "content": reply},
+                {"role": "user", "content": f"This changes a fact ({problem}). Write it again and keep every fact."},
+            ]
+        originals = split_sentences(said)
+        unchanged = tuple(RefinedSentence(one, "verbatim", (place,)) for place, one in enumerate(originals))
+        return RefinedThought(said, unchanged, problem)
+
+    async def aclose(self) -> None:
+        """Close the connections to the server."""
+        await self._completions.aclose()
+
+    async def _ask(self, messages: list[dict[str, str]]) -> str:
+        request: dict[str, Any] = {
+            "model": self.model,
+            "messages": list(messages),
+            "stream": True,
+            "n": 1,
+            "temperature": 0.0,
+            "max_tokens": MAX_TOKENS,
+        }
+        samples = await self._completions.sample(request, _ignore_progress)
+        finished = samples.finished()
+        return finished[0].text.strip() if finished else ""
+
+
+async def refine_trajectory(
+    refiner: Refiner, trajectory: Trajectory, revision: str, *, drop_added: bool = False
+) -> Trajectory:
+    """The trajectory with refined thoughts. What was said stays in the task's parameters, with the source of every
+    sentence. Raises PolicyUnavailable and PolicyRejected."""
+    names = _typed_names(trajectory.steps)
+    steps: list[Step] = []
+    told: list[dict[str, Any]] = []
+    for step in trajectory.steps:
+        if not step.thought.strip():
+            steps.append(step)
+            continue
+        action = json.dumps(step.action.model_dump(mode="json", exclude_none=True), ensure_ascii=False)
+        refined = await refiner.refine(step.thought, trajectory.task.instruction, action, names)
+        steps.append(step.model_copy(update={"thought": refined.text(drop_added=drop_added)}))
+        told.append({"step": step.index, **asdict(refined)})
+    refinement = {"model": refiner.model, "revision": revision, "prompt_sha256": PROMPT_SHA256, "thoughts": told}
+    recorded = trajectory.task.parameters.get("recording")
+    parameters = {
+        **trajectory.task.parameters,
+        "recording": {**(recorded if isinstance(recorded, dict) else {}), "refinement": refinement},
+    }
+    task = trajectory.task.model_copy(update={"parameters": json.loads(json.dumps(parameters))})
+    return trajectory.model_copy(update={"steps": tuple(steps), "task": task})
+
+
+def _typed_names(steps: tuple[Step, ...]) -> frozenset[str]:
+    """Words that the person typed: a refined thought must not change them."""
+    typed = (str(getattr(step.action, "text", "")) for step in steps)
+    return frozenset(word.casefold().strip(".,") for text in typed for word in text.split() if len(word) > 2)
+
+
+async def _ignore_progress(_: Samples) -> None:
+    """Nobody reads along."""

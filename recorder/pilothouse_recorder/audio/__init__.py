@@ -1,0 +1,1 @@
+"""Sound of the microphone on the recorder's time line."""

@@ -1,0 +1,59 @@
+"""The words of a session, stored beside its sound. Each transcription has a file of its own: none is overwritten."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ..audio.assembly import Chunk
+from ..errors import RecorderError
+from ..sessions import Session, content_path, speech_paths, write_whole
+from .activity import Detector, Piece, find_speech, join_chunks
+from .word_times import WordTimer
+from .words import SpeechEngine, SpokenWord
+
+
+def transcribe_session(
+    session: Session, engine: SpeechEngine, language: str, *, detector: Detector, timer: WordTimer | None
+) -> dict[str, Any]:
+    """Transcribe a session's voice and store the words. Returns how many pieces and words there are.
+
+    Raises RecorderError with `no_voice`, and what the engine raises.
+    """
+    chunks = list(_chunks(session))
+    if not chunks:
+        raise RecorderError("no_voice", f"Session {session.id} holds no voice.")
+    pieces = [piece for stretch in join_chunks(chunks) for piece in find_speech(stretch, detector)]
+    words: list[dict[str, Any]] = []
+    timed = 0
+    for piece in pieces:
+        found = engine.transcribe(piece.samples, language)
+        exact = timer.time_words(piece.samples, found) if timer is not None and found else None
+        timed += exact is not None
+        source = "alignment" if exact is not None else "engine"
+        words += [_entry(piece, word, source) for word in exact or found]
+    transcript = {"engine": engine.name, "language": language, "words": sorted(words, key=lambda one: int(one["t_ns"]))}
+    paths = speech_paths(session.folder)
+    path = session.folder / f"speech-{len(paths) + 1:05}.json"
+    write_whole(path, json.dumps(transcript, ensure_ascii=False).encode())
+    return {
+        "session": session.id,
+        "engine": engine.name,
+        "pieces": len(pieces),
+        "pieces_aligned": timed,
+        "words": len(words),
+    }
+
+
+def _chunks(session: Session) -> Iterator[Chunk]:
+    for event in session.events:
+        if event["kind"] == "audio.chunk":
+            path = content_path(session.folder, event)
+            assert path is not None, "a chunk has its samples"
+            yield Chunk(path.read_bytes(), event["t_ns"], event["t_error_ns"])
+
+
+def _entry(piece: Piece, word: SpokenWord, timed_by: str) -> dict[str, Any]:
+    begin_s = piece.clamp(word.begin_s)
+    end_s = max(begin_s, piece.clamp(word.end_s))
+    entry = {"t_ns": piece.time_at(begin_s), "end_ns": piece.time_at(end_s), "text": word.text, "timed_by": timed_by}
+    return entry if word.score is None else {**entry, "score": round(word.score, 3)}
