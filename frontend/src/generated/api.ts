@@ -992,7 +992,9 @@ export interface Reason {
     | "active_not_evaluated"
     | "worse"
     | "worse_task"
-    | "task_dropped";
+    | "task_dropped"
+    | "no_gain"
+    | "gain_by_chance";
   subject: string;
   found: number | null;
   wanted: number | null;
@@ -1118,6 +1120,7 @@ export interface Gate {
   attempts?: number;
   success?: number;
   no_regression?: boolean;
+  improvement?: "none" | "estimated" | "significant";
   promote?: "by_hand" | "automatically";
 }
 /**
