@@ -181,18 +181,29 @@ class GateTrials(FrozenModel):
     """The machines of a source; empty: those of its tasks' platforms."""
     first_seed: Annotated[int, Field(ge=0)] = 1_000_000
     seeds: Annotated[int, Field(ge=1, le=10_000)] = 20
+    fresh_pages: bool = False
+    """Whether each cycle tries the seeds after those that earlier cycles tried. No page is tried in two cycles then, so
+    later cycles may learn from the attempts at it. Else all cycles try the same pages, and compare."""
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     """Of the processor, for the server of who tries: several wait for each other where much else is running."""
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
     temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
 
+    def after(self, earlier: Sequence["GateTrials"]) -> "GateTrials":
+        """The same on pages behind those of earlier cycles, where each cycle tries fresh ones."""
+        if not self.fresh_pages:
+            return self
+        ends = (one.first_seed + one.seeds for one in earlier if (one.world, one.suite) == (self.world, self.suite))
+        return self.model_copy(update={"first_seed": max(self.first_seed, *ends, 0)})
+
     def holds(self, suite: str | None, seed: int | None) -> bool:
-        """Whether an attempt was at a task of the gate: it is never learned from."""
+        """Whether an attempt was at a page of the gate, or at one that a later cycle's gate will try: it is not learned
+        from."""
         of = "toy" if self.world == "toy" else self.suite
-        if not of:
+        if not of or suite != of or seed is None or seed < self.first_seed:
             return False
-        return suite == of and seed is not None and self.first_seed <= seed < self.first_seed + self.seeds
+        return self.fresh_pages or seed < self.first_seed + self.seeds
 
     @model_validator(mode="after")
     def _has_one_source(self) -> "GateTrials":
@@ -200,6 +211,8 @@ class GateTrials(FrozenModel):
             raise ValueError("`source` is in place of `suite` and `size`, on the bridge's machines")
         if self.image and not self.source:
             raise ValueError("`image` is for the tasks of a `source`")
+        if self.source and self.fresh_pages:
+            raise ValueError("the tasks of a `source` are the same in each cycle: `fresh_pages` is for seeds")
         return self
 
 

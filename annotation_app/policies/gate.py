@@ -117,9 +117,7 @@ def _against_active(gate: Gate, candidate: Evaluation, active: PolicyRef, before
     return reasons or _improvement(gate, found, changes, together)
 
 
-def _regression(
-    gate: Gate, found: Comparison, changes: Sequence[TaskChange], together: OverallChange
-) -> list[Reason]:
+def _regression(gate: Gate, found: Comparison, changes: Sequence[TaskChange], together: OverallChange) -> list[Reason]:
     """Where the candidate is worse than the active one."""
     paired = found.overall.finding == "worse" and not gate.over
     reasons = [Reason(code="task_dropped", subject=kind) for kind in found.only_before if _within(gate, kind)]
@@ -132,9 +130,7 @@ def _regression(
     ]
 
 
-def _improvement(
-    gate: Gate, found: Comparison, changes: Sequence[TaskChange], together: OverallChange
-) -> list[Reason]:
+def _improvement(gate: Gate, found: Comparison, changes: Sequence[TaskChange], together: OverallChange) -> list[Reason]:
     """Whether the candidate is better, by pairs of attempts at the same seeds where there are some and they are all
     within the gate. `found` of a reason is the gain in success rate, or the probability that it is chance."""
     if gate.improvement == "none":

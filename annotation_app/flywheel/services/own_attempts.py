@@ -1,4 +1,4 @@
-"""Rejection sampling within the flywheel: successes that reinforcement played in earlier cycles are imitated too."""
+"""Rejection sampling within the flywheel: successes of reinforcement and of the gate in earlier cycles are imitated."""
 
 import json
 import shutil
@@ -8,8 +8,9 @@ from pathlib import Path
 from annotation_app.flywheel.curves import TRAININGS
 from annotation_app.flywheel.evaluation import gate_task_ids, write_successes
 from annotation_app.flywheel.models import Turn
-from annotation_app.flywheel.paths import turn_path
+from annotation_app.flywheel.paths import TRIALS_FOLDER, turn_path
 from protocol.training.inbox import PROCESSED_FOLDER, REASONS_FILE, REJECTED_FOLDER, waiting_folders
+from protocol.trajectory.export_folders import TRAJECTORIES
 from protocol.trajectory.trajectories import Trajectory
 
 RL_INBOX = "rl-inbox"
@@ -39,10 +40,21 @@ def write_own_successes(turn: Turn, target: Path) -> Path | None:
     return None
 
 
+def trajectory_count(folder: Path | None) -> int:
+    """How many attempts a folder of `write_own_successes` holds."""
+    if folder is None:
+        return 0
+    with (folder / TRAJECTORIES).open("rb") as lines:
+        return sum(1 for _ in lines)
+
+
 def _attempt_folders(turn: Turn) -> Iterator[Path]:
-    """Of earlier turns' reinforcement: what was learned, what came too late, and what was too old to be learned."""
+    """Of earlier turns' reinforcement: what was learned, what came too late, and what was too old to be learned. Where
+    each gate tries fresh pages, also what was tried at earlier gates."""
     earlier = Turn.objects.filter(wheel=turn.wheel_id, number__lt=turn.number).order_by("number")
     for turn_id in earlier.values_list("pk", flat=True):
+        if turn.recipe.trials.fresh_pages:
+            yield from (folder for folder in sorted((turn_path(turn_id) / TRIALS_FOLDER).glob("*")) if folder.is_dir())
         inbox = turn_path(turn_id) / TRAININGS / RL_INBOX
         if not inbox.exists():
             continue

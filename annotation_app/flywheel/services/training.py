@@ -30,7 +30,7 @@ from annotation_app.flywheel.sample_rules import REFUSALS
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.lineage import lineage_record
-from annotation_app.flywheel.services.own_attempts import RL_INBOX, write_own_successes
+from annotation_app.flywheel.services.own_attempts import RL_INBOX, trajectory_count, write_own_successes
 from annotation_app.flywheel.services.pool_tasks import played_pool, write_pool_tasks
 from annotation_app.flywheel.services.reward_judges import reward_judges_of
 from annotation_app.tasks.models import Pool
@@ -92,7 +92,8 @@ def mix(turn: Turn) -> dict[str, Any]:
         _discard_if_changed(turn, phase, {name: _copy_sha256(one) for name, one in folders.items() if one is not None})
         sources = plan.shares.sources(**folders, general=turn.recipe.general)
         file_write(turn_folder(turn) / f"{phase}-sources.json", sources)
-        written[phase] = {**{name: len(ids) for name, ids in chosen.items()}, "sources": sorted(sources)}
+        counts = {name: len(ids) for name, ids in chosen.items()} | {"own": trajectory_count(folders.get("own"))}
+        written[phase] = {**counts, "sources": sorted(sources)}
     return written
 
 

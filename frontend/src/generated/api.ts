@@ -2916,6 +2916,7 @@ export interface GateTrials {
   image: string;
   first_seed: number;
   seeds: number;
+  fresh_pages: boolean;
   parallel: number;
   threads: number;
   size: string;

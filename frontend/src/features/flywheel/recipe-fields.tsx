@@ -5,7 +5,7 @@ import type { LikelihoodTraining, Recipe, ReinforcementTraining } from "@/genera
 import { useI18n } from "@/shared/i18n/i18n";
 
 import { PlayedTasks } from "./played-tasks";
-import { GENERAL_KINDS, generalPaths, IMITATION, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, withGeneralPaths, withSuccessBound } from "./recipe-form";
+import { GENERAL_KINDS, generalPaths, IMITATION, isEmpty, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, withGeneralPaths, withSuccessBound } from "./recipe-form";
 
 type Props = { readonly recipe: Recipe; readonly onChange: (recipe: Recipe) => void };
 
@@ -229,6 +229,14 @@ function Trials({ recipe, onChange }: Props) {
           <Amount label={t("flywheel.form.parallel")} value={trials.parallel} onChange={(parallel) => set({ parallel })} min={1} max={64} />
           <TextInput label={t("flywheel.form.size")} value={trials.size} onChange={(event) => set({ size: event.currentTarget.value })} placeholder="320x240" />
         </SimpleGrid>
+        {isEmpty(trials.source) && (
+          <Checkbox
+            label={t("flywheel.form.fresh_pages")}
+            description={t("flywheel.form.fresh_pages.help")}
+            checked={trials.fresh_pages}
+            onChange={(event) => set({ fresh_pages: event.currentTarget.checked })}
+          />
+        )}
         <TextInput
           label={t("flywheel.form.server")}
           description={t("flywheel.form.server.help")}

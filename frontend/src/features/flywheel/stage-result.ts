@@ -35,9 +35,10 @@ const FACTS: Record<StageOut["name"], (result: Result, t: T) => readonly string[
   ],
   mix: (result, t) =>
     PHASES.filter((phase) => result[phase] !== undefined).map((phase) => {
-      const { fresh, earlier, sources } = asRecord(result[phase]);
+      const { fresh, earlier, own, sources } = asRecord(result[phase]);
       const from = asStrings(sources).join(", ");
-      return t("flywheel.result.mix", { phase: t(`flywheel.phase.${phase}`), fresh: asNumber(fresh), earlier: asNumber(earlier), sources: from });
+      const counts = { phase: t(`flywheel.phase.${phase}`), fresh: asNumber(fresh), earlier: asNumber(earlier), own: asNumber(own), sources: from };
+      return t(asNumber(own) > 0 ? "flywheel.result.mix_own" : "flywheel.result.mix", counts);
     }),
   train: ({ phases, refused }, t) => {
     const done = PHASES.filter((phase) => asStrings(phases).includes(phase));

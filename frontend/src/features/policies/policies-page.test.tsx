@@ -70,7 +70,7 @@ const POOL: PoolPolicies = {
   active: 1,
   canary: null,
   canary_share: 0,
-  gate: { over: ["games"], attempts: 5, success: 0.8, no_regression: true, promote: "automatically" },
+  gate: { over: ["games"], attempts: 5, success: 0.8, no_regression: true, improvement: "significant", promote: "automatically" },
   sampling: "in_order",
   open_episodes: 3,
 };

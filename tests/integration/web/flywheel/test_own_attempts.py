@@ -7,6 +7,7 @@ import pytest
 
 from annotation_app.accounts.models import User
 from annotation_app.flywheel.models import Turn, Wheel
+from annotation_app.flywheel.paths import TRIALS_FOLDER
 from annotation_app.flywheel.recipe import LikelihoodTraining, MixShares
 from annotation_app.flywheel.services import ledger, training
 from annotation_app.flywheel.services.own_attempts import RL_INBOX
@@ -63,6 +64,20 @@ def test_the_successes_of_earlier_cycles_are_a_source_of_their_own(wheel: Wheel,
     tasks = [json.loads(line)["task"]["seed"] for line in (copy / TRAJECTORIES).read_text().splitlines()]
     assert sorted(tasks) == [50, 52, 53], "neither failures nor the gate's tasks, nor what nobody judged"
     assert training.mix(second) == told, "done again it is the same"
+
+
+def test_what_earlier_gates_tried_is_a_source_where_each_gate_tries_fresh_pages(wheel: Wheel, admin: User) -> None:
+    trials = wheel.recipe.trials.model_copy(update={"fresh_pages": True})
+    recipe = wheel.recipe.model_copy(update={"trials": trials})
+    ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    first = run_turn(wheel, admin)
+    assert first.recipe.trials.first_seed == GATE
+    tried = training.turn_folder(first) / TRIALS_FOLDER
+    attempts_write(tried / "candidate", {GATE: True, GATE + 1: False})
+    attempts_write(tried / "active", {GATE + 2: True, GATE + 10: True})
+    second = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    assert second.recipe.trials.first_seed == GATE + 10
+    assert training.mix(second)["sft"]["own"] == 2, "no failure, and no page that this gate or a later one tries"
 
 
 def test_without_a_share_they_are_left(wheel: Wheel, admin: User) -> None:

@@ -190,3 +190,25 @@ def test_the_tasks_of_a_pool_are_played_from_a_file_on_its_machines(tmp_path: Pa
     assert words[words.index("--tasks") + 1] == str(tmp_path / "rl-tasks.jsonl")
     assert words[words.index("--image") + 1] == "terminal"
     assert plan.attempts == 4
+
+
+def test_fresh_pages_lie_behind_all_that_earlier_gates_tried() -> None:
+    plan = GateTrials(world="bridge", suite="drills", first_seed=100, seeds=20, fresh_pages=True)
+    first = plan.after([])
+    assert first == plan
+    second = plan.after([first])
+    assert second.first_seed == 120
+    assert not second.holds("drills", 119), "what the first gate tried may be learned from"
+    assert second.holds("drills", 120)
+    assert second.holds("drills", 5_000), "later gates will try it"
+    assert not second.holds("sites", 120)
+    fewer = plan.model_copy(update={"seeds": 2}).after([first, second])
+    assert fewer.first_seed == 140, "fewer seeds bring no page back"
+    elsewhere = second.model_copy(update={"suite": "sites", "first_seed": 900})
+    assert plan.after([elsewhere]).first_seed == 100
+    assert GateTrials(world="toy", first_seed=5).after([GateTrials(world="toy", first_seed=5)]).first_seed == 5
+
+
+def test_fresh_pages_are_seeds_of_a_suite() -> None:
+    with pytest.raises(ValidationError, match="fresh_pages"):
+        GateTrials(world="bridge", source="/data/gate.jsonl", fresh_pages=True)
