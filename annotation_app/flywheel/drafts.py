@@ -13,7 +13,15 @@ FIRST_GATE_SEEDS = {"miniwob": 100}
 """Where the gate's seeds begin, for suites that do not know every seed; else at a million."""
 UPDATES = 80
 BUNDLED_SETTINGS: JsonObject = {
-    **{"shown": 1.0, "batch": 8, "spelled": 2, "warmup": 5, "keep_every": 1_000, "settle": UPDATES * 7 // 8},
+    **{
+        "shown": 1.0,
+        "spoken": 0.25,
+        "batch": 8,
+        "spelled": 2,
+        "warmup": 5,
+        "keep_every": 1_000,
+        "settle": UPDATES * 7 // 8,
+    },
     **{"muon_rate": 0.0015, "adam_rate": 0.00015, "tower": False},
 }
 """Those of the experiments with the bundled policy (docs/experiments.md)."""
@@ -66,6 +74,7 @@ def draft_recipe(pool: PoolFacts) -> RecipeDraft:
             "updates": UPDATES,
             "shares": {"fresh": 0.4, "earlier": 0.4, "own": 0.2, "general": 0.0},
             "every": 1,
+            "corrections": "interventions",
             "settings": BUNDLED_SETTINGS if bundled else {},
         },
         "trials": {

@@ -11,6 +11,7 @@ from annotation_app.policies.schemas import Address, ModelName, Name
 from protocol.base import FrozenModel, JsonObject
 from protocol.trajectory.tasks import kind_level
 
+Weighting = Literal["none", "interventions", "shares", "classes"]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 """A file or folder of the machine that trains."""
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -91,6 +92,10 @@ class LikelihoodTraining(FrozenModel):
     shares: MixShares
     every: Annotated[int, Field(ge=1, le=1_000)] = 1
     """In every which turn it is done."""
+    corrections: Weighting = "none"
+    """How people's corrections weigh beside steps of the policy that they accepted. interventions: as much as all else
+    (IWR); shares: half of all, steps that led to one next to nothing (Sirius); classes: ten times as much, steps that
+    led to one a tenth."""
     settings: TrainerSettings = {}
 
     @model_validator(mode="after")

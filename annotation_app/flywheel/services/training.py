@@ -352,9 +352,11 @@ def _training_command(
     plan: LikelihoodTraining, sources: dict[str, Any], wording: dict[str, Any]
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The command that learns from these sources, and what it is told of them."""
+    weighting = {} if plan.corrections == "none" else {"weighting": plan.corrections}
     if plan.by == "nano":
-        return ("trainer.nano", "clicking"), {"folders": [path for one in sources.values() for path in one["paths"]]}
-    return ("trainer", "ct"), {"sources": sources, **wording}
+        folders = [path for one in sources.values() for path in one["paths"]]
+        return ("trainer.nano", "clicking"), {"folders": folders, **weighting}
+    return ("trainer", "ct"), {"sources": sources, **weighting, **wording}
 
 
 @transaction.atomic(durable=True)

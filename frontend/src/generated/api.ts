@@ -2941,6 +2941,7 @@ export interface LikelihoodTraining {
   updates: number;
   shares: MixShares;
   every: number;
+  corrections: "none" | "interventions" | "shares" | "classes";
   settings: {
     [k: string]: JsonValue;
   };

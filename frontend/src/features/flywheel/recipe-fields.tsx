@@ -5,7 +5,7 @@ import type { LikelihoodTraining, Recipe, ReinforcementTraining } from "@/genera
 import { useI18n } from "@/shared/i18n/i18n";
 
 import { PlayedTasks } from "./played-tasks";
-import { GENERAL_KINDS, generalPaths, IMITATION, isEmpty, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, withGeneralPaths, withSuccessBound } from "./recipe-form";
+import { GENERAL_KINDS, generalPaths, IMITATION, isEmpty, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, WEIGHTINGS, withGeneralPaths, withSuccessBound } from "./recipe-form";
 
 type Props = { readonly recipe: Recipe; readonly onChange: (recipe: Recipe) => void };
 
@@ -108,6 +108,12 @@ function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTrai
               step={0.1}
             />
           ))}
+          <NativeSelect
+            label={t("flywheel.form.corrections")}
+            value={plan.corrections}
+            onChange={(event) => onChange({ ...plan, corrections: WEIGHTINGS.find((one) => one === event.currentTarget.value) ?? "none" })}
+            data={WEIGHTINGS.map((value) => ({ value, label: t(`flywheel.form.corrections.${value}`) }))}
+          />
         </SimpleGrid>
       )}
     </>
